@@ -1,0 +1,52 @@
+"""The errors that a user may see: one clear sentence that says what, where and what to do.
+
+    FacetflowError
+    ├── InputError     a file or a row is not what its format promises
+    ├── SettingsError  a parameter or a project file is wrong
+    ├── StoreError     the feature store cannot be read, written or trusted
+    ├── ModelError     a model is unknown, missing or corrupted
+    └── RunError       a flow could not do what it was asked to
+
+The command line prints the message of any of them and leaves with exit code 1. A single bad row is no error: it becomes
+a row of `rejects` with a `RejectCode` (see `features.types`), raised as `RowError` where a row is read or parsed.
+"""
+
+from features.types import RejectCode
+
+
+class FacetflowError(Exception):
+    """Base of every error that is the user's to act on. Its message is one sentence, ready to print."""
+
+
+class InputError(FacetflowError):
+    """A file or one of its rows is not what its format promises."""
+
+
+class SettingsError(FacetflowError):
+    """A parameter or a project file is wrong."""
+
+
+class StoreError(FacetflowError):
+    """The feature store cannot be read, written or trusted."""
+
+
+class ModelError(FacetflowError):
+    """A model is unknown, missing or corrupted."""
+
+
+class RunError(FacetflowError):
+    """A flow could not do what it was asked to."""
+
+
+class RowError(InputError):
+    """One row cannot be processed; the shard goes on without it.
+
+    Args:
+        code: the stable reason, kept in `rejects`.
+        message: what was wrong, for a human.
+    """
+
+    def __init__(self, code: RejectCode, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message

@@ -1,0 +1,60 @@
+"""What a sentence is: its normalised text and the id that follows from it.
+
+Two texts are one sentence when they differ only in white space or in Unicode composition. Case and punctuation count,
+because a parser sees them.
+"""
+
+import hashlib
+import re
+import unicodedata
+
+from features.types import PairId, PairKind, SentenceId, Split
+
+_WHITE_SPACE = re.compile(r"\s+")
+_NOT_A_WORD = re.compile(r"[^\w\s]")
+_ID_BYTES = 10  # 80 bits: for 10^9 sentences the chance of any collision is below 10^-6
+
+
+def normalise(text: str) -> str:
+    """Return the text in Unicode NFC with every run of white space made one blank, none at the ends.
+
+    >>> normalise("  A\\tcat \\n sleeps. ")
+    'A cat sleeps.'
+    """
+    return _WHITE_SPACE.sub(" ", unicodedata.normalize("NFC", text)).strip()
+
+
+def leakage_key(text: str) -> str:
+    """Return what the leakage guard compares: NFKC, case-folded, without punctuation, single blanks.
+
+    >>> leakage_key("A cat, sleeping!") == leakage_key("a cat sleeping")
+    True
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return _WHITE_SPACE.sub(" ", _NOT_A_WORD.sub(" ", folded)).strip()
+
+
+def sentence_id(text: str) -> SentenceId:
+    """Return the id of a sentence: 20 hexadecimal digits of BLAKE2b over its normalised text."""
+    return SentenceId(_digest(normalise(text)))
+
+
+def pair_id(
+    corpus: str, split: Split, kind: PairKind, first: SentenceId, second: SentenceId, occurrence: int
+) -> PairId:
+    """Return the id of a pair.
+
+    Args:
+        corpus: name of the corpus that the pair comes from.
+        split: its split.
+        kind: positive, or negative.
+        first: id of sentence a.
+        second: id of sentence b.
+        occurrence: 0 for the first row of the split with these two sentences, 1 for the next: corpora do repeat
+            pairs, and none is lost or merged.
+    """
+    return PairId(_digest("\x1f".join((corpus, split, kind, first, second, str(occurrence)))))
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=_ID_BYTES).hexdigest()

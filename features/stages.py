@@ -1,0 +1,48 @@
+"""What a stage gives back for a shard: the rows it made and the rows it could not make.
+
+A bad row never fails a shard, so every entity that goes in comes out exactly once, in `rows` or in `rejects`
+(label vectors are the exception: their rows are words, not sentences).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from features.store.schemas import REJECTS
+from features.types import RejectCode
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """One entity that could not be processed.
+
+    Args:
+        entity_id: id of the sentence or pair, or `file:line` where no id could be made.
+        code: stable reason.
+        message: what was wrong, for a human.
+    """
+
+    entity_id: str
+    code: RejectCode
+    message: str
+
+
+def rejects_frame(rejects: Sequence[Reject]) -> pl.DataFrame:
+    """Return rejects as a table with the columns of `REJECTS`."""
+    return pl.DataFrame(
+        {
+            "entity_id": [reject.entity_id for reject in rejects],
+            "code": [str(reject.code) for reject in rejects],
+            "message": [reject.message for reject in rejects],
+        },
+        schema=REJECTS,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StageOutput:
+    """Rows and rejects of one shard of one stage."""
+
+    rows: pl.DataFrame
+    rejects: pl.DataFrame = field(default_factory=lambda: rejects_frame(()))

@@ -1,0 +1,1 @@
+"""When and where: Prefect flows, the command line, the choice of cluster."""

@@ -1,0 +1,1 @@
+"""What is learned: encoders, objectives, loops and evaluation. torch lives here."""
