@@ -1,0 +1,68 @@
+# facetflow: `make` prints this help.
+#
+# Everything lives in .venv; nothing else on the machine is touched. The venv is made anew when pyproject.toml or
+# constraints.txt change. PYTHON chooses the interpreter (3.11 or later).
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+EXAMPLE := runs/example
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export DO_NOT_TRACK := 1
+export PREFECT_SERVER_ANALYTICS_ENABLED := false
+export TOKENIZERS_PARALLELISM := false
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check bench lock clean
+
+help: ## print this help
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: $(VENV)/.run models ## set up, then: build, train, evaluate and explain the built-in example
+	$(BIN)/facetflow new $(EXAMPLE) --example --if-missing
+	cd $(EXAMPLE) && $(CURDIR)/$(BIN)/facetflow build
+	cd $(EXAMPLE) && $(CURDIR)/$(BIN)/facetflow train
+	cd $(EXAMPLE) && $(CURDIR)/$(BIN)/facetflow evaluate
+	cd $(EXAMPLE) && $(CURDIR)/$(BIN)/facetflow explain --pairs pairs-to-explain.tsv
+	@cd $(EXAMPLE) && $(CURDIR)/$(BIN)/facetflow report
+
+test: $(VENV)/.dev models ## set up, then run every test
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest
+
+check: $(VENV)/.dev ## lint, types, layers, formatting, constraints
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+bench: $(VENV)/.dev models ## run every benchmark (see benchmarks/README.md)
+	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+
+lock: ## resolve pyproject.toml into constraints.txt again
+	$(PYTHON) -m pip install --quiet --target build/uv uv
+	build/uv/bin/uv pip compile pyproject.toml --extra dev --python-version 3.11 --no-annotate --no-header \
+		--find-links "$${PIP_FIND_LINKS:-.}" --no-emit-find-links --output-file constraints.txt
+	# A local build of torch satisfies the plain version; the suffix would bind the file to one machine.
+	sed -i 's/^torch==\([0-9.]*\)+.*/torch==\1/' constraints.txt
+
+clean: ## remove the environment, the caches and the example's results
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache $(EXAMPLE)
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: models
+models:
+	$(BIN)/facetflow models pull
+
+$(VENV)/bin/pip:
+	@$(PYTHON) -c 'import sys; sys.exit("facetflow needs Python 3.11 or later, and $(PYTHON) is %s: make PYTHON=/path/to/python3.11" % sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+
+# A test machine has what a user's machine has and more: the stamp .dev implies .run.
+$(VENV)/.run: $(VENV)/bin/pip pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all]'
+	touch $@
+
+$(VENV)/.dev: $(VENV)/bin/pip pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@ $(VENV)/.run
