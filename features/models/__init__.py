@@ -1,0 +1,14 @@
+"""Pretrained models by name: known records, pulled once into a cache, verified, located, hashed.
+
+    pull(name) ── fetch ── check sha256 ── unpack ── record ── rename ──> cache
+    locate(name) ──> folder          verify(name) ──> every file is what was pulled
+
+The libraries that load the models (torch, spaCy, amrlib) are not needed here; see `features.parsers`.
+"""
+
+from features.models.files import digest
+from features.models.locations import is_pulled, locate, verify
+from features.models.pulling import pull
+from features.models.records import MODELS, ModelRecord
+
+__all__ = ["MODELS", "ModelRecord", "digest", "is_pulled", "locate", "pull", "verify"]

@@ -1,0 +1,142 @@
+"""The folder where pulled models lie, and the check that what lies there is what was pulled.
+
+    <cache>/<name>/manifest.json    where it came from, sha256 and size of every file
+    <cache>/<name>/files/...        the model, as its library loads it
+
+A model appears by one rename of its whole folder, so it is there completely or not at all.
+"""
+
+import json
+import os
+import shutil
+import sys
+import uuid
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from features.errors import ModelError
+from features.models.files import file_sha256, model_files, sync
+
+ENVIRONMENT_VARIABLE = "FACETFLOW_MODELS"
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What was pulled.
+
+    Args:
+        name: of the model.
+        source: requirement, URL, repository or file that it came from.
+        version: sha256 of the wheel or archive, commit of the repository.
+        pinned: whether a record of ours foretold the version; False where the first pull could only record it.
+        files: path within the model → (sha256, bytes).
+    """
+
+    name: str
+    source: str
+    version: str
+    pinned: bool
+    files: Mapping[str, tuple[str, int]]
+
+
+def cache_folder() -> Path:
+    """Return the folder of pulled models: `$FACETFLOW_MODELS`, else a folder in the platform's cache."""
+    if named := os.environ.get(ENVIRONMENT_VARIABLE):
+        return Path(named).expanduser()
+    if sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    elif sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "facetflow" / "models"
+
+
+def entry(name: str) -> Path:
+    """Return the folder of one model in the cache, pulled or not."""
+    return cache_folder() / name.replace("/", "--")
+
+
+def read_manifest(name: str) -> Manifest | None:
+    """Return what is recorded of a pulled model, None where it is not pulled.
+
+    Raises:
+        ModelError: the record cannot be read.
+    """
+    path = entry(name) / "manifest.json"
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        files = {file: (str(sha256), int(size)) for file, (sha256, size) in content.pop("files").items()}
+        return Manifest(files=files, **content)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ModelError(f"The record {str(path)!r} cannot be read ({error}); {_pull_again(name)}.") from error
+
+
+def check(manifest: Manifest, *, contents: bool) -> None:
+    """Raise where the files of a model are not those that were pulled.
+
+    Args:
+        manifest: what was pulled.
+        contents: also compare the sha256 of every file; sizes are always compared.
+
+    Raises:
+        ModelError: a file is missing or differs; the message names it.
+    """
+    folder = entry(manifest.name) / "files"
+    for name, (sha256, size) in manifest.files.items():
+        path = folder / name
+        if not path.is_file():
+            raise ModelError(f"The model {manifest.name!r} lacks its file {str(path)!r}; {_pull_again(manifest.name)}.")
+        if path.stat().st_size != size or (contents and file_sha256(path) != sha256):
+            raise ModelError(
+                f"The file {str(path)!r} of the model {manifest.name!r} is corrupted; {_pull_again(manifest.name)}."
+            )
+
+
+def install(folder: Path, name: str, *, source: str, version: str, pinned: bool) -> Path:
+    """Publish an unpacked model in the cache: record it, flush it, rename it.
+
+    Args:
+        folder: the model, in a temporary folder within the cache; it is moved.
+        name: of the model.
+        source: where it came from.
+        version: sha256 or commit.
+        pinned: whether the version was foretold.
+
+    Returns:
+        The folder of the model in the cache.
+    """
+    staged = folder.parent / "staged"
+    staged.mkdir()
+    files = staged / "files"
+    folder.rename(files)
+    digests = {
+        path.relative_to(files).as_posix(): (file_sha256(path), path.stat().st_size) for path in model_files(files)
+    }
+    manifest = Manifest(name, source, version, pinned, digests)
+    (staged / "manifest.json").write_text(json.dumps(asdict(manifest), indent=1), encoding="utf-8")
+    sync(staged)
+    target = entry(name)
+    if target.exists():  # an older or damaged copy, which may be open elsewhere: out of the way first, then deleted
+        aside = target.with_name(f".old-{uuid.uuid4().hex}")
+        target.rename(aside)
+        shutil.rmtree(aside, ignore_errors=True)
+    staged.rename(target)
+    sync_parent(target)
+    return target / "files"
+
+
+def sync_parent(path: Path) -> None:
+    """Flush the directory that holds a path, so that its rename survives a crash."""
+    descriptor = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _pull_again(name: str) -> str:
+    return f"pull it again with `facetflow models pull {name}`"

