@@ -1,0 +1,65 @@
+"""AMR graphs for sentences: the interface, and the choice between graphs that the user has and a model.
+
+    text ──> AmrParser.parse ──> PENMAN, or a reject that says why not
+
+| backend | graphs come from | rejects |
+|---|---|---|
+| `penman` | the user's files, by their `::snt` (`features.parsers.bank`) | `no_graph` |
+| `amrlib` | any installed amrlib parser (`features.parsers.amrlib_parser`) | `parser_failed`, `sentence_too_long` |
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Protocol
+
+from features.errors import SettingsError
+from features.parsers.bank import BankParser
+from features.parsers.settings import AmrSettings
+from features.stages import Reject
+
+
+class AmrParser(Protocol):
+    """Anything that gives a graph for a sentence."""
+
+    @property
+    def name(self) -> str:
+        """What the column `parser` says."""
+
+    @property
+    def max_words(self) -> int:
+        """Longer sentences are rejected before they are parsed."""
+
+    def parse(self, sentence_ids: Sequence[str], texts: Sequence[str]) -> list[str | Reject]:
+        """Return for each sentence, in order, its graph in PENMAN, or why there is none."""
+
+    def recipe_parameters(self) -> Mapping[str, str | int]:
+        """Return every setting that may change a graph (and none that only changes speed)."""
+
+    def weights_digest(self) -> str | None:
+        """Return the sha256 of the model's files, None where there is no model."""
+
+    def shard_digest(self, sentence_ids: Sequence[str]) -> str:
+        """Return a hash of what the graphs of these sentences depend on beside text and weights; empty for none."""
+
+
+@lru_cache(maxsize=2)
+def load(settings: AmrSettings) -> AmrParser:
+    """Load the parser that the settings name; once per process, because it is cached by its settings.
+
+    Args:
+        settings: of the section [amr]; with the backend `penman`, `bank` names an index made by `build_bank`.
+
+    Raises:
+        SettingsError: there is no bank, or a device that is not there.
+        ModelError: the model is missing or cannot be loaded.
+    """
+    if settings.backend == "amrlib":
+        from features.parsers.amrlib_parser import load_amrlib
+
+        return load_amrlib(settings)
+    if settings.bank is None:
+        raise SettingsError(
+            f"The AMR backend 'penman' has no index of the graph files {list(settings.graphs)!r};"
+            f" make one with features.parsers.bank.build_bank and give it as `bank`."
+        )
+    return BankParser(settings.bank, max_words=settings.max_words)

@@ -1,0 +1,221 @@
+"""Any installed parser of amrlib (parse_xfm, parse_t5, ...), in batches, with a reject for what it cannot parse.
+
+amrlib reads what it generates with much tolerance and gives None where even that fails; some inputs make it raise, and
+then the whole batch is lost. So: sort by length, parse a batch, and after an exception parse its sentences one by one.
+"""
+
+import json
+import logging
+import warnings
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Protocol
+
+from features.errors import ModelError, RowError
+from features.graphs.graph import decode
+from features.models import digest, locate
+from features.parsers.devices import resolve_device, use_threads
+from features.parsers.settings import AmrSettings
+from features.stages import Reject
+from features.types import RejectCode
+
+_LOG = logging.getLogger(__name__)
+_SLOW_TOKENIZERS = (".parse_spring.inference", ".parse_gsii.inference")
+_OWN_TOKENIZER = "tokenizer_config.json"
+
+
+class Inference(Protocol):
+    """What every parser of amrlib can do (`amrlib.models.inference_bases.STOGInferenceBase`)."""
+
+    def parse_sents(self, sents: list[str], *, add_metadata: bool = True) -> list[str | None]:
+        """Return a graph for each sentence, None where there is none."""
+
+
+class AmrlibParser:
+    """A parser of amrlib, as an `AmrParser`.
+
+    Args:
+        inference: what `amrlib.load_stog_model` gives.
+        folder: of the model.
+        settings: model name, batch size, beams, longest sentence.
+    """
+
+    def __init__(self, inference: Inference, folder: Path, settings: AmrSettings) -> None:
+        self._inference = inference
+        self._folder = folder
+        self._settings = settings
+        self.name = f"amrlib/{Path(settings.model).name}"
+        self.max_words = settings.max_words
+
+    def parse(self, sentence_ids: Sequence[str], texts: Sequence[str]) -> list[str | Reject]:
+        """Return for each sentence its graph, or a reject.
+
+        A sentence that the model would have to cut is rejected as `sentence_too_long`: half a sentence has another
+        graph. One that yields no well-formed graph is rejected as `parser_failed`.
+        """
+        results: list[str | Reject | None] = [None] * len(texts)
+        for position in self._too_long(texts):
+            results[position] = Reject(
+                sentence_ids[position],
+                RejectCode.SENTENCE_TOO_LONG,
+                f"the parser {self.name!r} would cut {texts[position][:60]!r}...",
+            )
+        waiting = sorted((i for i, done in enumerate(results) if done is None), key=lambda i: -len(texts[i]))
+        for start in range(0, len(waiting), self._settings.batch_size):
+            batch = waiting[start : start + self._settings.batch_size]
+            graphs = self._parse_batch([texts[i] for i in batch])
+            for position, graph in zip(batch, graphs, strict=True):
+                results[position] = _checked(sentence_ids[position], texts[position], graph)
+        return [result for result in results if result is not None]
+
+    def recipe_parameters(self) -> Mapping[str, str | int]:
+        """Return backend, model, beams, limit of length and the version of amrlib."""
+        return {
+            "backend": "amrlib",
+            "model": self.name,
+            "tokenizer": self._settings.tokenizer or "",
+            "beams": self._settings.beams,
+            "max_words": self.max_words,
+            "amrlib": version("amrlib"),
+        }
+
+    def weights_digest(self) -> str:
+        """Return the sha256 of the model's files."""
+        return digest(self._folder)
+
+    def shard_digest(self, sentence_ids: Sequence[str]) -> str:
+        """Return the empty string: text and weights decide everything."""
+        return ""
+
+    def _too_long(self, texts: Sequence[str]) -> list[int]:
+        """Return the positions of sentences with more tokens than the model reads; amrlib cuts them with a log line."""
+        tokenizer = getattr(self._inference, "tokenizer", None)
+        longest = getattr(self._inference, "max_sent_len", None)
+        if tokenizer is None or longest is None or not texts:
+            return []
+        return [i for i, ids in enumerate(tokenizer(list(texts))["input_ids"]) if len(ids) > longest]
+
+    def _parse_batch(self, texts: list[str]) -> list[str | Exception | None]:
+        """Parse a batch; after an exception, its sentences one by one, so that only the culprit is lost."""
+        try:
+            graphs = self._inference.parse_sents(texts, add_metadata=False)
+            # A wrong number of graphs is a failure like any other.
+            return [graph for _, graph in zip(texts, graphs, strict=True)]
+        except Exception as error:  # amrlib raises whatever its tokenizer, model or reader raises
+            if _device_is_lost(error):
+                raise ModelError(
+                    f"The GPU failed while the parser {self.name!r} ran ({_first_line(error)}); run the shard again."
+                ) from error
+            if len(texts) == 1:
+                return [error]
+            _LOG.info("a batch of %d sentences failed (%s), parsing them one by one", len(texts), _first_line(error))
+            return [graph for text in texts for graph in self._parse_batch([text])]
+
+
+def load_amrlib(settings: AmrSettings) -> AmrlibParser:
+    """Load a parser of amrlib.
+
+    Args:
+        settings: model, tokenizer, device, batch size, beams, threads.
+
+    Raises:
+        ModelError: the model or its tokenizer is not on this machine, is no parser, or does not fit the libraries.
+        SettingsError: a GPU is asked for that is not there.
+    """
+    folder = locate(settings.model)
+    module = _inference_module(folder)
+    device = resolve_device(settings.device)
+    use_threads(settings.threads)
+    options: dict[str, Any] = {"device": device}
+    if module != ".parse_gsii.inference":  # its batch size counts tokens, its beams have another name
+        options |= {"batch_size": settings.batch_size, "num_beams": settings.beams}
+    if (tokenizer := _tokenizer(folder, settings)) is not None:
+        options["tok_name_or_path"] = str(tokenizer)
+    try:
+        with warnings.catch_warnings():  # some modules of amrlib switch all warnings off when they are imported
+            import amrlib
+
+            inference = amrlib.load_stog_model(model_dir=str(folder), **options)
+    except ImportError as error:
+        raise ModelError(
+            f"The parser {settings.model!r} needs a library that is not installed ({error});"
+            f" install the parsers with `pip install facetflow[parsers]`."
+        ) from error
+    except Exception as error:
+        raise ModelError(
+            f"amrlib cannot load the parser {settings.model!r} from {str(folder)!r} ({_first_line(error)});"
+            f" check the folder, and that its tokenizer is on this machine (`tokenizer` under [amr] takes a folder)."
+        ) from error
+    _forget_generation_defaults(inference)
+    # One line for each graph of a beam that it cannot read; the rejects say it once a sentence.
+    logging.getLogger("amrlib.models.parse_xfm.penman_serializer").setLevel(logging.CRITICAL)
+    return AmrlibParser(inference, folder, settings)
+
+
+def _inference_module(folder: Path) -> str | None:
+    """Return the module that amrlib will load, after a check that it can; None where amrlib must find out itself."""
+    meta = folder / "amrlib_meta.json"
+    if not meta.is_file():
+        if (folder / "model.pt").is_file():
+            return ".parse_gsii.inference"  # the first release has no description, amrlib knows it by its hash
+        raise ModelError(f"The folder {str(folder)!r} is no parser of amrlib: it has no file 'amrlib_meta.json'.")
+    try:
+        content = json.loads(meta.read_text(encoding="utf-8"))
+        kind, module = content.get("model_type", "stog"), str(content["inference_module"])
+    except (ValueError, KeyError, AttributeError) as error:
+        raise ModelError(f"The file {str(meta)!r} cannot be read ({error}); pull the model again.") from error
+    if kind != "stog":
+        raise ModelError(f"The model in {str(folder)!r} is of type {kind!r}, not a parser ('stog'); give a parser.")
+    transformers = version("transformers")
+    if module in _SLOW_TOKENIZERS and int(transformers.partition(".")[0]) >= 5:
+        raise ModelError(
+            f"The parser in {str(folder)!r} ({module.split('.')[1]}) works on the inside of tokenizers that"
+            f" transformers {transformers} no longer has; use parse_xfm_bart_large, or install 'transformers<5'."
+        )
+    return module
+
+
+def _tokenizer(folder: Path, settings: AmrSettings) -> Path | None:
+    """Return the folder of the tokenizer: as set, or lying with the model; None for the name in its configuration."""
+    if settings.tokenizer is not None:
+        return locate(settings.tokenizer)
+    return next((path for path in (folder / "tokenizer", folder) if (path / _OWN_TOKENIZER).is_file()), None)
+
+
+def _forget_generation_defaults(inference: object) -> None:
+    """Switch off the ban on repeated trigrams that BART's configuration brings.
+
+    It is for summaries: an AMR repeats `) :ARG1 (` at will, and under the ban graphs come out silently wrong. amrlib
+    0.8.1 switches it off where transformers 4 kept it (`model.config`), transformers 5 reads `model.generation_config`.
+    """
+    defaults = getattr(getattr(inference, "model", None), "generation_config", None)
+    if defaults is not None:
+        defaults.no_repeat_ngram_size = 0
+
+
+def _device_is_lost(error: Exception) -> bool:
+    """Return whether a CUDA error has made the process's GPU useless, so that no further sentence can be parsed."""
+    import torch
+
+    return isinstance(error, torch.AcceleratorError) and not isinstance(error, torch.OutOfMemoryError)
+
+
+def _checked(identity: str, text: str, graph: str | Exception | None) -> str | Reject:
+    """Return the graph if it is well formed, else a reject that says what came instead."""
+    if isinstance(graph, Exception):
+        why = f"the parser failed with {type(graph).__name__}: {_first_line(graph)}"
+    elif graph is None:
+        why = "the parser found no well-formed graph"
+    else:
+        try:
+            decode(graph)
+        except RowError as error:
+            why = f"the parser's graph is not well formed: {error.message}"
+        else:
+            return graph
+    return Reject(identity, RejectCode.PARSER_FAILED, f"{why}; sentence: {text[:60]!r}")
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -1,0 +1,236 @@
+"""A bank of AMR graphs: the user's PENMAN files, indexed once by sentence.
+
+    *.amr(.gz) ── build_bank ──> one Arrow file, sorted by sentence id
+                                 │ sentence_id   10 bytes
+                                 │ digest        16 bytes, of the graph
+                                 │ penman        text, null where the block is no PENMAN
+                                 │ code, message null, or why there is no graph (with file and line)
+
+A worker maps the file into memory and finds its shard's sentences by bisection, so it reads the pages of its own graphs
+only. Where a sentence has several graphs, the first readable one in the order of the files is taken.
+"""
+
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from features.errors import InputError
+from features.graphs.penman_files import read_blocks
+from features.models.files import file_sha256
+from features.sentences import sentence_id
+from features.stages import Reject
+from features.types import RejectCode
+
+_FORMAT = "facetflow bank 1"
+_ID_BYTES = 10
+_DIGEST_BYTES = 16
+_ROWS_A_BATCH = 65536
+_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
+    ("sentence_id", pa.binary(_ID_BYTES)),
+    ("digest", pa.binary(_DIGEST_BYTES)),
+    ("penman", pa.large_string()),
+    ("code", pa.string()),
+    ("message", pa.string()),
+)
+_Entry = tuple[bytes, str | None, str | None, str | None]  # digest, penman, code, message
+
+
+@dataclass(frozen=True, slots=True)
+class BankReport:
+    """What a bank was made of.
+
+    Args:
+        graphs: sentences that have a graph.
+        repeated: further graphs for a sentence that already had the very same one.
+        conflicting: further graphs for a sentence that already had another one; the first was kept.
+        without_sentence: graphs that no sentence can find, because they have no `::snt`.
+        unreadable: blocks that are no PENMAN; their sentences are rejected with the reason.
+    """
+
+    graphs: int
+    repeated: int
+    conflicting: int
+    without_sentence: int
+    unreadable: int
+
+
+def build_bank(paths: Sequence[Path], bank_path: Path) -> BankReport:
+    """Index PENMAN files by sentence; an index that was made of the same files is left as it is.
+
+    All graphs are held in memory while they are sorted: about 1 GB for a million.
+
+    Args:
+        paths: PENMAN files, `.gz` by suffix.
+        bank_path: the index, written atomically.
+
+    Returns:
+        The counts.
+
+    Raises:
+        InputError: a file cannot be read, or no file is given.
+    """
+    if not paths:
+        raise InputError("There are no graph files to look sentences up in; name some under [amr], graphs = [...].")
+    for path in paths:
+        if not path.is_file():
+            raise InputError(f"The graph file {str(path)!r} does not exist; check `graphs` under [amr].")
+    sources = [file_sha256(path) for path in paths]
+    if bank_path.is_file():
+        known, report = _description(bank_path)
+        if known == sources:
+            return report
+
+    graphs: dict[bytes, _Entry] = {}
+    broken: dict[bytes, _Entry] = {}
+    repeated = conflicting = without_sentence = unreadable = 0
+    for path in paths:
+        for block in read_blocks(path):
+            unreadable += block.error is not None
+            snt = block.metadata.get("snt", "")
+            if not snt:
+                without_sentence += block.error is None
+                continue
+            key = bytes.fromhex(sentence_id(snt))
+            if block.error is not None:
+                reason = block.error.message
+                broken.setdefault(key, (_digest(block.text or reason), None, str(block.error.code), reason))
+            elif key not in graphs:
+                graphs[key] = (_digest(block.text), block.text, None, None)
+            elif graphs[key][0] == _digest(block.text):
+                repeated += 1
+            else:
+                conflicting += 1
+    report = BankReport(len(graphs), repeated, conflicting, without_sentence, unreadable)
+    _write(bank_path, broken | graphs, sources, report)
+    return report
+
+
+class BankParser:
+    """Graphs that the user has, as an `AmrParser`.
+
+    Args:
+        path: index made by `build_bank`.
+        max_words: longer sentences are rejected.
+    """
+
+    name = "penman"
+
+    def __init__(self, path: Path, *, max_words: int) -> None:
+        if not path.is_file():
+            raise InputError(f"There is no graph index {str(path)!r}; build it from the graph files again.")
+        _description(path)
+        self.path = path
+        self.max_words = max_words
+
+    @cached_property
+    def _table(self) -> pa.Table:
+        return pa.ipc.open_file(pa.memory_map(str(self.path))).read_all()
+
+    @cached_property
+    def _ids(self) -> NDArray[np.bytes_]:
+        """Sorted sentence ids, (n,), ten bytes each."""
+        return _fixed_bytes(self._table.column("sentence_id"), _ID_BYTES)
+
+    def parse(self, sentence_ids: Sequence[str], texts: Sequence[str]) -> list[str | Reject]:
+        """Return for each sentence its graph, or a reject: `no_graph`, or what is wrong with its block."""
+        rows = self._rows(sentence_ids)
+        entries = iter(self._table.select(["penman", "code", "message"]).take(rows[rows >= 0]).to_pylist())
+        results: list[str | Reject] = []
+        for identity, text, row in zip(sentence_ids, texts, rows, strict=True):
+            entry = next(entries) if row >= 0 else None
+            if entry is None:
+                results.append(Reject(identity, RejectCode.NO_GRAPH, f"no graph file has a graph with ::snt {text!r}"))
+            elif entry["penman"] is None:
+                results.append(Reject(identity, RejectCode(entry["code"]), entry["message"]))
+            else:
+                results.append(entry["penman"])
+        return results
+
+    def recipe_parameters(self) -> Mapping[str, str | int]:
+        """Return the backend and the limit of length; the graphs themselves are in `shard_digest`."""
+        return {"backend": "penman", "max_words": self.max_words}
+
+    def weights_digest(self) -> None:
+        """Return None: there is no model."""
+
+    def shard_digest(self, sentence_ids: Sequence[str]) -> str:
+        """Return a hash of the graphs of these sentences, 24 hexadecimal digits.
+
+        It changes when one of them gets a graph or another graph, and not when other sentences do.
+        """
+        rows = self._rows(sentence_ids)
+        digests = _fixed_bytes(self._table.column("digest").take(rows[rows >= 0]), _DIGEST_BYTES)
+        total = hashlib.blake2b(digest_size=12)
+        total.update(np.packbits(rows >= 0).tobytes())
+        total.update(digests.tobytes())
+        return total.hexdigest()
+
+    def _rows(self, sentence_ids: Sequence[str]) -> NDArray[np.int64]:
+        """Return the row of each sentence, (n,) int64; -1 where there is no graph."""
+        wanted = np.array([bytes.fromhex(identity) for identity in sentence_ids], dtype=f"S{_ID_BYTES}")
+        if not len(self._ids):
+            return np.full(len(wanted), -1)
+        rows = np.minimum(np.searchsorted(self._ids, wanted), len(self._ids) - 1)
+        return np.where(self._ids[rows] == wanted, rows, -1)
+
+
+def _fixed_bytes(column: "pa.ChunkedArray[Any]", width: int) -> NDArray[np.bytes_]:
+    """Return a column of fixed width as one array of bytes, without making a Python object of each.
+
+    numpy drops zero bytes at the end of such values; as all have the same width, order and equality stay right.
+    """
+    chunks = [np.empty(0, dtype=f"S{width}")]
+    for chunk in column.chunks:
+        values: Any = chunk.buffers()[1]  # the stubs do not know that it is a buffer for numpy too
+        if len(chunk):
+            chunks.append(np.frombuffer(values, dtype=f"S{width}", count=len(chunk), offset=chunk.offset * width))
+    return np.concatenate(chunks)
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(), digest_size=_DIGEST_BYTES).digest()
+
+
+def _write(path: Path, entries: Mapping[bytes, _Entry], sources: list[str], report: BankReport) -> None:
+    description = {"format": _FORMAT, "sources": sources, "report": asdict(report)}
+    schema = pa.schema(_COLUMNS).with_metadata({"facetflow": json.dumps(description)})
+    ordered = sorted(entries)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with temporary.open("wb") as file:
+            with pa.ipc.new_file(file, schema) as writer:
+                for start in range(0, len(ordered), _ROWS_A_BATCH):
+                    keys = ordered[start : start + _ROWS_A_BATCH]
+                    columns = [keys, *zip(*(entries[key] for key in keys), strict=True)]
+                    arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+                    writer.write_batch(pa.record_batch(arrays, schema=schema))
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _description(path: Path) -> tuple[list[str], BankReport]:
+    """Return the hashes of the files that a bank was made of, and its counts."""
+    unknown = f"The file {str(path)!r} is no index of graphs that this version can read; delete it and build it again."
+    try:
+        with pa.memory_map(str(path)) as file:
+            metadata = pa.ipc.open_file(file).schema.metadata or {}
+        content = json.loads(metadata[b"facetflow"])
+        if content["format"] == _FORMAT:
+            return content["sources"], BankReport(**content["report"])
+    except (pa.ArrowInvalid, KeyError, ValueError, TypeError) as error:
+        raise InputError(unknown) from error
+    raise InputError(unknown)

@@ -1,0 +1,102 @@
+"""Dependency trees by spaCy, in batches, with only the components that they need.
+
+tokens     A    boy  sleeps  .
+heads      1    2    2       2      positions; the head of a root is itself
+relations  det  nsubj ROOT   punct
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from features.errors import ModelError
+from features.models import digest, locate
+from features.parsers.settings import DependencySettings
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+# Lemmas need part of speech, which needs the tagger and the rules that map tags.
+_COMPONENTS = ("tok2vec", "transformer", "tagger", "morphologizer", "parser", "attribute_ruler", "lemmatizer")
+
+
+class DependencyParser:
+    """A spaCy pipeline that is reduced to dependency parsing.
+
+    Args:
+        pipeline: the loaded pipeline.
+        folder: where it lies.
+        settings: batch size, longest sentence.
+    """
+
+    def __init__(self, pipeline: "Language", folder: Path, settings: DependencySettings) -> None:
+        self._pipeline = pipeline
+        self._folder = folder
+        self._settings = settings
+        meta = pipeline.meta
+        self.name = f"spacy/{meta['lang']}_{meta['name']}-{meta['version']}"
+        self.max_words = settings.max_words
+
+    def parse(self, texts: Sequence[str]) -> Iterator[dict[str, list[Any]]]:
+        """Parse sentences.
+
+        Args:
+            texts: sentences. One that spaCy sees as several gives several roots in one row.
+
+        Yields:
+            For each sentence, in order: `tokens`, `lemmas`, `tags` (fine-grained), `starts` (characters), `heads`
+            (token positions) and `relations`, all of the same length.
+        """
+        for document in self._pipeline.pipe(texts, batch_size=self._settings.batch_size):
+            yield {
+                "tokens": [token.text for token in document],
+                "lemmas": [token.lemma_ for token in document],
+                "tags": [token.tag_ for token in document],
+                "starts": [token.idx for token in document],
+                "heads": [token.head.i for token in document],
+                "relations": [token.dep_ for token in document],
+            }
+
+    def recipe_parameters(self) -> Mapping[str, str | int]:
+        """Return every setting that may change a tree."""
+        return {"model": self.name, "max_words": self.max_words, "spacy": version("spacy")}
+
+    def weights_digest(self) -> str:
+        """Return the sha256 of the pipeline's files."""
+        return digest(self._folder)
+
+
+@lru_cache(maxsize=2)
+def load(settings: DependencySettings) -> DependencyParser:
+    """Load a dependency parser; once per process, because it is cached by its settings.
+
+    Raises:
+        ModelError: the pipeline is not on this machine, does not fit the installed spaCy, or has no parser.
+    """
+    try:
+        import spacy
+    except ImportError as error:
+        raise ModelError("Dependency parsing needs spaCy; install it with `pip install facetflow[parsers]`.") from error
+    folder = locate(settings.model)
+    if settings.threads is not None:  # only pipelines with a transformer compute with torch
+        from features.parsers.devices import use_threads
+
+        use_threads(settings.threads)
+    try:
+        pipeline = spacy.load(folder)
+    except (OSError, ValueError, ImportError) as error:
+        raise ModelError(
+            f"spaCy {version('spacy')} cannot load the pipeline {settings.model!r} from {str(folder)!r}"
+            f" ({str(error).splitlines()[0]}); give a spaCy pipeline of a fitting version."
+        ) from error
+    if "parser" not in pipeline.pipe_names:
+        raise ModelError(
+            f"The spaCy pipeline {settings.model!r} has the components {pipeline.pipe_names!r}, none of them a parser;"
+            f" give one with a dependency parser."
+        )
+    for name in pipeline.pipe_names:
+        if name not in _COMPONENTS:
+            pipeline.remove_pipe(name)
+    return DependencyParser(pipeline, folder, settings)

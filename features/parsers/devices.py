@@ -1,0 +1,34 @@
+"""Where a neural parser computes: on a GPU when there is one, else on the CPU, with threads set on purpose."""
+
+from features.errors import SettingsError
+
+
+def resolve_device(device: str) -> str:
+    """Return the torch device for a setting.
+
+    Args:
+        device: `auto`, `cpu`, `cuda` or `cuda:N`; `auto` is a GPU when there is one.
+
+    Raises:
+        SettingsError: a GPU is asked for that this process does not see.
+    """
+    import torch
+
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if device.startswith("cuda"):
+        seen = torch.cuda.device_count()
+        if int(device.partition(":")[2] or 0) >= seen:
+            raise SettingsError(
+                f"The device {device!r} is asked for, but this process sees {seen} GPUs;"
+                f' set device = "auto" or "cpu", or run on a machine with a GPU.'
+            )
+    return device
+
+
+def use_threads(threads: int | None) -> None:
+    """Let torch use this many CPU threads in this process; None leaves its own number."""
+    if threads is not None:
+        import torch
+
+        torch.set_num_threads(threads)

@@ -1,0 +1,121 @@
+"""Vectors of the words that labels consist of: by the sentence encoder, or from a text file such as GloVe's.
+
+spaCy's medium vectors are not offered: they are pruned to 20,000 rows, so that cat, kitten and dog share one vector.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from features.errors import InputError
+from features.files import open_text
+from features.models import digest
+from features.parsers.sentence_encoder import SentenceEncoder
+from features.parsers.sentence_encoder import load as load_encoder
+from features.parsers.settings import EmbeddingSettings, LabelVectorSettings
+
+
+class WordVectors(Protocol):
+    """Anything that knows the vectors of words."""
+
+    def look_up(self, words: Sequence[str]) -> tuple[list[str], NDArray[np.float32]]:
+        """Return the words that have a vector, and their vectors, (n, d) float32 of unit length."""
+
+    def recipe_parameters(self) -> Mapping[str, str | int]:
+        """Return every setting that may change a vector."""
+
+    def weights_digest(self) -> str:
+        """Return the sha256 of the model or file."""
+
+
+class EncodedWords:
+    """Each word encoded by the sentence encoder, as if it were a sentence: every word has a vector."""
+
+    def __init__(self, encoder: SentenceEncoder) -> None:
+        self._encoder = encoder
+
+    def look_up(self, words: Sequence[str]) -> tuple[list[str], NDArray[np.float32]]:
+        """Return all words, and their vectors, (n, d) float32 of unit length."""
+        return list(words), self._encoder.encode_words(words)
+
+    def recipe_parameters(self) -> Mapping[str, str | int]:
+        """Return backend and model."""
+        return {"backend": "encoder", "model": Path(self._encoder.name).name}
+
+    def weights_digest(self) -> str:
+        """Return the sha256 of the encoder's files."""
+        return self._encoder.weights_digest()
+
+
+class TextVectors:
+    """Vectors from a text file; a word that is not in it has none.
+
+    Args:
+        path: a word and its numbers, separated by blanks, a line each; `.gz` by suffix. A first line that gives only
+            the counts (word2vec) is skipped. All is kept in memory: 0.5 GB for 400,000 words of 300 numbers.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._rows, self._matrix = _read(path)
+
+    def look_up(self, words: Sequence[str]) -> tuple[list[str], NDArray[np.float32]]:
+        """Return the words that the file has, and their vectors, (n, d) float32 of unit length."""
+        known = [word for word in words if word in self._rows]
+        return known, self._matrix[[self._rows[word] for word in known]]
+
+    def recipe_parameters(self) -> Mapping[str, str | int]:
+        """Return the backend; which file, says the digest."""
+        return {"backend": "glove"}
+
+    def weights_digest(self) -> str:
+        """Return the sha256 of the file."""
+        return digest(self._path)
+
+
+@lru_cache(maxsize=2)
+def load(settings: LabelVectorSettings) -> WordVectors:
+    """Load word vectors; once per process, because they are cached by their settings.
+
+    Raises:
+        InputError: the text file cannot be read.
+        ModelError: the encoder is not on this machine.
+    """
+    if settings.file is not None:
+        return TextVectors(settings.file)
+    encoder = EmbeddingSettings(model=settings.model, device=settings.device, threads=settings.threads)
+    return EncodedWords(load_encoder(encoder))
+
+
+def _read(path: Path) -> tuple[dict[str, int], NDArray[np.float32]]:
+    rows: dict[str, int] = {}
+    vectors: list[NDArray[np.float32]] = []
+    dimension = 0
+    with open_text(path, newline="\n") as lines:
+        for number, line in enumerate(lines, start=1):
+            fields = line.rstrip().split(" ")
+            if number == 1 and len(fields) == 2:
+                continue
+            dimension = dimension or len(fields) - 1
+            # From the right: a few words of GloVe's largest file contain blanks.
+            word, numbers = " ".join(fields[:-dimension]), fields[-dimension:]
+            try:
+                vector = np.array(numbers, dtype=np.float32)
+            except ValueError as error:
+                raise InputError(
+                    f"Line {number} of {str(path)!r} is no word with {dimension} numbers ({line[:40]!r}...): give word"
+                    f" vectors as text, a word a line."
+                ) from error
+            norm = float(np.linalg.norm(vector))
+            if not word or not np.isfinite(norm):
+                raise InputError(f"Line {number} of {str(path)!r} has no word or no finite numbers; repair the file.")
+            if word not in rows and norm > 0:
+                rows[word] = len(vectors)
+                vectors.append(vector / norm)
+    if not vectors:
+        raise InputError(f"The file {str(path)!r} has no word vectors; give a text file with a word a line.")
+    return rows, np.stack(vectors)

@@ -1,0 +1,123 @@
+"""Sentence embeddings by a frozen sentence-transformers model: the teacher of training, and the vectors of words."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from features.errors import ModelError
+from features.models import digest, locate
+from features.parsers.devices import resolve_device, use_threads
+from features.parsers.settings import EmbeddingSettings
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+_WORDS_A_BATCH = 256
+
+
+class SentenceEncoder:
+    """A sentence encoder in float32.
+
+    Args:
+        model: the loaded model.
+        folder: where it lies.
+        name: what the user called it.
+        batch_size: sentences a batch.
+        max_words: longer sentences are rejected before they are encoded.
+    """
+
+    def __init__(
+        self, model: "SentenceTransformer", folder: Path, name: str, *, batch_size: int, max_words: int
+    ) -> None:
+        self._model = model
+        self._folder = folder
+        self._batch_size = batch_size
+        self.name = name
+        self.max_words = max_words
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        return int(self._model.get_embedding_dimension() or 0)
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the embeddings of sentences, (n, d) float32 of unit length; batches are sorted by length.
+
+        The model cuts a sentence after its own longest input, as it did when it was trained.
+        """
+        if not texts:
+            return np.empty((0, self.dimension), np.float32)
+        vectors = self._model.encode(
+            list(texts),
+            batch_size=self._batch_size,
+            normalize_embeddings=True,
+            convert_to_numpy=True,
+            show_progress_bar=False,
+        )
+        return np.asarray(vectors, np.float32)
+
+    def encode_words(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """Return the embeddings of words, (n, d) float32 of unit length; a word's vector does not depend on the others.
+
+        Padding and the size of a batch change the last bits of a result. Words of equal length in tokens go together,
+        in batches of one size, filled up with a repeated word, so a word has the same vector in every shard.
+        """
+        groups: dict[int, list[int]] = defaultdict(list)
+        for position, word in enumerate(words):
+            groups[len(self._model.tokenizer(word)["input_ids"])].append(position)
+        vectors = np.empty((len(words), self.dimension), np.float32)
+        for positions in groups.values():
+            for start in range(0, len(positions), _WORDS_A_BATCH):
+                batch = positions[start : start + _WORDS_A_BATCH]
+                filled = [words[i] for i in batch] + [words[batch[0]]] * (_WORDS_A_BATCH - len(batch))
+                encoded = self._model.encode(
+                    filled,
+                    batch_size=_WORDS_A_BATCH,
+                    normalize_embeddings=True,
+                    convert_to_numpy=True,
+                    show_progress_bar=False,
+                )
+                vectors[batch] = encoded[: len(batch)]
+        return vectors
+
+    def recipe_parameters(self) -> Mapping[str, str | int]:
+        """Return every setting that may change a vector."""
+        return {"model": Path(self.name).name, "max_words": self.max_words}
+
+    def weights_digest(self) -> str:
+        """Return the sha256 of the model's files."""
+        return digest(self._folder)
+
+
+@lru_cache(maxsize=2)
+def load(settings: EmbeddingSettings) -> SentenceEncoder:
+    """Load a sentence encoder; once per process, because it is cached by its settings.
+
+    Raises:
+        ModelError: the model is not on this machine, or is no sentence encoder.
+        SettingsError: a GPU is asked for that is not there.
+    """
+    try:
+        from sentence_transformers import SentenceTransformer
+        from transformers.utils.logging import disable_progress_bar
+    except ImportError as error:
+        raise ModelError(
+            "Sentence embeddings need sentence-transformers; install it with `pip install facetflow[encoders]`."
+        ) from error
+    folder = locate(settings.model)
+    device = resolve_device(settings.device)
+    use_threads(settings.threads)
+    disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        model = SentenceTransformer(str(folder), device=device, local_files_only=True)
+    except Exception as error:  # the library raises what its parts raise: OSError, KeyError, safetensors' own
+        raise ModelError(
+            f"sentence-transformers cannot load {settings.model!r} from {str(folder)!r}"
+            f" ({str(error).splitlines()[0]}); give the folder of a sentence encoder."
+        ) from error
+    return SentenceEncoder(model, folder, settings.model, batch_size=settings.batch_size, max_words=settings.max_words)

@@ -1,0 +1,106 @@
+"""What a user may set for the parsers: the sections [amr], [dependencies], [embeddings], [label_vectors]."""
+
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class _ParserSettings(BaseModel):
+    """What every parser has.
+
+    Args:
+        threads: CPU threads that the parser's library uses in one process; None leaves its own number. Dask's workers
+            start with 1, so it is set on purpose where a worker has more cores.
+        max_words: sentences with more words (by white space) are rejected as `sentence_too_long`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    threads: int | None = Field(default=None, ge=1)
+    max_words: int = Field(default=512, ge=1)
+
+
+class AmrSettings(_ParserSettings):
+    """Where AMR graphs come from.
+
+    Args:
+        backend: `penman`: graphs that the user has, found by their `::snt`; `amrlib`: a model parses.
+        graphs: the user's PENMAN files (`penman`).
+        bank: index of these files, made by `features.parsers.bank.build_bank`; the flow fills it in.
+        model: name or folder of an amrlib parser (`amrlib`).
+        tokenizer: folder or Hub name of its tokenizer; None means the model's own folder where it has one, else the
+            name in the model's configuration.
+        batch_size: sentences a batch (`amrlib`).
+        beams: width of the beam search (`amrlib`); the first graph of the beam that is well formed is taken.
+        device: `auto`, `cpu`, `cuda` or `cuda:N` (`amrlib`).
+    """
+
+    backend: Literal["penman", "amrlib"] = "penman"
+    graphs: tuple[str, ...] = ()
+    bank: Path | None = None
+    model: str = "parse_xfm_bart_large"
+    tokenizer: str | None = None
+    batch_size: int = Field(default=32, ge=1)
+    beams: int = Field(default=4, ge=1)
+    device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?)$")
+
+    @model_validator(mode="after")
+    def _graphs_belong_to_the_bank(self) -> Self:
+        if self.backend == "amrlib" and (self.graphs or self.bank):
+            raise ValueError('graphs are read by the backend "penman" only; remove them, or the backend "amrlib"')
+        return self
+
+
+class DependencySettings(_ParserSettings):
+    """The dependency parser.
+
+    Args:
+        enabled: False leaves the stage out.
+        model: name or folder of a spaCy pipeline with a parser.
+        batch_size: sentences a batch.
+    """
+
+    enabled: bool = True
+    model: str = "en_core_web_md"
+    batch_size: int = Field(default=256, ge=1)
+
+
+class EmbeddingSettings(_ParserSettings):
+    """The teacher: the frozen sentence encoder whose similarities an encoder in training must keep.
+
+    Args:
+        model: known name, Hub name or folder of a sentence-transformers model.
+        batch_size: sentences a batch.
+        device: `auto`, `cpu`, `cuda` or `cuda:N`.
+    """
+
+    model: str = "all-MiniLM-L6-v2"
+    batch_size: int = Field(default=64, ge=1)
+    device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?)$")
+
+
+class LabelVectorSettings(BaseModel):
+    """Where the vectors of the labels' words come from.
+
+    Args:
+        backend: `encoder`: each word is encoded by a sentence encoder; `glove`: a text file.
+        model: the sentence encoder (`encoder`).
+        file: word and numbers, a line each; `.gz` by suffix (`glove`).
+        device: `auto`, `cpu`, `cuda` or `cuda:N` (`encoder`).
+        threads: CPU threads in one process; None leaves torch's own number.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    backend: Literal["encoder", "glove"] = "encoder"
+    model: str = "all-MiniLM-L6-v2"
+    file: Path | None = None
+    device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?)$")
+    threads: int | None = Field(default=None, ge=1)
+
+    @model_validator(mode="after")
+    def _glove_needs_a_file(self) -> Self:
+        if (self.backend == "glove") != (self.file is not None):
+            raise ValueError('backend "glove" needs `file`, a text file of word vectors, and only it reads one')
+        return self

@@ -1,0 +1,111 @@
+"""The parse and encode stages: each a pure function from the rows of a shard to rows and rejects."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from features.graphs.table import encode
+from features.metrics.label_vectors import words_of
+from features.parsers.amr import AmrParser
+from features.parsers.dependencies import DependencyParser
+from features.parsers.label_vectors import WordVectors
+from features.parsers.sentence_encoder import SentenceEncoder
+from features.stages import Reject, StageOutput, rejects_frame
+from features.store.schemas import DEPENDENCIES, EMBEDDINGS, LABEL_VECTORS
+from features.types import RejectCode
+
+ALGORITHM_VERSION = "1"
+"""Raised when a change of code changes the rows of one of these stages."""
+
+
+def parse_amr(sentences: pl.DataFrame, parser: AmrParser) -> StageOutput:
+    """Give each sentence its AMR graph.
+
+    Args:
+        sentences: rows of `SENTENCES`.
+        parser: see `features.parsers.amr.load`.
+
+    Returns:
+        Rows of `AMR`; rejects for sentences that are too long, have no graph or one that is not well formed.
+    """
+    ids, texts, rejects = _admit(sentences, parser.max_words)
+    results = parser.parse(ids, texts)
+    rejects += [result for result in results if isinstance(result, Reject)]
+    parsed = [(identity, result) for identity, result in zip(ids, results, strict=True) if isinstance(result, str)]
+    encoded = encode([identity for identity, _ in parsed], [penman for _, penman in parsed], parser.name)
+    return StageOutput(encoded.rows, pl.concat([rejects_frame(rejects), encoded.rejects]))
+
+
+def parse_dependencies(sentences: pl.DataFrame, parser: DependencyParser) -> StageOutput:
+    """Give each sentence its dependency tree.
+
+    Args:
+        sentences: rows of `SENTENCES`.
+        parser: see `features.parsers.dependencies.load`.
+
+    Returns:
+        Rows of `DEPENDENCIES`; rejects for sentences that are too long.
+    """
+    ids, texts, rejects = _admit(sentences, parser.max_words)
+    rows = [
+        {"sentence_id": identity, "parser": parser.name, **tree}
+        for identity, tree in zip(ids, parser.parse(texts), strict=True)
+    ]
+    return StageOutput(pl.DataFrame(rows, schema=DEPENDENCIES), rejects_frame(rejects))
+
+
+def embed_sentences(sentences: pl.DataFrame, encoder: SentenceEncoder) -> StageOutput:
+    """Give each sentence its embedding by the teacher.
+
+    Args:
+        sentences: rows of `SENTENCES`.
+        encoder: see `features.parsers.sentence_encoder.load`.
+
+    Returns:
+        Rows of `EMBEDDINGS`; rejects for sentences that are too long.
+    """
+    ids, texts, rejects = _admit(sentences, encoder.max_words)
+    rows = pl.DataFrame({"sentence_id": ids, "vector": _lists(encoder.encode(texts))}, schema=EMBEDDINGS)
+    return StageOutput(rows, rejects_frame(rejects))
+
+
+def embed_labels(amr: pl.DataFrame, vectors: WordVectors) -> StageOutput:
+    """Give each word of the labels of a shard's graphs its vector.
+
+    Args:
+        amr: rows of `AMR`.
+        vectors: see `features.parsers.label_vectors.load`.
+
+    Returns:
+        Rows of `LABEL_VECTORS`, sorted by word. A word without a vector has no row: the metrics draw one for it,
+        seeded by the word.
+    """
+    words = sorted(words_of(_distinct(amr, ("concepts", "attribute_values"))))
+    known, matrix = vectors.look_up(words)
+    return StageOutput(pl.DataFrame({"label": known, "vector": _lists(matrix)}, schema=LABEL_VECTORS))
+
+
+def _admit(sentences: pl.DataFrame, max_words: int) -> tuple[list[str], list[str], list[Reject]]:
+    """Part the sentences into those that may be parsed and rejects of those that are too long."""
+    count = pl.col("text").str.split(" ").list.len()
+    fits = sentences.filter(count <= max_words)
+    long = sentences.filter(count > max_words).select("sentence_id", count.alias("words"))
+    rejects = [
+        Reject(
+            identity, RejectCode.SENTENCE_TOO_LONG, f"the sentence has {words} words, more than max_words = {max_words}"
+        )
+        for identity, words in long.iter_rows()
+    ]
+    return fits["sentence_id"].to_list(), fits["text"].to_list(), rejects
+
+
+def _distinct(amr: pl.DataFrame, columns: Sequence[str]) -> Iterable[str]:
+    """Return the different labels in some columns of lists."""
+    return pl.concat([amr[column].explode().drop_nulls() for column in columns]).unique().to_list()
+
+
+def _lists(matrix: NDArray[np.float32]) -> pl.Series:
+    """Return a matrix as a column of lists without making a Python object of each number."""
+    return pl.Series(matrix, dtype=pl.Array(pl.Float32, matrix.shape[1])).cast(pl.List(pl.Float32))
