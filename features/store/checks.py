@@ -1,0 +1,71 @@
+"""What a shard has to be before it may enter a table: the columns of the schema, every id once, no row lost."""
+
+import polars as pl
+
+from features.errors import StoreError
+from features.stages import StageOutput
+from features.store.schemas import Columns
+
+
+def check_columns(frame: pl.DataFrame, columns: Columns, where: str) -> None:
+    """Refuse a frame whose columns are not those of the schema, by name, type or order.
+
+    Args:
+        frame: the rows.
+        columns: what they have to be.
+        where: what the rows are, for the message.
+
+    Raises:
+        StoreError: with the first column that is wrong.
+    """
+    schema = frame.schema
+    missing = [name for name in columns if name not in schema]
+    unknown = [name for name in schema if name not in columns]
+    if missing or unknown:
+        wrong = [f"no column {name!r}" for name in missing] + [f"an unknown column {name!r}" for name in unknown]
+        raise StoreError(f"The rows of {where} have {', '.join(wrong)}; the columns are {', '.join(columns)}.")
+    for name, dtype in columns.items():
+        if schema[name] != dtype:
+            raise StoreError(f"Column {name!r} of {where} is {schema[name]}; it has to be {dtype}.")
+    if list(schema) != list(columns):
+        raise StoreError(f"The columns of {where} stand in the order {', '.join(schema)}; use {', '.join(columns)}.")
+
+
+def check_ids(output: StageOutput, key: str, where: str) -> None:
+    """Refuse rows that have no id, an id that is there twice, or that were rejected as well.
+
+    Args:
+        output: rows and rejects.
+        key: the column that holds the id.
+        where: what the rows are, for the message.
+
+    Raises:
+        StoreError: with the first id that is wrong.
+    """
+    ids = output.rows[key]
+    if ids.null_count():
+        raise StoreError(f"A row of {where} has no {key!r}; every row needs one.")
+    if ids.n_unique() != ids.len():
+        twice = ids.filter(ids.is_duplicated()).item(0)
+        raise StoreError(f"{key} {twice!r} is in {where} twice; every entity has one row.")
+    if key != "label" and (both := ids.filter(ids.is_in(output.rejects["entity_id"].implode()))).len():
+        raise StoreError(f"{key} {both.item(0)!r} is a row and a reject of {where}; it has to be one of them.")
+
+
+def check_conservation(rows: int, rejects: int, expected: int | None, where: str) -> None:
+    """Refuse a shard that lost or doubled rows: what goes in comes out as a row or as a reject.
+
+    Args:
+        rows: rows that were made.
+        rejects: rows that could not be made.
+        expected: rows that went in; None when they do not come out one by one.
+        where: what the rows are, for the message.
+
+    Raises:
+        StoreError: when they do not add up.
+    """
+    if expected is not None and rows + rejects != expected:
+        raise StoreError(
+            f"{expected} rows went into {where}, but {rows} rows and {rejects} rejects came out; every row has to come "
+            "out once, so this is a defect of the stage."
+        )

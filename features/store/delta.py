@@ -1,0 +1,265 @@
+"""One Delta table of the store: its files by shard, and the one transaction that replaces some of them.
+
+Everything that is known about deltalake is known here. What was learnt about it (1.6.6):
+
+- A transaction with `RemoveAction` and `AddAction` in mode `append` is atomic, but the library checks little: it
+  removes paths that are not there and adds files that do not exist, so `replace` only ever names what it has seen.
+- Two transactions that only add do not conflict with each other, so a shard could be added twice. With no retries of
+  the library's own (`max_commit_retries=0`) every concurrent commit does conflict; we read the table again and retry.
+- Expired log files would be cleaned up after 30 days, and with them the versions that releases pin: switched off.
+- The log is written without fsync: we do that after the commit.
+"""
+
+import contextlib
+import itertools
+import json
+import random
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from deltalake import CommitProperties, DeltaTable, Schema
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
+from deltalake.transaction import AddAction, RemoveAction
+
+from features.errors import StoreError
+from features.store import folder
+from features.store.receipts import WrittenFile
+from features.store.schemas import Columns
+from features.types import Fingerprint, Shard
+
+_CONFIGURATION: dict[str, str | None] = {
+    "delta.enableExpiredLogCleanup": "false",
+    "delta.logRetentionDuration": "interval 36500 days",
+    "delta.deletedFileRetentionDuration": "interval 36500 days",
+}
+_ATTEMPTS = 20
+_METADATA = "facetflow"
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A file of a table, as the log describes it.
+
+    Args:
+        path: relative to the table's folder.
+        bytes: its size.
+        rows: its rows.
+        shard: its shard.
+        fingerprint: what was done, and to what.
+        stage: the stage that rejected the rows; None outside `rejects`.
+    """
+
+    path: str
+    bytes: int
+    rows: int
+    shard: Shard
+    fingerprint: Fingerprint
+    stage: str | None
+
+    @property
+    def key(self) -> tuple[str | None, Shard]:
+        """What may be in a table only once."""
+        return (self.stage, self.shard)
+
+
+@dataclass(frozen=True, slots=True)
+class NewFile:
+    """A written file and the partition that it belongs to."""
+
+    file: WrittenFile
+    shard: Shard
+    fingerprint: Fingerprint
+    stage: str | None
+
+    @property
+    def partition(self) -> dict[str, str | None]:
+        """The partition values, in the order of the table's partitions."""
+        stage: dict[str, str | None] = {} if self.stage is None else {"stage": self.stage}
+        return {**stage, "shard": self.shard, "fingerprint": self.fingerprint}
+
+
+@dataclass(frozen=True, slots=True)
+class CommitRecord:
+    """What a commit says about itself.
+
+    Args:
+        version: the version of the table that the commit made.
+        content: what `replace` was given as metadata; empty for a commit of another program.
+    """
+
+    version: int
+    content: Mapping[str, Any]
+
+
+class Table:
+    """One Delta table; holds no open file, so it may be pickled and used from any process.
+
+    Args:
+        name: name of the table.
+        path: its folder.
+        columns: its columns, without the partitions.
+        partitions: names of the partition columns.
+    """
+
+    def __init__(self, name: str, path: Path, columns: Columns, partitions: Sequence[str]) -> None:
+        self.name = name
+        self.path = path
+        self.columns = columns
+        self.partitions = tuple(partitions)
+
+    def create(self) -> str:
+        """Make the table, or take the one that is there; return its id."""
+        frame = pl.DataFrame(schema={**self.columns, **dict.fromkeys(self.partitions, pl.String)})
+        with self._clear_errors("Making"):
+            table = DeltaTable.create(
+                str(self.path),
+                Schema.from_arrow(frame.to_arrow().schema),
+                mode="ignore",
+                partition_by=list(self.partitions),
+                name=self.name,
+                configuration=_CONFIGURATION,
+            )
+            return str(table.metadata().id)
+
+    def open(self, version: int | None = None) -> DeltaTable:
+        """Open the table at a version, or at its newest.
+
+        Raises:
+            StoreError: when the table, its log or that version cannot be read.
+        """
+        if version is not None and version < 0:
+            raise StoreError(f"Version {version!r} of table {self.name!r} in {str(self.path)!r} cannot exist.")
+        with self._clear_errors("Reading", version):
+            return DeltaTable(str(self.path), version=version)
+
+    def version(self) -> int:
+        """Return the newest version."""
+        return self.open().version()
+
+    def files(self, version: int | None = None) -> list[DataFile]:
+        """Return the table's files at a version, by stage and shard; no file is opened."""
+        return self._files(self.open(version))
+
+    def history(self) -> list[CommitRecord]:
+        """Return what every commit says about itself, newest first."""
+        table = self.open()
+        with self._clear_errors("Reading"):
+            return [CommitRecord(int(commit["version"]), commit.get(_METADATA, {})) for commit in table.history()]
+
+    def replace(self, new: Sequence[NewFile], emptied: Sequence[tuple[str | None, Shard]], metadata: Any) -> int:
+        """Put new files in the place of whatever their shards hold, in one transaction.
+
+        Files that the table has already are left alone, so a repeated call changes nothing and commits nothing.
+
+        Args:
+            new: files to add; they exist and have been verified.
+            emptied: keys of shards that lose their files and get none.
+            metadata: what the commit is to say about itself; JSON values.
+
+        Returns:
+            The version that holds the new files.
+
+        Raises:
+            StoreError: when other processes keep committing in between, or the table cannot be written.
+        """
+        keys = {(file.stage, file.shard) for file in new} | set(emptied)
+        wanted = {file.file.path for file in new}
+        for attempt in range(_ATTEMPTS):
+            table = self.open()
+            version = table.version()
+            present = self._files(table)
+            paths = {file.path for file in present}
+            added = [_add(file) for file in new if file.file.path not in paths]
+            removed = [self._remove(file) for file in present if file.key in keys and file.path not in wanted]
+            if not added and not removed:
+                return version
+            try:
+                with self._clear_errors("Committing to"):
+                    table.create_write_transaction(
+                        [*removed, *added],
+                        "append",
+                        table.schema(),
+                        partition_by=list(self.partitions),
+                        commit_properties=CommitProperties({_METADATA: metadata}, max_commit_retries=0),
+                    )
+            except StoreError as error:
+                if not isinstance(error.__cause__, CommitFailedError) or self.version() == version:
+                    raise
+                time.sleep(random.uniform(0, 0.05 * (attempt + 1)))  # noqa: S311 - two committers must not stay in step
+                continue
+            self._sync_log(version + 1)
+            return version + 1
+        raise StoreError(
+            f"Table {self.name!r} in {str(self.path)!r} was changed by another process at each of {_ATTEMPTS} attempts "
+            "to commit; let only one flow write to a store at a time, then run again."
+        )
+
+    def _sync_log(self, version: int) -> None:
+        log = self.path / "_delta_log"
+        with folder.clear_errors(f"Saving the log of table {self.name!r} in {str(self.path)!r}"):
+            folder.sync(log / f"{version:020d}.json")
+            folder.sync(log)
+
+    def _files(self, table: DeltaTable) -> list[DataFile]:
+        with self._clear_errors("Reading"):
+            frame = pl.DataFrame(table.get_add_actions(flatten=True))
+        if frame.is_empty():
+            return []
+        files = [
+            DataFile(
+                path=row["path"],
+                bytes=row["size_bytes"],
+                rows=row["num_records"],
+                shard=Shard(row["partition.shard"]),
+                fingerprint=Fingerprint(row["partition.fingerprint"]),
+                stage=row.get("partition.stage"),
+            )
+            for row in frame.iter_rows(named=True)
+        ]
+        files.sort(key=lambda file: (file.stage or "", file.shard))
+        for file, following in itertools.pairwise(files):
+            if file.key == following.key:
+                raise StoreError(
+                    f"Table {self.name!r} in {str(self.path)!r} holds shard {file.shard!r} twice ({file.path!r} and "
+                    f"{following.path!r}); another program wrote to it, so build the store again."
+                )
+        return files
+
+    def _remove(self, file: DataFile) -> RemoveAction:
+        partition: dict[str, str | None] = {} if file.stage is None else {"stage": file.stage}
+        partition |= {"shard": file.shard, "fingerprint": file.fingerprint}
+        return RemoveAction(file.path, True, time.time_ns() // 1_000_000, file.bytes, partition)  # noqa: FBT003
+
+    @contextlib.contextmanager
+    def _clear_errors(self, action: str, version: int | None = None) -> Iterator[None]:
+        what = f"{action} table {self.name!r} in {str(self.path)!r}" + ("" if version is None else f" at {version=}")
+        try:
+            yield
+        except TableNotFoundError as error:
+            raise StoreError(
+                f"{what} failed: there is no table; it was deleted or moved, so restore it or build a new store."
+            ) from error
+        except DeltaError as error:
+            raise StoreError(f"{what} failed: {_first_line(error)}; restore the table or build a new store.") from error
+        except OSError as error:
+            raise StoreError(f"{what} failed: {folder.explain(error)}.") from error
+
+
+def _add(new: NewFile) -> AddAction:
+    return AddAction(
+        path=new.file.path,
+        size=new.file.bytes,
+        partition_values=new.partition,
+        modification_time=time.time_ns() // 1_000_000,
+        data_change=True,
+        stats=json.dumps({"numRecords": new.file.rows}),
+    )
+
+
+def _first_line(error: Exception) -> str:
+    """Return the first line of a Rust error; what follows is a stack trace."""
+    return str(error).partition("\n")[0].strip().rstrip(".;")

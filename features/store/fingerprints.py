@@ -1,0 +1,137 @@
+"""What was done to a shard, and to what: the fingerprint that every committed shard carries.
+
+    recipe  = stage, parameters, algorithm version, model weights   ──hash──> identity  (12 digits)
+    inputs  = fingerprints of the upstream shards that it reads     ──hash──> inputs    (12 digits)
+                                                              fingerprint = identity-inputs
+
+Because the inputs are those of the shard and not of the table, a new shard never makes an old one stale, and a
+fingerprint can be computed for a shard long before anything has been run.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from features.errors import SettingsError, StoreError
+from features.types import Fingerprint
+
+_DIGITS = 12  # 48 bits: only fingerprints of one shard are ever compared with each other
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a stage makes its rows; two recipes that are equal make equal rows from equal input.
+
+    Args:
+        stage: name of the stage, which is also the name of its table.
+        parameters: everything the user can set that changes rows; JSON values only.
+        algorithm: version of the code that makes the rows; raised by hand when its output changes.
+        weights: digest of the model weights, None for a stage without a model.
+    """
+
+    stage: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    algorithm: str = "1"
+    weights: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the recipe as it is stored: plain JSON values."""
+        text = _canonical(
+            {
+                "stage": self.stage,
+                "parameters": dict(self.parameters),
+                "algorithm": self.algorithm,
+                "weights": self.weights,
+            }
+        )
+        return dict(json.loads(text))
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "Recipe":
+        """Return the recipe that `as_dict` stored."""
+        try:
+            return cls(values["stage"], dict(values["parameters"]), values["algorithm"], values["weights"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise StoreError(f"A recipe of the store is damaged: {values!r}; build the store again.") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One part of a recipe that differs: `parameters.batch_size`, from 16 to 32."""
+
+    part: str
+    old: Any
+    new: Any
+
+    def __str__(self) -> str:
+        return f"{self.part} {_short(self.old)} → {_short(self.new)}"
+
+
+def identity(recipe: Recipe) -> str:
+    """Return 12 hexadecimal digits that stand for the recipe."""
+    return _digest(_canonical(recipe.as_dict()))
+
+
+def fingerprint(recipe: Recipe, inputs: Sequence[str]) -> Fingerprint:
+    """Return the fingerprint of a shard made by `recipe` from `inputs`.
+
+    Args:
+        recipe: how the shard is made.
+        inputs: fingerprints of the upstream shards (or digests of other input), in an order that never changes.
+    """
+    return Fingerprint(f"{identity(recipe)}-{_digest(_canonical(list(inputs)))}")
+
+
+def identity_of(value: Fingerprint) -> str:
+    """Return the first half of a fingerprint: which recipe.
+
+    >>> identity_of(Fingerprint("0123456789ab-ba9876543210"))
+    '0123456789ab'
+    """
+    return value.partition("-")[0]
+
+
+def inputs_of(value: Fingerprint) -> str:
+    """Return the second half of a fingerprint: which inputs."""
+    return value.partition("-")[2]
+
+
+def changes(old: Recipe, new: Recipe) -> list[Change]:
+    """Return the parts in which two recipes differ, parameters one by one and nested ones by their path."""
+    before, after = _flat("", old.as_dict()), _flat("", new.as_dict())
+    return [
+        Change(part, before.get(part), after.get(part))
+        for part in sorted(before.keys() | after.keys())
+        if before.get(part) != after.get(part)
+    ]
+
+
+def _flat(prefix: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        return {prefix: value}
+    return {
+        path: leaf
+        for key, inner in value.items()
+        for path, leaf in _flat(f"{prefix}.{key}" if prefix else key, inner).items()
+    }
+
+
+def _canonical(value: Any) -> str:
+    try:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise SettingsError(
+            f"A recipe holds JSON values only, and {value!r} does not: {error}; give numbers, texts, lists and tables."
+        ) from error
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=_DIGITS // 2).hexdigest()
+
+
+def _short(value: Any) -> str:
+    """Return a value for a line of text; a digest of weights is cut to its first digits."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return f"{text[:12]}…" if len(text) > 40 else text

@@ -1,0 +1,65 @@
+"""The receipt that a worker hands to the flow for a shard it has written but not committed."""
+
+from dataclasses import dataclass
+
+from features.types import Fingerprint, Shard
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """A Parquet file that lies in a table's folder and is not yet part of the table.
+
+    Args:
+        path: relative to the table's folder, as the Delta log names it.
+        rows: rows in the file.
+        bytes: size of the file.
+        sha256: digest of the file's bytes.
+    """
+
+    path: str
+    rows: int
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """One shard of one stage, written by a worker; small, picklable, and worth nothing until the flow commits it.
+
+    Args:
+        stage: the stage, which names the table too.
+        shard: the shard.
+        fingerprint: what was done, and to what.
+        data: the rows' file; None for a stage that has rejects only (ingest).
+        reject_data: the rejects' file; None when nothing was rejected.
+        expected: rows that went in, where every one must come out as a row or as a reject; None where that is not so.
+        seconds: time the stage took, for the record of the run.
+    """
+
+    stage: str
+    shard: Shard
+    fingerprint: Fingerprint
+    data: WrittenFile | None
+    reject_data: WrittenFile | None = None
+    expected: int | None = None
+    seconds: float = 0.0
+
+    @property
+    def table(self) -> str:
+        """Name of the table that the rows belong to."""
+        return self.stage
+
+    @property
+    def rows(self) -> int:
+        """Rows that were made."""
+        return self.data.rows if self.data else 0
+
+    @property
+    def rejects(self) -> int:
+        """Rows that could not be made."""
+        return self.reject_data.rows if self.reject_data else 0
+
+    @property
+    def files(self) -> tuple[WrittenFile, ...]:
+        """The files behind the receipt: none, one or two."""
+        return tuple(file for file in (self.data, self.reject_data) if file)
