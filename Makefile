@@ -13,6 +13,7 @@ export DO_NOT_TRACK := 1
 export PREFECT_SERVER_ANALYTICS_ENABLED := false
 export TOKENIZERS_PARALLELISM := false
 
+.NOTPARALLEL:
 .DEFAULT_GOAL := help
 .PHONY: help run test check bench lock clean
 
