@@ -1,0 +1,1 @@
+"""The commands of `facetflow`, one file each: `flows/commands/<name>.py` holds the click command `<name>`."""

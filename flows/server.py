@@ -1,0 +1,144 @@
+"""The Prefect API of a run: the one that PREFECT_API_URL names, or a private server that lives as long as the run.
+
+Without an API every Dask worker would start a Prefect server of its own, 12 s each. So one server is started before
+anything imports Prefect, and its address is exported to every process that comes after.
+
+    flow process ── starts ──► flows.server_process   127.0.0.1, a free port, SQLite in a temporary folder
+         └───── PREFECT_API_URL ──► Dask workers
+"""
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from features.errors import RunError
+
+START_TIMEOUT = 120.0
+"""Seconds that a private server may take: 4 s are usual, 12 s where the database is made for the first time."""
+_STOP_TIMEOUT = 5.0
+_POLL = 0.05
+
+QUIET = {
+    "DO_NOT_TRACK": "1",
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "PREFECT_LOGGING_LEVEL": "WARNING",
+    # Shards are logged in the run's folder; sending every line to the API as well costs requests.
+    "PREFECT_LOGGING_TO_API_ENABLED": "false",
+    "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE": "false",
+}
+"""Environment of every process of a run: no analytics, warnings only, no second server by accident."""
+
+
+class PrivateServer:
+    """A Prefect server of our own: started at once, awaited when it is needed, certainly stopped.
+
+    The process ends by itself when the process that started it is gone, however that ended.
+    """
+
+    def __init__(self) -> None:
+        self.home = Path(tempfile.mkdtemp(prefix="facetflow-prefect-"))
+        self._log = self.home / "server.log"
+        # The socket is bound here and handed over, so that no other process can take the port in between.
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        listener.bind(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{listener.getsockname()[1]}/api"
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
+        environment |= QUIET | {
+            "PREFECT_HOME": str(self.home),
+            "PREFECT_SERVER_UI_ENABLED": "false",
+            "PREFECT_API_BLOCKS_REGISTER_ON_START": "false",
+        }
+        with listener, self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "flows.server_process", str(self.home), str(listener.fileno()), str(os.getpid())],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=(listener.fileno(),),
+                start_new_session=True,  # an interrupt typed at the terminal is for the flow, which then stops the server
+            )
+
+    def wait_until_ready(self) -> None:
+        """Return when the server answers.
+
+        Raises:
+            RunError: it ended, or did not answer within `START_TIMEOUT` seconds.
+        """
+        deadline = time.monotonic() + START_TIMEOUT
+        while not _answers(self.url):
+            if self._process.poll() is not None:
+                raise RunError(f"the private Prefect server ended while starting: {self._last_words()}")
+            if time.monotonic() > deadline:
+                raise RunError(
+                    f"the private Prefect server did not answer at {self.url} within {START_TIMEOUT:.0f} s: "
+                    f"{self._last_words()}; start one with `prefect server start` and set PREFECT_API_URL"
+                )
+            time.sleep(_POLL)
+
+    def stop(self) -> None:
+        """End the server's process, which also removes its folder; safe to call twice."""
+        self._process.terminate()
+        try:
+            self._process.wait(_STOP_TIMEOUT)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _last_words(self) -> str:
+        lines = self._log.read_text(errors="replace").strip().splitlines() if self._log.exists() else []
+        return lines[-1] if lines else "it left no message"
+
+
+@contextmanager
+def prefect_api() -> Iterator[PrivateServer | None]:
+    """Export the Prefect API of the run to this process and its children.
+
+    Enter it before Prefect is imported for the first time, and call `wait_until_ready` of what it yields before the
+    first flow runs: the imports and the start of the server then take their time together.
+
+    Yields:
+        The private server, or None where PREFECT_API_URL names an existing one.
+
+    Raises:
+        RunError: the server that PREFECT_API_URL names does not answer.
+    """
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+    if url := os.environ.get("PREFECT_API_URL"):
+        if not _answers(url, timeout=5.0):
+            raise RunError(
+                f"the Prefect API {url!r} named by PREFECT_API_URL does not answer: start it with "
+                "`prefect server start`, or unset the variable and a private server is used"
+            )
+        yield None
+        return
+    server = PrivateServer()
+    exported = {"PREFECT_API_URL": server.url, "PREFECT_HOME": str(server.home)}
+    before = {name: os.environ.get(name) for name in exported}
+    os.environ.update(exported)
+    try:
+        yield server
+    finally:
+        server.stop()
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _answers(url: str, timeout: float = 1.0) -> bool:
+    try:
+        with urllib.request.urlopen(f"{url}/health", timeout=timeout) as response:  # noqa: S310 (an API address, http by design)
+            return bool(response.status == 200)
+    except (urllib.error.URLError, OSError, ValueError):
+        return False

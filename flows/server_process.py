@@ -1,0 +1,90 @@
+"""The process of a private Prefect server: `python -m flows.server_process HOME SOCKET PARENT`.
+
+It serves Prefect's API on an inherited socket and ends when told to, or when its parent is gone: a flow that was killed
+must leave nothing behind. Making the database takes half of a first start, so an empty one is kept in the user's cache.
+"""
+
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+import sys
+import threading
+import time
+from pathlib import Path
+
+_WATCH_SECONDS = 0.5
+_GRACE_SECONDS = 3.0
+
+
+def main(home: Path, descriptor: int, parent: int) -> None:
+    """Serve until SIGTERM or the end of the parent, then remove the home folder.
+
+    Args:
+        home: folder for the database; it is `PREFECT_HOME` of this process.
+        descriptor: file descriptor of a bound TCP socket.
+        parent: process id of the flow.
+    """
+    threading.Thread(target=_end_with, args=(parent, home), daemon=True).start()
+    # uvicorn stops on SIGTERM and then raises it again, for this handler: so the folder is removed below.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        _serve(home, descriptor)
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+        os._exit(0)  # nothing is left to flush, and an orderly end of all its threads takes a second more
+
+
+def _serve(home: Path, descriptor: int) -> None:
+    import prefect
+
+    template = _cache_folder() / f"prefect-{prefect.__version__}.db"
+    database = home / "prefect.db"
+    if template.exists():
+        shutil.copyfile(template, database)
+        # Read when the settings are made, which is below.
+        os.environ["PREFECT_API_DATABASE_MIGRATE_ON_START"] = "false"
+    else:
+        _make_database(database, template)
+
+    import uvicorn
+    from prefect.server.api.server import create_app
+
+    config = uvicorn.Config(create_app(ephemeral=True, final=True), log_level="error", lifespan="on")
+    uvicorn.Server(config).run(sockets=[socket.socket(fileno=descriptor)])
+
+
+def _make_database(database: Path, template: Path) -> None:
+    import asyncio
+
+    from prefect.server.database import provide_database_interface
+
+    asyncio.run(provide_database_interface().create_db())
+    mine = template.with_suffix(f".{os.getpid()}")
+    try:
+        template.parent.mkdir(parents=True, exist_ok=True)
+        # SQLite's own copy, because the newest pages may still be in its log.
+        with sqlite3.connect(database) as source, sqlite3.connect(mine) as target:
+            source.backup(target)
+        mine.replace(template)
+    except (OSError, sqlite3.Error):
+        # A cache that cannot be written costs the next start some seconds, nothing else.
+        mine.unlink(missing_ok=True)
+
+
+def _cache_folder() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "facetflow"
+
+
+def _end_with(parent: int, home: Path) -> None:
+    while os.getppid() == parent:
+        time.sleep(_WATCH_SECONDS)
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(_GRACE_SECONDS)
+    shutil.rmtree(home, ignore_errors=True)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

@@ -1,0 +1,20 @@
+"""What a worker of the local cluster does first: send what it prints to a log of its own.
+
+Loaded by Dask before the worker takes its first shard (`preload`). Parsers print progress bars and warnings; on the
+user's terminal they would tear the progress of the build.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+from distributed import Worker
+
+
+def dask_setup(worker: Worker) -> None:
+    """Append standard output and error to `<FACETFLOW_WORKER_LOG>/<worker>.log`."""
+    log = (Path(os.environ["FACETFLOW_WORKER_LOG"]) / f"{worker.name}.log").open("ab", buffering=0)
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+        # At the level of the descriptor, because libraries in C write there too.
+        os.dup2(log.fileno(), stream.fileno())
