@@ -6,9 +6,10 @@
 The libraries that load the models (torch, spaCy, amrlib) are not needed here; see `features.parsers`.
 """
 
+from features.models.cache import pulled
 from features.models.files import digest
-from features.models.locations import is_pulled, locate, verify
+from features.models.locations import locate, verify
 from features.models.pulling import pull
-from features.models.records import MODELS, ModelRecord
+from features.models.records import DEFAULT_MODELS, MODELS, ModelRecord
 
-__all__ = ["MODELS", "ModelRecord", "digest", "is_pulled", "locate", "pull", "verify"]
+__all__ = ["DEFAULT_MODELS", "MODELS", "ModelRecord", "digest", "locate", "pull", "pulled", "verify"]

@@ -12,6 +12,7 @@ import shutil
 import sys
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -73,6 +74,15 @@ def read_manifest(name: str) -> Manifest | None:
         return None
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise ModelError(f"The record {str(path)!r} cannot be read ({error}); {_pull_again(name)}.") from error
+
+
+def pulled() -> list[Manifest]:
+    """Return what is recorded of every pulled model, by name; a record that cannot be read is left out."""
+    found = []
+    for path in cache_folder().glob("[!.]*/manifest.json"):
+        with suppress(ModelError):
+            found.append(read_manifest(path.parent.name.replace("--", "/")))
+    return sorted((manifest for manifest in found if manifest is not None), key=lambda manifest: manifest.name)
 
 
 def check(manifest: Manifest, *, contents: bool) -> None:

@@ -1,6 +1,7 @@
 """Sentence encoders from the Hugging Face Hub, by its own client, which honours HF_HUB_OFFLINE and HF_ENDPOINT."""
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from features.errors import ModelError
@@ -10,12 +11,25 @@ from features.models.records import Hub
 _LEFT_OUT = ("onnx/*", "openvino/*", "*.onnx", "*.h5", "*.msgpack", "*.ot", "*.tflite", "coreml/*")
 
 
-def fetch_repository(source: Hub, folder: Path) -> str:
+_TOKENIZER = ("config.json", "tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "spiece.model")
+
+
+def fetch_tokenizer(repository: str, folder: Path) -> None:
+    """Download the tokenizer of a model, without its weights.
+
+    Raises:
+        ModelError: as `fetch_repository`.
+    """
+    fetch_repository(Hub(repository), folder, only=_TOKENIZER)
+
+
+def fetch_repository(source: Hub, folder: Path, only: Sequence[str] = ()) -> str:
     """Download a model repository.
 
     Args:
         source: which, and at which commit.
         folder: where its files go.
+        only: patterns of the files that are wanted; all of the model's when empty.
 
     Returns:
         The commit that was downloaded.

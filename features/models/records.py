@@ -34,11 +34,13 @@ class Archive:
         url: where it is released.
         sha256: of the archive; None where its authors publish none: the first pull records what it got.
         by_hand: the URL is a page for a browser, so the file is given with `--from`.
+        tokenizer: Hub repository of the tokenizer, which the archive lacks.
     """
 
     url: str
     sha256: str | None = None
     by_hand: bool = False
+    tokenizer: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,10 @@ _RECORDS: Sequence[ModelRecord] = (
     ModelRecord(
         name="parse_xfm_bart_large",
         kind="amr parser",
-        source=Archive(f"{_AMRLIB}/parse_xfm_bart_large-v0_1_0/model_parse_xfm_bart_large-v0_1_0.tar.gz"),
+        source=Archive(
+            f"{_AMRLIB}/parse_xfm_bart_large-v0_1_0/model_parse_xfm_bart_large-v0_1_0.tar.gz",
+            tokenizer="facebook/bart-large",
+        ),
         licence=_AMRLIB_LICENCE,
         megabytes=1400,
         loads_with=_STOG,
@@ -131,7 +136,10 @@ _RECORDS: Sequence[ModelRecord] = (
     ModelRecord(
         name="parse_xfm_bart_base",
         kind="amr parser",
-        source=Archive(f"{_AMRLIB}/parse_xfm_bart_base-v0_1_0/model_parse_xfm_bart_base-v0_1_0.tar.gz"),
+        source=Archive(
+            f"{_AMRLIB}/parse_xfm_bart_base-v0_1_0/model_parse_xfm_bart_base-v0_1_0.tar.gz",
+            tokenizer="facebook/bart-base",
+        ),
         licence=_AMRLIB_LICENCE,
         megabytes=492,
         loads_with=_STOG,
@@ -140,7 +148,10 @@ _RECORDS: Sequence[ModelRecord] = (
     ModelRecord(
         name="parse_t5",
         kind="amr parser",
-        source=Archive(f"{_AMRLIB}/model_parse_t5-v0_2_0/model_parse_t5-v0_2_0.tar.gz"),
+        source=Archive(
+            f"{_AMRLIB}/model_parse_t5-v0_2_0/model_parse_t5-v0_2_0.tar.gz",
+            tokenizer="google-t5/t5-base",
+        ),
         licence=_AMRLIB_LICENCE,
         megabytes=785,
         loads_with=_STOG,
@@ -171,3 +182,6 @@ _RECORDS: Sequence[ModelRecord] = (
 
 MODELS: dict[str, ModelRecord] = {record.name: record for record in _RECORDS}
 """Every model known by name."""
+
+DEFAULT_MODELS = ("all-MiniLM-L6-v2", "en_core_web_md")
+"""What a project needs that says nothing about models."""

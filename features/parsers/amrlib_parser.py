@@ -39,11 +39,15 @@ class AmrlibParser:
         inference: what `amrlib.load_stog_model` gives.
         folder: of the model.
         settings: model name, batch size, beams, longest sentence.
+        tokenizer: folder of the tokenizer, where it is one of its own.
     """
 
-    def __init__(self, inference: Inference, folder: Path, settings: AmrSettings) -> None:
+    def __init__(
+        self, inference: Inference, folder: Path, settings: AmrSettings, tokenizer: Path | None = None
+    ) -> None:
         self._inference = inference
         self._folder = folder
+        self._tokenizer = tokenizer
         self._settings = settings
         self.name = f"amrlib/{Path(settings.model).name}"
         self.max_words = settings.max_words
@@ -74,15 +78,16 @@ class AmrlibParser:
         return {
             "backend": "amrlib",
             "model": self.name,
-            "tokenizer": self._settings.tokenizer or "",
             "beams": self._settings.beams,
             "max_words": self.max_words,
             "amrlib": version("amrlib"),
         }
 
     def weights_digest(self) -> str:
-        """Return the sha256 of the model's files."""
-        return digest(self._folder)
+        """Return the sha256 of the model's files, with that of a tokenizer that lies elsewhere."""
+        if self._tokenizer is None or self._tokenizer.is_relative_to(self._folder):
+            return digest(self._folder)
+        return f"{digest(self._folder)}+{digest(self._tokenizer)}"
 
     def shard_digest(self, sentence_ids: Sequence[str]) -> str:
         """Return the empty string: text and weights decide everything."""
@@ -130,7 +135,8 @@ def load_amrlib(settings: AmrSettings) -> AmrlibParser:
     options: dict[str, Any] = {"device": device}
     if module != ".parse_gsii.inference":  # its batch size counts tokens, its beams have another name
         options |= {"batch_size": settings.batch_size, "num_beams": settings.beams}
-    if (tokenizer := _tokenizer(folder, settings)) is not None:
+    tokenizer = _tokenizer(folder, settings)
+    if tokenizer is not None:
         options["tok_name_or_path"] = str(tokenizer)
     try:
         with warnings.catch_warnings():  # some modules of amrlib switch all warnings off when they are imported
@@ -150,7 +156,7 @@ def load_amrlib(settings: AmrSettings) -> AmrlibParser:
     _forget_generation_defaults(inference)
     # One line for each graph of a beam that it cannot read; the rejects say it once a sentence.
     logging.getLogger("amrlib.models.parse_xfm.penman_serializer").setLevel(logging.CRITICAL)
-    return AmrlibParser(inference, folder, settings)
+    return AmrlibParser(inference, folder, settings, tokenizer)
 
 
 def _inference_module(folder: Path) -> str | None:

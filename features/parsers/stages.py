@@ -7,7 +7,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.graphs.table import encode
-from features.metrics.label_vectors import words_of
 from features.parsers.amr import AmrParser
 from features.parsers.dependencies import DependencyParser
 from features.parsers.label_vectors import WordVectors
@@ -82,6 +81,8 @@ def embed_labels(amr: pl.DataFrame, vectors: WordVectors) -> StageOutput:
         Rows of `LABEL_VECTORS`, sorted by word. A word without a vector has no row: the metrics draw one for it,
         seeded by the word.
     """
+    from features.metrics.label_vectors import words_of  # here, so that parsing does not load what compiles the metrics
+
     words = sorted(words_of(_distinct(amr, ("concepts", "attribute_values"))))
     known, matrix = vectors.look_up(words)
     return StageOutput(pl.DataFrame({"label": known, "vector": _lists(matrix)}, schema=LABEL_VECTORS))
