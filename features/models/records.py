@@ -80,7 +80,7 @@ class ModelRecord:
 
 
 _AMRLIB = "https://github.com/bjascob/amrlib-models/releases/download"
-_AMRLIB_LICENCE = "not stated for the weights (amrlib: MIT; trained on LDC2020T02)"
+_AMRLIB_LICENCE = "not stated"  # for the weights, trained on LDC2020T02; the code of amrlib is MIT
 _SENTENCE_TRANSFORMERS = "sentence_transformers.SentenceTransformer(folder)"
 _SPACY = "spacy.load(folder)"
 _STOG = "amrlib.load_stog_model(model_dir=folder)"

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from features.errors import ModelError, RowError
 from features.graphs.graph import decode
 from features.models import digest, locate
-from features.parsers.devices import resolve_device, use_threads
+from features.parsers.devices import hide_progress_bars, resolve_device, use_threads
 from features.parsers.settings import AmrSettings
 from features.stages import Reject
 from features.types import RejectCode
@@ -132,6 +132,7 @@ def load_amrlib(settings: AmrSettings) -> AmrlibParser:
     module = _inference_module(folder)
     device = resolve_device(settings.device)
     use_threads(settings.threads)
+    hide_progress_bars()
     options: dict[str, Any] = {"device": device}
     if module != ".parse_gsii.inference":  # its batch size counts tokens, its beams have another name
         options |= {"batch_size": settings.batch_size, "num_beams": settings.beams}

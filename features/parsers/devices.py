@@ -32,3 +32,10 @@ def use_threads(threads: int | None) -> None:
         import torch
 
         torch.set_num_threads(threads)
+
+
+def hide_progress_bars() -> None:
+    """Stop transformers from drawing a bar for each model that it loads: workers have no terminal."""
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()  # type: ignore[no-untyped-call]

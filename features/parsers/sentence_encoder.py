@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from features.errors import ModelError
 from features.models import digest, locate
-from features.parsers.devices import resolve_device, use_threads
+from features.parsers.devices import hide_progress_bars, resolve_device, use_threads
 from features.parsers.settings import EmbeddingSettings
 
 if TYPE_CHECKING:
@@ -104,7 +104,6 @@ def load(settings: EmbeddingSettings) -> SentenceEncoder:
     """
     try:
         from sentence_transformers import SentenceTransformer
-        from transformers.utils.logging import disable_progress_bar
     except ImportError as error:
         raise ModelError(
             "Sentence embeddings need sentence-transformers; install it with `pip install facetflow[encoders]`."
@@ -112,7 +111,7 @@ def load(settings: EmbeddingSettings) -> SentenceEncoder:
     folder = locate(settings.model)
     device = resolve_device(settings.device)
     use_threads(settings.threads)
-    disable_progress_bar()  # type: ignore[no-untyped-call]
+    hide_progress_bars()
     try:
         model = SentenceTransformer(str(folder), device=device, local_files_only=True)
     except Exception as error:  # the library raises what its parts raise: OSError, KeyError, safetensors' own

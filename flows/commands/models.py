@@ -22,7 +22,10 @@ def list_models() -> None:
     from features.models import DEFAULT_MODELS, MODELS, pulled
 
     here = {manifest.name for manifest in pulled()}
-    table = Table("name", "kind", "size", "licence", "here", "note", box=box.SIMPLE_HEAD)
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("name", no_wrap=True)
+    for title in ("kind", "size", "licence", "here", "note"):
+        table.add_column(title)
     for name, record in MODELS.items():
         note = "; ".join(filter(None, ("default" if name in DEFAULT_MODELS else "", record.note)))
         size = f"{record.megabytes} MB"
