@@ -1,0 +1,193 @@
+"""Which dimensions of a sentence embedding belong to which facet: the file `facets.json` of an encoder.
+
+dimension   0 ........ 15 | 16 ....... 31 | ... | 224 ... 239 | 240 ............ 383
+               smatch         unlabeled     ...   quantifiers        residual
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from features.errors import ModelError, SettingsError
+
+FILE_NAME = "facets.json"
+RESIDUAL = "residual"
+_TINY = 1e-12
+
+Similarity = Literal["cosine", "manhattan"]
+
+
+class Facet(BaseModel):
+    """One facet: its dimensions, and how its similarity reads as a value of its metric.
+
+    Args:
+        name: the metric that the facet mirrors.
+        start: first dimension.
+        stop: dimension after the last.
+        slope: predicted metric = offset + slope x similarity; the slope is the learnt β (Eq. 3), times the range of the
+            metric where targets were min-max scaled.
+        offset: 0, or the metric's minimum where targets were min-max scaled.
+        usual: quantiles, evenly spaced from the lowest to the highest, of the facet's similarity on dev pairs; empty
+            when unknown.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Annotated[str, Field(min_length=1)]
+    start: Annotated[int, Field(ge=0)]
+    stop: int
+    slope: Annotated[float, Field(allow_inf_nan=False)] = 1.0
+    offset: Annotated[float, Field(allow_inf_nan=False)] = 0.0
+    usual: tuple[Annotated[float, Field(allow_inf_nan=False)], ...] = ()
+
+    def standing(self, similarity: float) -> float | None:
+        """Return the share of dev pairs that are less similar in this facet, in [0, 1]; None when unknown."""
+        if len(self.usual) < 2:
+            return None
+        return float(np.interp(similarity, self.usual, np.linspace(0.0, 1.0, len(self.usual))))
+
+
+class FacetLayout(BaseModel):
+    """The facets of an embedding and its residual: disjoint slices that leave no dimension out.
+
+    Args:
+        format: version of the file.
+        dimension: dimensions of the whole embedding (d).
+        similarity: of two sub-vectors: cosine, or 1 - L1 distance.
+        facets: in the order of their dimensions, from 0 and without gaps; the residual is what follows the last.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    format: Literal[1] = 1
+    dimension: Annotated[int, Field(ge=1)]
+    similarity: Similarity = "cosine"
+    facets: Annotated[tuple[Facet, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        expected = 0
+        for facet in self.facets:
+            if facet.start != expected or facet.stop <= facet.start:
+                raise ValueError(
+                    f"facet {facet.name!r} takes dimensions {facet.start} to {facet.stop}, but the facet before it ends "
+                    f"at {expected}"
+                )
+            expected = facet.stop
+        if expected > self.dimension:
+            raise ValueError(f"the facets take {expected} dimensions of an embedding that has {self.dimension}")
+        if len(set(self.names)) < len(self.facets) or RESIDUAL in self.names:
+            raise ValueError(f"facet names must differ from one another and from {RESIDUAL!r}, got {self.names!r}")
+        return self
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the facets, in the order of their dimensions."""
+        return tuple(facet.name for facet in self.facets)
+
+    @property
+    def residual(self) -> slice:
+        """Dimensions that belong to no facet."""
+        return slice(self.facets[-1].stop, self.dimension)
+
+    def membership(self) -> NDArray[np.float32]:
+        """Return which dimension belongs to which facet, (dimension, n_facets), 0 or 1.
+
+        Sums over a facet's dimensions are one product with this matrix, whatever the layout.
+        """
+        matrix = np.zeros((self.dimension, len(self.facets)), dtype=np.float32)
+        for column, facet in enumerate(self.facets):
+            matrix[facet.start : facet.stop, column] = 1.0
+        return matrix
+
+    def similarities(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the similarity of every facet.
+
+        Args:
+            left: embeddings of the first sentences, (n_pairs, dimension).
+            right: embeddings of the second sentences, the same shape.
+
+        Returns:
+            (n_pairs, n_facets), cosines in [-1, 1] or Manhattan similarities up to 1.
+        """
+        return slice_similarities(left, right, self.membership(), self.similarity)
+
+    def predictions(self, similarities: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what the facets predict for their metrics, offset + slope x similarity, (n_pairs, n_facets)."""
+        slopes = np.array([facet.slope for facet in self.facets])
+        offsets = np.array([facet.offset for facet in self.facets])
+        return offsets + slopes * similarities
+
+    def save(self, folder: Path) -> None:
+        """Write `facets.json` into the folder of an encoder."""
+        text = json.dumps(self.model_dump(), indent=2, allow_nan=False)
+        (folder / FILE_NAME).write_text(text + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> "FacetLayout":
+        """Read the `facets.json` of an encoder.
+
+        Raises:
+            ModelError: when the folder has none, or one that contradicts itself.
+        """
+        path = folder / FILE_NAME
+        try:
+            return cls.model_validate_json(path.read_bytes())
+        except FileNotFoundError as error:
+            raise ModelError(
+                f"{str(folder)!r} has no {FILE_NAME}, so it is no encoder with facets; train one or name another folder"
+            ) from error
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"]) or "the file"
+            raise ModelError(f"{str(path)!r} is damaged at {where}: {first['msg']}; train the encoder again") from error
+
+
+def plan_layout(names: Sequence[str], *, width: int, dimension: int, similarity: Similarity = "cosine") -> FacetLayout:
+    """Lay equally wide facets side by side from dimension 0 on.
+
+    Args:
+        names: the facets, in the order of their dimensions.
+        width: dimensions of each (h).
+        dimension: dimensions of the whole embedding (d).
+        similarity: of two sub-vectors.
+
+    Raises:
+        SettingsError: when the facets need more dimensions than the embedding has.
+    """
+    if len(names) * width > dimension:
+        raise SettingsError(
+            f"{len(names)} facets of {width} dimensions need {len(names) * width}, but the backbone's embedding has "
+            f"{dimension}; lower facet_dimensions to {dimension // max(1, len(names))} or name fewer facets"
+        )
+    facets = tuple(Facet(name=name, start=i * width, stop=(i + 1) * width) for i, name in enumerate(names))
+    return FacetLayout(dimension=dimension, similarity=similarity, facets=facets)
+
+
+def slice_similarities(
+    left: NDArray[np.float32], right: NDArray[np.float32], membership: NDArray[np.float32], similarity: Similarity
+) -> NDArray[np.float64]:
+    """Return the similarity of any groups of dimensions, (n_pairs, n_groups).
+
+    Args:
+        left: (n_pairs, dimension).
+        right: (n_pairs, dimension).
+        membership: (dimension, n_groups), 1 where a dimension belongs to a group.
+        similarity: cosine, or 1 - L1 distance.
+    """
+    u, v, groups = left.astype(np.float64), right.astype(np.float64), membership.astype(np.float64)
+    if similarity == "manhattan":
+        return 1.0 - np.abs(u - v) @ groups
+    norms = np.sqrt((u * u) @ groups) * np.sqrt((v * v) @ groups)
+    return ((u * v) @ groups) / np.maximum(norms, _TINY)
+
+
+def cosines(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return the cosine of each pair of vectors, (n_pairs,)."""
+    everything = np.ones((left.shape[1], 1), dtype=np.float32)
+    return slice_similarities(left, right, everything, "cosine")[:, 0]

@@ -1,0 +1,275 @@
+"""The sentence encoder, cut in two: frozen layers below, whose outputs never change, and the tuned layers above.
+
+    tokens ── embeddings ── layer 1 ... layer n-2 ──┬── layer n-1 ── layer n ── pooling ── embedding
+              frozen: no gradient, no dropout       │   tuned
+                                         TokenStates: computed once, kept while they fit
+
+The tuned part alone costs a third of the whole, and an epoch sees each sentence several times; so the states at the cut
+are computed once for all sentences, before training, always in the same order: a resumed run computes the same ones.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from features.errors import ModelError, SettingsError
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+_TOKENS_AT_ONCE = 8192  # of a batch without gradient: keeps memory bounded and matrices large
+_GIB = 2**30
+# Backbones whose token states at a cut are the whole input of the layers above.
+_CUTTABLE = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "mpnet"})
+
+
+def choose_device(name: str) -> torch.device:
+    """Return the device of that name; `auto` is a GPU where there is one.
+
+    Raises:
+        SettingsError: when there is no such device here.
+    """
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise SettingsError(f"device {name!r} cannot be used here: {error}; set device to 'auto' or 'cpu'") from error
+    return device
+
+
+def choose_precision(name: str, device: torch.device) -> torch.dtype:
+    """Return the type that layers compute in; `auto` is bfloat16 where the hardware has it, else float32."""
+    if name != "auto":
+        return torch.bfloat16 if name == "bfloat16" else torch.float32
+    if device.type == "cuda":
+        return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
+    capable = torch.backends.cpu.get_cpu_capability()
+    fast = torch.cpu._is_avx512_bf16_supported() if capable.startswith("AVX512") else False  # noqa: SLF001 - no public name
+    return torch.bfloat16 if fast else torch.float32
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Token ids of many sentences, one after the other.
+
+    Args:
+        ids: (n_tokens,), int32.
+        starts: where each sentence begins, and the end of the last, (n_texts + 1,), int64.
+    """
+
+    ids: NDArray[np.int32]
+    starts: NDArray[np.int64]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Tokens of each sentence, (n_texts,)."""
+        return np.diff(self.starts)
+
+
+class Backbone:
+    """A SentenceTransformer of which the last layers learn.
+
+    Args:
+        model: the encoder; its parameters are frozen but for the last layers.
+        layers_tuned: how many.
+        precision: what layers compute in.
+        dropout: whether the tuned layers keep their dropout while training.
+        cache_gib: memory for the states at the cut.
+    """
+
+    def __init__(
+        self,
+        model: "SentenceTransformer",
+        *,
+        layers_tuned: int,
+        precision: torch.dtype,
+        dropout: bool,
+        cache_gib: float,
+    ) -> None:
+        self.model = model
+        self.precision = precision
+        self.dropout = dropout
+        self.cache_gib = cache_gib
+        self.device = model.device
+        self.transformer: Any = model.transformers_model
+        self.layers = _find_layers(self.transformer)
+        if layers_tuned > len(self.layers):
+            raise SettingsError(f"layers_tuned is {layers_tuned}, but the backbone has {len(self.layers)} layers")
+        self.tuned = self.layers[len(self.layers) - layers_tuned :]
+        self.states: Tensor | None = None
+        model.eval()
+        model.requires_grad_(requires_grad=False)
+        self.tuned.requires_grad_(requires_grad=True)
+
+    @property
+    def dimension(self) -> int:
+        """Dimensions of a sentence embedding (d)."""
+        return int(self.model.get_embedding_dimension() or 0)
+
+    def train(self) -> None:
+        """Switch on the dropout of the tuned layers, if it is wanted."""
+        self.tuned.train(self.dropout)
+
+    def eval(self) -> None:
+        """Switch off dropout."""
+        self.tuned.eval()
+
+    def tokenize(self, texts: Sequence[str], *, max_tokens: int) -> Tokens:
+        """Return the token ids of sentences, the special ones included, at most `max_tokens` each."""
+        limit = min(max_tokens, int(self.model.max_seq_length or max_tokens))
+        encoded = self.model.tokenizer(
+            list(texts), truncation=True, max_length=limit, padding=False, return_attention_mask=False
+        )["input_ids"]
+        starts = np.zeros(len(encoded) + 1, dtype=np.int64)
+        np.cumsum([len(ids) for ids in encoded], out=starts[1:])
+        return Tokens(np.fromiter((i for ids in encoded for i in ids), dtype=np.int32, count=starts[-1]), starts)
+
+    def embed(self, tokens: Tokens, sentences: NDArray[np.int64]) -> Tensor:
+        """Return the embeddings of some sentences, with gradients into the tuned layers, (n, d), float32.
+
+        Args:
+            tokens: all sentences.
+            sentences: positions of those to embed, (n,).
+        """
+        if self.states is None:
+            return self._forward(self._inputs(tokens, sentences))
+        positions, mask = _padded(tokens, sentences)
+        states = self.states[torch.from_numpy(positions).to(self.states.device)].to(self.device)
+        with self._from_cut(states):
+            ids = torch.zeros(mask.shape, dtype=torch.long, device=self.device)
+            return self._forward({"input_ids": ids, "attention_mask": mask.to(self.device)})
+
+    def embed_many(self, tokens: Tokens, sentences: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return the embeddings of any number of sentences by the model as it is, without gradient, (n, d)."""
+        self.eval()
+        found = np.empty((len(sentences), self.dimension), dtype=np.float32)
+        with torch.no_grad():
+            for chosen in _by_length(tokens.lengths[sentences]):
+                found[chosen] = self.embed(tokens, sentences[chosen]).cpu().numpy()
+        return found
+
+    def keep_states(self, tokens: Tokens) -> bool:
+        """Compute the states at the cut for all sentences and keep them, if the backbone and the memory allow.
+
+        Returns:
+            Whether they are kept; `embed` then takes these `tokens` and no others.
+        """
+        width = int(self.transformer.config.hidden_size)
+        size = len(tokens.ids) * width * torch.finfo(self.precision).bits // 8
+        frozen = len(self.layers) - len(self.tuned)
+        if self.transformer.config.model_type not in _CUTTABLE or size > self.cache_gib * _GIB or not frozen:
+            return False
+        states = torch.empty((len(tokens.ids), width), dtype=self.precision, device=self.device)
+        captured: list[Tensor] = []
+
+        def capture(_module: nn.Module, _arguments: Any, output: Any) -> None:
+            captured.append(output[0] if isinstance(output, tuple) else output)
+
+        hook = self.layers[frozen - 1].register_forward_hook(capture)
+        try:
+            with torch.no_grad(), self._without_tuned():
+                for sentences in _by_length(tokens.lengths):
+                    inputs = self._inputs(tokens, sentences)
+                    self._forward(inputs)
+                    positions, mask = _padded(tokens, sentences)
+                    real = mask.bool()
+                    states[torch.from_numpy(positions)[real].to(self.device)] = captured.pop()[real.to(self.device)].to(
+                        self.precision
+                    )
+        finally:
+            hook.remove()
+        self.states = states
+        return True
+
+    def tuned_parameters(self) -> dict[str, nn.Parameter]:
+        """Return the parameters that learn, by the names they have in the transformer."""
+        return {name: p for name, p in self.transformer.named_parameters() if p.requires_grad}
+
+    def _inputs(self, tokens: Tokens, sentences: NDArray[np.int64]) -> dict[str, Tensor]:
+        positions, mask = _padded(tokens, sentences)
+        ids = torch.from_numpy(tokens.ids[positions].astype(np.int64))
+        ids = ids.masked_fill(~mask.bool(), int(self.model.tokenizer.pad_token_id or 0))
+        return {"input_ids": ids.to(self.device), "attention_mask": mask.to(self.device)}
+
+    def _forward(self, inputs: dict[str, Tensor]) -> Tensor:
+        with self._autocast():
+            embeddings: Tensor = self.model(inputs)["sentence_embedding"]
+        return embeddings.float()
+
+    def _autocast(self) -> AbstractContextManager[Any]:
+        if self.precision == torch.float32:
+            return nullcontext()
+        return torch.autocast(self.device.type, self.precision)
+
+    @contextmanager
+    def _from_cut(self, states: Tensor) -> Iterator[None]:
+        """Let the transformer begin at the cut: its embeddings are the states, its layers the tuned ones."""
+        embeddings = self.transformer.embeddings
+        self.transformer.embeddings = _Given(states)
+        self.transformer.encoder.layer = self.tuned
+        try:
+            yield
+        finally:
+            self.transformer.embeddings = embeddings
+            self.transformer.encoder.layer = self.layers
+
+    @contextmanager
+    def _without_tuned(self) -> Iterator[None]:
+        """Let the transformer end at the cut."""
+        self.transformer.encoder.layer = self.layers[: len(self.layers) - len(self.tuned)]
+        try:
+            yield
+        finally:
+            self.transformer.encoder.layer = self.layers
+
+
+class _Given(nn.Module):
+    """Stands for the embeddings of a transformer and returns what it was given."""
+
+    def __init__(self, states: Tensor) -> None:
+        super().__init__()
+        self.states = states
+
+    def forward(self, *_arguments: Any, **_named: Any) -> Tensor:
+        return self.states
+
+
+def _find_layers(transformer: nn.Module) -> nn.ModuleList:
+    """Return the list of a transformer's layers: the one that is as long as its configuration says."""
+    count = getattr(getattr(transformer, "config", None), "num_hidden_layers", None)
+    for module in transformer.modules():
+        if isinstance(module, nn.ModuleList) and len(module) == count:
+            return module
+    raise ModelError(
+        f"the layers of a {type(transformer).__name__} were not found, so the last ones cannot be tuned alone; "
+        "choose a BERT-like backbone"
+    )
+
+
+def _padded(tokens: Tokens, sentences: NDArray[np.int64]) -> tuple[NDArray[np.int64], Tensor]:
+    """Return positions in `tokens.ids`, (n, longest), and the attention mask, 1 at tokens and 0 at padding."""
+    lengths = tokens.lengths[sentences]
+    columns = np.arange(int(lengths.max()))
+    mask = columns[None, :] < lengths[:, None]
+    positions = np.where(mask, tokens.starts[sentences][:, None] + columns[None, :], tokens.starts[sentences][:, None])
+    return positions, torch.from_numpy(mask.astype(np.int64))
+
+
+def _by_length(lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Yield positions of sentences of like length, so many that a batch has a bounded number of tokens."""
+    order = np.argsort(lengths, kind="stable")
+    start = 0
+    while start < len(order):
+        stop = start + 1
+        while stop < len(order) and (stop + 1 - start) * lengths[order[stop]] <= _TOKENS_AT_ONCE:
+            stop += 1
+        yield order[start:stop]
+        start = stop

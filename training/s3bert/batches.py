@@ -1,0 +1,49 @@
+"""In which order pairs are seen: shuffled, in batches of sentences of like length.
+
+A batch is padded to its longest sentence, so mixed lengths waste work. Pairs are shuffled, cut into windows of many
+batches, sorted by length within a window, cut into batches, and the batches shuffled again: every epoch differs, and
+only the seed decides how. A positive stays beside its negative, since they share sentence a, which is encoded once.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+WINDOW = 50  # batches; longer windows pad less and mix less
+
+
+def epoch_batches(
+    groups: NDArray[np.int64], lengths: NDArray[np.int64], *, batch_size: int, seed: int, epoch: int
+) -> list[NDArray[np.int64]]:
+    """Return the batches of an epoch, each the positions of its pairs.
+
+    Args:
+        groups: number of the group of each pair, (n_pairs,), from 0; a group is a positive and its negatives.
+        lengths: tokens of the longer sentence of each pair, (n_pairs,).
+        batch_size: pairs in a batch; one batch may have fewer.
+        seed: the training's seed.
+        epoch: from 0.
+
+    Returns:
+        Every pair exactly once.
+    """
+    random = np.random.default_rng((seed, epoch))
+    rank = random.permutation(int(groups.max()) + 1)
+    shuffled = np.argsort(rank[groups], kind="stable")
+    longest = np.zeros(len(rank), dtype=np.int64)
+    np.maximum.at(longest, groups, lengths)
+    batches: list[NDArray[np.int64]] = []
+    for window in np.split(shuffled, range(WINDOW * batch_size, len(shuffled), WINDOW * batch_size)):
+        by_length = window[np.argsort(longest[groups[window]], kind="stable")]
+        batches += [by_length[start : start + batch_size] for start in range(0, len(by_length), batch_size)]
+    return [batches[position] for position in random.permutation(len(batches))]
+
+
+def number_groups(pair_ids: NDArray[np.str_], positive_ids: NDArray[np.str_]) -> NDArray[np.int64]:
+    """Return the group of each pair: that of its positive where it has one.
+
+    Args:
+        pair_ids: (n_pairs,).
+        positive_ids: the positive of each negative, empty for positives, (n_pairs,).
+    """
+    leaders = np.where(positive_ids == "", pair_ids, positive_ids)
+    return np.unique(leaders, return_inverse=True)[1].astype(np.int64)

@@ -1,0 +1,54 @@
+"""Checkpoints: everything that a training needs to go on as if it had never stopped, in one file, replaced atomically."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from features.errors import RunError, SettingsError
+
+FILE_NAME = "checkpoint.pt"
+
+
+def save(path: Path, state: dict[str, Any]) -> None:
+    """Write a checkpoint; after a crash at any moment the folder holds the old one or the new one.
+
+    Args:
+        path: the file.
+        state: tensors, numbers, strings, and lists and dicts of them.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    with temporary.open("wb") as file:
+        torch.save(state, file)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def load(path: Path, *, identity: str) -> dict[str, Any] | None:
+    """Read a checkpoint; None where there is none.
+
+    Args:
+        path: the file.
+        identity: hash of settings, data and backbone, as the state's `identity`.
+
+    Raises:
+        RunError: when the file is damaged.
+        SettingsError: when the checkpoint belongs to another training.
+    """
+    if not path.exists():
+        return None
+    try:
+        # weights_only: a checkpoint can hold no code.
+        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:
+        raise RunError(
+            f"the checkpoint {str(path)!r} is damaged ({error}); delete it to train from the start"
+        ) from error
+    if state.get("identity") != identity:
+        raise SettingsError(
+            f"the checkpoint {str(path)!r} was made with other settings, data or backbone; choose another output folder, "
+            "or delete it to train from the start"
+        )
+    return state

@@ -1,0 +1,185 @@
+"""What training and evaluation read: measured pairs in memory, from a release of the store or from one table.
+
+Release ──from_store──┐
+                      ├── MeasuredPairs ──select──> train, dev, test
+pairs.parquet ──from_file─┘      └──export──> a machine without a store (a GPU box)
+"""
+
+import hashlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from features.errors import InputError
+from features.files import read_table, write_table
+from features.store.schemas import METRIC_NAMES
+
+PAIR_COLUMNS: tuple[str, ...] = ("pair_id", "corpus", "split", "kind", "positive_id", "score")
+_TEXTS = ("text_a", "text_b")
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredPairs:
+    """Pairs of sentences with their metrics; each sentence is kept once.
+
+    Args:
+        texts: the unique sentences, (n_texts,).
+        pairs: one row a pair: `PAIR_COLUMNS`, `first` and `second` (positions in `texts`), and the fifteen metrics.
+        teacher: the teacher's embeddings of `texts`, (n_texts, d), or None where there are none.
+        source: where the pairs came from, for model cards: release and table versions, or file and digest.
+    """
+
+    texts: tuple[str, ...]
+    pairs: pl.DataFrame
+    teacher: NDArray[np.float32] | None = None
+    source: dict[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return self.pairs.height
+
+    @property
+    def first(self) -> NDArray[np.int64]:
+        """Positions of the sentences a in `texts`, (n_pairs,)."""
+        return self.pairs["first"].to_numpy()
+
+    @property
+    def second(self) -> NDArray[np.int64]:
+        """Positions of the sentences b in `texts`, (n_pairs,)."""
+        return self.pairs["second"].to_numpy()
+
+    def metrics(self, names: Sequence[str] = METRIC_NAMES) -> NDArray[np.float32]:
+        """Return the values of some metrics, (n_pairs, n_names)."""
+        return self.pairs.select(pl.col(list(names)).cast(pl.Float32)).to_numpy()
+
+    def select(
+        self, *, splits: Collection[str] = (), kinds: Collection[str] = (), corpora: Collection[str] = ()
+    ) -> Self:
+        """Return the pairs of some splits, kinds and corpora (all where empty), with only their sentences."""
+        kept = self.pairs
+        for column, wanted in (("split", splits), ("kind", kinds), ("corpus", corpora)):
+            if wanted:
+                kept = kept.filter(pl.col(column).is_in(list(wanted)))
+        used = np.union1d(kept["first"].to_numpy(), kept["second"].to_numpy())
+        return type(self)(
+            texts=tuple(self.texts[position] for position in used),
+            pairs=kept.with_columns(
+                pl.Series(name, np.searchsorted(used, kept[name].to_numpy()), dtype=pl.Int64)
+                for name in ("first", "second")
+            ),
+            teacher=None if self.teacher is None else self.teacher[used],
+            source=self.source,
+        )
+
+    def digest(self) -> str:
+        """Return 20 hexadecimal digits that change with any text, pair, metric or teacher vector."""
+        hashed = hashlib.blake2b(digest_size=10)
+        for text in self.texts:
+            hashed.update(text.encode() + b"\0")
+        for column in ("pair_id", "positive_id", "corpus", "split", "kind"):
+            hashed.update("\0".join(value or "" for value in self.pairs[column]).encode())
+        for array in (self.first, self.second, self.metrics(), self.teacher):
+            hashed.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
+        return hashed.hexdigest()
+
+    def export(self, path: Path) -> None:
+        """Write pairs, texts and metrics as one table that `from_file` reads; the teacher encodes again there."""
+        texts = np.array(self.texts, dtype=object)
+        table = self.pairs.select(
+            *PAIR_COLUMNS,
+            pl.Series("text_a", texts[self.first], dtype=pl.String),
+            pl.Series("text_b", texts[self.second], dtype=pl.String),
+            *METRIC_NAMES,
+        )
+        write_table(table, path)
+
+    @classmethod
+    def from_file(cls, path: Path) -> Self:
+        """Read a table of `export`; Parquet, or another format that the suffix names.
+
+        Raises:
+            InputError: when the file is missing, damaged, or lacks a column.
+        """
+        return cls.from_table(read_table(path, (*PAIR_COLUMNS, *_TEXTS, *METRIC_NAMES)), source={"file": path.name})
+
+    @classmethod
+    def from_table(cls, table: pl.DataFrame, *, source: dict[str, Any]) -> Self:
+        """Make measured pairs of a table with `PAIR_COLUMNS`, `text_a`, `text_b` and the metrics."""
+        texts = pl.concat([table["text_a"], table["text_b"].alias("text_a")]).unique(maintain_order=True)
+        positions = pl.DataFrame({"text": texts}).with_row_index("position")
+        pairs = table
+        for text, position in zip(_TEXTS, ("first", "second"), strict=True):
+            named = positions.select(pl.col("text").alias(text), pl.col("position").cast(pl.Int64).alias(position))
+            pairs = pairs.join(named, on=text, how="left", maintain_order="left")
+        return cls(
+            texts=tuple(texts.to_list()),
+            pairs=_checked(pairs.select(*PAIR_COLUMNS, "first", "second", *METRIC_NAMES), str(source)),
+            source=source,
+        )
+
+    @classmethod
+    def from_store(cls, root: Path, *, release: int | None = None) -> Self:
+        """Read the pairs of a release that were measured; pairs that a stage rejected are left out.
+
+        Args:
+            root: folder of the store.
+            release: number of the release; the latest when missing.
+
+        Raises:
+            StoreError: when the store or the release does not exist.
+            InputError: when the release holds no measured pair.
+        """
+        from features.store import Store
+
+        store = Store.open(root)
+        pinned = store.latest_release() if release is None else store.release(release)
+        versions = pinned.versions
+
+        def read(table: str, columns: Sequence[str]) -> pl.DataFrame:
+            return store.read(table, version=versions[table], columns=list(columns))
+
+        sentences = read("sentences", ("sentence_id", "text")).sort("sentence_id").with_row_index("position")
+        measured = (
+            read("pairs", (*PAIR_COLUMNS, "sentence_a", "sentence_b"))
+            .join(read("metrics", ("pair_id", *METRIC_NAMES)), on="pair_id", how="inner")
+            .sort("pair_id")  # the order of rows in a store is nobody's promise
+        )
+        for entity, position in (("sentence_a", "first"), ("sentence_b", "second")):
+            named = sentences.select(
+                pl.col("sentence_id").alias(entity), pl.col("position").cast(pl.Int64).alias(position)
+            )
+            measured = measured.join(named, on=entity, how="inner", maintain_order="left")
+        if not measured.height:
+            raise InputError(f"release {pinned.number} of {str(root)!r} has no measured pair; build the features first")
+        return cls(
+            texts=tuple(sentences["text"].to_list()),
+            pairs=_checked(measured.select(*PAIR_COLUMNS, "first", "second", *METRIC_NAMES), str(root)),
+            teacher=_teacher(read("embeddings", ("sentence_id", "vector")), sentences)
+            if "embeddings" in versions
+            else None,
+            source={"release": pinned.number, "versions": dict(versions)},
+        )
+
+
+def _teacher(embeddings: pl.DataFrame, sentences: pl.DataFrame) -> NDArray[np.float32] | None:
+    """Return the vectors in the order of the sentences; None unless every sentence has one."""
+    joined = sentences.join(embeddings, on="sentence_id", how="left", maintain_order="left")
+    if joined["vector"].null_count():
+        return None
+    return np.stack(joined["vector"].to_numpy()).astype(np.float32)
+
+
+def _checked(pairs: pl.DataFrame, origin: str) -> pl.DataFrame:
+    for name in METRIC_NAMES:
+        bad = pairs.filter(~pl.col(name).is_finite().fill_null(value=False))
+        if bad.height:
+            raise InputError(
+                f"metric {name!r} of pair {bad['pair_id'][0]!r} is {bad[name][0]!r} in {origin}; "
+                "it must be a number: measure the pairs again"
+            )
+    return pairs

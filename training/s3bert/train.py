@@ -1,0 +1,240 @@
+"""Train an encoder in a process of its own: `python -m training.s3bert.train --settings train.json`."""
+
+import argparse
+import hashlib
+import json
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from features import models
+from features.errors import FacetflowError, InputError
+from training.facets import Facet, FacetLayout, plan_layout
+from training.jobs import ENCODER, TrainingJob, read_job, read_json, write_json
+from training.s3bert.batches import number_groups
+from training.s3bert.data import MeasuredPairs
+from training.s3bert.encoder import QUANTILES, save_encoder
+from training.s3bert.model_card import write_card
+from training.s3bert.targets import Targets, make_targets
+from training.settings import TrainingSettings
+
+if TYPE_CHECKING:
+    from training.objectives.decomposition import DecompositionObjective
+    from training.s3bert.backbone import Backbone, Tokens
+
+_log = logging.getLogger(__name__)
+
+_NO_INFLUENCE = {"log_every", "checkpoint_every", "threads", "device"}
+
+
+def train(job: TrainingJob) -> Path:
+    """Train an encoder, from a checkpoint in the run's folder if there is one.
+
+    Args:
+        job: what to do. A job that is already done does nothing.
+
+    Returns:
+        Folder of the encoder.
+
+    Raises:
+        InputError: when there is no pair to learn from.
+        SettingsError: when the folder holds another training.
+        ModelError: when the backbone is missing or unsuitable.
+        RunError: when the loss is no number any more.
+    """
+    settings = job.training
+    data = job.source.read().select(splits=settings.splits, corpora=settings.corpora)
+    train_pairs, dev_pairs = (_positions(data, split) for split in settings.splits)
+    if not len(train_pairs):
+        raise InputError(
+            f"no measured pair is in split {settings.splits[0]!r} of {settings.corpora or 'any corpus'!r}; "
+            "check the splits and corpora of [training]"
+        )
+    if not len(dev_pairs):
+        _log.warning("no pair is in split %r: the last model is kept", settings.splits[1])
+    folder = models.locate(settings.backbone, job.base)
+    backbone_digest = models.digest(folder)
+    identity = _identity(settings, data=data.digest(), backbone=backbone_digest)
+    if (job.output / ENCODER).is_dir() and read_json(job.output / "training.json")["identity"] == identity:
+        _log.info("%s is done already", job.output / ENCODER)
+        return job.output / ENCODER
+    job.output.mkdir(parents=True, exist_ok=True)
+    write_json(job.output / "train.json", job.model_dump(mode="json"))
+
+    from training.objectives.decomposition import DecompositionObjective
+    from training.s3bert import checkpoints
+    from training.s3bert.loop import Loop, Prepared
+
+    backbone = load_backbone(settings, folder)
+    tokens = backbone.tokenize(data.texts, max_tokens=settings.max_tokens)
+    layout = plan_layout(
+        settings.facets,
+        width=settings.facet_dimensions,
+        dimension=backbone.dimension,
+        similarity=settings.similarity,
+    )
+    targets = make_targets(
+        data.metrics(settings.facets), train_pairs, scaling=settings.targets, weighting=settings.facet_weights
+    )
+    decomposition = DecompositionObjective(layout, targets.weights.tolist())
+    import torch
+
+    prepared = Prepared(
+        tokens=tokens,
+        teacher=torch.from_numpy(_teacher(data, settings, backbone, tokens)),
+        first=data.first,
+        second=data.second,
+        targets=torch.from_numpy(targets.values),
+        groups=number_groups(*(data.pairs[name].fill_null("").to_numpy() for name in ("pair_id", "positive_id"))),
+        train=train_pairs,
+        dev=dev_pairs,
+    )
+    loop = Loop(backbone, decomposition, prepared, settings, folder=job.output, identity=identity)
+    _log.info(
+        "%d training pairs, %d dev pairs, %d sentences, %d steps, %s on %s",
+        *(len(train_pairs), len(dev_pairs), len(data.texts), loop.total_steps, backbone.precision, backbone.device),
+    )
+    outcome = loop.run()
+    backbone.eval()
+    layout = _finish(layout, decomposition, targets, backbone, tokens, data)
+    report: dict[str, Any] = {
+        "identity": identity,
+        "settings": settings.model_dump(mode="json"),
+        "source": data.source,
+        "corpora": _corpora(data, settings, job.licences),
+        "data_digest": data.digest(),
+        "backbone_digest": backbone_digest,
+        "backbone_licence": models.MODELS[settings.backbone].licence if settings.backbone in models.MODELS else "",
+        "precision": str(backbone.precision).removeprefix("torch."),
+        "device": backbone.device.type,
+        "dimension": layout.dimension,
+        "facets": [facet.model_dump(exclude={"usual"}) for facet in layout.facets],
+        **{name: value for name, value in asdict(outcome).items() if name != "best_dev"},
+        "dev": None if outcome.best_dev is None else asdict(outcome.best_dev),
+    }
+    write_json(job.output / "training.json", report)
+    save_encoder(backbone.model, layout, write_card(report), job.output / ENCODER)
+    (job.output / checkpoints.FILE_NAME).unlink(missing_ok=True)
+    _log.info("%s is done: %.0f pairs/s", job.output / ENCODER, outcome.pairs_per_second)
+    return job.output / ENCODER
+
+
+def load_backbone(settings: TrainingSettings, folder: Path) -> "Backbone":
+    """Load the encoder to start from, ready to learn.
+
+    Args:
+        settings: which layers learn, and on what.
+        folder: of the encoder.
+    """
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+    from training.s3bert.backbone import Backbone, choose_device, choose_precision
+
+    if settings.threads is not None:
+        torch.set_num_threads(settings.threads)
+    device = choose_device(settings.device)
+    return Backbone(
+        SentenceTransformer(str(folder), device=str(device), local_files_only=True),
+        layers_tuned=settings.layers_tuned,
+        precision=choose_precision(settings.precision, device),
+        dropout=settings.dropout,
+        cache_gib=settings.cache_gib,
+    )
+
+
+def _positions(data: MeasuredPairs, split: str) -> NDArray[np.int64]:
+    return np.flatnonzero((data.pairs["split"] == split).to_numpy()).astype(np.int64)
+
+
+def _identity(settings: TrainingSettings, *, data: str, backbone: str) -> str:
+    """Return a hash of all that decides the result."""
+    decisive = settings.model_dump(mode="json", exclude=_NO_INFLUENCE)
+    return hashlib.sha256(json.dumps([decisive, data, backbone], sort_keys=True).encode()).hexdigest()
+
+
+def _teacher(
+    data: MeasuredPairs, settings: TrainingSettings, backbone: "Backbone", tokens: "Tokens"
+) -> NDArray[np.float32]:
+    """Return the teacher's embeddings of all sentences, and let the backbone keep its states on the way."""
+    if backbone.keep_states(tokens):
+        _log.info("the outputs of the frozen layers are kept in memory")
+    if settings.teacher == "store" and data.teacher is not None:
+        return data.teacher
+    return backbone.embed_many(tokens, np.arange(len(data.texts)))
+
+
+def _finish(
+    layout: FacetLayout,
+    decomposition: "DecompositionObjective",
+    targets: Targets,
+    backbone: "Backbone",
+    tokens: "Tokens",
+    data: MeasuredPairs,
+) -> FacetLayout:
+    """Return the layout with what was learnt: how similarities read as metrics, and which are usual."""
+    positive = (data.pairs["kind"] == "positive").to_numpy()
+    held_out = (data.pairs["split"] != "train").to_numpy()
+    usual = np.flatnonzero(positive & held_out)
+    quantiles = np.empty((0, len(layout.facets)))
+    if len(usual) > 1:
+        vectors = backbone.embed_many(tokens, np.arange(len(data.texts)))
+        found = layout.similarities(vectors[data.first[usual]], vectors[data.second[usual]])
+        quantiles = np.quantile(found, np.linspace(0, 1, QUANTILES), axis=0).round(4)
+    slopes = decomposition.scales.detach().cpu().numpy() * targets.ranges
+    facets = tuple(
+        Facet(
+            name=facet.name,
+            start=facet.start,
+            stop=facet.stop,
+            slope=float(slopes[k]),
+            offset=float(targets.offsets[k]),
+            usual=tuple(quantiles[:, k].tolist()),
+        )
+        for k, facet in enumerate(layout.facets)
+    )
+    return layout.model_copy(update={"facets": facets})
+
+
+def _corpora(data: MeasuredPairs, settings: TrainingSettings, licences: dict[str, str]) -> dict[str, dict[str, Any]]:
+    """Return the number of pairs and the licence of each corpus."""
+    counts = {
+        (corpus, split): count for corpus, split, count in data.pairs.group_by("corpus", "split").len().iter_rows()
+    }
+    return {
+        corpus: {
+            "train": counts.get((corpus, settings.splits[0]), 0),
+            "dev": counts.get((corpus, settings.splits[1]), 0),
+            "licence": licences.get(corpus, ""),
+        }
+        for corpus in sorted({corpus for corpus, _ in counts})
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one training job; progress goes to standard error."""
+    parser = argparse.ArgumentParser(prog="python -m training.s3bert.train", description=main.__doc__)
+    parser.add_argument("--settings", type=Path, required=True, help="a TrainingJob as JSON")
+    options = parser.parse_args(arguments)
+    logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
+    logging.getLogger("training").setLevel(logging.INFO)
+    # Read by the libraries when they are imported, in `train`: a training asks nobody for models.
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    try:
+        train(read_job(TrainingJob, options.settings))
+    except FacetflowError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
