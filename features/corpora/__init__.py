@@ -1,0 +1,22 @@
+"""Corpora: what sentence pairs there are, and how their files are read.
+
+To add a dataset, write its record in `records/` and add it to `registry.py`; the test that walks the registry reads a
+small file in each of its layouts.
+"""
+
+from features.corpora.dataset import Dataset
+from features.corpora.reading import EvaluationPairs, read, read_evaluation, read_outcomes
+from features.corpora.registry import DATASETS
+from features.corpora.rows import BadRow, PairRow, Skip
+
+__all__ = [
+    "DATASETS",
+    "BadRow",
+    "Dataset",
+    "EvaluationPairs",
+    "PairRow",
+    "Skip",
+    "read",
+    "read_evaluation",
+    "read_outcomes",
+]

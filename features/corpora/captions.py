@@ -1,0 +1,164 @@
+"""Pairs of captions of one image.
+
+Five captions make ten pairs. Where fewer are asked for, they are drawn with the image's name as the seed, so that a
+rebuild, and a file with more images, draw the same.
+"""
+
+import hashlib
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from features.corpora.dataset import CaptionLayout
+from features.corpora.tables import cell_rows
+from features.errors import InputError, RowError
+from features.files import open_text
+from features.types import RejectCode
+
+
+class Caption(NamedTuple):
+    """One caption.
+
+    Args:
+        image: which image it describes.
+        text: the caption.
+        line: where it stands, from 1: line of the file, or position among the annotations of COCO.
+    """
+
+    image: str
+    text: str
+    line: int
+
+
+class CaptionPair(NamedTuple):
+    """Two captions of one image; `line` is where the first stands."""
+
+    text_a: str
+    text_b: str
+    line: int
+
+
+def read_captions(path: Path, layouts: Sequence[CaptionLayout]) -> Iterator[Caption | tuple[int, RowError]]:
+    """Read the captions of a file in the first layout that it fits.
+
+    Yields:
+        Each caption, or its line and what was wrong with it.
+
+    Raises:
+        InputError: the file cannot be read, or fits none.
+    """
+    with open_text(path, newline="\n", errors="surrogateescape") as text:
+        start = text.readline()
+    header = start.rstrip("\r\n").split("\t")
+    for layout in layouts:
+        match layout.form:
+            case "coco json" if start.lstrip().startswith("{"):
+                return _coco(path)
+            case "wide" if header[0] == layout.image and any(name.startswith(layout.caption) for name in header):
+                return _wide(path, header, layout)
+            case "rows" if {layout.image, layout.caption} <= set(header):
+                return _rows(path, header, layout)
+            case "tokens" if "#" in header[0] and len(header) == 2:
+                return _tokens(path)
+    expected = "; or ".join(_EXPECTED[layout.form].format(layout) for layout in layouts)
+    raise InputError(f"{str(path)!r} is not in a known form: it begins with {start[:80]!r}; expected {expected}.")
+
+
+_EXPECTED: Mapping[str, str] = {
+    "coco json": "an annotation file of COCO (JSON)",
+    "wide": "tab separated columns {0.image}, {0.caption}1, {0.caption}2, ...",
+    "rows": "tab separated columns {0.image} and {0.caption}",
+    "tokens": "rows image#number <tab> caption",
+}
+
+
+def _wide(path: Path, header: list[str], layout: CaptionLayout) -> Iterator[Caption | tuple[int, RowError]]:
+    places = [place for place, name in enumerate(header) if name.startswith(layout.caption)]
+    for line, cells in _below_header(path, len(header)):
+        if isinstance(cells, RowError):
+            yield line, cells
+        else:
+            for place in places:
+                yield _caption(cells[0], cells[place], line)
+
+
+def _rows(path: Path, header: list[str], layout: CaptionLayout) -> Iterator[Caption | tuple[int, RowError]]:
+    image, caption = header.index(layout.image), header.index(layout.caption)
+    for line, cells in _below_header(path, len(header)):
+        yield (line, cells) if isinstance(cells, RowError) else _caption(cells[image], cells[caption], line)
+
+
+def _below_header(path: Path, width: int) -> Iterator[tuple[int, list[str] | RowError]]:
+    rows = cell_rows(path, "tsv", "ordinary")
+    next(rows)
+    for line, cells in rows:
+        if isinstance(cells, list) and len(cells) != width:
+            yield line, RowError(RejectCode.WRONG_COLUMNS, f"the row has {len(cells)} cells; expected {width}")
+        else:
+            yield line, cells
+
+
+def _tokens(path: Path) -> Iterator[Caption | tuple[int, RowError]]:
+    for line, cells in cell_rows(path, "tsv", "ordinary"):
+        if isinstance(cells, RowError):
+            yield line, cells
+        elif len(cells) != 2 or "#" not in cells[0]:
+            message = "the row is not image#number <tab> caption"
+            yield line, RowError(RejectCode.WRONG_COLUMNS, message)
+        else:
+            yield _caption(cells[0].rpartition("#")[0], cells[1], line)
+
+
+def _coco(path: Path) -> Iterator[Caption | tuple[int, RowError]]:
+    with open_text(path) as text:
+        try:
+            annotations = json.load(text)["annotations"]
+        except json.JSONDecodeError as error:
+            raise InputError(f"{str(path)!r} is no JSON ({error}): fetch the file again.") from error
+        except KeyError as error:
+            raise InputError(f"{str(path)!r} has no key 'annotations': give a file captions_*.json of COCO.") from error
+    for position, entry in enumerate(annotations, start=1):
+        if not (isinstance(entry, dict) and isinstance(entry.get("caption"), str) and "image_id" in entry):
+            message = f"annotation {position} lacks 'image_id' or 'caption'"
+            yield position, RowError(RejectCode.WRONG_COLUMNS, message)
+        else:
+            yield _caption(str(entry["image_id"]), entry["caption"], position)
+
+
+def _caption(image: str, text: str, line: int) -> Caption | tuple[int, RowError]:
+    if text.strip():
+        return Caption(image, text, line)
+    return line, RowError(RejectCode.EMPTY_SENTENCE, f"a caption of image {image!r} is empty")
+
+
+def pair_captions(
+    captions: Iterator[Caption | tuple[int, RowError]], wanted: Literal["all"] | int
+) -> Iterator[CaptionPair | Caption | tuple[int, RowError]]:
+    """Pair the captions of each image.
+
+    Args:
+        captions: what `read_captions` yields; the captions of an image may stand anywhere.
+        wanted: how many pairs of an image; all where it has fewer.
+
+    Yields:
+        What was wrong, as it comes; then the pairs, image by image in the order of the file; a caption that is alone
+        with its image as itself.
+    """
+    of_image: dict[str, list[Caption]] = {}
+    for caption in captions:
+        if isinstance(caption, Caption):
+            of_image.setdefault(caption.image, []).append(caption)
+        else:
+            yield caption
+    for image, group in of_image.items():
+        if len(group) == 1:
+            yield group[0]
+        pairs = list(combinations(group, 2))
+        if wanted != "all" and wanted < len(pairs):
+            seed = int.from_bytes(hashlib.blake2b(image.encode(), digest_size=8).digest())
+            pairs = random.Random(seed).sample(pairs, wanted)  # noqa: S311 - a reproducible draw, no secret
+        for first, second in pairs:
+            yield CaptionPair(first.text, second.text, first.line)

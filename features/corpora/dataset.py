@@ -1,0 +1,125 @@
+"""What the registry keeps of a dataset: one pinned record, and the layouts that its files are found in.
+
+    Dataset ── layouts ─┬─ TableLayout     sentence pairs in rows (TSV, CSV, JSON lines, Parquet)
+                        ├─ CaptionLayout   captions of images; pairs are captions of one image
+                        └─ GraphLayout     two parallel PENMAN files
+
+A file is read in the first layout that it fits. A record holds facts only; how they are read is in `tables.py`,
+`captions.py` and `parallel_graphs.py`.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from features.files import TableFormat
+from features.types import SPLITS, Split
+
+Role = Literal["sentence_a", "sentence_b", "score", "label", "split"]
+Quotes = Literal["ordinary", "enclose", "detect"]
+LabelForm = Literal["plain", "votes_of_six", "votes_of_five"]
+
+
+class Record(BaseModel):
+    """Base of the records: unknown keys are errors, values cannot be changed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class TableLayout(Record):
+    """Rows of a table, one pair each.
+
+    Args:
+        columns: where each role is found: by name (in a header line or as a key), or by position from 0 in a file
+            without a header line.
+        form: of the table; by the suffix of the file when None.
+        optional: roles that a file may lack.
+        width: least number of cells in a row, for files without a header line; cells after the known ones are notes.
+        quotes: of a tab separated file: double quotes are `ordinary` characters, or `enclose` cells, or the file shows
+            which (`detect`). In CSV they always enclose.
+        scores_beside: the file has no scores; they stand line by line in a second file, whose name is made by
+            replacing the first text by the second.
+        label_form: how labels are written (`features.corpora.judgements`).
+    """
+
+    columns: Mapping[Role, str | int]
+    form: TableFormat | None = None
+    optional: tuple[Role, ...] = ()
+    width: int | None = None
+    quotes: Quotes = "detect"
+    scores_beside: tuple[str, str] | None = None
+    label_form: LabelForm = "plain"
+
+    @property
+    def has_header(self) -> bool:
+        """Whether columns go by name."""
+        return all(isinstance(place, str) for place in self.columns.values())
+
+
+class CaptionLayout(Record):
+    """Captions of images.
+
+    Args:
+        form: `wide` has all captions of an image in one row, after its name, below a header line; `tokens` has rows
+            `image#number <tab> caption` without a header line; `rows` has one caption a row below a header line;
+            `coco json` is the annotation file of COCO.
+        image: name of the column with the image (`wide`, `rows`).
+        caption: name of the column with the caption (`rows`); what the names of its columns begin with (`wide`).
+    """
+
+    form: Literal["wide", "tokens", "rows", "coco json"]
+    image: str = "image"
+    caption: str = "caption"
+
+
+class GraphLayout(Record):
+    """Two parallel PENMAN files, of sentences a and of sentences b; the sentences stand in `# ::snt`."""
+
+    form: Literal["penman"] = "penman"
+
+
+Layout = TableLayout | CaptionLayout | GraphLayout
+
+
+class Dataset(Record):
+    """A pinned record of a dataset.
+
+    Args:
+        name: what settings call it.
+        kind: what its pairs are judged for.
+        about: one sentence for a reader who does not know it.
+        splits: the splits that its makers released.
+        layouts: the forms that its files are found in; a file is read in the first that fits.
+        score_range: lowest and highest human score, as released.
+        unscored: rows without a score belong to the release; they are skipped, not rejected.
+        labels: the labels as released; empty where there are none or any is taken.
+        label_scores: score of a label, where an evaluation ranks pairs by their labels.
+        no_gold: labels that say that annotators did not agree; such rows are skipped, not rejected.
+        positives: labels of the rows that are similar pairs; every row is one when None.
+        split_names: what a column with the role `split` calls our splits.
+        licence: terms of use, as its makers state them.
+        source: where to get it.
+        paper: where it was published.
+        package_file: for data that come with facetflow, the file in the package `features.corpora`.
+        sha256: digests of the uncompressed copies that the readers were checked with, by file name.
+    """
+
+    name: str
+    kind: Literal["similarity", "paraphrase", "inference", "captions", "own"]
+    about: str
+    splits: tuple[Split, ...]
+    layouts: tuple[Layout, ...] = Field(min_length=1)
+    score_range: tuple[float, float] | None = None
+    unscored: bool = False
+    labels: tuple[str, ...] = ()
+    label_scores: Mapping[str, float] = Field(default_factory=dict)
+    no_gold: tuple[str, ...] = ()
+    positives: tuple[str, ...] | None = None
+    split_names: Mapping[str, Split] = Field(default_factory=lambda: {split: split for split in SPLITS})
+    licence: str
+    source: str
+    paper: str
+    package_file: Path | None = None
+    sha256: Mapping[str, str] = Field(default_factory=dict)

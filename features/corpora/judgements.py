@@ -1,0 +1,106 @@
+"""Human judgements as they are written in the files: scores, labels, votes.
+
+Votes become labels as the makers of the datasets say, and an even vote is no judgement:
+
+    votes_of_six    `(4, 6)`   Twitter URL: n of six annotators; n >= 4 is 1, n <= 2 is 0     (Lan et al. 2017)
+    votes_of_five   `(3, 2)`   PIT-2015, train and dev: n of five said yes; n >= 3 is 1, n <= 1 is 0
+                    `4`        PIT-2015, test: an expert's rating; n >= 4 is 1, n <= 2 is 0   (Xu et al. 2015)
+"""
+
+import math
+import re
+from typing import NamedTuple
+
+from features.corpora.dataset import Dataset, LabelForm
+from features.errors import RowError
+from features.types import RejectCode
+
+_VOTES = re.compile(r"\(\s*(\d)\s*,\s*(\d)\s*\)")
+
+
+class NoJudgement(NamedTuple):
+    """The makers of the dataset took this row out of their count.
+
+    Args:
+        reason: why, in a few words.
+    """
+
+    reason: str
+
+
+def read_score(written: str | float | None, dataset: Dataset) -> float | NoJudgement | None:
+    """Return a score.
+
+    Args:
+        written: a number or its text; None or empty where the row has none.
+        dataset: the record, for the range.
+
+    Returns:
+        The score in the range of the dataset; None where any table may go without.
+
+    Raises:
+        RowError: BAD_SCORE.
+    """
+    if written is None or (isinstance(written, str) and not written.strip()):
+        if not dataset.unscored:
+            raise RowError(RejectCode.BAD_SCORE, f"the score is empty; expected a number{_range(dataset)}")
+        return None if dataset.kind == "own" else NoJudgement("not rated")
+    try:
+        score = float(written)
+    except ValueError as error:
+        message = f"the score {written!r} is no number; expected a number{_range(dataset)}"
+        raise RowError(RejectCode.BAD_SCORE, message) from error
+    low, high = dataset.score_range or (-math.inf, math.inf)
+    if not (math.isfinite(score) and low <= score <= high):
+        raise RowError(
+            RejectCode.BAD_SCORE, f"the score {written!r} is out of range; expected a number{_range(dataset)}"
+        )
+    return score
+
+
+def _range(dataset: Dataset) -> str:
+    return " from {:g} to {:g}".format(*dataset.score_range) if dataset.score_range else ""
+
+
+def read_label(written: object, form: LabelForm, dataset: Dataset) -> str | NoJudgement | None:
+    """Return a label.
+
+    Args:
+        written: as it stands in the file; None or empty where the row has none.
+        form: how it is written.
+        dataset: the record, for the label set.
+
+    Raises:
+        RowError: BAD_LABEL.
+    """
+    if isinstance(written, bool):
+        written = int(written)
+    if isinstance(written, float) and written.is_integer():
+        written = int(written)
+    text = "" if written is None else str(written).strip()
+    if not text and not dataset.labels:
+        return None
+    if text in dataset.no_gold:
+        return NoJudgement("no gold label")
+    if form != "plain":
+        return _majority(text, form)
+    if dataset.labels and text not in dataset.labels:
+        message = f"the label {text!r} is unknown; expected one of {', '.join((*dataset.labels, *dataset.no_gold))}"
+        raise RowError(RejectCode.BAD_LABEL, message)
+    return text
+
+
+def _majority(text: str, form: LabelForm) -> str | NoJudgement:
+    votes = _VOTES.fullmatch(text)
+    if votes and form == "votes_of_six" and int(votes[2]) == 6 and int(votes[1]) <= 6:
+        yes, least, most = int(votes[1]), 4, 2
+    elif votes and form == "votes_of_five" and int(votes[1]) + int(votes[2]) == 5:
+        yes, least, most = int(votes[1]), 3, 1
+    elif form == "votes_of_five" and re.fullmatch("[0-5]", text):
+        yes, least, most = int(text), 4, 2
+    else:
+        expected = "(n, 6)" if form == "votes_of_six" else "(yes, no) of five votes, or 0 to 5"
+        raise RowError(RejectCode.BAD_LABEL, f"the label {text!r} is no vote; expected {expected}")
+    if yes >= least:
+        return "1"
+    return "0" if yes <= most else NoJudgement("votes are even")

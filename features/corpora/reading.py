@@ -1,0 +1,259 @@
+"""From a corpus to its pairs: find the files, read each in its layout, judge every row.
+
+settings ─ locate ─ file ─ layout ─ row ─┬─ PairRow   a pair
+                                         ├─ Skip      no pair by design: not rated, no gold label, label not wanted
+                                         └─ BadRow    wrong: a reject with code, file, line and what was expected
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from features.corpora.captions import Caption, CaptionPair, pair_captions, read_captions
+from features.corpora.dataset import CaptionLayout, Dataset, GraphLayout, TableLayout
+from features.corpora.judgements import NoJudgement, read_label, read_score
+from features.corpora.parallel_graphs import read_parallel
+from features.corpora.rows import BadRow, Outcome, PairRow, Skip
+from features.corpora.settings import CorpusSettings, EvaluationSet, Files
+from features.corpora.sources import Source, locate
+from features.corpora.tables import TableRow, fitting_layout, read_rows
+from features.errors import InputError, RowError
+from features.files import open_text
+from features.stages import Reject
+from features.types import RejectCode, Split
+
+
+def read(settings: CorpusSettings, base: Path) -> Iterator[PairRow | Reject]:
+    """Read the pairs of a corpus.
+
+    Args:
+        settings: of the corpus.
+        base: what relative paths are relative to: the folder of the project file.
+
+    Yields:
+        Every pair, and a reject for every row that is wrong. Rows that are no pair by design are left out
+        (`read_outcomes` has them too).
+
+    Raises:
+        InputError: a file is missing, empty, in another encoding or in another form.
+    """
+    for outcome in read_outcomes(settings, base):
+        if isinstance(outcome, PairRow):
+            yield outcome
+        elif isinstance(outcome, BadRow):
+            yield outcome.reject
+
+
+def read_outcomes(settings: CorpusSettings, base: Path) -> Iterator[Outcome]:
+    """Read what becomes of every row of a corpus; arguments and errors are those of `read`."""
+    reader = _Reader(settings.name, _own_record(settings), settings.positives, settings.caption_pairs)
+    for source in locate(settings.record, settings.files, base):
+        yield from reader.outcomes(source)
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationPairs:
+    """Pairs with human judgements.
+
+    Args:
+        name: of the set.
+        texts_a: sentences a, (n_pairs,).
+        texts_b: sentences b, (n_pairs,).
+        scores: float64 (n_pairs,), in the range of the dataset; where it has labels only, the scores of the labels.
+        labels: human labels, (n_pairs,); None where there is none.
+    """
+
+    name: str
+    texts_a: list[str]
+    texts_b: list[str]
+    scores: npt.NDArray[np.float64]
+    labels: list[str | None]
+
+
+def read_evaluation(evaluation: EvaluationSet, base: Path) -> EvaluationPairs:
+    """Read pairs with human judgements; pairs that were not rated are left out, as in the official scoring.
+
+    Raises:
+        InputError: a file is missing or in another form, a row is wrong (a score over other rows than everybody's
+            would compare to nobody's), or the set has no scores.
+    """
+    scores_of_labels = evaluation.record.label_scores
+    rows: list[PairRow] = []
+    scores: list[float] = []
+    for outcome in evaluation_outcomes(evaluation, base):
+        if isinstance(outcome, BadRow):
+            raise InputError(f"{outcome.reject.message} (evaluation set {evaluation.name!r}): correct the row.")
+        if isinstance(outcome, PairRow):
+            score = scores_of_labels.get(outcome.label or "") if outcome.score is None else outcome.score
+            if score is not None:
+                rows.append(outcome)
+                scores.append(score)
+    if not rows:
+        raise InputError(
+            f"evaluation set {evaluation.name!r} ({evaluation.file!r}, split {evaluation.split!r}) has no pair with a "
+            "score: give a set with human scores."
+        )
+    return EvaluationPairs(
+        evaluation.name,
+        [row.text_a for row in rows],
+        [row.text_b for row in rows],
+        np.array(scores, dtype=np.float64),
+        [row.label for row in rows],
+    )
+
+
+def evaluation_outcomes(evaluation: EvaluationSet, base: Path) -> Iterator[Outcome]:
+    """Read what becomes of every row of an evaluation set, whatever its label."""
+    files: Mapping[Split, Files] = {evaluation.split: evaluation.file} if evaluation.file else {}
+    reader = _Reader(evaluation.name, _own_record(evaluation), None, "all")
+    for source in locate(evaluation.record, files, base):
+        yield from reader.outcomes(source._replace(splits=(evaluation.split,)))
+
+
+def _own_record(settings: CorpusSettings | EvaluationSet) -> Dataset:
+    """Return the record with the layout that the user's columns and quotes make."""
+    record = settings.record
+    layouts = record.layouts
+    if settings.columns:
+        by_name = any(isinstance(place, str) for place in settings.columns.values())
+        sentences = {"sentence_a": "sentence_a", "sentence_b": "sentence_b"} if by_name else {}
+        layouts = (TableLayout.model_validate({"columns": {**sentences, **settings.columns}}),)
+    if settings.quotes:
+        layouts = tuple(
+            layout.model_copy(update={"quotes": settings.quotes}) if isinstance(layout, TableLayout) else layout
+            for layout in layouts
+        )
+    return record.model_copy(update={"layouts": layouts})
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads the files of one corpus.
+
+    Args:
+        corpus: its name.
+        record: of its dataset.
+        positives: labels of the rows that are taken; None when every row is.
+        caption_pairs: how many pairs of captions of an image.
+    """
+
+    corpus: str
+    record: Dataset
+    positives: tuple[str, ...] | None
+    caption_pairs: Literal["all"] | int
+
+    def outcomes(self, source: Source) -> Iterator[Outcome]:
+        kinds = {type(layout) for layout in self.record.layouts}
+        if kinds == {GraphLayout}:
+            yield from self._graphs(source)
+        elif kinds == {CaptionLayout}:
+            yield from self._captions(source)
+        else:
+            yield from self._table(source)
+
+    def _table(self, source: Source) -> Iterator[Outcome]:
+        layouts = [layout for layout in self.record.layouts if isinstance(layout, TableLayout)]
+        layout = fitting_layout(source.path, layouts)
+        if len(source.splits) > 1 and "split" not in layout.columns:
+            raise InputError(
+                f"{source.name!r} is given for the splits {', '.join(source.splits)} but has no column with the split: "
+                "give a file for each."
+            )
+        if self.positives is not None and "label" not in layout.columns:
+            raise InputError(
+                f"{source.name!r} has no column with the label, so {list(self.positives)} cannot be chosen: name the "
+                'column of the label, or set labels = "all".'
+            )
+        scores = _scores_beside(source, layout)
+        line = 0
+        for row in read_rows(source.path, layout):
+            line = row[0]
+            if isinstance(row, TableRow):
+                yield self._judged(row if scores is None else row._replace(score=scores.get(line, "")), layout, source)
+            else:
+                yield self._bad(source, line, row[1])
+        if scores is not None and len(scores) != line:
+            raise InputError(
+                f"{source.name!r} has {line} lines and its score file {len(scores)}: they must correspond line by line."
+            )
+
+    def _judged(self, row: TableRow, layout: TableLayout, source: Source) -> Outcome:
+        split = source.splits[0]
+        try:
+            if "split" in layout.columns:
+                split = self._split(row.split)
+                if split not in source.splits:
+                    return Skip(split, "split not asked for", f"{source.name}:{row.line}")
+            if not row.sentence_a.strip() or not row.sentence_b.strip():
+                raise RowError(RejectCode.EMPTY_SENTENCE, "a sentence is empty; expected two sentences")  # noqa: TRY301
+            scored = "score" in layout.columns or layout.scores_beside is not None
+            score = read_score(row.score, self.record) if scored else None
+            label = read_label(row.label, layout.label_form, self.record) if "label" in layout.columns else None
+        except RowError as error:
+            return self._bad(source, row.line, error, split)
+        origin = f"{source.name}:{row.line}"
+        if isinstance(score, NoJudgement):
+            return Skip(split, score.reason, origin)
+        if isinstance(label, NoJudgement):
+            return Skip(split, label.reason, origin)
+        if self.positives is not None and label not in self.positives:
+            return Skip(split, f"label {label}" if label else "no label", origin)
+        return PairRow(self.corpus, split, row.sentence_a, row.sentence_b, score, label, "positive", origin)
+
+    def _split(self, written: object) -> Split:
+        found = self.record.split_names.get(str(written).strip())
+        if found is None:
+            expected = ", ".join(self.record.split_names)
+            raise RowError(RejectCode.WRONG_COLUMNS, f"the split {written!r} is unknown; expected one of {expected}")
+        return found
+
+    def _captions(self, source: Source) -> Iterator[Outcome]:
+        split = self._only_split(source)
+        layouts = [layout for layout in self.record.layouts if isinstance(layout, CaptionLayout)]
+        nothing = True
+        for found in pair_captions(read_captions(source.path, layouts), self.caption_pairs):
+            nothing = False
+            match found:
+                case CaptionPair(text_a, text_b, line):
+                    origin = f"{source.name}:{line}"
+                    yield PairRow(self.corpus, split, text_a, text_b, None, None, "positive", origin)
+                case Caption(line=line):
+                    yield Skip(split, "the only caption of its image", f"{source.name}:{line}")
+                case (line, RowError() as error):
+                    yield self._bad(source, line, error)
+        if nothing:
+            raise InputError(f"{source.name!r} has no rows: check that it was written to its end.")
+
+    def _graphs(self, source: Source) -> Iterator[Outcome]:
+        split = self._only_split(source)
+        for row in read_parallel(source.path, source.partner or source.path):
+            if isinstance(row, TableRow):
+                origin = f"{source.name}:{row.line}"
+                yield PairRow(self.corpus, split, row.sentence_a, row.sentence_b, None, None, "positive", origin)
+            else:
+                yield self._bad(source, row[0], row[1])
+
+    @staticmethod
+    def _only_split(source: Source) -> Split:
+        if len(source.splits) > 1:
+            splits = ", ".join(source.splits)
+            raise InputError(f"{source.name!r} is given for the splits {splits}: give a file for each.")
+        return source.splits[0]
+
+    @staticmethod
+    def _bad(source: Source, line: int, error: RowError, split: Split | None = None) -> BadRow:
+        origin = f"{source.name}:{line}"
+        return BadRow(split or source.splits[0], Reject(origin, error.code, f"{origin}: {error.message}"))
+
+
+def _scores_beside(source: Source, layout: TableLayout) -> dict[int, str] | None:
+    """Return the scores of a second file by line, from 1; None when the layout has none."""
+    if layout.scores_beside is None:
+        return None
+    path = source.path.with_name(source.path.name.replace(*layout.scores_beside))
+    with open_text(path) as text:
+        return {number: line.strip() for number, line in enumerate(text, start=1)}

@@ -1,0 +1,1 @@
+"""The pinned records, one file a family of datasets."""

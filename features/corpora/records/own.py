@@ -1,0 +1,62 @@
+"""What a user brings: a table of pairs, parsed pairs, and the example that comes with facetflow."""
+
+from pathlib import Path
+
+from features.corpora.dataset import Dataset, GraphLayout, TableLayout
+
+PAIRS = Dataset(
+    name="pairs",
+    kind="own",
+    about="Any table of sentence pairs: TSV, CSV, JSON lines or Parquet; the option `columns` takes other names.",
+    splits=("train", "dev", "test"),
+    layouts=(
+        TableLayout(
+            columns={
+                "sentence_a": "sentence_a",
+                "sentence_b": "sentence_b",
+                "score": "score",
+                "label": "label",
+                "split": "split",
+            },
+            optional=("score", "label", "split"),
+        ),
+    ),
+    unscored=True,
+    licence="the user's",
+    source="the user's",
+    paper="none",
+)
+
+PENMAN = Dataset(
+    name="penman",
+    kind="own",
+    about="Parsed pairs: two PENMAN files, whose n-th graphs are the n-th pair, with the sentences in `# ::snt`.",
+    splits=("train", "dev", "test"),
+    layouts=(GraphLayout(),),
+    unscored=True,
+    licence="the user's",
+    source="the user's",
+    paper="Kasper 1989 (PENMAN notation); Banarescu et al. 2013 (AMR)",
+)
+
+EXAMPLE = Dataset(
+    name="example",
+    kind="own",
+    about="Sentence pairs that differ in one point each, written for facetflow; they come with the package.",
+    splits=("train", "dev", "test"),
+    layouts=(
+        TableLayout(
+            quotes="ordinary",
+            columns={
+                "sentence_a": "sentence_a",
+                "sentence_b": "sentence_b",
+                "label": "difference",
+                "split": "split",
+            },
+        ),
+    ),
+    licence="Apache-2.0",
+    source="features/corpora/example/pairs.tsv",
+    paper="none",
+    package_file=Path("example/pairs.tsv"),
+)

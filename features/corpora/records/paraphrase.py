@@ -1,0 +1,111 @@
+"""Pairs judged as paraphrase or not: questions, scrambled sentences, tweets, passages of novels."""
+
+from features.corpora.dataset import Dataset, LabelForm, TableLayout
+
+_NAMED = TableLayout(columns={"sentence_a": "sentence1", "sentence_b": "sentence2", "label": "label"})
+_SCORES = {"0": 0.0, "1": 1.0}
+
+
+def _votes(a: int, b: int, votes: int, width: int, form: LabelForm) -> TableLayout:
+    return TableLayout(
+        form="tsv",
+        quotes="ordinary",
+        columns={"sentence_a": a, "sentence_b": b, "label": votes},
+        width=width,
+        label_form=form,
+    )
+
+
+QQP = Dataset(
+    name="qqp",
+    kind="paraphrase",
+    about="Pairs of questions that users of Quora asked, duplicate or not.",
+    splits=("train", "dev", "test"),
+    layouts=(
+        # As released and in GLUE; the usual split (Wang et al. 2017) has no header line.
+        TableLayout(columns={"sentence_a": "question1", "sentence_b": "question2", "label": "is_duplicate"}),
+        TableLayout(form="tsv", columns={"label": 0, "sentence_a": 1, "sentence_b": 2}, width=4),
+    ),
+    labels=("0", "1"),
+    label_scores=_SCORES,
+    positives=("1",),
+    licence="Quora's terms of service, research use",
+    source="https://quoradata.quora.com/First-Quora-Dataset-Release-Question-Pairs",
+    paper="Iyer, Dandekar and Csernai 2017; split of Wang, Hamza and Florian 2017, IJCAI",
+)
+
+PAWS_WIKI = Dataset(
+    name="paws_wiki",
+    kind="paraphrase",
+    about="Wikipedia sentences with words swapped: high overlap, often another meaning.",
+    splits=("train", "dev", "test"),
+    layouts=(_NAMED,),
+    labels=("0", "1"),
+    label_scores=_SCORES,
+    positives=("1",),
+    licence="free for any purpose, with acknowledgement of Google",
+    source="https://github.com/google-research-datasets/paws",
+    paper="Zhang, Baldridge and He 2019, NAACL",
+    sha256={
+        "dev.tsv": "069c5c604db421f5d3513e932e9b1025456f1ffa7321ddb8336189bbc627bd67",
+        "test.tsv": "51fc5f45bf33e7991a0c09b38bb4ff1ee482afd170128ae5ae5d8c4ba1d250cf",
+    },
+)
+
+PAWS_QQP = PAWS_WIKI.model_copy(
+    update={
+        "name": "paws_qqp",
+        "about": "Quora questions with words swapped: high overlap, often another meaning.",
+        "splits": ("train", "test"),
+        "licence": "free for any purpose, with acknowledgement of Google; the questions under Quora's terms",
+        "sha256": {"dev_and_test.tsv": "4cd621b3f1c0fa70d13992bfe928a868124444a226b1ce6386b2fc949aaad233"},
+    }
+)
+
+TWITTER_URL = Dataset(
+    name="twitter_url",
+    kind="paraphrase",
+    about="Tweets that link to one page; at least four of six annotators make a paraphrase, three are no judgement.",
+    splits=("train", "test"),
+    layouts=(
+        TableLayout(
+            columns={"sentence_a": "sentence1", "sentence_b": "sentence2", "label": "votes"}, label_form="votes_of_six"
+        ),
+        _NAMED,
+        _votes(0, 1, 2, 4, "votes_of_six"),  # as released: sentence, sentence, (n, 6), URL
+    ),
+    labels=("0", "1"),
+    label_scores=_SCORES,
+    positives=("1",),
+    licence="not stated; on request from the authors",
+    source="https://github.com/lanwuwei/Twitter-URL-Corpus",
+    paper="Lan et al. 2017, EMNLP",
+)
+
+PIT2015 = Dataset(
+    name="pit2015",
+    kind="paraphrase",
+    about="Tweets about one trending topic; judged by five annotators (train, dev) or rated by an expert (test).",
+    splits=("train", "dev", "test"),
+    layouts=(_votes(2, 3, 4, 5, "votes_of_five"),),
+    labels=("0", "1"),
+    label_scores=_SCORES,
+    positives=("1",),
+    licence="not stated; research use",
+    source="https://github.com/cocoxu/SemEval-PIT2015",
+    paper="Xu, Callison-Burch and Dolan 2015, SemEval-2015 Task 1",
+)
+
+PAN = Dataset(
+    name="pan",
+    kind="paraphrase",
+    about="Sentences of novels and their plagiarism: paraphrased by people, or unrelated.",
+    splits=("train", "test"),
+    layouts=(_NAMED,),
+    labels=("0", "1"),
+    label_scores=_SCORES,
+    positives=("1",),
+    licence="not stated",
+    source="https://github.com/wasiahmad/paraphrase_identification",
+    paper="Madnani, Tetreault and Chodorow 2012, NAACL",
+)

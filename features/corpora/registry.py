@@ -1,0 +1,36 @@
+"""The datasets that facetflow knows, by name."""
+
+from features.corpora.dataset import Dataset
+from features.corpora.records.arguments import UKP_ASPECT
+from features.corpora.records.captions import COCO, FLICKR30K
+from features.corpora.records.inference import ALLNLI, MNLI, SNLI
+from features.corpora.records.mrpc import MRPC
+from features.corpora.records.own import EXAMPLE, PAIRS, PENMAN
+from features.corpora.records.paraphrase import PAN, PAWS_QQP, PAWS_WIKI, PIT2015, QQP, TWITTER_URL
+from features.corpora.records.sick import SICK
+from features.corpora.records.sts import STS_SEMEVAL, STSB
+
+DATASETS: dict[str, Dataset] = {
+    record.name: record
+    for record in (
+        STSB,
+        *STS_SEMEVAL,
+        SICK,
+        MRPC,
+        SNLI,
+        MNLI,
+        ALLNLI,
+        QQP,
+        PAWS_WIKI,
+        PAWS_QQP,
+        TWITTER_URL,
+        PIT2015,
+        PAN,
+        UKP_ASPECT,
+        COCO,
+        FLICKR30K,
+        PAIRS,
+        PENMAN,
+        EXAMPLE,
+    )
+}

@@ -1,0 +1,60 @@
+"""What a reader yields for each row of a source: a pair, a reject, or a row that is no pair by design."""
+
+from typing import NamedTuple
+
+from features.stages import Reject
+from features.types import PairKind, Split
+
+
+class PairRow(NamedTuple):
+    """One pair of a source.
+
+    Args:
+        corpus: name of the corpus.
+        split: its split.
+        text_a: sentence a, as written.
+        text_b: sentence b, as written.
+        score: human score in the range of the dataset; None where there is none.
+        label: human label; None where there is none.
+        kind: what reading yields is positive; negatives are drawn at ingest.
+        origin: `file:line`.
+    """
+
+    corpus: str
+    split: Split
+    text_a: str
+    text_b: str
+    score: float | None
+    label: str | None
+    kind: PairKind
+    origin: str
+
+
+class Skip(NamedTuple):
+    """A row that the dataset or the settings say is no pair: not rated, no gold label, a label not asked for.
+
+    Args:
+        split: its split.
+        reason: why, in a few words; rows are counted by it.
+        origin: `file:line`.
+    """
+
+    split: Split
+    reason: str
+    origin: str
+
+
+class BadRow(NamedTuple):
+    """A row that is not what its format promises.
+
+    Args:
+        split: the split that was read.
+        reject: what was wrong.
+    """
+
+    split: Split
+    reject: Reject
+
+
+Outcome = PairRow | Skip | BadRow
+"""Every row of a source becomes exactly one of these."""

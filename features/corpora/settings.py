@@ -1,0 +1,158 @@
+"""What a user writes about corpora in the project file: `[[corpora]]`, `[leakage]`, `[[evaluation]]` and `[ingest]`."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, model_validator
+
+from features.corpora.dataset import Dataset, Quotes, Role
+from features.corpora.registry import DATASETS
+from features.types import Split
+
+Files = str | tuple[str, ...]
+"""One path, a pattern such as `sts/*.tsv`, or several of them; relative to the project file."""
+
+
+def _known_dataset(name: str) -> str:
+    if name not in DATASETS:
+        raise ValueError(
+            f"{name!r} is no known dataset; use one of {', '.join(DATASETS)}, or 'pairs' for a table of yours"
+        )
+    return name
+
+
+DatasetName = Annotated[str, AfterValidator(_known_dataset)]
+Columns = Mapping[Role, str | int]
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _SourceSettings(_Settings):
+    """What every source of pairs has.
+
+    Args:
+        dataset: a record of the registry; `pairs` for a table of the user's own.
+        name: what it is called in the store and in reports.
+        columns: where the roles are found in a table whose columns have other names than the record says; positions
+            from 0 for a table without a header line.
+        quotes: of a tab separated table: double quotes are ordinary characters, or enclose cells; by default as the
+            record says, else as the file shows.
+    """
+
+    dataset: DatasetName
+    name: str = Field(default="", pattern=r"^[\w.+-]*$")
+    columns: Columns | None = None
+    quotes: Quotes | None = None
+
+    @property
+    def record(self) -> Dataset:
+        """The record of the dataset."""
+        return DATASETS[self.dataset]
+
+    @model_validator(mode="after")
+    def _columns_are_of_one_kind(self) -> "_SourceSettings":
+        if self.columns is None:
+            return self
+        by_position = [isinstance(place, int) for place in self.columns.values()]
+        if any(by_position) and not (all(by_position) and {"sentence_a", "sentence_b"} <= set(self.columns)):
+            raise ValueError(
+                f"the columns {dict(self.columns)!r} mix names and positions, or lack the position of a sentence: "
+                "give all as names, or all as positions with sentence_a and sentence_b among them"
+            )
+        return self
+
+
+class CorpusSettings(_SourceSettings):
+    """A corpus: sentence pairs that go into the store.
+
+    Args:
+        files: where each split is; two PENMAN files, of sentences a and b, for the dataset `penman`. May be left out
+            for data that come with facetflow.
+        labels: labels of the rows that are taken as similar pairs, or `all`; by default as the record says.
+        negatives: splits whose pairs get a negative each.
+        caption_pairs: how many pairs are drawn from the captions of one image, or `all`.
+    """
+
+    files: Mapping[Split, Files] = Field(default_factory=dict)
+    labels: Literal["all"] | tuple[str, ...] | None = None
+    negatives: tuple[Split, ...] = ("train",)
+    caption_pairs: Literal["all"] | PositiveInt = "all"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_name(cls, values: object) -> object:
+        if isinstance(values, Mapping) and not values.get("name"):
+            return {**values, "name": str(values.get("dataset", ""))}
+        return values
+
+    @model_validator(mode="after")
+    def _files_and_labels_fit_the_record(self) -> "CorpusSettings":
+        record = self.record
+        if not self.files and record.package_file is None:
+            raise ValueError(f'corpus {self.name!r} names no files: give files = {{ train = "..." }}')
+        unknown = set(self.labels) - set(record.labels) if isinstance(self.labels, tuple) and record.labels else set()
+        if unknown:
+            raise ValueError(
+                f"{record.name!r} has no labels {sorted(unknown)}; use some of {list(record.labels)}, or 'all'"
+            )
+        return self
+
+    @property
+    def positives(self) -> tuple[str, ...] | None:
+        """Labels of the rows that are taken; None when every row is."""
+        if self.labels is None:
+            return self.record.positives
+        return None if self.labels == "all" else self.labels
+
+
+class EvaluationSet(_SourceSettings):
+    """Pairs with human judgements: an encoder is evaluated on them, and training data must not contain them.
+
+    Args:
+        split: of the dataset.
+        file: where it is; two PENMAN files for the dataset `penman`. May be left out for data that come with facetflow.
+    """
+
+    split: Split = "test"
+    file: Files = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_name(cls, values: object) -> object:
+        if isinstance(values, Mapping) and not values.get("name"):
+            return {**values, "name": f"{values.get('dataset', '')}-{values.get('split', 'test')}"}
+        return values
+
+    @model_validator(mode="after")
+    def _has_a_file(self) -> "EvaluationSet":
+        if not self.file and self.record.package_file is None:
+            raise ValueError(f'evaluation set {self.name!r} names no file: give file = "..."')
+        return self
+
+
+class LeakageSettings(_Settings):
+    """The guard against evaluation sentences in training data.
+
+    Args:
+        mode: `drop` keeps pairs with such a sentence out of the splits `train`; `report` counts them.
+        evaluation: the sets whose sentences are guarded.
+    """
+
+    mode: Literal["drop", "report"] = "drop"
+    evaluation: tuple[EvaluationSet, ...] = ()
+
+
+class IngestSettings(_Settings):
+    """How sentences and pairs are stored.
+
+    Args:
+        sentences_per_shard: most sentences in a shard.
+        pairs_per_shard: most pairs in a shard.
+        max_words: longest sentence that is taken, in words between blanks.
+    """
+
+    sentences_per_shard: PositiveInt = 4096
+    pairs_per_shard: PositiveInt = 8192
+    max_words: PositiveInt = 512

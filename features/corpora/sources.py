@@ -1,0 +1,102 @@
+"""Where the files of a corpus are, and which copy they are."""
+
+import gzip
+import hashlib
+from collections.abc import Mapping
+from glob import glob
+from importlib.resources import files as package_files
+from pathlib import Path
+from typing import NamedTuple
+
+from features.corpora.dataset import Dataset, GraphLayout
+from features.corpora.settings import Files
+from features.errors import InputError
+from features.types import SPLITS, Split
+
+_BLOCK = 1 << 20
+
+
+class Source(NamedTuple):
+    """A file to read.
+
+    Args:
+        path: where it is.
+        name: as the user wrote it; `file:line` in messages begins with it.
+        splits: which splits of it are wanted: one, or several where a column of the file says the split.
+        partner: the file of sentences b, where sentences a and b stand in two files.
+    """
+
+    path: Path
+    name: str
+    splits: tuple[Split, ...]
+    partner: Path | None = None
+
+
+def locate(dataset: Dataset, files: Mapping[Split, Files], base: Path) -> list[Source]:
+    """Return the files to read, each once, in the order of the splits.
+
+    Args:
+        dataset: the record.
+        files: paths or patterns by split; may be empty for data that come with facetflow.
+        base: what relative paths are relative to.
+
+    Raises:
+        InputError: a pattern finds nothing, or parsed pairs are not two files.
+    """
+    if not files and dataset.package_file is not None:
+        path = Path(str(package_files("features.corpora"))) / dataset.package_file
+        return [Source(path, f"{dataset.name}/{path.name}", SPLITS)]
+    if isinstance(dataset.layouts[0], GraphLayout):
+        return [_parallel(dataset, split, _expand(files[split], base)) for split in SPLITS if split in files]
+    wanted: dict[Path, Source] = {}
+    for split in SPLITS:
+        for path, name in _expand(files.get(split, ()), base):
+            before = wanted[path].splits if path in wanted else ()
+            wanted[path] = Source(path, name, tuple(dict.fromkeys((*before, split))))
+    return list(wanted.values())
+
+
+def _expand(files: Files, base: Path) -> list[tuple[Path, str]]:
+    found: list[tuple[Path, str]] = []
+    for name in (files,) if isinstance(files, str) else files:
+        path = (base / Path(name).expanduser()).resolve()
+        if path.exists() or not any(sign in name for sign in "*?["):
+            found.append((path, name))
+            continue
+        matches = sorted(glob(str(path)))  # noqa: PTH207 - the pattern may be absolute, which Path.glob refuses
+        if not matches:
+            raise InputError(f"no file matches {name!r} (looked from {str(base)!r}): check the pattern.")
+        found += [(Path(match), str(Path(name).parent / Path(match).name)) for match in matches]
+    return found
+
+
+def _parallel(dataset: Dataset, split: Split, found: list[tuple[Path, str]]) -> Source:
+    if len(found) != 2:
+        raise InputError(
+            f"split {split!r} of {dataset.name!r} names {len(found)} files ({[name for _, name in found]}): "
+            "give two, the graphs of sentences a and of sentences b."
+        )
+    (first, name), (second, _) = found
+    return Source(first, name, (split,), partner=second)
+
+
+class Copy(NamedTuple):
+    """Which copy of a file was read.
+
+    Args:
+        sha256: digest of the uncompressed file.
+        known_as: name of the checked file that it is equal to; None for any other copy.
+    """
+
+    sha256: str
+    known_as: str | None
+
+
+def identify(dataset: Dataset, path: Path) -> Copy:
+    """Return the digest of a file and, if it is one that the readers were checked with, its name."""
+    digest = hashlib.sha256()
+    with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    known = {pinned: name for name, pinned in dataset.sha256.items()}
+    return Copy(digest.hexdigest(), known.get(digest.hexdigest()))

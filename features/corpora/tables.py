@@ -1,0 +1,306 @@
+"""Rows of a table, whatever its form, with the line that each begins at.
+
+A file is read in the first layout that it fits: its header line (or keys, or schema) has the columns, or, for files
+without a header line, one of the first rows has enough cells. A row that is wrong is an item like any other, with its
+error, so the file goes on.
+"""
+
+import csv
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple, TextIO
+
+import polars as pl
+
+from features.corpora.dataset import Quotes, Role, TableLayout
+from features.errors import InputError, RowError
+from features.files import TableFormat, open_text, table_format
+from features.types import RejectCode
+
+_HEAD = 20  # rows that are looked at to see whether a file fits a layout
+_EVIDENCE = 1000  # cells with quotes that are enough to see whether quotes enclose cells
+_SEPARATORS: dict[str, str] = {"tsv": "\t", "csv": ","}
+_UNDECODED = re.compile("[\udc80-\udcff]")
+_ENCLOSED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
+
+Cell = str | float | None
+
+
+class TableRow(NamedTuple):
+    """The cells of one row that have a role; None for a role that the table lacks.
+
+    Args:
+        line: number of its first line, from 1 (of the row, for Parquet).
+        sentence_a: sentence a.
+        sentence_b: sentence b.
+        score: score, as written.
+        label: label, as written.
+        split: name of the split, as written.
+    """
+
+    line: int
+    sentence_a: str
+    sentence_b: str
+    score: Cell
+    label: Cell
+    split: Cell
+
+
+Numbered = tuple[int, list[str] | RowError]
+
+
+def fitting_layout(path: Path, layouts: Sequence[TableLayout]) -> TableLayout:
+    """Return the first layout that a file fits, with its form decided.
+
+    Raises:
+        InputError: the file cannot be read, or fits none.
+    """
+    found = ""
+    for layout in layouts:
+        form = layout.form or table_format(path)
+        columns = _columns_of(path, form)
+        if layout.has_header:
+            needed = [place for role, place in layout.columns.items() if role not in layout.optional]
+            if all(place in columns for place in needed):
+                kept = {role: place for role, place in layout.columns.items() if place in columns}
+                return layout.model_copy(update={"form": form, "columns": kept})
+            found = f"it has the columns {columns}"
+        elif layout.scores_beside is None or layout.scores_beside[0] in path.name:
+            width = layout.width or 1 + max(int(place) for place in layout.columns.values())
+            cells = [row for _, row in islice(cell_rows(path, form, layout.quotes), _HEAD) if isinstance(row, list)]
+            if any(len(row) >= width for row in cells):
+                return layout.model_copy(update={"form": form, "width": width})
+            found = found or f"its rows have {max(map(len, cells), default=0)} cells"
+    expected = "; or ".join(_describe(layout) for layout in layouts)
+    raise InputError(f"{str(path)!r} is not in a known form: {found}; expected {expected}.")
+
+
+def _describe(layout: TableLayout) -> str:
+    if layout.has_header:
+        needed = [str(place) for role, place in layout.columns.items() if role not in layout.optional]
+        return f"the columns {', '.join(needed)}"
+    places = ", ".join(f"{role} in cell {int(place) + 1}" for role, place in layout.columns.items())
+    named = f", in a file named *{layout.scores_beside[0]}*" if layout.scores_beside else ""
+    return f"rows without a header line, {places}{named}"
+
+
+def _columns_of(path: Path, form: TableFormat) -> list[str]:
+    """Return the names that the header line, the first objects or the schema give."""
+    if form == "parquet":
+        return list(_scan(path).collect_schema().names())
+    with open_text(path, newline="\n", errors="surrogateescape") as text:
+        if form == "jsonl":
+            parsed = (_parse_object(line) for line in islice(text, _HEAD) if line.strip())
+            return list(dict.fromkeys(key for entry in parsed if isinstance(entry, dict) for key in entry))
+        return _header(text.readline(), _SEPARATORS[form])
+
+
+def _header(line: str, separator: str) -> list[str]:
+    return [name.strip() for name in next(csv.reader([line], delimiter=separator), [])]
+
+
+def read_rows(path: Path, layout: TableLayout) -> Iterator[TableRow | tuple[int, RowError]]:
+    """Read the rows of a table.
+
+    Args:
+        path: the file.
+        layout: what `fitting_layout` returned for it.
+
+    Yields:
+        Each row, or its line and what was wrong with it.
+
+    Raises:
+        InputError: the file cannot be read, or has no rows.
+    """
+    form = layout.form or table_format(path)
+    if form == "parquet":
+        rows = _parquet_rows(path, layout)
+    elif form == "jsonl":
+        rows = _json_rows(path, layout)
+    else:
+        rows = _text_rows(path, form, layout)
+    nothing = True
+    for row in rows:
+        nothing = False
+        yield row
+    if nothing:
+        raise InputError(f"{str(path)!r} has no rows: check that it was written to its end.")
+
+
+def _text_rows(path: Path, form: TableFormat, layout: TableLayout) -> Iterator[TableRow | tuple[int, RowError]]:
+    rows = cell_rows(path, form, layout.quotes)
+    if layout.has_header:
+        _, header = next(rows)
+        names = [name.strip() for name in header] if isinstance(header, list) else []
+        place_of = {role: names.index(str(place)) for role, place in layout.columns.items()}
+        least = most = len(names)
+    else:
+        place_of = {role: int(place) for role, place in layout.columns.items()}
+        least, most = layout.width or 0, 1 << 30  # cells after the known ones are notes
+    a, b = place_of["sentence_a"], place_of["sentence_b"]
+    score, label, split = (place_of.get(role) for role in _OPTIONAL)
+    for line, cells in rows:
+        if isinstance(cells, RowError):
+            yield line, cells
+        elif not least <= len(cells) <= most:
+            message = f"the row has {len(cells)} cells; expected {least}{'' if least == most else ' or more'}"
+            yield line, RowError(RejectCode.WRONG_COLUMNS, message)
+        else:
+            yield TableRow(
+                line,
+                cells[a],
+                cells[b],
+                None if score is None else cells[score],
+                None if label is None else cells[label],
+                None if split is None else cells[split],
+            )
+
+
+_OPTIONAL: tuple[Role, ...] = ("score", "label", "split")
+
+
+def cell_rows(path: Path, form: TableFormat, quotes: Quotes) -> Iterator[Numbered]:
+    """Read the cells of every line of a TSV or CSV file, the header line included, blank lines not.
+
+    Yields:
+        Number of the row's first line, from 1, and its cells, or what was wrong with it.
+    """
+    separator = _SEPARATORS[form]
+    enclose = form == "csv" or quotes == "enclose" or (quotes == "detect" and _quotes_enclose(path, separator))
+    checked = False
+    # Only a line feed ends a line: a carriage return may stand inside a sentence.
+    with open_text(path, newline="\n", errors="surrogateescape") as text:
+        for line, cells in _enclosed(text, separator, path) if enclose else _plain(text, separator):
+            if isinstance(cells, list) and any(not cell.isascii() and _UNDECODED.search(cell) for cell in cells):
+                if not checked:
+                    _require_mostly_utf8(path)
+                    checked = True
+                yield line, RowError(RejectCode.BAD_ENCODING, "the row is no UTF-8; expected UTF-8")
+            else:
+                yield line, cells
+
+
+def _plain(text: TextIO, separator: str) -> Iterator[Numbered]:
+    for number, line in enumerate(text, start=1):
+        row = line.rstrip("\r\n")
+        if row:
+            yield number, row.split(separator)
+
+
+def _enclosed(text: TextIO, separator: str, path: Path) -> Iterator[Numbered]:
+    reader = csv.reader(text, delimiter=separator, strict=True)
+    first = 1
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            if "unexpected end" in str(error) or "field limit" in str(error):
+                raise InputError(
+                    f"{path.name}:{first}: a double quote opens a cell that never ends: close it, or set "
+                    'quotes = "ordinary" if quotes do not enclose cells.'
+                ) from error
+            yield first, RowError(RejectCode.WRONG_COLUMNS, f"the row cannot be split into cells ({error})")
+        else:
+            if cells:
+                yield first, cells
+        first = reader.line_num + 1
+
+
+def _quotes_enclose(path: Path, separator: str) -> bool:
+    """Return whether double quotes enclose cells.
+
+    A writer that encloses cells encloses every cell with a quote in it and doubles that quote; a cell with a quote
+    inside but none in front shows that quotes are ordinary characters.
+    """
+    enclosed = ordinary = 0
+    with open_text(path, newline="\n", errors="surrogateescape") as text:
+        for line in text:
+            if '"' in line:
+                for cell in line.rstrip("\r\n").split(separator):
+                    if '"' in cell:
+                        enclosed += bool(_ENCLOSED.fullmatch(cell))
+                        ordinary += not cell.startswith('"')
+                if enclosed + ordinary >= _EVIDENCE:
+                    break
+    return enclosed > ordinary
+
+
+def _require_mostly_utf8(path: Path) -> None:
+    """Raise when the file as a whole is in another encoding: most of its lines beyond ASCII are no UTF-8."""
+    good = bad = 0
+    with open_text(path, newline="\n", errors="surrogateescape") as text:
+        for line in text:
+            if not line.isascii():
+                wrong = bool(_UNDECODED.search(line))
+                bad += wrong
+                good += not wrong
+    if bad > good:
+        raise InputError(
+            f"{str(path)!r} is no UTF-8 text ({bad} lines with other bytes): convert it, for instance with "
+            "iconv -f latin1 -t utf-8."
+        )
+
+
+def _json_rows(path: Path, layout: TableLayout) -> Iterator[TableRow | tuple[int, RowError]]:
+    names = layout.columns
+    with open_text(path, newline="\n", errors="surrogateescape") as text:
+        for number, line in enumerate(text, start=1):
+            if not line.strip():
+                continue
+            entry = _parse_object(line)
+            if isinstance(entry, RowError):
+                yield number, entry
+                continue
+            missing = [str(place) for place in names.values() if place not in entry]
+            cells = {role: entry.get(str(place)) for role, place in names.items()}
+            if missing:
+                yield number, RowError(RejectCode.WRONG_COLUMNS, f"the object lacks {', '.join(missing)}")
+            else:
+                yield _typed(number, cells.get("sentence_a"), cells.get("sentence_b"), *map(cells.get, _OPTIONAL))
+
+
+def _parse_object(line: str) -> dict[str, object] | RowError:
+    if not line.isascii() and _UNDECODED.search(line):
+        return RowError(RejectCode.BAD_ENCODING, "the row is no UTF-8; expected UTF-8")
+    try:
+        entry = json.loads(line)
+    except json.JSONDecodeError as error:
+        return RowError(RejectCode.WRONG_COLUMNS, f"the line is no JSON object ({error}); expected one object a line")
+    if not isinstance(entry, dict):
+        return RowError(RejectCode.WRONG_COLUMNS, "the line is no JSON object; expected one object a line")
+    return entry
+
+
+def _scan(path: Path) -> pl.LazyFrame:
+    if not path.is_file():
+        raise InputError(f"{str(path)!r} does not exist: check the path.")
+    try:
+        frame = pl.scan_parquet(path)
+        frame.collect_schema()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(f"{str(path)!r} is no Parquet file: {str(error).splitlines()[0]}") from error
+    return frame
+
+
+def _parquet_rows(path: Path, layout: TableLayout) -> Iterator[TableRow | tuple[int, RowError]]:
+    names = {role: str(place) for role, place in layout.columns.items()}
+    frame = _scan(path).select(**{role: pl.col(name) for role, name in names.items()}).collect()
+    order = [frame.columns.index(role) if role in names else None for role in ("sentence_a", "sentence_b", *_OPTIONAL)]
+    for number, row in enumerate(frame.iter_rows(), start=1):
+        yield _typed(number, *(None if place is None else row[place] for place in order))
+
+
+def _typed(line: int, a: object, b: object, *others: object) -> TableRow | tuple[int, RowError]:
+    """Return a row of a typed format, whose cells may be of any type."""
+    texts = tuple("" if cell is None else cell for cell in (a, b))
+    wrong = [cell for cell in texts if not isinstance(cell, str)]
+    wrong += [cell for cell in others if not (cell is None or isinstance(cell, str | int | float))]
+    if wrong:
+        return line, RowError(RejectCode.WRONG_COLUMNS, f"the cell {wrong[0]!r} is neither text nor number")
+    score, label, split = others
+    return TableRow(line, str(texts[0]), str(texts[1]), score, label, split)  # type: ignore[arg-type]  # checked above

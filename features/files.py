@@ -1,0 +1,196 @@
+"""Files that people bring and take away: text that is read with clear errors, tables whose suffix chooses the format.
+
+    .tsv .txt   tab separated, one header line, quotes are ordinary characters, no tab and no line break in a cell
+    .csv        comma separated, one header line, cells in double quotes where needed
+    .jsonl      one JSON object a line (also .ndjson)
+    .parquet    Parquet, zstd
+
+A text format may be compressed: `pairs.tsv.gz`.
+"""
+
+import gzip
+import io
+import os
+import secrets
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Literal, TextIO
+
+import polars as pl
+
+from features.errors import InputError
+
+TableFormat = Literal["tsv", "csv", "jsonl", "parquet"]
+
+_FORMATS: dict[str, TableFormat] = {
+    ".tsv": "tsv",
+    ".txt": "tsv",
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+}
+_HEAD_BYTES = 4096
+
+
+def table_format(path: Path) -> TableFormat:
+    """Return the format that the suffix of a table names, before a `.gz` if there is one.
+
+    Raises:
+        InputError: the suffix is unknown, or a Parquet file is to be compressed once more.
+    """
+    suffixes = path.suffixes[-2:]
+    zipped = bool(suffixes) and suffixes[-1] == ".gz"
+    suffix = "".join(suffixes[:-1][-1:] if zipped else suffixes[-1:])
+    found = _FORMATS.get(suffix.lower())
+    if found is None or (zipped and found == "parquet"):
+        raise InputError(
+            f"{str(path)!r} has no suffix of a table: use one of {', '.join(_FORMATS)}; the text formats also with .gz."
+        )
+    return found
+
+
+@contextmanager
+def open_text(path: Path, *, newline: str | None = None, errors: str = "strict") -> Iterator[TextIO]:
+    r"""Open a UTF-8 text file for reading, decompressed when it ends in `.gz`, without a byte order mark.
+
+    Args:
+        path: the file.
+        newline: as for `open`; `"\n"` keeps a carriage return inside a line.
+        errors: as for `open`; `"surrogateescape"` leaves it to the reader to find lines that are no UTF-8.
+
+    Yields:
+        The open file.
+
+    Raises:
+        InputError: the file is missing, a folder, unreadable, empty, damaged, or no UTF-8; also while it is being read.
+    """
+    try:
+        with _open_bytes(path) as raw:
+            head = raw.peek(_HEAD_BYTES)[:_HEAD_BYTES]
+            if not head:
+                raise InputError(f"{str(path)!r} is empty.")
+            if b"\x00" in head:
+                raise InputError(f"{str(path)!r} is no UTF-8 text (it holds zero bytes): save it as UTF-8.")
+            with io.TextIOWrapper(raw, encoding="utf-8-sig", errors=errors, newline=newline) as text:
+                yield text
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{str(path)!r} is no UTF-8 text ({error.reason}, byte {error.object[error.start]:#04x}): save it as UTF-8."
+        ) from error
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(f"{str(path)!r} is no complete gzip file ({error}): fetch or make it again.") from error
+
+
+def _open_bytes(path: Path) -> io.BufferedReader:
+    try:
+        if path.suffix == ".gz":
+            # GzipFile has a peek of its own, but TextIOWrapper is twice as fast over a BufferedReader.
+            return io.BufferedReader(gzip.open(path, "rb"), buffer_size=1 << 18)
+        return path.open("rb")
+    except FileNotFoundError as error:
+        raise InputError(f"{str(path)!r} does not exist: check the path.") from error
+    except OSError as error:
+        raise InputError(f"{str(path)!r} cannot be read: {error.strerror}.") from error
+
+
+def read_table(path: Path, columns: Sequence[str] | Mapping[str, pl.DataType | type[pl.DataType]] = ()) -> pl.DataFrame:
+    """Read a table; the suffix says in which format.
+
+    Args:
+        path: TSV, CSV, JSONL or Parquet file.
+        columns: the columns that are wanted, in this order; a mapping also gives their types. All columns, with the
+            types that polars infers, when empty.
+
+    Raises:
+        InputError: the file cannot be read in its format, or lacks a column.
+    """
+    kind = table_format(path)
+    try:
+        if kind == "parquet":
+            if not path.exists():
+                raise InputError(f"{str(path)!r} does not exist: check the path.")
+            frame = pl.read_parquet(path)
+        else:
+            with open_text(path) as text:
+                frame = _parse(text.read().encode(), kind, columns if isinstance(columns, Mapping) else {})
+        missing = [name for name in columns if name not in frame.columns]
+        if missing:
+            raise InputError(f"{str(path)!r} has the columns {frame.columns}; it lacks {missing}.")
+        if isinstance(columns, Mapping) and columns:
+            frame = frame.cast(pl.Schema(columns))
+        return frame.select(list(columns)) if columns else frame
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(f"{str(path)!r} is no {kind} table as expected: {_first_line(error)}") from error
+
+
+def _parse(data: bytes, kind: TableFormat, types: Mapping[str, pl.DataType | type[pl.DataType]]) -> pl.DataFrame:
+    if kind == "jsonl":
+        return pl.read_ndjson(data, infer_schema_length=None)
+    return pl.read_csv(
+        data,
+        separator="\t" if kind == "tsv" else ",",
+        quote_char=None if kind == "tsv" else '"',
+        infer_schema_length=None,
+        schema_overrides=dict(types),
+    )
+
+
+def write_table(frame: pl.DataFrame, path: Path) -> None:
+    """Write a table in the format that the suffix says; a reader sees the old file or the whole new one.
+
+    Raises:
+        InputError: the suffix is unknown, or the format cannot hold the table (lists in TSV or CSV, a tab or a line
+            break in a cell of a TSV file).
+    """
+    kind = table_format(path)
+    if kind in {"tsv", "csv"}:
+        nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
+        if nested:
+            raise InputError(f"{str(path)!r}: {kind} cannot hold the lists of {nested}; write .jsonl or .parquet.")
+    if kind == "tsv":
+        _require_plain_cells(frame, path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            if path.suffix == ".gz":
+                # No name and no time inside: equal tables are equal bytes.
+                with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as zipped:
+                    _write(frame, zipped, kind)
+            else:
+                _write(frame, file, kind)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _write(frame: pl.DataFrame, file: IO[bytes] | gzip.GzipFile, kind: TableFormat) -> None:
+    target: IO[bytes] = file  # type: ignore[assignment]  # a GzipFile is a binary file in all that polars asks of it
+    if kind == "parquet":
+        frame.write_parquet(target, compression="zstd")
+    elif kind == "jsonl":
+        frame.write_ndjson(target)
+    else:
+        quotes: Literal["never", "necessary"] = "never" if kind == "tsv" else "necessary"
+        frame.write_csv(target, separator="\t" if kind == "tsv" else ",", quote_style=quotes)
+
+
+def _require_plain_cells(frame: pl.DataFrame, path: Path) -> None:
+    for name in frame.columns:
+        if frame.schema[name] == pl.String:
+            broken = frame[name].str.contains(r"[\t\r\n]").fill_null(value=False)
+            if broken.any():
+                cell = frame[name].filter(broken)[0]
+                raise InputError(
+                    f"{str(path)!r}: tsv cannot hold the tab or line break in {cell!r} (column {name!r}); "
+                    "write .csv, .jsonl or .parquet."
+                )
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
