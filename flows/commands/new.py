@@ -1,6 +1,7 @@
 """`facetflow new`: a folder with a project file to start from."""
 
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import click
@@ -8,7 +9,6 @@ import click
 from features.errors import SettingsError
 
 PROJECT_FILE = "facetflow.toml"
-EXAMPLE_PAIRS = "pairs-to-explain.tsv"
 
 
 @click.command()
@@ -21,15 +21,25 @@ def new(folder: Path, *, example: bool, if_missing: bool) -> None:
     if target.exists():
         if if_missing:
             return
-        message = f"{str(target)!r} already exists: choose another folder, or edit that file."
-        raise SettingsError(message)
-    templates = files("flows") / "templates"
+        raise SettingsError(f"{str(target)!r} already exists: choose another folder, or edit that file.")
+    contents = _example() if example else {PROJECT_FILE: files("flows") / "templates" / "project.toml"}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        target.write_text((templates / ("example.toml" if example else "project.toml")).read_text(), encoding="utf-8")
-        if example:
-            (folder / EXAMPLE_PAIRS).write_text((templates / EXAMPLE_PAIRS).read_text(), encoding="utf-8")
+        # The project file comes last: where it is, the rest is complete.
+        for name in sorted(contents, key=lambda name: name == PROJECT_FILE):
+            (folder / name).write_bytes(contents[name].read_bytes())
     except OSError as error:
-        message = f"Cannot write the project to {str(folder)!r} ({error.strerror}): choose a folder that you may write to."
-        raise SettingsError(message) from error
+        raise SettingsError(
+            f"Cannot write the project to {str(folder)!r} ({error.strerror}): choose a folder that you may write to."
+        ) from error
     click.echo(f"Wrote {target}. Next: cd {folder} && facetflow build")
+
+
+def _example() -> dict[str, Traversable]:
+    templates, corpus = files("flows") / "templates", files("features.corpora") / "example"
+    return {
+        PROJECT_FILE: templates / "example.toml",
+        "pairs-to-explain.tsv": templates / "pairs-to-explain.tsv",
+        "graphs_a.amr": corpus / "graphs_a.amr",
+        "graphs_b.amr": corpus / "graphs_b.amr",
+    }
