@@ -13,10 +13,12 @@ Everything that is known about deltalake is known here. What was learnt about it
 import contextlib
 import itertools
 import json
+import math
 import random
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +151,24 @@ class Table:
         table = self.open()
         with self._clear_errors("Reading"):
             return [CommitRecord(int(commit["version"]), commit.get(_METADATA, {})) for commit in table.history()]
+
+    def stale_files(self, keep_versions: Collection[int], older_than: timedelta) -> list[str]:
+        """Return files, relative to the table's folder, that neither the newest nor the given versions name.
+
+        Args:
+            keep_versions: versions that stay readable.
+            older_than: files that left the table, or were written and never committed, later than that are not told.
+        """
+        table = self.open()
+        hours = math.ceil(older_than.total_seconds() / 3600)
+        with self._clear_errors("Reading"):
+            return table.vacuum(
+                retention_hours=hours,
+                dry_run=True,
+                enforce_retention_duration=False,
+                full=True,
+                keep_versions=sorted(keep_versions),
+            )
 
     def replace(self, new: Sequence[NewFile], emptied: Sequence[tuple[str | None, Shard]], metadata: Any) -> int:
         """Put new files in the place of whatever their shards hold, in one transaction.

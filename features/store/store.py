@@ -8,11 +8,13 @@ A process may die between any two steps. What was written and not committed is i
 that is committed twice changes nothing; a shard is in a table once or not at all.
 """
 
+import dataclasses
 import hashlib
 import importlib.metadata
 import io
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +26,13 @@ from features.store import folder
 from features.store.checks import check_columns, check_conservation, check_ids
 from features.store.delta import DataFile, NewFile, Table
 from features.store.fingerprints import Recipe, identity, identity_of
+from features.store.garbage import Garbage, collect, collect_loose
 from features.store.layout import local_path, read_description, table_of, write_description
+from features.store.plan import Stage
+from features.store.publishing import draft, same_content
 from features.store.receipts import Receipt, WrittenFile
+from features.store.releases import Release, read_release, release_numbers, write_release
+from features.store.runs import RunRecord, read_runs, write_run
 from features.store.schemas import REJECTS, TABLES, Columns
 from features.types import Fingerprint, Shard
 
@@ -312,14 +319,15 @@ class Store:
         metadata = {
             "run_id": run_id,
             "code_version": code_version or importlib.metadata.version("facetflow"),
-            "versions": self.versions(),
         }
-        versions = {"rejects": self._commit_rejects(unique, metadata, recipes)}
+        start = self.versions()
+        versions = {"rejects": self._commit_rejects(unique, metadata | {"versions": start}, recipes)}
         for table in TABLES:
             mine = [receipt for receipt in unique if receipt.table == table and receipt.data]
             if mine:
                 new = [NewFile(r.data, r.shard, r.fingerprint, None) for r in mine if r.data]
-                versions[table] = self._table(table).replace(new, (), metadata | _described(mine, recipes))
+                said = metadata | {"versions": start | versions} | _described(mine, recipes)
+                versions[table] = self._table(table).replace(new, (), said)
         return versions
 
     def _commit_rejects(
@@ -354,6 +362,79 @@ class Store:
             raise StoreError(f"The file {str(path)!r} of {where} cannot be read; run the shard again.") from error
         if not same:
             raise StoreError(f"The file {str(path)!r} of {where} is not what was written; run the shard again.")
+
+    # -- releases, runs, garbage -------------------------------------------------------------------------------------
+
+    def publish(
+        self,
+        run_id: str,
+        versions: Mapping[str, int] | None = None,
+        *,
+        stages: Sequence[Stage],
+        failed_shards: float = 0.0,
+        rejected_rows: float = 1.0,
+    ) -> Release:
+        """Publish versions of the tables as the next release, or return the newest one if nothing changed since.
+
+        Args:
+            run_id: the run, kept with the release.
+            versions: table → version; the newest by default.
+            stages: the chain that the release has to be complete for.
+            failed_shards: share of a stage's shards that may be missing, from 0 to 1. One made by an older recipe or
+                from older input is never accepted: a release does not mix.
+            rejected_rows: share of a stage's rows that may be rejected, from 0 to 1.
+
+        Raises:
+            StoreError: when a stage is incomplete, mixed, or rejected too much; nothing is published then.
+        """
+        at = self.versions() | dict(versions or {})
+        release = draft(self, at, stages, run_id=run_id, failed_shards=failed_shards, rejected_rows=rejected_rows)
+        numbers = release_numbers(self.path)
+        if numbers and same_content(newest := read_release(self.path, numbers[-1]), release):
+            return newest
+        release = dataclasses.replace(release, number=numbers[-1] + 1 if numbers else 1)
+        write_release(self.path, release)
+        return release
+
+    def release(self, number: int) -> Release:
+        """Return a release by its number."""
+        return read_release(self.path, number)
+
+    def releases(self) -> list[Release]:
+        """Return all releases, oldest first."""
+        return [read_release(self.path, number) for number in release_numbers(self.path)]
+
+    def latest_release(self) -> Release | None:
+        """Return the newest release, None before the first."""
+        numbers = release_numbers(self.path)
+        return read_release(self.path, numbers[-1]) if numbers else None
+
+    def record_run(self, record: RunRecord) -> None:
+        """Keep the record of a run, in the place of an earlier one of the same run."""
+        write_run(self.path, record)
+
+    def runs(self) -> list[RunRecord]:
+        """Return the records of all runs, newest first."""
+        return read_runs(self.path)
+
+    def collect_garbage(self, older_than: timedelta = timedelta(days=7), *, dry_run: bool = False) -> Garbage:
+        """Remove files that neither the newest versions nor any release needs.
+
+        Args:
+            older_than: what was written, or left its table, later than that stays: a worker may be about to commit it,
+                a reader may be reading it.
+            dry_run: tell only what would be removed.
+        """
+        if older_than < timedelta(0):
+            raise StoreError(f"The age {str(older_than)!r} of garbage is negative; give 0 or more.")
+        pinned = self.releases()
+        found = [collect_loose(self.path, older_than, dry_run=dry_run)]
+        for name in TABLES:
+            keep = {release.versions[name] for release in pinned if name in release.versions}
+            found.append(collect(self.path, self._table(name), keep, older_than, dry_run=dry_run))
+        return Garbage(
+            tuple(file for garbage in found for file in garbage.files), sum(garbage.bytes for garbage in found)
+        )
 
     # -- files -------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,76 @@
+"""Garbage collection: files that no current version and no release needs, once they are old enough.
+
+deltalake's vacuum decides what is stale (`full` finds files that were never committed, `keep_versions` spares those of
+releases), and we delete. Its own deletion would add two versions to the table for a change of nothing, and leave empty
+folders and temporary files behind.
+"""
+
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from features.store import folder
+from features.store.delta import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Garbage:
+    """What was, or would be, removed: paths relative to the store, and their size in bytes."""
+
+    files: tuple[str, ...]
+    bytes: int
+
+
+def collect(
+    root: Path, table: Table, keep_versions: Collection[int], older_than: timedelta, *, dry_run: bool
+) -> Garbage:
+    """Remove stale files of one table.
+
+    Args:
+        root: the store's folder, which paths are told relative to.
+        table: the table.
+        keep_versions: versions that stay readable, besides the newest.
+        older_than: files that were written or removed from the table later than that stay, because a reader or a
+            worker may still need them.
+        dry_run: whether to tell only.
+    """
+    oldest = time.time() - older_than.total_seconds()
+    stale = [table.path / name for name in table.stale_files(keep_versions, older_than)]
+    stale += table.path.glob(f"{folder.TEMPORARY}*")
+    removed: list[str] = []
+    size = 0
+    with folder.clear_errors(f"Removing files of table {table.name!r}"):
+        for file in sorted(stale):
+            try:
+                status = file.stat()
+                # A worker may have written the same content again since, and not have committed it yet.
+                if status.st_mtime > oldest:
+                    continue
+                if not dry_run:
+                    file.unlink()
+            except FileNotFoundError:
+                continue
+            removed.append(file.relative_to(root).as_posix())
+            size += status.st_size
+        if not dry_run:
+            _remove_empty_folders(table.path, oldest)
+    return Garbage(tuple(removed), size)
+
+
+def collect_loose(root: Path, older_than: timedelta, *, dry_run: bool) -> Garbage:
+    """Remove temporary files of releases and runs that a killed process left in the store's folder `root`."""
+    oldest = time.time() - older_than.total_seconds()
+    with folder.clear_errors(f"Removing temporary files of {str(root)!r}"):
+        files = [file for file in sorted(root.glob(f"{folder.TEMPORARY}*")) if file.stat().st_mtime <= oldest]
+        size = sum(file.stat().st_size for file in files)
+        for file in files if not dry_run else ():
+            file.unlink(missing_ok=True)
+    return Garbage(tuple(file.name for file in files), size)
+
+
+def _remove_empty_folders(path: Path, oldest: float) -> None:
+    for partition in sorted(path.rglob("*=*"), key=lambda found: len(found.parts), reverse=True):
+        if partition.is_dir() and partition.stat().st_mtime <= oldest and not any(partition.iterdir()):
+            partition.rmdir()

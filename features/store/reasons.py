@@ -1,0 +1,178 @@
+"""Why a shard has to be made: in data for a program, in one line for a human.
+
+Every commit records its recipe and the versions that all tables had then. From these the log tells what a stale shard
+was made from, and so which part of which recipe changed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from features.store.fingerprints import Change, Recipe, changes, identity, identity_of
+from features.types import Fingerprint, Shard
+
+if TYPE_CHECKING:
+    from features.store.store import Committed, Provenance, Store
+
+_NAMED = 3  # shards that a line names before it says "and n more"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedInput:
+    """An upstream shard that is, or will be, another than the one read before.
+
+    Args:
+        stage: its stage.
+        shard: the shard.
+        changes: what is different in its recipe; empty when its own input changed.
+    """
+
+    stage: str
+    shard: Shard
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a shard has to be made.
+
+    Args:
+        kind: it is new; its recipe changed; what it reads changed; it failed before.
+        changes: the parts of its recipe that changed.
+        inputs: the upstream shards that changed.
+        extra: what else it reads that changed, where no upstream shard did.
+        error: how it failed.
+    """
+
+    kind: Literal["new", "recipe", "input", "failed"]
+    changes: tuple[Change, ...] = ()
+    inputs: tuple[ChangedInput, ...] = ()
+    extra: str = ""
+    error: str = ""
+
+    def __str__(self) -> str:
+        return _told([self])
+
+
+class ReasonFinder:
+    """Finds out why a committed shard is stale. Reads the log of a table once, and only when it is asked.
+
+    Args:
+        store: the store.
+        recipes: stage → how it makes rows now.
+        expected: fingerprint of every shard once all is made.
+    """
+
+    def __init__(
+        self,
+        store: "Store",
+        recipes: Mapping[str, Recipe],
+        expected: Mapping[tuple[str, Shard], Fingerprint],
+    ) -> None:
+        self._store = store
+        self._recipes = recipes
+        self._expected = expected
+        self._provenance: dict[str, Mapping[tuple[Shard, Fingerprint], Provenance]] = {}
+        self._committed: dict[tuple[str, int], Mapping[Shard, Committed]] = {}
+
+    def find(
+        self,
+        key: tuple[str, Shard],
+        known: Fingerprint,
+        upstream: Sequence[tuple[str, Shard]],
+        extra_name: str,
+    ) -> Reason:
+        """Return why the shard `key`, committed as `known`, is not what would be made now."""
+        stage, shard = key
+        made = self._of(stage).get((shard, known))
+        if identity_of(known) != identity(self._recipes[stage]):
+            return Reason("recipe", changes=self._changes(stage, made.recipe if made else None))
+        inputs = [
+            ChangedInput(need, source, self._changes_between(need, source, before))
+            for need, source in upstream
+            if made and (before := self._before(need, source, made)) != self._expected[need, source]
+        ]
+        # A change travels down the chain: name where it began, where that can be told.
+        inputs = [changed for changed in inputs if changed.changes] or inputs
+        return Reason("input", inputs=tuple(inputs), extra="" if inputs else extra_name)
+
+    def _before(self, stage: str, shard: Shard, made: "Provenance") -> Fingerprint | None:
+        version = made.versions.get(stage)
+        if version is None:
+            return None
+        at = (stage, version)
+        if at not in self._committed:
+            self._committed[at] = self._store.committed(stage, version)
+        known = self._committed[at].get(shard)
+        return known.fingerprint if known else None
+
+    def _changes_between(self, stage: str, shard: Shard, before: Fingerprint | None) -> tuple[Change, ...]:
+        if before is None or stage not in self._recipes or identity_of(before) == identity(self._recipes[stage]):
+            return ()
+        made = self._of(stage).get((shard, before))
+        return self._changes(stage, made.recipe if made else None)
+
+    def _changes(self, stage: str, old: Recipe | None) -> tuple[Change, ...]:
+        return tuple(changes(old, self._recipes[stage])) if old else ()
+
+    def _of(self, stage: str) -> Mapping[tuple[Shard, Fingerprint], "Provenance"]:
+        if stage not in self._provenance:
+            self._provenance[stage] = self._store.provenance(stage)
+        return self._provenance[stage]
+
+
+def summary(stage: str, shards: int, reasons: Sequence[Reason]) -> str:
+    """Return one line about a stage.
+
+    Args:
+        stage: its name.
+        shards: how many shards it has.
+        reasons: why, for each shard that is to do.
+
+    >>> summary("amr", 3, [Reason("new"), Reason("new")])
+    'amr: 3 shards, 2 to do: 2 new'
+    >>> summary("amr", 1, [])
+    'amr: 1 shard, up to date'
+    """
+    total = f"{stage}: {shards} shard{'' if shards == 1 else 's'}"
+    if not reasons:
+        return f"{total}, up to date" if shards else total
+    groups: dict[object, list[Reason]] = {}
+    for reason in reasons:
+        groups.setdefault(_group(reason), []).append(reason)
+    told = ", ".join(f"{len(group)} {_told(group)}" for group in groups.values())
+    return f"{total}, {len(reasons)} to do: {told}"
+
+
+def _group(reason: Reason) -> object:
+    inputs = {(changed.stage, _parts(changed.changes)) for changed in reason.inputs}
+    return (reason.kind, _parts(reason.changes), tuple(sorted(inputs)), reason.extra, reason.error)
+
+
+def _told(reasons: Sequence[Reason]) -> str:
+    """Return what reasons of one group have in common."""
+    first = reasons[0]
+    if first.kind == "new":
+        return "new"
+    if first.kind == "failed":
+        return f"failed before ({first.error.partition(chr(10))[0]})"
+    if first.kind == "recipe":
+        return f"because {_parts(first.changes) or 'the recipe changed'}"
+    if first.extra:
+        return f"because its {first.extra} changed"
+    shards: dict[tuple[str, str], set[Shard]] = {}
+    for changed in (changed for reason in reasons for changed in reason.inputs):
+        shards.setdefault((changed.stage, _parts(changed.changes)), set()).add(changed.shard)
+    return "because " + " and ".join(
+        f"{stage} of {_named(sorted(of))} changed{f' ({parts})' if parts else ''}"
+        for (stage, parts), of in sorted(shards.items())
+    )
+
+
+def _parts(parts: Sequence[Change]) -> str:
+    return ", ".join(str(change) for change in parts)
+
+
+def _named(shards: Sequence[Shard]) -> str:
+    named = ", ".join(shards[:_NAMED])
+    return named if len(shards) <= _NAMED else f"{named} and {len(shards) - _NAMED} more"

@@ -1,0 +1,88 @@
+"""Releases: versions of tables that belong together, by a number that training pins and can read years later."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from features.errors import StoreError
+from features.store import folder
+from features.store.fingerprints import Recipe
+
+_FILE = re.compile(r"(\d{5,})\.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A complete set of features.
+
+    Args:
+        number: 1, 2, 3 and so on.
+        run_id: the run that published it.
+        created: UTC, ISO 8601.
+        code_version: version of this package.
+        versions: table → version.
+        recipes: stage → how its rows were made, as `Recipe.as_dict` gives it.
+        rows: rows, by table.
+        rejects: rejected rows, by stage.
+        missing: stage → shards that could not be made and are left out.
+    """
+
+    number: int
+    run_id: str
+    created: str
+    code_version: str
+    versions: Mapping[str, int]
+    recipes: Mapping[str, Mapping[str, Any]]
+    rows: Mapping[str, int]
+    rejects: Mapping[str, int]
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def recipe(self, stage: str) -> Recipe:
+        """Return how the rows of a stage were made."""
+        if stage not in self.recipes:
+            raise StoreError(f"Release {self.number} has no stage {stage!r}; it has {', '.join(self.recipes)}.")
+        return Recipe.from_dict(self.recipes[stage])
+
+
+def write_release(path: Path, release: Release) -> None:
+    """Keep a release in the store's folder `path`; a number is given once.
+
+    Raises:
+        StoreError: when another process published under that number, or the folder cannot be written.
+    """
+    content = json.dumps(asdict(release), indent=2, ensure_ascii=False) + "\n"
+    with folder.clear_errors(f"Publishing release {release.number} in {str(path)!r}"):
+        try:
+            folder.write(path, f"releases/{release.number:05d}.json", content.encode(), replace=False)
+        except FileExistsError as error:
+            raise StoreError(
+                f"Release {release.number} was published by another process meanwhile; run again."
+            ) from error
+
+
+def release_numbers(path: Path) -> list[int]:
+    """Return the numbers of all releases of the store in the folder `path`, ascending."""
+    with folder.clear_errors(f"Reading the releases of {str(path)!r}"):
+        files = [_FILE.fullmatch(file.name) for file in (path / "releases").glob("*.json")]
+    return sorted(int(found.group(1)) for found in files if found)
+
+
+def read_release(path: Path, number: int) -> Release:
+    """Return a release of the store in the folder `path`.
+
+    Raises:
+        StoreError: when there is no such release, or its file is damaged.
+    """
+    file = path / "releases" / f"{number:05d}.json"
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+        content["missing"] = {stage: tuple(shards) for stage, shards in content["missing"].items()}
+        return Release(**content)
+    except FileNotFoundError as error:
+        numbers = ", ".join(map(str, release_numbers(path))) or "none yet"
+        raise StoreError(f"There is no release {number} in {str(path)!r}; there are: {numbers}.") from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StoreError(f"The release {str(file)!r} cannot be read; restore the file, or publish again.") from error

@@ -1,0 +1,108 @@
+"""What flow runs did: one small file a run, `<root>/runs/<run id>.json`, replaced in one step while the run goes on."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from features.errors import StoreError
+from features.store import folder
+from features.types import Fingerprint, Shard
+
+_RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
+
+
+@dataclass(frozen=True, slots=True)
+class FailedShard:
+    """A shard that could not be made.
+
+    Args:
+        stage: its stage.
+        shard: the shard.
+        fingerprint: what it would have been.
+        error: what went wrong; the first line is shown.
+    """
+
+    stage: str
+    shard: Shard
+    fingerprint: Fingerprint
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """One flow run.
+
+    Args:
+        run_id: the run; letters, digits, `.`, `_` and `-`.
+        flow: name of the flow.
+        started: UTC, ISO 8601.
+        state: `running` also stands for a run that was killed.
+        finished: UTC, ISO 8601; None while it runs.
+        made: shards that were made, by stage.
+        rejected: rows that were rejected, by stage.
+        seconds: time that workers spent, by stage.
+        failed: shards that could not be made.
+        release: number of the release it published.
+        message: why it did not publish, or how it failed.
+    """
+
+    run_id: str
+    flow: str
+    started: str
+    state: Literal["running", "done", "partly", "failed"] = "running"
+    finished: str | None = None
+    made: Mapping[str, int] = field(default_factory=dict)
+    rejected: Mapping[str, int] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    failed: tuple[FailedShard, ...] = ()
+    release: int | None = None
+    message: str = ""
+
+
+def now() -> str:
+    """Return the time: UTC, ISO 8601, seconds."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def write_run(path: Path, record: RunRecord) -> None:
+    """Keep a record in the store's folder `path`, in the place of an earlier one of the same run."""
+    if not _RUN_ID.fullmatch(record.run_id):
+        raise StoreError(f"Run id {record.run_id!r} cannot name a file; use letters, digits, '.', '_' and '-'.")
+    content = json.dumps(asdict(record), indent=2, ensure_ascii=False) + "\n"
+    with folder.clear_errors(f"Recording run {record.run_id!r} in {str(path)!r}"):
+        folder.write(path, f"runs/{record.run_id}.json", content.encode())
+
+
+def read_runs(path: Path) -> list[RunRecord]:
+    """Return the records of the store in the folder `path`, newest first."""
+    with folder.clear_errors(f"Reading the runs of {str(path)!r}"):
+        records = [_read(file) for file in (path / "runs").glob("*.json")]
+    return sorted(records, key=lambda record: (record.started, record.run_id), reverse=True)
+
+
+def failed_shards(records: list[RunRecord]) -> list[FailedShard]:
+    """Return the last failure of every shard that ever failed; a plan drops those that were made since.
+
+    Args:
+        records: newest first.
+    """
+    last: dict[tuple[str, Shard], FailedShard] = {}
+    for record in records:
+        for shard in record.failed:
+            last.setdefault((shard.stage, shard.shard), shard)
+    return list(last.values())
+
+
+def _read(file: Path) -> RunRecord:
+    try:
+        content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        content["failed"] = tuple(FailedShard(**shard) for shard in content["failed"])
+        return RunRecord(**content)
+    except (ValueError, KeyError, TypeError) as error:
+        raise StoreError(
+            f"The record {str(file)!r} is damaged; delete it, only the history of that run is lost."
+        ) from (error)
