@@ -66,7 +66,9 @@ def read_blocks(path: Path | str) -> Iterator[PenmanBlock]:
                 if block.holds_something:
                     yield block.finish(path)
     except (OSError, EOFError) as error:
-        raise InputError(f"the PENMAN file {str(path)!r} cannot be read ({error}); check path and permissions") from error
+        raise InputError(
+            f"the PENMAN file {str(path)!r} cannot be read ({error}); check path and permissions"
+        ) from error
 
 
 @dataclass(slots=True)

@@ -1,0 +1,121 @@
+"""The linear assignment problem: each row on a column of its own, so that the sum of values is greatest.
+
+Successive shortest paths with dual prices (Jonker & Volgenant 1987), after a greedy start. Written here because it is
+called some hundred times for a pair of graphs, on matrices so small that a call from Python would cost more than the
+solution.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from features.metrics.compiled import kernel
+
+
+class Workspace(NamedTuple):
+    """Arrays that `assign` works in, kept from call to call; index 0 of the last five is a column that is no column.
+
+    Prices are duals of the problem of least cost: `-value[i, j] >= row_price[i + 1] + column_price[j + 1]`, with
+    equality where i is on j, and no column price is positive.
+    """
+
+    row_price: Any
+    column_price: Any
+    row_of: Any
+    way: Any
+    slack: Any
+    seen: Any
+
+
+@kernel
+def make_workspace(size: int) -> Workspace:
+    """Return a workspace for matrices of at most `size` columns."""
+    return Workspace(
+        np.empty(size + 1),
+        np.empty(size + 1),
+        np.empty(size + 1, np.int64),
+        np.empty(size + 1, np.int64),
+        np.empty(size + 1),
+        np.empty(size + 1, np.bool_),
+    )
+
+
+@kernel
+def assign(values: Any, n_rows: int, n_columns: int, column_of: Any, work: Workspace) -> float:
+    """Assign every row to a column of its own, with the greatest sum of values.
+
+    Args:
+        values: float64, value of (row, column) at `row * n_columns + column`.
+        n_rows: at most `n_columns`.
+        n_columns: number of columns.
+        column_of: int64, shape (≥ n_rows,); filled with the column of each row.
+        work: a workspace of at least `n_columns`; the prices are left in it.
+
+    Returns:
+        The sum of values.
+    """
+    row_price, column_price, row_of, way, slack, seen = work
+    for column in range(n_columns + 1):
+        column_price[column] = 0.0
+        row_of[column] = 0
+    _assign_greedily(values, n_rows, n_columns, column_of, row_price, row_of)
+    for start in range(1, n_rows + 1):
+        if column_of[start - 1] >= 0:
+            continue
+        row_of[0] = start
+        here = 0
+        for column in range(n_columns + 1):
+            slack[column] = np.inf
+            seen[column] = False
+        while row_of[here] != 0:  # grow a tree of shortest paths until it reaches a free column
+            seen[here] = True
+            row = row_of[here]
+            least = np.inf
+            nearest = 0
+            line = (row - 1) * n_columns
+            for column in range(1, n_columns + 1):
+                if not seen[column]:
+                    reduced = -values[line + column - 1] - row_price[row] - column_price[column]
+                    if reduced < slack[column]:
+                        slack[column] = reduced
+                        way[column] = here
+                    if slack[column] < least:
+                        least = slack[column]
+                        nearest = column
+            for column in range(n_columns + 1):
+                if seen[column]:
+                    row_price[row_of[column]] += least
+                    column_price[column] -= least
+                else:
+                    slack[column] -= least
+            here = nearest
+        while here != 0:  # turn the assignments round along the path
+            before = way[here]
+            row_of[here] = row_of[before]
+            here = before
+        column_of[start - 1] = 0  # assigned; which column is read off below
+    total = 0.0
+    for column in range(1, n_columns + 1):
+        if row_of[column] > 0:
+            column_of[row_of[column] - 1] = column - 1
+            total += values[(row_of[column] - 1) * n_columns + column - 1]
+    return total
+
+
+@kernel
+def _assign_greedily(values: Any, n_rows: int, n_columns: int, column_of: Any, row_price: Any, row_of: Any) -> None:
+    """Put each row on its best column where that is free (-1 where not), and set the row prices."""
+    for row in range(n_rows):
+        line = row * n_columns
+        best = -np.inf
+        best_column = 0
+        for column in range(n_columns):
+            value = values[line + column]
+            if value > best or (value == best and row_of[best_column + 1] != 0 and row_of[column + 1] == 0):
+                best = value
+                best_column = column
+        row_price[row + 1] = -best
+        column_of[row] = -1
+        if row_of[best_column + 1] == 0:
+            row_of[best_column + 1] = row + 1
+            column_of[row] = best_column

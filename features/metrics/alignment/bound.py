@@ -1,0 +1,156 @@
+"""What a cell can be worth at most, when the weight of each link is shared between its two ends.
+
+Split the weight w of every link into a share s for one end and w − s for the other. If a cell is chosen, it earns its own
+matches and at most the best *consistent* choice of its links, each at this end's share: a small assignment problem
+over the rows and columns at the other ends. An assignment over these values is an upper bound of the matches, whatever
+the shares are, since an alignment earns each of its links once, in two shares. `search` looks for shares that make the
+bound tight (Lagrangian relaxation, Gilmore 1962, Lawler 1963; shares as in Klau 2009).
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from features.metrics.alignment.assignment import Workspace, assign, make_workspace
+from features.metrics.alignment.problem import ALL, ONE, Problem
+from features.metrics.compiled import kernel
+
+_NOTHING = 1e-9
+
+
+class LocalSpace(NamedTuple):
+    """Arrays for the small assignment problem of a cell, kept from cell to cell."""
+
+    values: Any
+    end_at: Any
+    column_of: Any
+    column_greatest: Any
+    column_taken: Any
+    work: Workspace
+
+
+@kernel
+def make_local_space(widest: int) -> LocalSpace:
+    """Return the arrays for cells whose links lead to at most `widest` rows and columns."""
+    return LocalSpace(
+        np.empty(widest * widest),
+        np.empty(widest * widest, np.int64),
+        np.empty(widest, np.int64),
+        np.empty(widest),
+        np.empty(widest, np.bool_),
+        make_workspace(widest),
+    )
+
+
+@kernel
+def share_of(problem: Problem, shares: Any, end: int) -> float:
+    """Return this end's share of its link; an even end has the share itself, an odd one the rest."""
+    link = end >> 1
+    if end & 1:
+        return float(problem.weight[link] - shares[link])
+    return float(shares[link])
+
+
+@kernel
+def cell_value(problem: Problem, cell: int, shares: Any, allowed: Any, picked: Any, space: LocalSpace) -> float:
+    """Return the greatest worth of a cell under the shares.
+
+    Args:
+        problem: the problem of the pair.
+        cell: the cell.
+        shares: share of the even end of each link, shape (n_links,).
+        allowed: whether each cell may still be chosen; a link to a forbidden cell is worth nothing.
+        picked: filled for the ends of this cell: whether the end is part of the best choice, shape (2 · n_links,).
+        space: workspace.
+    """
+    first, last = problem.offsets[cell], problem.offsets[cell + 1]
+    total = problem.own[cell]
+    kind = problem.kind[cell]
+    if first == last:
+        return float(total)
+    if kind == ALL:
+        for t in range(first, last):
+            end = problem.ends[t]
+            share = share_of(problem, shares, end)
+            picked[end] = share > 0 and allowed[problem.cell_of[end ^ 1]]
+            if picked[end]:
+                total += share
+        return float(total)
+    if kind == ONE:
+        best = 0.0
+        best_end = -1
+        for t in range(first, last):
+            end = problem.ends[t]
+            picked[end] = False
+            share = share_of(problem, shares, end)
+            if share > best and allowed[problem.cell_of[end ^ 1]]:
+                best = share
+                best_end = end
+        if best_end >= 0:
+            picked[best_end] = True
+        return float(total + best)
+    return float(total + _best_matching(problem, cell, shares, allowed, picked, space))
+
+
+@kernel
+def _best_matching(problem: Problem, cell: int, shares: Any, allowed: Any, picked: Any, space: LocalSpace) -> float:
+    """Solve the assignment problem of a cell's links; each share is at (row, column) of its other end."""
+    values, end_at, column_of = space.values, space.end_at, space.column_of
+    n_rows, n_columns = problem.local_rows[cell], problem.local_columns[cell]
+    transposed = n_rows > n_columns
+    if transposed:
+        n_rows, n_columns = n_columns, n_rows
+    for position in range(n_rows * n_columns):
+        values[position] = 0.0
+        end_at[position] = -1
+    for t in range(problem.offsets[cell], problem.offsets[cell + 1]):
+        end = problem.ends[t]
+        picked[end] = False
+        share = share_of(problem, shares, end)
+        if share > 0 and allowed[problem.cell_of[end ^ 1]]:
+            row, column = problem.local_row[t], problem.local_column[t]
+            if transposed:
+                row, column = column, row
+            values[row * n_columns + column] = share
+            end_at[row * n_columns + column] = end
+    total = _match_greedily(n_rows, n_columns, space)
+    if total < 0:
+        total = assign(values, n_rows, n_columns, column_of, space.work)
+    for row in range(n_rows):
+        if column_of[row] >= 0 and end_at[row * n_columns + column_of[row]] >= 0:
+            picked[end_at[row * n_columns + column_of[row]]] = True
+    return total
+
+
+@kernel
+def _match_greedily(n_rows: int, n_columns: int, space: LocalSpace) -> float:
+    """Give each row its best free column; return the sum where it proves itself optimal, else -1.
+
+    No matching exceeds the sum of the row maxima, nor that of the column maxima: this settles most cells.
+    """
+    greatest, taken = space.column_greatest, space.column_taken
+    for column in range(n_columns):
+        greatest[column] = 0.0
+        taken[column] = False
+    total = 0.0
+    of_rows = 0.0
+    for row in range(n_rows):
+        row_greatest = 0.0
+        best = 0.0
+        best_column = -1
+        for column in range(n_columns):
+            value = space.values[row * n_columns + column]
+            row_greatest = max(row_greatest, value)
+            greatest[column] = max(greatest[column], value)
+            if value > best and not taken[column]:
+                best = value
+                best_column = column
+        of_rows += row_greatest
+        total += best
+        space.column_of[row] = best_column
+        if best_column >= 0:
+            taken[best_column] = True
+    of_columns = 0.0
+    for column in range(n_columns):
+        of_columns += greatest[column]
+    return total if total >= min(of_rows, of_columns) - _NOTHING else -1.0

@@ -1,0 +1,90 @@
+"""A good alignment by hill-climbing: moves of one row to a free column, and swaps of two rows.
+
+`gain[c]` is what cell c earns beside the cells chosen now: its own matches and its links to chosen cells. It is kept
+up to date, so that a move is judged in constant time.
+"""
+
+from typing import Any
+
+
+from features.metrics.alignment.problem import Problem
+from features.metrics.compiled import kernel
+
+_NOTHING = 1e-9
+
+
+@kernel
+def climb(problem: Problem, column_of: Any, score: float, row_of: Any, gain: Any) -> float:
+    """Improve an alignment until no move or swap improves it.
+
+    Args:
+        problem: the problem of the pair.
+        column_of: column of each row, every row aligned; improved in place.
+        score: its number of matches.
+        row_of: workspace, shape (n_columns,).
+        gain: workspace, shape (n_cells,).
+
+    Returns:
+        The number of matches of the improved alignment.
+    """
+    n_rows, n_columns = problem.n_rows, problem.n_columns
+    heaviest = 0.0
+    for weight in problem.weight:
+        heaviest = max(heaviest, weight)
+    row_of[:n_columns] = -1
+    gain[:] = problem.own
+    for i in range(n_rows):
+        row_of[column_of[i]] = i
+        _choose(problem, i * n_columns + column_of[i], 1.0, gain)
+    improved = True
+    while improved:
+        improved = False
+        for i in range(n_rows):
+            for j in range(n_columns):
+                old = column_of[i]
+                cell = i * n_columns + j
+                if j == old or gain[cell] == 0:
+                    continue
+                old_cell = i * n_columns + old
+                change = gain[cell] - gain[old_cell]
+                k = row_of[j]
+                if k >= 0:
+                    taken = k * n_columns + j
+                    swapped = k * n_columns + old
+                    change += gain[swapped] - gain[taken]
+                    if change + 2 * heaviest <= _NOTHING:
+                        continue
+                    # A link of the two old cells was subtracted twice; one of the two new cells is not in `gain` yet.
+                    change += _link(problem, old_cell, taken) + _link(problem, cell, swapped)
+                if change <= _NOTHING:
+                    continue
+                _choose(problem, old_cell, -1.0, gain)
+                _choose(problem, cell, 1.0, gain)
+                column_of[i] = j
+                row_of[j] = i
+                row_of[old] = k
+                if k >= 0:
+                    _choose(problem, k * n_columns + j, -1.0, gain)
+                    _choose(problem, k * n_columns + old, 1.0, gain)
+                    column_of[k] = old
+                score += change
+                improved = True
+    return score
+
+
+@kernel
+def _choose(problem: Problem, cell: int, sign: float, gain: Any) -> None:
+    """Add (or take away) what the links of a cell earn at their other ends."""
+    for t in range(problem.offsets[cell], problem.offsets[cell + 1]):
+        end = problem.ends[t]
+        gain[problem.cell_of[end ^ 1]] += sign * problem.weight[end >> 1]
+
+
+@kernel
+def _link(problem: Problem, cell: int, other: int) -> float:
+    """Return the weight of the link of two cells, 0 where there is none."""
+    for t in range(problem.offsets[cell], problem.offsets[cell + 1]):
+        end = problem.ends[t]
+        if problem.cell_of[end ^ 1] == other:
+            return float(problem.weight[end >> 1])
+    return 0.0

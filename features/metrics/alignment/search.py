@@ -1,0 +1,295 @@
+"""The search for a proven optimum: tighten the bound, climb, forbid cells, and branch where that is not enough.
+
+node of the tree:  cells still allowed, shares of the links
+    repeat: value of each cell → assignment → bound          stop when bound < best + 1
+            the assignment, improved by climbing → best
+            forbid each cell whose reduced cost shows that no alignment through it exceeds best
+            move the shares of links on which the two ends disagree (Polyak step)
+    still open: choose a cell; one child without it, one child with it and without the rest of its row and column
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from features.metrics.alignment.assignment import Workspace, assign, make_workspace
+from features.metrics.alignment.bound import LocalSpace, cell_value, make_local_space
+from features.metrics.alignment.climbing import climb
+from features.metrics.alignment.problem import Problem, matches
+from features.metrics.compiled import kernel
+
+_EPSILON = 1e-6  # bounds are sums of doubles; scores are whole numbers
+_STALL = 4  # iterations without progress before the step is shortened
+_SHORTEN = 0.6
+_PROGRESS = 1e-3
+_RETRY = 2  # climb again only from alignments at most this much below the best
+
+
+class Budget(NamedTuple):
+    """How far the search goes before it leaves a pair open.
+
+    Args:
+        nodes: nodes of the tree.
+        root_iterations: improvements of the shares at the root.
+        node_iterations: at each other node.
+        work: steps of the assignment problems in all, some 10⁹ a second; it bounds the time of very large graphs.
+    """
+
+    nodes: int
+    root_iterations: int
+    node_iterations: int
+    work: float
+
+
+class State(NamedTuple):
+    """Arrays of the node that is worked on.
+
+    Args:
+        value: worth of each cell, shape (n_cells,).
+        stale: whether the worth must be computed anew, shape (n_cells,).
+        picked: whether an end is part of its cell's best choice, shape (2 · n_links,).
+        column_of: the assignment, shape (n_rows,).
+        climbed: a better alignment, shape (n_rows,).
+        row_of: workspace of climbing, shape (n_columns,).
+        gain: workspace of climbing, shape (n_cells,).
+        work: workspace of the assignment.
+        local: workspace of the cells.
+    """
+
+    value: Any
+    stale: Any
+    picked: Any
+    column_of: Any
+    climbed: Any
+    row_of: Any
+    gain: Any
+    work: Workspace
+    local: LocalSpace
+
+
+@kernel
+def search(problem: Problem, budget: Budget) -> Any:
+    """Find the greatest number of matches of a pair.
+
+    Args:
+        problem: the problem; both graphs have a node.
+        budget: when to leave it open.
+
+    Returns:
+        (matches found, whether they are proven to be optimal).
+    """
+    n_rows, n_columns = problem.n_rows, problem.n_columns
+    n_cells = n_rows * n_columns
+    state = State(
+        np.zeros(n_cells),
+        np.ones(n_cells, np.bool_),
+        np.zeros(len(problem.cell_of), np.bool_),
+        np.empty(n_rows, np.int64),
+        np.empty(n_rows, np.int64),
+        np.empty(n_columns, np.int64),
+        np.empty(n_cells),
+        make_workspace(n_columns),
+        make_local_space(problem.widest),
+    )
+    allowed = np.empty(n_cells, np.bool_)
+    for cell in range(n_cells):
+        allowed[cell] = problem.own[cell] > 0 or problem.offsets[cell + 1] > problem.offsets[cell]
+    open_allowed = [allowed]
+    open_shares = [0.5 * problem.weight]
+    best = -1.0
+    work = 0.0
+    nodes = 0
+    while len(open_allowed) > 0:
+        if nodes > budget.nodes or work > budget.work:
+            return best, False
+        allowed = open_allowed.pop()
+        shares = open_shares.pop()
+        iterations = budget.root_iterations if nodes == 0 else budget.node_iterations
+        best, closed, done = _tighten(problem, state, allowed, shares, best, iterations, budget.work - work)
+        work += done
+        nodes += 1
+        if closed:
+            continue
+        cell = _branching_cell(problem, state, allowed)
+        if cell < 0:  # the allowed cells are an alignment by themselves
+            best = max(best, _only_alignment(problem, state, allowed))
+            continue
+        without = allowed.copy()
+        without[cell] = False
+        open_allowed.append(without)
+        open_shares.append(shares.copy())
+        _choose(problem, allowed, cell)
+        open_allowed.append(allowed)
+        open_shares.append(shares)
+    return best, True
+
+
+@kernel
+def _tighten(
+    problem: Problem, state: State, allowed: Any, shares: Any, best: float, iterations: int, work_left: float
+) -> Any:
+    """Improve the shares of a node, and the best alignment; forbid cells that cannot be part of a better one.
+
+    Returns:
+        (best so far, whether no alignment of the node is better, steps of work done).
+    """
+    n_rows, n_columns = problem.n_rows, problem.n_columns
+    n_cells = n_rows * n_columns
+    value, stale = state.value, state.stale
+    stale[:] = True
+    step = 1.0
+    least_bound = np.inf
+    stalled = 0
+    last_score = -1.0
+    work = 0.0
+    for iteration in range(iterations):
+        for cell in range(n_cells):
+            if stale[cell]:
+                stale[cell] = False
+                value[cell] = 0.0
+                if allowed[cell]:
+                    value[cell] = cell_value(problem, cell, shares, allowed, state.picked, state.local)
+        bound = assign(value, n_rows, n_columns, state.column_of, state.work)
+        work += n_rows * n_cells
+        score = matches(problem, state.column_of)
+        is_open = bound >= max(score, best) + 1 - _EPSILON
+        if is_open and (iteration == 0 or (score >= best - _RETRY and score != last_score)):
+            last_score = score
+            state.climbed[:] = state.column_of
+            score = climb(problem, state.climbed, score, state.row_of, state.gain)
+        best = max(best, score)
+        if bound < best + 1 - _EPSILON:
+            return best, True, work
+        if work > work_left:
+            break
+        _forbid(problem, state, allowed, bound - (best + 1 - _EPSILON))
+        if bound < least_bound - _PROGRESS:
+            least_bound = bound
+            stalled = 0
+        else:
+            stalled += 1
+            if stalled == _STALL:
+                step *= _SHORTEN
+                stalled = 0
+        _move_shares(problem, state, allowed, shares, step * (bound - best - 0.5))
+    return best, False, work
+
+
+@kernel
+def _forbid(problem: Problem, state: State, allowed: Any, slack: float) -> None:
+    """Forbid each cell whose reduced cost exceeds the slack: choosing it takes the bound below best + 1."""
+    row_price, column_price = state.work.row_price, state.work.column_price
+    for i in range(problem.n_rows):
+        for j in range(problem.n_columns):
+            cell = i * problem.n_columns + j
+            if allowed[cell] and -state.value[cell] - row_price[i + 1] - column_price[j + 1] > slack:
+                allowed[cell] = False
+                _make_stale(problem, state, cell)
+
+
+@kernel
+def _make_stale(problem: Problem, state: State, cell: int) -> None:
+    state.stale[cell] = True
+    for t in range(problem.offsets[cell], problem.offsets[cell + 1]):
+        state.stale[problem.cell_of[problem.ends[t] ^ 1]] = True
+
+
+@kernel
+def _disagrees(problem: Problem, state: State, end: int) -> bool:
+    """Return whether an end is picked by its (chosen) cell, while the other cell is not chosen or does not pick it."""
+    if not state.picked[end]:
+        return False
+    i, j = divmod(problem.cell_of[end ^ 1], problem.n_columns)
+    return not (state.column_of[i] == j and state.picked[end ^ 1])
+
+
+@kernel
+def _move_shares(problem: Problem, state: State, allowed: Any, shares: Any, distance: float) -> None:
+    """Take a subgradient step: an end that is picked in vain gives some of its share to the other end."""
+    disagreements = 0
+    for i in range(problem.n_rows):
+        cell = i * problem.n_columns + state.column_of[i]
+        if allowed[cell]:
+            for t in range(problem.offsets[cell], problem.offsets[cell + 1]):
+                disagreements += _disagrees(problem, state, problem.ends[t])
+    if disagreements == 0:
+        return
+    step = distance / disagreements
+    for i in range(problem.n_rows):
+        cell = i * problem.n_columns + state.column_of[i]
+        if not allowed[cell]:
+            continue
+        for t in range(problem.offsets[cell], problem.offsets[cell + 1]):
+            end = problem.ends[t]
+            if _disagrees(problem, state, end):
+                shares[end >> 1] += step if end & 1 else -step
+                state.stale[cell] = True
+                state.stale[problem.cell_of[end ^ 1]] = True
+
+
+@kernel
+def _alternatives(problem: Problem, allowed: Any, cell: int) -> int:
+    """Return the number of other allowed cells in the row and the column of a cell."""
+    n_columns = problem.n_columns
+    row, column = divmod(cell, n_columns)
+    count = -2 if allowed[cell] else 0
+    for j in range(n_columns):
+        count += allowed[row * n_columns + j]
+    for i in range(problem.n_rows):
+        count += allowed[i * n_columns + column]
+    return count
+
+
+@kernel
+def _branching_cell(problem: Problem, state: State, allowed: Any) -> int:
+    """Return the chosen cell whose links disagree most, of those with an alternative; else any with one; else -1."""
+    n_columns = problem.n_columns
+    best = -1
+    most = -1.0
+    for i in range(problem.n_rows):
+        cell = i * n_columns + state.column_of[i]
+        if not allowed[cell]:
+            continue
+        alternatives = _alternatives(problem, allowed, cell)
+        if alternatives == 0:
+            continue
+        disagreement = 0.01 * alternatives  # where the links agree, the cell with most alternatives
+        for t in range(problem.offsets[cell], problem.offsets[cell + 1]):
+            end = problem.ends[t]
+            other = problem.cell_of[end ^ 1]
+            k, l = divmod(other, n_columns)
+            if allowed[other] and state.picked[end] != (state.column_of[k] == l and state.picked[end ^ 1]):
+                disagreement += 1.0
+        if disagreement > most:
+            most = disagreement
+            best = cell
+    if best >= 0:
+        return best
+    for cell in range(len(allowed)):
+        if allowed[cell] and _alternatives(problem, allowed, cell) > 0:
+            return cell
+    return -1
+
+
+@kernel
+def _choose(problem: Problem, allowed: Any, cell: int) -> None:
+    """Forbid the rest of a cell's row and column."""
+    n_columns = problem.n_columns
+    row, column = divmod(cell, n_columns)
+    for j in range(n_columns):
+        if j != column:
+            allowed[row * n_columns + j] = False
+    for i in range(problem.n_rows):
+        if i != row:
+            allowed[i * n_columns + column] = False
+
+
+@kernel
+def _only_alignment(problem: Problem, state: State, allowed: Any) -> float:
+    """Return the matches of the alignment that the allowed cells are."""
+    state.climbed[:] = -1
+    for cell in range(len(allowed)):
+        if allowed[cell]:
+            i, j = divmod(cell, problem.n_columns)
+            state.climbed[i] = j
+    return matches(problem, state.climbed)

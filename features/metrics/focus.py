@@ -1,0 +1,98 @@
+"""Metrics of what a graph is about: the cosine of the label vectors of one node of each graph (Opitz & Frank 2022, §4.2).
+
+    max_indegree, max_outdegree, max_degree   the best connected node
+    root                                      the root
+
+Degrees count relations between nodes, with inverted roles turned round. Among nodes of the same degree the one nearest
+the root is taken (steps along relations either way), then the first label in order. A negative cosine counts as 0.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from features.metrics.compiled import kernel
+from features.metrics.metric import Comparison, Metric, Statistics, mean, similarities
+
+Labels = npt.NDArray[np.int64]
+Degrees = npt.NDArray[np.int64]
+
+
+def _cosines(labels_of: Callable[[Comparison], Labels]) -> Callable[[Comparison], Statistics]:
+    """Compare the labels that stand for each graph."""
+
+    def statistics(pairs: Comparison) -> Statistics:
+        labels, position = np.unique(labels_of(pairs), return_inverse=True)
+        vectors = pairs.vectors.of_labels([pairs.graphs.concept_names[label] for label in labels]).astype(np.float64)
+        vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30)
+        left, right = position[pairs.first], position[pairs.second]
+        cosines = np.einsum("ij,ij->i", vectors[left], vectors[right])
+        cosines[left == right] = 1.0  # whatever the rounding
+        return similarities(np.maximum(cosines, 0.0))
+
+    return statistics
+
+
+def _roots(pairs: Comparison) -> Labels:
+    graphs = pairs.graphs
+    return graphs.concepts[graphs.node_offsets[:-1]].astype(np.int64)
+
+
+def _best_connected(degrees_of: Callable[[Comparison], Degrees]) -> Callable[[Comparison], Labels]:
+    def labels(pairs: Comparison) -> Labels:
+        graphs = pairs.graphs
+        rank = np.argsort(np.argsort(np.array(graphs.concept_names, dtype=np.str_), kind="stable"))
+        nodes = _select(graphs.node_offsets, degrees_of(pairs), pairs.distances, rank[graphs.concepts])
+        return graphs.concepts[nodes].astype(np.int64)
+
+    return labels
+
+
+def _indegrees(pairs: Comparison) -> Degrees:
+    return np.bincount(pairs.relations.targets, minlength=len(pairs.graphs.concepts))
+
+
+def _outdegrees(pairs: Comparison) -> Degrees:
+    return np.bincount(pairs.relations.sources, minlength=len(pairs.graphs.concepts))
+
+
+@kernel
+def _select(node_offsets: Any, degrees: Any, distances: Any, ranks: Any) -> Any:
+    """Return the node of each graph with the greatest degree, the least distance, the first label."""
+    nodes = np.empty(len(node_offsets) - 1, np.int64)
+    for graph in range(len(nodes)):
+        best = node_offsets[graph]
+        for node in range(best + 1, node_offsets[graph + 1]):
+            if degrees[node] != degrees[best]:
+                better = degrees[node] > degrees[best]
+            elif distances[node] != distances[best]:
+                better = distances[node] < distances[best]
+            else:
+                better = ranks[node] < ranks[best]
+            if better:
+                best = node
+        nodes[graph] = best
+    return nodes
+
+
+def _metric(name: str, summary: str, labels_of: Callable[[Comparison], Labels]) -> Metric:
+    return Metric(
+        name=name,
+        summary=f"cosine of the label vectors of the {summary}",
+        statistics=_cosines(labels_of),
+        number=mean,
+        parameters={"vectors": "labels"},
+        vacuous=None,
+    )
+
+
+MAX_INDEGREE = _metric("max_indegree", "nodes with most incoming relations", _best_connected(_indegrees))
+MAX_OUTDEGREE = _metric("max_outdegree", "nodes with most outgoing relations", _best_connected(_outdegrees))
+MAX_DEGREE = _metric(
+    "max_degree",
+    "nodes with most relations",
+    _best_connected(lambda pairs: _indegrees(pairs) + _outdegrees(pairs)),
+)
+ROOT = _metric("root", "roots", _roots)

@@ -1,0 +1,117 @@
+"""From the labels of graphs to vectors: the words of a label, and the mean of their vectors.
+
+    want-01           → want                 the sense does not count
+    natural-disaster  → natural, disaster
+    "New York"        → new, york
+    -                 → -                    a constant without a letter or digit is a word of its own
+
+A word that the table does not have gets a vector seeded by the word, so that it is the same in every shard and run
+(the reference draws it at random). Every word's vector has length 1: known and unknown words weigh the same.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from features.errors import InputError
+
+Vectors = npt.NDArray[np.float32]
+
+DIMENSIONS_OF_NONE = 64
+"""Length of the vectors when the table is empty, so that all of them are drawn."""
+_SENSE = re.compile(r"(?<=[^\W\d_])-[0-9]+$")
+_BETWEEN_WORDS = re.compile(r"[-_\s]+")
+
+
+def split_label(label: str) -> list[str]:
+    """Return the words of a label: lower case, without quotes and sense.
+
+    >>> split_label("have-rel-role-91"), split_label('"New York"'), split_label("-")
+    (['have', 'rel', 'role'], ['new', 'york'], ['-'])
+    """
+    plain = label.replace('"', "").lower().strip()
+    words = [word for word in _BETWEEN_WORDS.split(_SENSE.sub("", plain)) if word]
+    return words or [plain]
+
+
+def words_of(labels: Iterable[str]) -> set[str]:
+    """Return the words whose vectors these labels need."""
+    return {word for label in labels for word in split_label(label)}
+
+
+class LabelVectors:
+    """A table of word vectors.
+
+    Args:
+        words: distinct words, as `split_label` gives them.
+        matrix: their vectors, float32, shape (n_words, n_dimensions), of any length but 0.
+
+    Raises:
+        InputError: when words and vectors do not correspond, or a vector is not finite or has length 0.
+    """
+
+    def __init__(self, words: Sequence[str], matrix: Vectors) -> None:
+        if matrix.ndim != 2 or len(words) != len(matrix):
+            raise InputError(
+                f"label vectors have {len(words)} words but a matrix of shape {matrix.shape!r}; give one row a word"
+            )
+        lengths = np.linalg.norm(matrix.astype(np.float64), axis=1)
+        bad = np.flatnonzero(~np.isfinite(lengths) | (lengths == 0))
+        if len(bad):
+            raise InputError(
+                f"the label vector of {words[bad[0]]!r} is zero or not finite; leave the word out to have one drawn"
+            )
+        self._row_of = {word: row for row, word in enumerate(words)}
+        self._matrix = np.asarray(matrix / lengths[:, None], np.float32)
+
+    @classmethod
+    def from_rows(cls, rows: pl.DataFrame) -> "LabelVectors":
+        """Make the table from rows of `features.store.schemas.LABEL_VECTORS`, of one shard or several.
+
+        Raises:
+            InputError: when the vectors differ in length.
+        """
+        rows = rows.unique("label", keep="first", maintain_order=True)
+        if rows.is_empty():
+            return cls([], np.empty((0, DIMENSIONS_OF_NONE), np.float32))
+        lengths = rows["vector"].list.len()
+        if lengths.n_unique() > 1:
+            raise InputError(
+                f"label vectors of lengths {lengths.unique().sort().to_list()!r} were mixed; encode all shards with one"
+                " model"
+            )
+        matrix = rows["vector"].explode().to_numpy().reshape(len(rows), -1)
+        return cls(rows["label"].to_list(), matrix.astype(np.float32))
+
+    @property
+    def dimensions(self) -> int:
+        """Length of the vectors."""
+        return int(self._matrix.shape[1])
+
+    def __contains__(self, word: str) -> bool:
+        return word in self._row_of
+
+    def of_word(self, word: str) -> Vectors:
+        """Return the vector of a word, of length 1, shape (n_dimensions,)."""
+        row = self._row_of.get(word)
+        return _drawn(word, self.dimensions) if row is None else cast("Vectors", self._matrix[row])
+
+    def of_labels(self, labels: Sequence[str]) -> Vectors:
+        """Return the mean vector of the words of each label, float32, shape (n_labels, n_dimensions)."""
+        means = np.empty((len(labels), self.dimensions), np.float32)
+        for row, label in enumerate(labels):
+            words = split_label(label)
+            means[row] = np.mean([self.of_word(word) for word in words], axis=0) if words[1:] else self.of_word(*words)
+        return means
+
+
+def _drawn(word: str, dimensions: int) -> Vectors:
+    """Draw the vector of an unknown word: normally distributed, seeded by the word, of length 1."""
+    seed = int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "little")
+    vector = np.random.default_rng(seed).standard_normal(dimensions)
+    return np.asarray(vector / np.linalg.norm(vector), np.float32)

@@ -1,0 +1,57 @@
+"""All metrics of all pairs, in one pass."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from features.errors import SettingsError
+from features.graphs.batch import GraphBatch
+from features.metrics.label_vectors import LabelVectors
+from features.metrics.metric import Comparison
+from features.metrics.registry import METRICS
+
+ALGORITHM_VERSION = "1"
+"""Raised when a change of code changes a number; part of the fingerprint of the stage and of every signature."""
+
+
+def measure(
+    left: GraphBatch, right: GraphBatch, vectors: LabelVectors, metrics: Sequence[str] | None = None
+) -> pl.DataFrame:
+    """Measure pairs of graphs: the first of `left` with the first of `right`, and so on.
+
+    Args:
+        left: first graph of each pair.
+        right: second graph of each pair, as many.
+        vectors: vectors of the words of the labels.
+        metrics: names of metrics; all of them when None.
+
+    Returns:
+        One row a pair: a float64 column for each metric, and a boolean column `<name>_optimal` for each that searches
+        for an alignment.
+
+    Raises:
+        SettingsError: when the sides differ in length, or a metric is unknown.
+    """
+    if len(left) != len(right):
+        raise SettingsError(f"{len(left)!r} graphs cannot be paired with {len(right)!r}; give as many of each")
+    pairs = np.arange(len(left))
+    return compare(Comparison(left.followed_by(right), pairs, pairs + len(left), vectors), metrics)
+
+
+def compare(pairs: Comparison, metrics: Sequence[str] | None = None) -> pl.DataFrame:
+    """Measure pairs of graphs of one batch; see `measure`."""
+    names = list(METRICS) if metrics is None else list(metrics)
+    unknown = [name for name in names if name not in METRICS]
+    if unknown:
+        raise SettingsError(f"there is no metric {unknown[0]!r}; choose from {', '.join(METRICS)}")
+    columns: dict[str, npt.NDArray[np.float64] | npt.NDArray[np.bool_]] = {}
+    proofs: dict[str, npt.NDArray[np.float64] | npt.NDArray[np.bool_]] = {}
+    for name in names:
+        metric = METRICS[name]
+        statistics = metric.statistics(pairs)
+        columns[name] = metric.number(statistics)
+        if metric.proof is not None:
+            proofs[f"{name}_optimal"] = metric.proof(statistics)
+    return pl.DataFrame(columns | proofs)

@@ -1,0 +1,124 @@
+"""What a metric is: additive statistics of each pair of graphs, and a number made of them last.
+
+pair 0: matched 5, left 6, right 6 ┐                                  number([5, 6, 6])    = 0.83   the pair's score
+pair 1: matched 2, left 6, right 4 ┘ sum: [7, 12, 10] ── number ──>   number([7, 12, 10])  = 0.64   the corpus' score
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from features.graphs.batch import GraphBatch
+from features.metrics.label_vectors import LabelVectors
+from features.metrics.neighbourhoods import Neighbourhoods, distances_from_first, neighbourhoods
+from features.metrics.triples import DirectedRelations, direct, owners
+
+Statistics = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.float64]
+Positions = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Pairs of graphs that are to be compared.
+
+    Args:
+        graphs: each distinct graph once.
+        first: position of the first graph of each pair, shape (n_pairs,).
+        second: position of the second graph of each pair, shape (n_pairs,).
+        vectors: vectors of the words of the labels.
+    """
+
+    graphs: GraphBatch
+    first: Positions
+    second: Positions
+    vectors: LabelVectors
+
+    @cached_property
+    def relations(self) -> DirectedRelations:
+        """The relations with every inverted role turned round, which several metrics start from."""
+        return direct(self.graphs)
+
+    @cached_property
+    def neighbourhoods(self) -> Neighbourhoods:
+        """The graphs with constants as nodes."""
+        return neighbourhoods(self.graphs, self.relations)
+
+    @cached_property
+    def distances(self) -> Positions:
+        """Steps from the root to each concept node, along relations either way, shape (n_nodes,)."""
+        around = self.neighbourhoods
+        distances = distances_from_first(around.node_offsets, around.offsets, around.neighbours)
+        graph_of_node = owners(self.graphs.node_offsets)
+        return distances[np.arange(len(graph_of_node)) + self.graphs.attribute_offsets[graph_of_node]]
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One of the fifteen metrics.
+
+    Args:
+        name: its column.
+        summary: what it compares, in a line.
+        statistics: from pairs to additive statistics, shape (n_pairs, n_statistics).
+        number: from statistics of shape (n, n_statistics) to scores in `range`, shape (n,).
+        parameters: what the number depends on, for the signature.
+        proof: from statistics to "the optimum is proven", for metrics that search for an alignment.
+        range: lowest and highest value.
+        symmetric: whether both orders of a pair have the same value.
+        vacuous: value where neither graph has the structure; None when every graph has it.
+    """
+
+    name: str
+    summary: str
+    statistics: Callable[[Comparison], Statistics]
+    number: Callable[[Statistics], Numbers]
+    parameters: dict[str, str] = field(default_factory=dict)
+    proof: Callable[[Statistics], npt.NDArray[np.bool_]] | None = None
+    range: tuple[float, float] = (0.0, 1.0)
+    symmetric: bool = True
+    vacuous: float | None = 1.0
+
+    def signature(self, version: str) -> str:
+        """Return what the number depends on, in one word: `smatch|triples:smatch-1.0.4|...|version:1`."""
+        parts = [self.name, *(f"{key}:{value}" for key, value in self.parameters.items()), f"version:{version}"]
+        return "|".join(parts)
+
+
+def f1(statistics: Statistics) -> Numbers:
+    """Return F1 of (matched, left, right, ...); 1 where both sides are empty.
+
+    Opitz & Frank 2022, footnote 2: graphs that both lack a structure agree in it.
+
+    Args:
+        statistics: shape (n, ≥ 3); left and right are the sizes of the two sides.
+
+    Returns:
+        2 · matched / (left + right), shape (n,).
+    """
+    matched, left, right = statistics[:, 0], statistics[:, 1], statistics[:, 2]
+    size = left + right
+    return np.where(size > 0, 2 * matched / np.maximum(size, 1), 1.0)
+
+
+def mean(statistics: Statistics) -> Numbers:
+    """Return the mean of (sum of similarities, number of pairs), at least 0: a negative similarity counts as none.
+
+    Args:
+        statistics: shape (n, 2).
+
+    Returns:
+        Shape (n,), in [0, 1].
+    """
+    return np.clip(statistics[:, 0] / np.maximum(statistics[:, 1], 1), 0.0, 1.0)
+
+
+def similarities(values: Numbers) -> Statistics:
+    """Return the statistics of a metric that is a similarity: (similarity, 1) of each pair, shape (n_pairs, 2)."""
+    return np.column_stack([values, np.ones(len(values))])

@@ -1,0 +1,117 @@
+"""Graphs as the Weisfeiler-Leman metrics see them: constants are nodes too, and relations are seen from both ends.
+
+(b / boy :polarity -)          nodes   boy, -            each constant has a node of its own
+                               edges   boy ─polarity─ -
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from features.graphs.batch import GraphBatch
+from features.metrics.compiled import kernel
+from features.metrics.triples import DirectedRelations, owners
+
+Numbers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Neighbourhoods:
+    """Labelled graphs with constants as nodes; nodes are numbered through the whole batch, graph by graph.
+
+    Args:
+        label_names: distinct labels, concepts and constants together, as written.
+        role_names: distinct roles.
+        node_offsets: shape (n_graphs + 1,).
+        labels: shape (n_nodes,).
+        edge_offsets: the edges that leave the nodes of graph g are `edge_offsets[g]:edge_offsets[g + 1]`.
+        sources: shape (n_edges,).
+        roles: shape (n_edges,).
+        targets: shape (n_edges,).
+        offsets: the neighbours of node v, both ways, are `neighbours[offsets[v]:offsets[v + 1]]`.
+        neighbours: shape (2 · n_edges,).
+        neighbour_roles: role of the edge to each, shape (2 · n_edges,).
+    """
+
+    label_names: list[str]
+    role_names: list[str]
+    node_offsets: Numbers
+    labels: Numbers
+    edge_offsets: Numbers
+    sources: Numbers
+    roles: Numbers
+    targets: Numbers
+    offsets: Numbers
+    neighbours: Numbers
+    neighbour_roles: Numbers
+
+
+def neighbourhoods(graphs: GraphBatch, relations: DirectedRelations) -> Neighbourhoods:
+    """Return the graphs of a batch with constants as nodes.
+
+    Args:
+        graphs: the graphs.
+        relations: their relations, turned round.
+    """
+    ids = {name: number for number, name in enumerate(graphs.concept_names)}
+    value_ids = np.array([ids.setdefault(name, len(ids)) for name in graphs.value_names], np.int64)
+    role_ids = {name: number for number, name in enumerate(relations.names)}
+    attribute_role_ids = np.array(
+        [role_ids.setdefault(name.lower(), len(role_ids)) for name in graphs.role_names], np.int64
+    )
+
+    # Nodes of graph g: its concepts, then its constants.
+    node_offsets = graphs.node_offsets + graphs.attribute_offsets
+    graph_of_node, graph_of_attribute = owners(graphs.node_offsets), owners(graphs.attribute_offsets)
+    concept_position = np.arange(len(graphs.concepts)) + graphs.attribute_offsets[graph_of_node]
+    constant_position = np.arange(len(graph_of_attribute)) + graphs.node_offsets[graph_of_attribute + 1]
+    labels = np.empty(node_offsets[-1], np.int64)
+    labels[concept_position] = graphs.concepts
+    labels[constant_position] = value_ids[graphs.attribute_values]
+
+    owner_nodes = graphs.attribute_nodes + graphs.node_offsets[graph_of_attribute]
+    sources = np.concatenate([concept_position[relations.sources], concept_position[owner_nodes]])
+    targets = np.concatenate([concept_position[relations.targets], constant_position])
+    roles = np.concatenate([relations.roles, attribute_role_ids[graphs.attribute_roles]]).astype(np.int64)
+    order = np.argsort(sources, kind="stable")
+    sources, targets, roles = sources[order], targets[order], roles[order]
+
+    here = np.concatenate([sources, targets])
+    there = np.concatenate([targets, sources])
+    order = np.argsort(here, kind="stable")
+    return Neighbourhoods(
+        label_names=list(ids),
+        role_names=list(role_ids),
+        node_offsets=node_offsets,
+        labels=labels,
+        edge_offsets=np.searchsorted(sources, node_offsets),
+        sources=sources,
+        roles=roles,
+        targets=targets,
+        offsets=np.searchsorted(here[order], np.arange(len(labels) + 1)),
+        neighbours=there[order],
+        neighbour_roles=np.concatenate([roles, roles])[order],
+    )
+
+
+@kernel
+def distances_from_first(node_offsets: Any, offsets: Any, neighbours: Any) -> Any:
+    """Return how many steps, either way, each node is away from the first node of its graph, shape (n_nodes,)."""
+    distances = np.full(node_offsets[-1], np.iinfo(np.int64).max, np.int64)
+    queue = np.empty(node_offsets[-1], np.int64)
+    for graph in range(len(node_offsets) - 1):
+        head, tail = 0, 1
+        queue[0] = node_offsets[graph]
+        distances[queue[0]] = 0
+        while head < tail:
+            node = queue[head]
+            head += 1
+            for t in range(offsets[node], offsets[node + 1]):
+                other = neighbours[t]
+                if distances[other] > distances[node] + 1:
+                    distances[other] = distances[node] + 1
+                    queue[tail] = other
+                    tail += 1
+    return distances

@@ -1,0 +1,86 @@
+"""Metrics by the best alignment of nodes: Smatch, and Smatch on parts of the graphs.
+
+    smatch       all triples (Cai & Knight 2013)
+    unlabeled    all triples, role labels made equal (Damonte et al. 2017)
+    coreference  relations into nodes with more than one parent, and their concepts ("reentrancies")
+    srl          :ARGn relations and constants, and the concepts they touch
+
+The number of matches is exact: hill-climbing, as the reference does it, is a lower bound. Statistics are matched
+triples, triples of the first and of the second graph, and whether the optimum is proven.
+"""
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from features.metrics.alignment.solve import best_matches
+from features.metrics.metric import Comparison, Metric, Statistics, f1
+from features.metrics.triples import (
+    TripleBatch,
+    coreference_triples,
+    role_triples,
+    smatch_triples,
+    unlabeled_triples,
+)
+
+_ARGUMENT = re.compile(r"arg[0-9]+(-of)?")
+
+
+def _aligned(triples_of: Callable[[Comparison], TripleBatch]) -> Callable[[Comparison], Statistics]:
+    def statistics(pairs: Comparison) -> Statistics:
+        triples = triples_of(pairs)
+        matched, proven = best_matches(triples, pairs.first, pairs.second)
+        return np.column_stack([matched, triples.sizes[pairs.first], triples.sizes[pairs.second], proven])
+
+    return statistics
+
+
+def _proof(statistics: Statistics) -> npt.NDArray[np.bool_]:
+    return statistics[:, 3] > 0
+
+
+def _is_argument(role: str) -> bool:
+    return _ARGUMENT.fullmatch(role) is not None
+
+
+_EXACT = {"align": "exact", "count": "multiset"}
+
+SMATCH = Metric(
+    name="smatch",
+    summary="F1 of matching triples under the best alignment of nodes",
+    statistics=_aligned(lambda pairs: smatch_triples(pairs.graphs)),
+    number=f1,
+    parameters={"triples": "smatch-1.0.4", **_EXACT},
+    proof=_proof,
+    vacuous=None,
+)
+
+UNLABELED = Metric(
+    name="unlabeled",
+    summary="Smatch with all role labels made equal",
+    statistics=_aligned(lambda pairs: unlabeled_triples(pairs.graphs)),
+    number=f1,
+    parameters={"triples": "smatch-1.0.4-unlabeled", **_EXACT},
+    proof=_proof,
+    vacuous=None,
+)
+
+COREFERENCE = Metric(
+    name="coreference",
+    summary="Smatch on the relations into nodes that have more than one parent",
+    statistics=_aligned(lambda pairs: coreference_triples(pairs.graphs, pairs.relations)),
+    number=f1,
+    parameters={"triples": "reentrancies", **_EXACT},
+    proof=_proof,
+)
+
+SRL = Metric(
+    name="srl",
+    summary="Smatch on the :ARGn relations",
+    statistics=_aligned(lambda pairs: role_triples(pairs.graphs, pairs.relations, _is_argument)),
+    number=f1,
+    parameters={"triples": "arguments", **_EXACT},
+    proof=_proof,
+)

@@ -1,0 +1,67 @@
+"""The measure stage: the pairs of a shard become rows of `metrics`."""
+
+import numpy as np
+import polars as pl
+
+from features.graphs.batch import GraphBatch
+from features.metrics.label_vectors import LabelVectors
+from features.metrics.measurement import compare
+from features.metrics.metric import Comparison
+from features.stages import Reject, StageOutput, rejects_frame
+from features.store.schemas import METRICS
+from features.types import RejectCode
+
+
+def measure_shard(pairs: pl.DataFrame, amr: pl.DataFrame, label_vectors: pl.DataFrame) -> StageOutput:
+    """Measure the pairs of a shard with all metrics.
+
+    Args:
+        pairs: rows of `PAIRS`.
+        amr: rows of `AMR` with the graphs of their sentences; others are ignored.
+        label_vectors: rows of `LABEL_VECTORS`.
+
+    Returns:
+        Rows of `METRICS` in the order of the pairs; a reject `MISSING_PARSE` for each pair that lacks a graph.
+    """
+    needed = pl.concat([pairs["sentence_a"], pairs["sentence_b"]]).unique()
+    graphs = amr.unique("sentence_id", keep="first", maintain_order=True).filter(
+        pl.col("sentence_id").is_in(needed.implode())
+    )
+    position = graphs.select("sentence_id", pl.int_range(pl.len(), dtype=pl.Int64).alias("graph"))
+    placed = (
+        pairs.select("pair_id", "sentence_a", "sentence_b")
+        .join(
+            position.rename({"graph": "first"}),
+            left_on="sentence_a",
+            right_on="sentence_id",
+            how="left",
+            maintain_order="left",
+        )
+        .join(
+            position.rename({"graph": "second"}),
+            left_on="sentence_b",
+            right_on="sentence_id",
+            how="left",
+            maintain_order="left",
+        )
+    )
+    complete = placed.filter(pl.col("first").is_not_null() & pl.col("second").is_not_null())
+    comparison = Comparison(
+        GraphBatch.from_rows(graphs),
+        complete["first"].to_numpy().astype(np.int64),
+        complete["second"].to_numpy().astype(np.int64),
+        LabelVectors.from_rows(label_vectors),
+    )
+    rows = compare(comparison).select(complete["pair_id"], pl.all()).cast(dict(METRICS))
+    return StageOutput(rows, rejects_frame(_missing(placed)))
+
+
+def _missing(placed: pl.DataFrame) -> list[Reject]:
+    """Return a reject for each pair that lacks a graph."""
+    rejects = []
+    for pair_id, sentence_a, sentence_b, first, second in placed.iter_rows():
+        lacking = [name for name, graph in ((sentence_a, first), (sentence_b, second)) if graph is None]
+        if lacking:
+            message = f"no AMR graph for sentence {' and '.join(lacking)}; see the rejects of the parse stage"
+            rejects.append(Reject(pair_id, RejectCode.MISSING_PARSE, message))
+    return rejects
