@@ -8,7 +8,7 @@
 | `amrlib` | any installed amrlib parser (`features.parsers.amrlib_parser`) | `parser_failed`, `sentence_too_long` |
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Protocol
 
@@ -32,14 +32,8 @@ class AmrParser(Protocol):
     def parse(self, sentence_ids: Sequence[str], texts: Sequence[str]) -> list[str | Reject]:
         """Return for each sentence, in order, its graph in PENMAN, or why there is none."""
 
-    def recipe_parameters(self) -> Mapping[str, str | int]:
-        """Return every setting that may change a graph (and none that only changes speed)."""
-
-    def weights_digest(self) -> str | None:
-        """Return the sha256 of the model's files, None where there is no model."""
-
     def shard_digest(self, sentence_ids: Sequence[str]) -> str:
-        """Return a hash of what the graphs of these sentences depend on beside text and weights; empty for none."""
+        """Return a hash of what the graphs of these sentences depend on beside text and recipe; empty for none."""
 
 
 @lru_cache(maxsize=2)

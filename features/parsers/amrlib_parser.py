@@ -7,14 +7,14 @@ then the whole batch is lost. So: sort by length, parse a batch, and after an ex
 import json
 import logging
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
 from features.errors import ModelError, RowError
 from features.graphs.graph import decode
-from features.models import digest, locate
+from features.models import locate
 from features.parsers.devices import hide_progress_bars, resolve_device, use_threads
 from features.parsers.settings import AmrSettings
 from features.stages import Reject
@@ -37,19 +37,13 @@ class AmrlibParser:
 
     Args:
         inference: what `amrlib.load_stog_model` gives.
-        folder: of the model.
-        settings: model name, batch size, beams, longest sentence.
-        tokenizer: folder of the tokenizer, where it is one of its own.
+        settings: model name, batch size, longest sentence.
     """
 
-    def __init__(
-        self, inference: Inference, folder: Path, settings: AmrSettings, tokenizer: Path | None = None
-    ) -> None:
+    def __init__(self, inference: Inference, settings: AmrSettings) -> None:
         self._inference = inference
-        self._folder = folder
-        self._tokenizer = tokenizer
         self._settings = settings
-        self.name = f"amrlib/{Path(settings.model).name}"
+        self.name = parser_name(settings)
         self.max_words = settings.max_words
 
     def parse(self, sentence_ids: Sequence[str], texts: Sequence[str]) -> list[str | Reject]:
@@ -73,24 +67,8 @@ class AmrlibParser:
                 results[position] = _checked(sentence_ids[position], texts[position], graph)
         return [result for result in results if result is not None]
 
-    def recipe_parameters(self) -> Mapping[str, str | int]:
-        """Return backend, model, beams, limit of length and the version of amrlib."""
-        return {
-            "backend": "amrlib",
-            "model": self.name,
-            "beams": self._settings.beams,
-            "max_words": self.max_words,
-            "amrlib": version("amrlib"),
-        }
-
-    def weights_digest(self) -> str:
-        """Return the sha256 of the model's files, with that of a tokenizer that lies elsewhere."""
-        if self._tokenizer is None or self._tokenizer.is_relative_to(self._folder):
-            return digest(self._folder)
-        return f"{digest(self._folder)}+{digest(self._tokenizer)}"
-
     def shard_digest(self, sentence_ids: Sequence[str]) -> str:
-        """Return the empty string: text and weights decide everything."""
+        """Return the empty string: text and recipe decide everything."""
         return ""
 
     def _too_long(self, texts: Sequence[str]) -> list[int]:
@@ -118,6 +96,11 @@ class AmrlibParser:
             return [graph for text in texts for graph in self._parse_batch([text])]
 
 
+def parser_name(settings: AmrSettings) -> str:
+    """Return what the column `parser` says of the graphs of a model."""
+    return f"amrlib/{Path(settings.model).name}"
+
+
 def load_amrlib(settings: AmrSettings) -> AmrlibParser:
     """Load a parser of amrlib.
 
@@ -136,7 +119,7 @@ def load_amrlib(settings: AmrSettings) -> AmrlibParser:
     options: dict[str, Any] = {"device": device}
     if module != ".parse_gsii.inference":  # its batch size counts tokens, its beams have another name
         options |= {"batch_size": settings.batch_size, "num_beams": settings.beams}
-    tokenizer = _tokenizer(folder, settings)
+    tokenizer = tokenizer_folder(folder, settings)
     if tokenizer is not None:
         options["tok_name_or_path"] = str(tokenizer)
     try:
@@ -157,11 +140,23 @@ def load_amrlib(settings: AmrSettings) -> AmrlibParser:
     _forget_generation_defaults(inference)
     # One line for each graph of a beam that it cannot read; the rejects say it once a sentence.
     logging.getLogger("amrlib.models.parse_xfm.penman_serializer").setLevel(logging.CRITICAL)
-    return AmrlibParser(inference, folder, settings, tokenizer)
+    return AmrlibParser(inference, settings)
 
 
-def _inference_module(folder: Path) -> str | None:
-    """Return the module that amrlib will load, after a check that it can; None where amrlib must find out itself."""
+def _inference_module(folder: Path) -> str:
+    """Return the module of amrlib that loads a model, after a check that it can with the installed transformers."""
+    module = _described_module(folder)
+    transformers = version("transformers")
+    if module in _SLOW_TOKENIZERS and int(transformers.partition(".")[0]) >= 5:
+        raise ModelError(
+            f"The parser in {str(folder)!r} ({module.split('.')[1]}) works on the inside of tokenizers that"
+            f" transformers {transformers} no longer has; use parse_xfm_bart_large, or install 'transformers<5'."
+        )
+    return module
+
+
+def _described_module(folder: Path) -> str:
+    """Return the module that the model's description names."""
     meta = folder / "amrlib_meta.json"
     if not meta.is_file():
         if (folder / "model.pt").is_file():
@@ -174,16 +169,10 @@ def _inference_module(folder: Path) -> str | None:
         raise ModelError(f"The file {str(meta)!r} cannot be read ({error}); pull the model again.") from error
     if kind != "stog":
         raise ModelError(f"The model in {str(folder)!r} is of type {kind!r}, not a parser ('stog'); give a parser.")
-    transformers = version("transformers")
-    if module in _SLOW_TOKENIZERS and int(transformers.partition(".")[0]) >= 5:
-        raise ModelError(
-            f"The parser in {str(folder)!r} ({module.split('.')[1]}) works on the inside of tokenizers that"
-            f" transformers {transformers} no longer has; use parse_xfm_bart_large, or install 'transformers<5'."
-        )
     return module
 
 
-def _tokenizer(folder: Path, settings: AmrSettings) -> Path | None:
+def tokenizer_folder(folder: Path, settings: AmrSettings) -> Path | None:
     """Return the folder of the tokenizer: as set, or lying with the model; None for the name in its configuration."""
     if settings.tokenizer is not None:
         return locate(settings.tokenizer)

@@ -156,13 +156,6 @@ class BankParser:
                 results.append(entry["penman"])
         return results
 
-    def recipe_parameters(self) -> Mapping[str, str | int]:
-        """Return the backend and the limit of length; the graphs themselves are in `shard_digest`."""
-        return {"backend": "penman", "max_words": self.max_words}
-
-    def weights_digest(self) -> None:
-        """Return None: there is no model."""
-
     def shard_digest(self, sentence_ids: Sequence[str]) -> str:
         """Return a hash of the graphs of these sentences, 24 hexadecimal digits.
 

@@ -5,14 +5,15 @@ heads      1    2    2       2      positions; the head of a root is itself
 relations  det  nsubj ROOT   punct
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from features.errors import ModelError
-from features.models import digest, locate
+from features.models import locate
 from features.parsers.settings import DependencySettings
 
 if TYPE_CHECKING:
@@ -27,16 +28,14 @@ class DependencyParser:
 
     Args:
         pipeline: the loaded pipeline.
-        folder: where it lies.
+        name: of the pipeline, with its version.
         settings: batch size, longest sentence.
     """
 
-    def __init__(self, pipeline: "Language", folder: Path, settings: DependencySettings) -> None:
+    def __init__(self, pipeline: "Language", name: str, settings: DependencySettings) -> None:
         self._pipeline = pipeline
-        self._folder = folder
         self._settings = settings
-        meta = pipeline.meta
-        self.name = f"spacy/{meta['lang']}_{meta['name']}-{meta['version']}"
+        self.name = name
         self.max_words = settings.max_words
 
     def parse(self, texts: Sequence[str]) -> Iterator[dict[str, list[Any]]]:
@@ -59,13 +58,20 @@ class DependencyParser:
                 "relations": [token.dep_ for token in document],
             }
 
-    def recipe_parameters(self) -> Mapping[str, str | int]:
-        """Return every setting that may change a tree."""
-        return {"model": self.name, "max_words": self.max_words, "spacy": version("spacy")}
 
-    def weights_digest(self) -> str:
-        """Return the sha256 of the pipeline's files."""
-        return digest(self._folder)
+def pipeline_name(folder: Path) -> str:
+    """Return name and version of a spaCy pipeline, from its description.
+
+    Raises:
+        ModelError: the folder is no spaCy pipeline.
+    """
+    try:
+        meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
+        return f"spacy/{meta['lang']}_{meta['name']}-{meta['version']}"
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(
+            f"The folder {str(folder)!r} is no spaCy pipeline: its file 'meta.json' cannot be read ({error})."
+        ) from error
 
 
 @lru_cache(maxsize=2)
@@ -80,6 +86,7 @@ def load(settings: DependencySettings) -> DependencyParser:
     except ImportError as error:
         raise ModelError("Dependency parsing needs spaCy; install it with `pip install facetflow[parsers]`.") from error
     folder = locate(settings.model)
+    name = pipeline_name(folder)
     if settings.threads is not None:  # only pipelines with a transformer compute with torch
         from features.parsers.devices import use_threads
 
@@ -99,4 +106,4 @@ def load(settings: DependencySettings) -> DependencyParser:
     for name in pipeline.pipe_names:
         if name not in _COMPONENTS:
             pipeline.remove_pipe(name)
-    return DependencyParser(pipeline, folder, settings)
+    return DependencyParser(pipeline, name, settings)

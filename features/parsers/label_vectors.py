@@ -3,7 +3,7 @@
 spaCy's medium vectors are not offered: they are pruned to 20,000 rows, so that cat, kitten and dog share one vector.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from features.errors import InputError
 from features.files import open_text
-from features.models import digest
 from features.parsers.sentence_encoder import SentenceEncoder
 from features.parsers.sentence_encoder import load as load_encoder
 from features.parsers.settings import EmbeddingSettings, LabelVectorSettings
@@ -24,12 +23,6 @@ class WordVectors(Protocol):
 
     def look_up(self, words: Sequence[str]) -> tuple[list[str], NDArray[np.float32]]:
         """Return the words that have a vector, and their vectors, (n, d) float32 of unit length."""
-
-    def recipe_parameters(self) -> Mapping[str, str | int]:
-        """Return every setting that may change a vector."""
-
-    def weights_digest(self) -> str:
-        """Return the sha256 of the model or file."""
 
 
 class EncodedWords:
@@ -42,14 +35,6 @@ class EncodedWords:
         """Return all words, and their vectors, (n, d) float32 of unit length."""
         return list(words), self._encoder.encode_words(words)
 
-    def recipe_parameters(self) -> Mapping[str, str | int]:
-        """Return backend and model."""
-        return {"backend": "encoder", "model": Path(self._encoder.name).name}
-
-    def weights_digest(self) -> str:
-        """Return the sha256 of the encoder's files."""
-        return self._encoder.weights_digest()
-
 
 class TextVectors:
     """Vectors from a text file; a word that is not in it has none.
@@ -60,21 +45,12 @@ class TextVectors:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
         self._rows, self._matrix = _read(path)
 
     def look_up(self, words: Sequence[str]) -> tuple[list[str], NDArray[np.float32]]:
         """Return the words that the file has, and their vectors, (n, d) float32 of unit length."""
         known = [word for word in words if word in self._rows]
         return known, self._matrix[[self._rows[word] for word in known]]
-
-    def recipe_parameters(self) -> Mapping[str, str | int]:
-        """Return the backend; which file, says the digest."""
-        return {"backend": "glove"}
-
-    def weights_digest(self) -> str:
-        """Return the sha256 of the file."""
-        return digest(self._path)
 
 
 @lru_cache(maxsize=2)

@@ -1,16 +1,15 @@
 """Sentence embeddings by a frozen sentence-transformers model: the teacher of training, and the vectors of words."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from features.errors import ModelError
-from features.models import digest, locate
+from features.models import locate
 from features.parsers.devices import hide_progress_bars, resolve_device, use_threads
 from features.parsers.settings import EmbeddingSettings
 
@@ -25,19 +24,13 @@ class SentenceEncoder:
 
     Args:
         model: the loaded model.
-        folder: where it lies.
-        name: what the user called it.
         batch_size: sentences a batch.
         max_words: longer sentences are rejected before they are encoded.
     """
 
-    def __init__(
-        self, model: "SentenceTransformer", folder: Path, name: str, *, batch_size: int, max_words: int
-    ) -> None:
+    def __init__(self, model: "SentenceTransformer", *, batch_size: int, max_words: int) -> None:
         self._model = model
-        self._folder = folder
         self._batch_size = batch_size
-        self.name = name
         self.max_words = max_words
 
     @property
@@ -85,14 +78,6 @@ class SentenceEncoder:
                 vectors[batch] = encoded[: len(batch)]
         return vectors
 
-    def recipe_parameters(self) -> Mapping[str, str | int]:
-        """Return every setting that may change a vector."""
-        return {"model": Path(self.name).name, "max_words": self.max_words}
-
-    def weights_digest(self) -> str:
-        """Return the sha256 of the model's files."""
-        return digest(self._folder)
-
 
 @lru_cache(maxsize=2)
 def load(settings: EmbeddingSettings) -> SentenceEncoder:
@@ -119,4 +104,4 @@ def load(settings: EmbeddingSettings) -> SentenceEncoder:
             f"sentence-transformers cannot load {settings.model!r} from {str(folder)!r}"
             f" ({str(error).splitlines()[0]}); give the folder of a sentence encoder."
         ) from error
-    return SentenceEncoder(model, folder, settings.model, batch_size=settings.batch_size, max_words=settings.max_words)
+    return SentenceEncoder(model, batch_size=settings.batch_size, max_words=settings.max_words)

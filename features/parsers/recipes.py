@@ -1,0 +1,56 @@
+"""The recipes of the parse and encode stages: every setting that may change a row, and the hash of the model's files.
+
+None of them loads a model: a build that finds nothing to do needs the fingerprints only, and should not wait for torch.
+Settings that change speed alone (batch size, device, threads) are left out.
+"""
+
+from importlib.metadata import version
+from pathlib import Path
+
+from features.models import digest, locate
+from features.parsers.amrlib_parser import parser_name, tokenizer_folder
+from features.parsers.dependencies import pipeline_name
+from features.parsers.settings import AmrSettings, DependencySettings, EmbeddingSettings, LabelVectorSettings
+from features.parsers.stages import ALGORITHM_VERSION
+from features.store.fingerprints import Recipe
+
+
+def amr_recipe(settings: AmrSettings) -> Recipe:
+    """Return the recipe of the stage `amr`; the graphs of a bank are hashed shard by shard (`shard_digest`)."""
+    if settings.backend == "penman":
+        parameters = {"backend": "penman", "max_words": settings.max_words}
+        return Recipe("amr", parameters, ALGORITHM_VERSION, None)
+    folder = locate(settings.model)
+    tokenizer = tokenizer_folder(folder, settings)
+    weights = digest(folder)
+    if tokenizer is not None and not tokenizer.is_relative_to(folder):
+        weights = f"{weights}+{digest(tokenizer)}"
+    parameters = {
+        "backend": "amrlib",
+        "model": parser_name(settings),
+        "beams": settings.beams,
+        "max_words": settings.max_words,
+        "amrlib": version("amrlib"),
+    }
+    return Recipe("amr", parameters, ALGORITHM_VERSION, weights)
+
+
+def dependency_recipe(settings: DependencySettings) -> Recipe:
+    """Return the recipe of the stage `dependencies`."""
+    folder = locate(settings.model)
+    parameters = {"model": pipeline_name(folder), "max_words": settings.max_words, "spacy": version("spacy")}
+    return Recipe("dependencies", parameters, ALGORITHM_VERSION, digest(folder))
+
+
+def embedding_recipe(settings: EmbeddingSettings) -> Recipe:
+    """Return the recipe of the stage `embeddings`."""
+    parameters = {"model": Path(settings.model).name, "max_words": settings.max_words}
+    return Recipe("embeddings", parameters, ALGORITHM_VERSION, digest(locate(settings.model)))
+
+
+def label_vector_recipe(settings: LabelVectorSettings) -> Recipe:
+    """Return the recipe of the stage `label_vectors`."""
+    if settings.file is not None:
+        return Recipe("label_vectors", {"backend": "glove"}, ALGORITHM_VERSION, digest(settings.file))
+    parameters = {"backend": "encoder", "model": Path(settings.model).name}
+    return Recipe("label_vectors", parameters, ALGORITHM_VERSION, digest(locate(settings.model)))
