@@ -70,11 +70,13 @@ class EmbeddingSettings(_ParserSettings):
     """The teacher: the frozen sentence encoder whose similarities an encoder in training must keep.
 
     Args:
+        enabled: False leaves the stage out; training then encodes with its start model.
         model: known name, Hub name or folder of a sentence-transformers model.
         batch_size: sentences a batch.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
     """
 
+    enabled: bool = True
     model: str = "all-MiniLM-L6-v2"
     batch_size: int = Field(default=64, ge=1)
     device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?)$")
