@@ -105,13 +105,18 @@ class Table:
         path: its folder.
         columns: its columns, without the partitions.
         partitions: names of the partition columns.
+        table_id: the id that it was made with. A table that was deleted and made again counts its versions from 0, and
+            a release would read other rows under the same version: it is refused.
     """
 
-    def __init__(self, name: str, path: Path, columns: Columns, partitions: Sequence[str]) -> None:
+    def __init__(
+        self, name: str, path: Path, columns: Columns, partitions: Sequence[str], table_id: str | None = None
+    ) -> None:
         self.name = name
         self.path = path
         self.columns = columns
         self.partitions = tuple(partitions)
+        self._id = table_id
 
     def create(self) -> str:
         """Make the table, or take the one that is there; return its id."""
@@ -136,7 +141,14 @@ class Table:
         if version is not None and version < 0:
             raise StoreError(f"Version {version!r} of table {self.name!r} in {str(self.path)!r} cannot exist.")
         with self._clear_errors("Reading", version):
-            return DeltaTable(str(self.path), version=version)
+            table = DeltaTable(str(self.path), version=version)
+            found = str(table.metadata().id)
+        if self._id not in (None, found):
+            raise StoreError(
+                f"Table {self.name!r} in {str(self.path)!r} is not the one that the store was made with; restore it, "
+                "or build a new store."
+            )
+        return table
 
     def version(self) -> int:
         """Return the newest version."""

@@ -1,13 +1,14 @@
 """Where things are in a store, and the file that says what store it is.
 
-<root>/store.json               format, tables and their ids
-<root>/tables/<name>/           a Delta table; shard=…/fingerprint=…/<digest>.parquet
-<root>/releases/00001.json      versions that belong together (`features.store.releases`)
-<root>/runs/<run id>.json       what a flow run did (`features.store.runs`)
+    <root>/store.json               format, tables and their ids
+    <root>/tables/<name>/           a Delta table; shard=…/fingerprint=…/<digest>.parquet
+    <root>/releases/00001.json      versions that belong together (`features.store.releases`)
+    <root>/runs/<run id>.json       what a flow run did (`features.store.runs`)
+
+`store.json` is written last, so a store that was being made when its process died is made to the end by the next.
 """
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -19,11 +20,7 @@ from features.store.schemas import TABLES
 FORMAT = 1
 """Version of the layout above. A store of a newer format is refused."""
 
-
-def table_of(path: Path, name: str) -> Table:
-    """Return a table of the store in the folder `path`."""
-    partitions = ("stage", "shard", "fingerprint") if name == "rejects" else ("shard", "fingerprint")
-    return Table(name, path / "tables" / name, TABLES[name], partitions)
+_DESCRIPTION = "store.json"
 
 
 def local_path(root: str | Path) -> Path:
@@ -37,22 +34,67 @@ def local_path(root: str | Path) -> Path:
         return Path(text).expanduser().absolute()
     url = urlsplit(text)
     if url.scheme != "file":
-        raise StoreError(f"The store {text!r} is not on a file system; give a local or shared folder.")
+        raise StoreError(
+            f"The store {text!r} is not on a file system; give a local folder, or one that all workers share."
+        )
     return Path(unquote(url.path))
 
 
-def read_description(path: Path) -> dict[str, str] | None:
-    """Return table → id of the store in the folder `path`, or None where there is no store.
+def table_of(path: Path, name: str, table_id: str | None = None) -> Table:
+    """Return a table of the store in the folder `path`."""
+    partitions = ("stage", "shard", "fingerprint") if name == "rejects" else ("shard", "fingerprint")
+    return Table(name, path / "tables" / name, TABLES[name], partitions, table_id)
+
+
+def read(path: Path) -> dict[str, str]:
+    """Return table → id of the store in the folder `path`.
 
     Raises:
-        StoreError: when the file is damaged, or of a newer format.
+        StoreError: when there is no store, or it is damaged or of a newer format.
     """
-    file = path / "store.json"
-    if not file.exists():
-        return None
+    known = _description(path)
+    if known is None:
+        raise StoreError(f"There is no store in {str(path)!r}; check the path, or build one.")
+    return known
+
+
+def create(path: Path) -> dict[str, str]:
+    """Make a store in the folder `path`, or whatever is missing of it, and return table → id.
+
+    Raises:
+        StoreError: when the folder holds something else, or cannot be written.
+    """
+    known = _description(path)
+    if (
+        known is None
+        and path.is_dir()
+        and (others := [entry.name for entry in path.iterdir() if not _ours(entry.name)])
+    ):
+        raise StoreError(f"{str(path)!r} is no store and holds {min(others)!r}; give an empty or a new folder.")
+    tables = known or {}
+    missing = [name for name in TABLES if name not in tables]
+    if missing or known is None:
+        with folder.clear_errors(f"Making a store in {str(path)!r}"):
+            path.mkdir(parents=True, exist_ok=True)
+            tables = {**tables, **{name: table_of(path, name).create() for name in missing}}
+            content = json.dumps({"format": FORMAT, "tables": tables}, indent=2) + "\n"
+            folder.write(path, _DESCRIPTION, content.encode())
+    return tables
+
+
+def _ours(name: str) -> bool:
+    return name == "tables" or name.startswith(folder.TEMPORARY)
+
+
+def _description(path: Path) -> dict[str, str] | None:
+    file = path / _DESCRIPTION
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
         version, tables = int(content["format"]), dict(content["tables"])
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StoreError(f"Opening the store {str(path)!r} failed: {folder.explain(error)}.") from error
     except (ValueError, KeyError, TypeError) as error:
         raise StoreError(f"{str(file)!r} is damaged; restore it, or build a new store.") from error
     if version > FORMAT:
@@ -61,9 +103,3 @@ def read_description(path: Path) -> dict[str, str] | None:
             "install a newer facetflow."
         )
     return tables
-
-
-def write_description(path: Path, tables: Mapping[str, str]) -> None:
-    """Write what store this is, which makes the folder `path` a store."""
-    content = json.dumps({"format": FORMAT, "tables": dict(tables)}, indent=2) + "\n"
-    folder.write(path, "store.json", content.encode())

@@ -12,14 +12,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from features.errors import SettingsError, StoreError
-from features.store.fingerprints import Recipe, fingerprint, identity
+from features.store.fingerprints import Recipe, fingerprint
+from features.store.provenance import Committed
 from features.store.reasons import Reason, ReasonFinder, summary
 from features.store.runs import FailedShard
 from features.store.schemas import TABLES
 from features.types import Fingerprint, Shard
 
 if TYPE_CHECKING:  # the store publishes by a plan, and a plan reads the store
-    from features.store.store import Committed, Store
+    from features.store.store import Store
 
 SOURCES = ("sentences", "pairs")
 """The tables that ingest writes; their shards are what there is to do."""
@@ -211,6 +212,3 @@ def _check_sources(sources: Mapping[Shard, Sequence[Shard]], sentences: Collecti
     for shard, needed in sources.items():
         if missing := [source for source in needed if source not in sentences]:
             raise StoreError(f"Shard {shard!r} has pairs of {missing[0]!r}, which is not committed; run ingest again.")
-
-
-__all__ = ["SOURCES", "Plan", "Recipe", "ShardKey", "ShardWork", "Stage", "identity", "plan", "sentence_shards"]

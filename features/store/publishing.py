@@ -10,7 +10,7 @@ from features.store.plan import SOURCES, Plan, Stage, plan
 from features.store.reasons import summary
 from features.store.releases import Release
 from features.store.runs import now
-from features.types import Shard
+from features.store.schemas import TABLES
 
 if TYPE_CHECKING:
     from features.store.store import Store
@@ -82,8 +82,8 @@ def _rejects(store: "Store", versions: Mapping[str, int], planned: Plan) -> dict
     """Return rejected rows by stage: those of the shards as published, and of stages without a table (ingest)."""
     found: dict[str, int] = {}
     for (stage, shard), known in store.rejected(versions["rejects"]).items():
-        expected = planned.expected.get((stage, Shard(shard)))
-        if stage not in planned.stages or expected == known.fingerprint:
+        expected = planned.expected.get((stage, shard))
+        if stage in SOURCES or stage not in TABLES or expected == known.fingerprint:
             found[stage] = found.get(stage, 0) + known.rows
     return found
 

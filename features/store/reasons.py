@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from features.store.fingerprints import Change, Recipe, changes, identity, identity_of
+from features.store.provenance import Committed, Provenance
 from features.types import Fingerprint, Shard
 
 if TYPE_CHECKING:
-    from features.store.store import Committed, Provenance, Store
+    from features.store.store import Store
 
 _NAMED = 3  # shards that a line names before it says "and n more"
 

@@ -1,71 +1,34 @@
 """The store: who writes what, and what a reader sees.
 
-    worker    write_shard ──> a Parquet file under a final name, in no table ──> Receipt
-    flow      commit(receipts) ──> verify ──> rejects ──> tables: one transaction each
-    reader    read(table, version) ──> the files that the log names, whole shards only
+    worker    write_shard ──> Parquet files, final names, in no table ──> Receipt     (`features.store.writing`)
+    flow      commit(receipts) ──> verify ──> rejects ──> tables                      (`features.store.committing`)
+    reader    read(table, version) ──> the files that the log names                   (`features.store.reading`)
 
 A process may die between any two steps. What was written and not committed is invisible and written again; a receipt
 that is committed twice changes nothing; a shard is in a table once or not at all.
 """
 
 import dataclasses
-import hashlib
-import importlib.metadata
-import io
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from features.errors import StoreError
 from features.stages import StageOutput
-from features.store import folder
-from features.store.checks import check_columns, check_conservation, check_ids
-from features.store.delta import DataFile, NewFile, Table
-from features.store.fingerprints import Recipe, identity, identity_of
-from features.store.garbage import Garbage, collect, collect_loose
-from features.store.layout import local_path, read_description, table_of, write_description
+from features.store import committing, garbage, layout, reading, writing
+from features.store.delta import Table
+from features.store.fingerprints import Recipe
+from features.store.garbage import Garbage
 from features.store.plan import Stage
+from features.store.provenance import Committed, Provenance, trace
 from features.store.publishing import draft, same_content
-from features.store.receipts import Receipt, WrittenFile
+from features.store.receipts import Receipt
 from features.store.releases import Release, read_release, release_numbers, write_release
 from features.store.runs import RunRecord, read_runs, write_run
-from features.store.schemas import REJECTS, TABLES, Columns
+from features.store.schemas import TABLES
 from features.types import Fingerprint, Shard
-
-_FILE_PATH = "__file"
-_PANIC: type[BaseException] = pl.exceptions.PanicException
-
-
-@dataclass(frozen=True, slots=True)
-class Committed:
-    """What the log knows of a committed shard: what was done to what, its rows, and its size in bytes."""
-
-    fingerprint: Fingerprint
-    rows: int
-    bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Provenance:
-    """Where a committed shard comes from.
-
-    Args:
-        version: version of the table in which the shard appeared.
-        run_id: the run that committed it.
-        code_version: version of this package that ran.
-        recipe: how it was made; None when the commit does not say.
-        versions: versions of all tables just before that commit, which tell what the shard was made from.
-    """
-
-    version: int
-    run_id: str
-    code_version: str
-    recipe: Recipe | None
-    versions: Mapping[str, int]
 
 
 class Store:
@@ -73,7 +36,7 @@ class Store:
 
     Args:
         path: the folder.
-        table_ids: ids of the tables as they were made, to notice a table that was deleted and made again.
+        table_ids: table → id that it was made with.
     """
 
     def __init__(self, path: Path, table_ids: Mapping[str, str]) -> None:
@@ -91,20 +54,8 @@ class Store:
         Raises:
             StoreError: when there is no store, or it cannot be read, made or understood by this version.
         """
-        path = local_path(root)
-        with folder.clear_errors(f"Opening the store {str(path)!r}"):
-            if path.exists() and not path.is_dir():
-                raise StoreError(f"The store {str(path)!r} is a file; give a folder.")
-            description = read_description(path)
-            if description is None and not create:
-                raise StoreError(f"There is no store in {str(path)!r}; check the path, or build one.")
-            if description is None and path.is_dir() and any(entry.name != "tables" for entry in path.iterdir()):
-                raise StoreError(f"{str(path)!r} has files but is no store; give an empty or a new folder.")
-            known = description or {}
-            if not known.keys() >= TABLES.keys() and create:
-                known = {**known, **{name: table_of(path, name).create() for name in TABLES if name not in known}}
-                write_description(path, known)
-        return cls(path, known)
+        path = layout.local_path(root)
+        return cls(path, layout.create(path) if create else layout.read(path))
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
@@ -127,17 +78,9 @@ class Store:
             with_shard: whether a last column `shard` says where a row comes from.
 
         Raises:
-            StoreError: when a table, shard or column is missing, or a file is missing or damaged.
+            StoreError: when a table, version, shard or column is missing, or a file is missing or damaged.
         """
-        frame = self.scan(table, version, shards, columns, with_shard=with_shard)
-        where = f"Reading table {table!r} in {str(self.path)!r} failed"
-        try:
-            return frame.collect()
-        except (pl.exceptions.PolarsError, OSError, _PANIC) as error:
-            reason = str(error).partition("\n")[0].rstrip(".")
-            raise StoreError(
-                f"{where}: a file is damaged ({reason}); delete the table's folder from a copy, or build a new store."
-            ) from error
+        return reading.collect(self.scan(table, version, shards, columns, with_shard=with_shard), self._table(table))
 
     def scan(
         self,
@@ -150,54 +93,25 @@ class Store:
     ) -> pl.LazyFrame:
         """Return what `read` reads as a lazy frame, for tables larger than memory.
 
-        The frame is fixed to the version found now. Errors in the content of a file appear when it is collected, as
-        polars raises them.
+        The frame stays at the version that is found now. A file whose content is damaged shows when the frame is
+        collected, as an error of polars; one that is missing or cut short shows here.
 
         Raises:
-            StoreError: when a table, shard or column is missing, or a file is missing or has another size.
+            StoreError: when a table, version, shard or column is missing, or a file is missing or has another size.
         """
-        files = self._select(table, version, shards)
-        schema = dict(self._columns(table))
-        if table == "rejects":
-            schema["stage"] = pl.String
-        wanted = list(columns) if columns is not None else list(schema)
-        if unknown := [name for name in wanted if name not in schema]:
-            raise StoreError(f"Table {table!r} has no column {unknown[0]!r}; it has {', '.join(schema)}.")
-        base = self._table(table).path
-        by_path = {str(base / file.path): file for file in files}
-        self._check_sizes(table, by_path)
-        if not files:
-            frame = pl.LazyFrame(schema={**schema, "shard": pl.String})
-        else:
-            frame = pl.scan_parquet(
-                list(by_path), glob=False, hive_partitioning=False, include_file_paths=_FILE_PATH
-            ).with_columns(
-                pl.col(_FILE_PATH)
-                .replace_strict({path: file.shard for path, file in by_path.items()}, return_dtype=pl.String)
-                .alias("shard"),
-                *(
-                    pl.col(_FILE_PATH)
-                    .replace_strict({path: file.stage for path, file in by_path.items()}, return_dtype=pl.String)
-                    .alias("stage")
-                    for _ in range(table == "rejects")
-                ),
-            )
-        return frame.select([*wanted, "shard"] if with_shard else wanted)
+        return reading.scan(self._table(table), version, shards, columns, with_shard=with_shard)
 
     def committed(self, table: str, version: int | None = None) -> dict[Shard, Committed]:
         """Return what is committed of every shard of a table, from the log alone; not for `rejects`."""
         if table == "rejects":
-            raise StoreError("A shard may have rejects of several stages: ask for rejected() instead of 'rejects'.")
-        return {
-            file.shard: Committed(file.fingerprint, file.rows, file.bytes) for file in self._table(table).files(version)
-        }
+            raise StoreError("A shard may have rejects of several stages: ask rejected() instead of 'rejects'.")
+        files = self._table(table).files(version)
+        return {file.shard: Committed(file.fingerprint, file.rows, file.bytes) for file in files}
 
     def rejected(self, version: int | None = None) -> dict[tuple[str, Shard], Committed]:
         """Return the committed rejects of every stage and shard that has any, from the log alone."""
-        return {
-            (file.stage or "", file.shard): Committed(file.fingerprint, file.rows, file.bytes)
-            for file in self._table("rejects").files(version)
-        }
+        files = self._table("rejects").files(version)
+        return {(file.stage or "", file.shard): Committed(file.fingerprint, file.rows, file.bytes) for file in files}
 
     def versions(self) -> dict[str, int]:
         """Return the newest version of every table."""
@@ -205,22 +119,7 @@ class Store:
 
     def provenance(self, table: str) -> dict[tuple[Shard, Fingerprint], Provenance]:
         """Return where every shard that was ever committed to a table comes from; reads the whole log."""
-        found: dict[tuple[Shard, Fingerprint], Provenance] = {}
-        for record in self._table(table).history():
-            recipes = record.content.get("recipes", {})
-            for shard, made in record.content.get("shards", {}).items():
-                recipe = recipes.get(identity_of(Fingerprint(made)))
-                found.setdefault(
-                    (Shard(shard), Fingerprint(made)),
-                    Provenance(
-                        record.version,
-                        record.content.get("run_id", ""),
-                        record.content.get("code_version", ""),
-                        Recipe.from_dict(recipe) if recipe else None,
-                        record.content.get("versions", {}),
-                    ),
-                )
-        return found
+        return trace(self._table(table))
 
     # -- writing, in a worker ----------------------------------------------------------------------------------------
 
@@ -248,20 +147,14 @@ class Store:
             StoreError: when columns or types are not those of the table, an id is there twice, rows are lost, or the
                 file system refuses.
         """
-        columns = self._columns(table)
         if table == "rejects":
             raise StoreError("Rejects are written with the rows of their stage, or by write_rejects().")
-        where = f"shard {shard!r} of table {table!r}"
-        check_columns(output.rows, columns, where)
-        check_columns(output.rejects, REJECTS, f"the rejects of {where}")
-        check_ids(output, next(iter(columns)), where)
-        check_conservation(output.rows.height, output.rejects.height, expected, where)
-        return Receipt(
-            stage=table,
-            shard=Shard(shard),
-            fingerprint=Fingerprint(fingerprint),
-            data=self._write(table, f"shard={shard}/fingerprint={fingerprint}", output.rows),
-            reject_data=self._write_rejects(table, shard, fingerprint, output.rejects),
+        return writing.write_shard(
+            self._table(table),
+            self._table("rejects"),
+            Shard(shard),
+            Fingerprint(fingerprint),
+            output,
             expected=expected,
             seconds=seconds,
         )
@@ -275,14 +168,7 @@ class Store:
             fingerprint: what was done, and to what.
             rejects: the rejects; may be empty, which clears what was there.
         """
-        check_columns(rejects, REJECTS, f"the rejects of {shard!r} of stage {stage!r}")
-        return Receipt(
-            stage=stage,
-            shard=Shard(shard),
-            fingerprint=Fingerprint(fingerprint),
-            data=None,
-            reject_data=self._write_rejects(stage, shard, fingerprint, rejects),
-        )
+        return writing.write_rejects(self._table("rejects"), stage, Shard(shard), Fingerprint(fingerprint), rejects)
 
     # -- committing, in the flow process -----------------------------------------------------------------------------
 
@@ -311,57 +197,8 @@ class Store:
                 the receipt, or a table cannot be written. Tables are committed one after the other: those before the
                 failing one stay committed, and each is whole.
         """
-        unique = _unique(receipts)
-        for receipt in unique:
-            self._verify(receipt, recipes)
-        if not unique:
-            return {}
-        metadata = {
-            "run_id": run_id,
-            "code_version": code_version or importlib.metadata.version("facetflow"),
-        }
-        start = self.versions()
-        versions = {"rejects": self._commit_rejects(unique, metadata | {"versions": start}, recipes)}
-        for table in TABLES:
-            mine = [receipt for receipt in unique if receipt.table == table and receipt.data]
-            if mine:
-                new = [NewFile(r.data, r.shard, r.fingerprint, None) for r in mine if r.data]
-                said = metadata | {"versions": start | versions} | _described(mine, recipes)
-                versions[table] = self._table(table).replace(new, (), said)
-        return versions
-
-    def _commit_rejects(
-        self, receipts: Sequence[Receipt], metadata: dict[str, Any], recipes: Mapping[str, Recipe]
-    ) -> int:
-        with_rejects = [receipt for receipt in receipts if receipt.reject_data]
-        return self._table("rejects").replace(
-            [NewFile(r.reject_data, r.shard, r.fingerprint, r.stage) for r in with_rejects if r.reject_data],
-            [(receipt.stage, receipt.shard) for receipt in receipts if not receipt.reject_data],
-            metadata | _described(with_rejects, recipes),
-        )
-
-    def _verify(self, receipt: Receipt, recipes: Mapping[str, Recipe]) -> None:
-        where = f"shard {receipt.shard!r} of stage {receipt.stage!r}"
-        recipe = recipes.get(receipt.stage)
-        if recipe is None:
-            raise StoreError(f"There is no recipe for {where}; give the recipe of every stage that is committed.")
-        if identity(recipe) != identity_of(receipt.fingerprint):
-            raise StoreError(
-                f"The fingerprint {receipt.fingerprint!r} of {where} is not of the recipe given ({identity(recipe)!r}"
-                "); plan again with the settings in use."
-            )
-        check_conservation(receipt.rows, receipt.rejects, receipt.expected, where)
-        for table, file in ((receipt.table, receipt.data), ("rejects", receipt.reject_data)):
-            if file:
-                self._verify_file(self._table(table).path / file.path, file, where)
-
-    def _verify_file(self, path: Path, file: WrittenFile, where: str) -> None:
-        try:
-            same = path.stat().st_size == file.bytes and folder.sha256(path) == file.sha256
-        except OSError as error:
-            raise StoreError(f"The file {str(path)!r} of {where} cannot be read; run the shard again.") from error
-        if not same:
-            raise StoreError(f"The file {str(path)!r} of {where} is not what was written; run the shard again.")
+        tables = {name: self._table(name) for name in TABLES}
+        return committing.commit(tables, receipts, run_id=run_id, recipes=recipes, code_version=code_version)
 
     # -- releases, runs, garbage -------------------------------------------------------------------------------------
 
@@ -428,83 +265,13 @@ class Store:
         if older_than < timedelta(0):
             raise StoreError(f"The age {str(older_than)!r} of garbage is negative; give 0 or more.")
         pinned = self.releases()
-        found = [collect_loose(self.path, older_than, dry_run=dry_run)]
+        found = [garbage.collect_loose(self.path, older_than, dry_run=dry_run)]
         for name in TABLES:
             keep = {release.versions[name] for release in pinned if name in release.versions}
-            found.append(collect(self.path, self._table(name), keep, older_than, dry_run=dry_run))
-        return Garbage(
-            tuple(file for garbage in found for file in garbage.files), sum(garbage.bytes for garbage in found)
-        )
-
-    # -- files -------------------------------------------------------------------------------------------------------
-
-    def _write_rejects(self, stage: str, shard: str, fingerprint: str, rejects: pl.DataFrame) -> WrittenFile | None:
-        if rejects.is_empty():
-            return None
-        return self._write("rejects", f"stage={stage}/shard={shard}/fingerprint={fingerprint}", rejects)
-
-    def _write(self, table: str, partition: str, rows: pl.DataFrame) -> WrittenFile:
-        buffer = io.BytesIO()
-        rows.write_parquet(buffer, compression="zstd")
-        content = buffer.getvalue()
-        digest = hashlib.sha256(content).hexdigest()
-        # Named by content: a shard that is written again after a crash is the same file, not one more.
-        name = f"{partition}/{digest[:20]}.parquet"
-        with folder.clear_errors(f"Writing {name!r} of table {table!r} in {str(self.path)!r}"):
-            folder.write(self._table(table).path, name, content)
-        return WrittenFile(name, rows.height, len(content), digest)
-
-    def _select(self, table: str, version: int | None, shards: Collection[str] | None) -> list[DataFile]:
-        files = self._table(table).files(version)
-        if shards is None:
-            return files
-        wanted = set(shards)
-        # A shard without rejects has no file there.
-        missing = wanted - {file.shard for file in files} if table != "rejects" else set()
-        if missing:
-            raise StoreError(f"Shard {min(missing)!r} is not committed to table {table!r} in {str(self.path)!r}.")
-        return [file for file in files if file.shard in wanted]
-
-    def _check_sizes(self, table: str, files: Mapping[str, DataFile]) -> None:
-        # polars panics, and cannot be caught cleanly everywhere, when a file is shorter than it believes.
-        for path, file in files.items():
-            try:
-                size = Path(path).stat().st_size
-            except OSError as error:
-                raise StoreError(
-                    f"The file {path!r} of table {table!r} cannot be read: {folder.explain(error)}; restore it."
-                ) from error
-            if size != file.bytes:
-                raise StoreError(
-                    f"The file {path!r} of table {table!r} has {size} bytes instead of {file.bytes}; restore it."
-                )
-
-    def _columns(self, table: str) -> Columns:
-        if table not in TABLES:
-            raise StoreError(f"There is no table {table!r}; there are {', '.join(TABLES)}.")
-        return TABLES[table]
+            found.append(garbage.collect(self.path, self._table(name), keep, older_than, dry_run=dry_run))
+        return Garbage(tuple(file for part in found for file in part.files), sum(part.bytes for part in found))
 
     def _table(self, name: str) -> Table:
-        self._columns(name)
-        return table_of(self.path, name)
-
-
-def _unique(receipts: Iterable[Receipt]) -> list[Receipt]:
-    unique: dict[tuple[str, Shard], Receipt] = {}
-    for receipt in receipts:
-        other = unique.get((receipt.stage, receipt.shard))
-        if other and other.fingerprint != receipt.fingerprint:
-            raise StoreError(
-                f"Shard {receipt.shard!r} of stage {receipt.stage!r} was made in two ways ({other.fingerprint!r} and "
-                f"{receipt.fingerprint!r}); commit one of them."
-            )
-        unique[receipt.stage, receipt.shard] = receipt
-    return list(unique.values())
-
-
-def _described(receipts: Sequence[Receipt], recipes: Mapping[str, Recipe]) -> dict[str, Any]:
-    used = {receipt.stage: recipes[receipt.stage] for receipt in receipts}
-    return {
-        "shards": {receipt.shard: receipt.fingerprint for receipt in receipts},
-        "recipes": {identity(recipe): recipe.as_dict() for recipe in used.values()},
-    }
+        if name not in TABLES:
+            raise StoreError(f"There is no table {name!r}; there are {', '.join(TABLES)}.")
+        return layout.table_of(self.path, name, self._ids.get(name))

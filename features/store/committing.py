@@ -1,0 +1,99 @@
+"""What the flow does with receipts: verify every file, then put it in the place of what the shard held before."""
+
+import importlib.metadata
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from features.errors import StoreError
+from features.store import folder
+from features.store.checks import check_conservation
+from features.store.delta import NewFile, Table
+from features.store.fingerprints import Recipe, identity, identity_of
+from features.store.receipts import Receipt, WrittenFile
+from features.types import Shard
+
+
+def commit(
+    tables: Mapping[str, Table],
+    receipts: Iterable[Receipt],
+    *,
+    run_id: str,
+    recipes: Mapping[str, Recipe],
+    code_version: str | None,
+) -> dict[str, int]:
+    """Commit receipts to the tables, in the order of `tables`; `Store.commit` says the rest."""
+    unique = _unique(receipts)
+    for receipt in unique:
+        _verify(tables, receipt, recipes)
+    if not unique:
+        return {}
+    said = {"run_id": run_id, "code_version": code_version or importlib.metadata.version("facetflow")}
+    before = {name: table.version() for name, table in tables.items()}
+    # Rejects first: a crash in between leaves rejects of a shard that is made again, never rows whose rejects are lost.
+    rejected = [receipt for receipt in unique if receipt.reject_data]
+    after = {
+        "rejects": tables["rejects"].replace(
+            [NewFile(r.reject_data, r.shard, r.fingerprint, r.stage) for r in rejected if r.reject_data],
+            [(receipt.stage, receipt.shard) for receipt in unique if not receipt.reject_data],
+            said | {"versions": before} | _described(rejected, recipes),
+        )
+    }
+    for name, table in tables.items():
+        made = [receipt for receipt in unique if receipt.table == name and receipt.data]
+        if made:
+            after[name] = table.replace(
+                [NewFile(r.data, r.shard, r.fingerprint, None) for r in made if r.data],
+                (),
+                said | {"versions": before | after} | _described(made, recipes),
+            )
+    return after
+
+
+def _unique(receipts: Iterable[Receipt]) -> list[Receipt]:
+    unique: dict[tuple[str, Shard], Receipt] = {}
+    for receipt in receipts:
+        other = unique.get((receipt.stage, receipt.shard))
+        if other and other.fingerprint != receipt.fingerprint:
+            raise StoreError(
+                f"Shard {receipt.shard!r} of stage {receipt.stage!r} was made in two ways ({other.fingerprint!r} and "
+                f"{receipt.fingerprint!r}); commit one of them."
+            )
+        unique[receipt.stage, receipt.shard] = receipt
+    return list(unique.values())
+
+
+def _described(receipts: Sequence[Receipt], recipes: Mapping[str, Recipe]) -> dict[str, Any]:
+    """Return what a commit says of its shards: fingerprints, and the recipes by their identity."""
+    used = {receipt.stage: recipes[receipt.stage] for receipt in receipts}
+    return {
+        "shards": {receipt.shard: receipt.fingerprint for receipt in receipts},
+        "recipes": {identity(recipe): recipe.as_dict() for recipe in used.values()},
+    }
+
+
+def _verify(tables: Mapping[str, Table], receipt: Receipt, recipes: Mapping[str, Recipe]) -> None:
+    where = f"shard {receipt.shard!r} of stage {receipt.stage!r}"
+    recipe = recipes.get(receipt.stage)
+    if recipe is None:
+        raise StoreError(f"There is no recipe for {where}; give the recipe of every stage that is committed.")
+    if identity(recipe) != identity_of(receipt.fingerprint):
+        raise StoreError(
+            f"The fingerprint {receipt.fingerprint!r} of {where} is not of the recipe given, {identity(recipe)!r}; "
+            "plan again with the settings in use."
+        )
+    if receipt.data and receipt.table not in tables:
+        raise StoreError(f"There is no table {receipt.table!r} for {where}; there are {', '.join(tables)}.")
+    check_conservation(receipt.rows, receipt.rejects, receipt.expected, where)
+    for table, file in ((receipt.table, receipt.data), ("rejects", receipt.reject_data)):
+        if file:
+            _verify_file(tables[table].path / file.path, file, where)
+
+
+def _verify_file(path: Path, file: WrittenFile, where: str) -> None:
+    try:
+        same = path.stat().st_size == file.bytes and folder.sha256(path) == file.sha256
+    except OSError as error:
+        raise StoreError(f"The file {str(path)!r} of {where} cannot be read; run the shard again.") from error
+    if not same:
+        raise StoreError(f"The file {str(path)!r} of {where} is not what was written; run the shard again.")

@@ -1,0 +1,62 @@
+"""What the Delta log tells of a committed shard: what was done to what, by which run, from which versions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from features.store.delta import Table
+from features.store.fingerprints import Recipe, identity_of
+from features.types import Fingerprint, Shard
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A committed shard.
+
+    Args:
+        fingerprint: what was done, and to what.
+        rows: its rows.
+        bytes: size of its file.
+    """
+
+    fingerprint: Fingerprint
+    rows: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a committed shard comes from.
+
+    Args:
+        version: version of the table in which the shard appeared.
+        run_id: the run that committed it.
+        code_version: version of this package that ran.
+        recipe: how it was made; None when the commit does not say.
+        versions: versions of all tables just before that commit, which tell what the shard was made from.
+    """
+
+    version: int
+    run_id: str
+    code_version: str
+    recipe: Recipe | None
+    versions: Mapping[str, int]
+
+
+def trace(table: Table) -> dict[tuple[Shard, Fingerprint], Provenance]:
+    """Return where every shard that was ever committed to a table comes from, the last time it was; reads the log."""
+    found: dict[tuple[Shard, Fingerprint], Provenance] = {}
+    for record in table.history():
+        said = record.content
+        for shard, made in said.get("shards", {}).items():
+            recipe = said.get("recipes", {}).get(identity_of(Fingerprint(made)))
+            found.setdefault(
+                (Shard(shard), Fingerprint(made)),
+                Provenance(
+                    version=record.version,
+                    run_id=said.get("run_id", ""),
+                    code_version=said.get("code_version", ""),
+                    recipe=Recipe.from_dict(recipe) if recipe else None,
+                    versions=said.get("versions", {}),
+                ),
+            )
+    return found

@@ -1,0 +1,93 @@
+"""What a reader sees of a table: the files that the log names at a version, in the order of their shards."""
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from features.errors import StoreError
+from features.store import folder
+from features.store.delta import DataFile, Table
+from features.types import Shard
+
+_FILE = "__file"
+
+
+def scan(
+    table: Table,
+    version: int | None,
+    shards: Collection[str] | None,
+    columns: Sequence[str] | None,
+    *,
+    with_shard: bool,
+) -> pl.LazyFrame:
+    """Return rows of a table as a lazy frame; `Store.scan` says what the parameters are."""
+    schema = dict(table.columns)
+    if "stage" in table.partitions:
+        schema["stage"] = pl.String
+    wanted = list(columns) if columns is not None else list(schema)
+    if unknown := [name for name in wanted if name not in schema]:
+        raise StoreError(f"Table {table.name!r} has no column {unknown[0]!r}; it has {', '.join(schema)}.")
+    files = {str(table.path / file.path): file for file in _select(table, version, shards)}
+    _check_sizes(table, files)
+    frame = _lazy(files, schema | {"shard": pl.String})
+    return frame.select([*wanted, "shard"] if with_shard else wanted)
+
+
+def collect(frame: pl.LazyFrame, table: Table) -> pl.DataFrame:
+    """Return the rows of a lazy frame that `scan` gave.
+
+    Raises:
+        StoreError: when a file cannot be decoded.
+    """
+    try:
+        return frame.collect()
+    # polars panics on some damaged files, and a panic is no Exception.
+    except (pl.exceptions.PolarsError, OSError, pl.exceptions.PanicException) as error:
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise StoreError(
+            f"A file of table {table.name!r} in {str(table.path)!r} is damaged: {reason}; restore it, or build a "
+            "new store."
+        ) from error
+
+
+def _lazy(
+    files: Mapping[str, DataFile], schema: pl.Schema | Mapping[str, pl.DataType | type[pl.DataType]]
+) -> pl.LazyFrame:
+    if not files:
+        return pl.LazyFrame(schema=schema)
+    # The log says what partition a file is of; its path says the same, but so may a folder above the store.
+    frame = pl.scan_parquet(list(files), glob=False, hive_partitioning=False, include_file_paths=_FILE)
+    partitions = {"shard": {path: file.shard for path, file in files.items()}}
+    if "stage" in schema:
+        partitions["stage"] = {path: Shard(file.stage or "") for path, file in files.items()}
+    return frame.with_columns(
+        pl.col(_FILE).replace_strict(values, return_dtype=pl.String).alias(name) for name, values in partitions.items()
+    )
+
+
+def _select(table: Table, version: int | None, shards: Collection[str] | None) -> list[DataFile]:
+    files = table.files(version)
+    if shards is None:
+        return files
+    wanted = set(shards)
+    # A shard without rejects has no file among them.
+    missing = set() if "stage" in table.partitions else wanted - {file.shard for file in files}
+    if missing:
+        raise StoreError(f"Shard {min(missing)!r} is not committed to table {table.name!r} in {str(table.path)!r}.")
+    return [file for file in files if file.shard in wanted]
+
+
+def _check_sizes(table: Table, files: Mapping[str, DataFile]) -> None:
+    # A file that was cut short makes polars panic in a thread of its own, with a trace on the terminal.
+    for path, file in files.items():
+        try:
+            size = Path(path).stat().st_size
+        except OSError as error:
+            raise StoreError(
+                f"The file {path!r} of table {table.name!r} cannot be read: {folder.explain(error)}; restore it."
+            ) from error
+        if size != file.bytes:
+            raise StoreError(
+                f"The file {path!r} of table {table.name!r} has {size} bytes instead of {file.bytes}; restore it."
+            )
