@@ -83,6 +83,10 @@ class GraphLayout(Record):
 Layout = TableLayout | CaptionLayout | GraphLayout
 
 
+def _same_names() -> Mapping[str, Split]:
+    return {split: split for split in SPLITS}
+
+
 class Dataset(Record):
     """A pinned record of a dataset.
 
@@ -117,7 +121,7 @@ class Dataset(Record):
     label_scores: Mapping[str, float] = Field(default_factory=dict)
     no_gold: tuple[str, ...] = ()
     positives: tuple[str, ...] | None = None
-    split_names: Mapping[str, Split] = Field(default_factory=lambda: {split: split for split in SPLITS})
+    split_names: Mapping[str, Split] = Field(default_factory=_same_names)
     licence: str
     source: str
     paper: str

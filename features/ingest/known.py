@@ -1,0 +1,53 @@
+"""What the store holds already."""
+
+import polars as pl
+
+from features.errors import StoreError
+from features.store.schemas import Columns
+from features.types import PairId, SentenceId, Shard
+
+KNOWN_SENTENCES: Columns = {"sentence_id": pl.String, "shard": pl.String}
+"""Columns of `sentences` that ingest needs to know what is stored."""
+
+KNOWN_PAIRS: Columns = {
+    "pair_id": pl.String,
+    "shard": pl.String,
+    "positive_id": pl.String,
+    "score": pl.Float64,
+    "label": pl.String,
+}
+"""Columns of `pairs` that ingest needs to know what is stored: whether a pair has its negative, whether a judgement
+changed."""
+
+
+class Known:
+    """The stored sentences and pairs.
+
+    Args:
+        sentences: columns of `KNOWN_SENTENCES`.
+        pairs: columns of `KNOWN_PAIRS`.
+
+    Raises:
+        StoreError: a column is missing.
+    """
+
+    def __init__(self, sentences: pl.DataFrame, pairs: pl.DataFrame) -> None:
+        _require(sentences, KNOWN_SENTENCES, "sentences")
+        _require(pairs, KNOWN_PAIRS, "pairs")
+        self.judgements = pairs
+        self.shard_of: dict[SentenceId, Shard] = {}
+        self.pair_ids: set[PairId] = set()
+        self.with_negative: set[PairId] = set()
+        self.pair_shards: list[Shard] = []
+        if sentences.height:
+            self.shard_of = dict(zip(sentences["sentence_id"].to_list(), sentences["shard"].to_list(), strict=True))
+        if pairs.height:
+            self.pair_ids = set(pairs["pair_id"].to_list())
+            self.with_negative = set(pairs["positive_id"].drop_nulls().to_list())
+            self.pair_shards = pairs["shard"].unique().to_list()
+
+
+def _require(frame: pl.DataFrame, columns: Columns, table: str) -> None:
+    missing = [name for name in columns if name not in frame.columns]
+    if missing and frame.height:
+        raise StoreError(f"the known {table} lack the columns {missing}: read {list(columns)} from the store.")

@@ -1,0 +1,40 @@
+"""Cutting rows into shards that never change."""
+
+from collections.abc import Iterable
+
+import polars as pl
+
+from features.errors import StoreError
+from features.types import Shard
+
+
+def shard_name(table: str, number: int) -> Shard:
+    """Return the name of a shard.
+
+    >>> shard_name("pairs", 7)
+    'pairs-00007'
+    """
+    return Shard(f"{table}-{number:05d}")
+
+
+def next_number(table: str, known: Iterable[Shard]) -> int:
+    """Return the first free number after those of the known shards.
+
+    Raises:
+        StoreError: a shard is not named as ours are.
+    """
+    last = -1
+    for name in known:
+        prefix, _, number = name.rpartition("-")
+        if prefix != table or not number.isdecimal():
+            raise StoreError(f"the known shard {name!r} is no shard of {table!r}: pass the shards of that table.")
+        last = max(last, int(number))
+    return last + 1
+
+
+def cut(rows: pl.DataFrame, table: str, size: int, first: int) -> dict[Shard, pl.DataFrame]:
+    """Cut rows into shards of `size` rows, the last with what is left, numbered from `first`."""
+    return {
+        shard_name(table, first + number): rows.slice(start, size)
+        for number, start in enumerate(range(0, rows.height, size))
+    }
