@@ -1,0 +1,85 @@
+"""`facetflow measure`: files in, table out."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+from features.errors import InputError
+from features.measured_files import measure_files
+from features.parsers.settings import LabelVectorSettings
+from features.store.schemas import METRIC_NAMES
+from flows.commands.measure import measure
+
+BOY = "# ::id x1\n# ::snt The boy sleeps.\n(s / sleep-01 :ARG0 (b / boy))\n\n"
+GIRL = "# ::id x2\n(s / sleep-01 :ARG0 (g / girl))\n\n"
+WRONG = "# ::id x3\n(s / sleep-01 :ARG0 (g / girl)\n\n"
+
+
+@pytest.fixture
+def vectors(tmp_path: Path) -> LabelVectorSettings:
+    path = tmp_path / "words.txt"
+    path.write_text("sleep 1 0 0\nboy 0 1 0\ngirl 0 0 1\n")
+    return LabelVectorSettings(backend="glove", file=path)
+
+
+def write(path: Path, *blocks: str) -> Path:
+    path.write_text("".join(blocks))
+    return path
+
+
+def test_a_row_for_each_pair_with_the_fifteen_columns(tmp_path: Path, vectors: LabelVectorSettings) -> None:
+    first, second = write(tmp_path / "a.amr", BOY, BOY), write(tmp_path / "b.amr", BOY, GIRL)
+    scores = measure_files(first, second, vectors).scores
+    assert scores.columns[3:18] == list(METRIC_NAMES)
+    assert scores["pair"].to_list() == [1, 2]
+    assert scores["id_b"].to_list() == ["x1", "x2"]
+    assert scores.row(0)[3:18] == pytest.approx((1.0,) * 15)
+    # Two of three triples and the root match: sleep-01, TOP and ARG0, but not boy with girl.
+    assert scores["smatch"][1] == pytest.approx(3 / 4)
+
+
+def test_a_wrong_graph_leaves_its_pair_empty_and_the_others_in_place(
+    tmp_path: Path, vectors: LabelVectorSettings
+) -> None:
+    first, second = write(tmp_path / "a.amr", BOY, WRONG, GIRL), write(tmp_path / "b.amr", BOY, BOY, GIRL)
+    measured = measure_files(first, second, vectors)
+    assert measured.scores["smatch"].to_list() == [1.0, None, 1.0]
+    assert len(measured.wrong) == 1
+    assert "a.amr" in measured.wrong[0]
+    assert "not closed" in measured.wrong[0]
+
+
+def test_repeated_ids_are_different_pairs(tmp_path: Path, vectors: LabelVectorSettings) -> None:
+    scores = measure_files(write(tmp_path / "a.amr", BOY, BOY), write(tmp_path / "b.amr", GIRL, BOY), vectors).scores
+    assert scores["smatch"].to_list() == [pytest.approx(3 / 4), 1.0]
+
+
+def test_files_of_different_lengths_are_refused(tmp_path: Path, vectors: LabelVectorSettings) -> None:
+    with pytest.raises(InputError, match=r"has 2 graphs and .* has 1"):
+        measure_files(write(tmp_path / "a.amr", BOY, BOY), write(tmp_path / "b.amr", BOY), vectors)
+
+
+@pytest.mark.parametrize(("suffix", "read"), [(".tsv", "csv"), (".jsonl", "ndjson"), (".parquet", "parquet")])
+def test_the_suffix_chooses_the_format(tmp_path: Path, vectors: LabelVectorSettings, suffix: str, read: str) -> None:
+    first, second = write(tmp_path / "a.amr", BOY), write(tmp_path / "b.amr", GIRL)
+    output = tmp_path / f"scores{suffix}"
+    result = CliRunner().invoke(
+        measure, [str(first), str(second), "-o", str(output), "--glove", str(vectors.file)], standalone_mode=False
+    )
+    assert result.exception is None
+    assert result.return_value == 0
+    readers = {
+        "csv": lambda: pl.read_csv(output, separator="\t"),
+        "ndjson": lambda: pl.read_ndjson(output),
+        "parquet": lambda: pl.read_parquet(output),
+    }
+    assert readers[read]()["smatch"].to_list() == pytest.approx([3 / 4])
+
+
+def test_an_unknown_suffix_is_refused_before_the_work(tmp_path: Path) -> None:
+    first = write(tmp_path / "a.amr", BOY)
+    result = CliRunner().invoke(measure, [str(first), str(first), "-o", str(tmp_path / "scores.xlsx")])
+    assert isinstance(result.exception, InputError)
+    assert ".parquet" in str(result.exception)
