@@ -275,10 +275,9 @@ class Table:
             raise StoreError(
                 f"{what} failed: there is no table; it was deleted or moved, so restore it or build a new store."
             ) from error
-        except DeltaError as error:
-            raise StoreError(f"{what} failed: {_first_line(error)}; restore the table or build a new store.") from error
-        except OSError as error:
-            raise StoreError(f"{what} failed: {folder.explain(error)}.") from error
+        except (DeltaError, OSError) as error:
+            reason = folder.explain(error, "restore the table, or build a new store")
+            raise StoreError(f"{what} failed: {reason}.") from error
 
 
 def _add(new: NewFile) -> AddAction:
@@ -290,8 +289,3 @@ def _add(new: NewFile) -> AddAction:
         data_change=True,
         stats=json.dumps({"numRecords": new.file.rows}),
     )
-
-
-def _first_line(error: Exception) -> str:
-    """Return the first line of a Rust error; what follows is a stack trace."""
-    return str(error).partition("\n")[0].strip().rstrip(".;")

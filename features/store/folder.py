@@ -10,6 +10,7 @@ import contextlib
 import errno
 import hashlib
 import os
+import re
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,9 @@ from features.errors import StoreError
 
 TEMPORARY = "_tmp-"
 """What the name of every file begins with that is still being written."""
+
+_IN_RUST = re.compile(r"\(os error (\d+)\)")
+"""How errors of Rust libraries name the number; their `errno` is empty."""
 
 _WHAT_TO_DO = {
     errno.ENOSPC: "the disk is full; free some space and run again, nothing that is committed was touched",
@@ -31,10 +35,20 @@ _WHAT_TO_DO = {
 }
 
 
-def explain(error: OSError) -> str:
-    """Return what is wrong and what to do about an error of the file system, as the end of a sentence."""
-    known = _WHAT_TO_DO.get(error.errno or 0)
-    return known or f"{error.strerror or error}; correct that and run again"
+def explain(error: Exception, otherwise: str = "correct that and run again") -> str:
+    """Return what is wrong and what to do about it, as the end of a sentence.
+
+    Args:
+        error: of the file system, or of a Rust library that met one.
+        otherwise: what to do about an error that is not of the usual ones.
+    """
+    number = error.errno if isinstance(error, OSError) else None
+    if number is None and (found := _IN_RUST.search(str(error))):
+        number = int(found.group(1))
+    if number in _WHAT_TO_DO:
+        return _WHAT_TO_DO[number]
+    # A Rust error goes on with its causes, and a DeltaError with a stack trace.
+    return f"{str(error).partition(chr(10))[0].strip().rstrip('.;')}; {otherwise}"
 
 
 @contextlib.contextmanager

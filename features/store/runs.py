@@ -48,6 +48,8 @@ class RunRecord:
         failed: shards that could not be made.
         release: number of the release it published.
         message: why it did not publish, or how it failed.
+        wall: time on the wall by part of the run, in seconds.
+        outside: share of the workers' time that went into no stage; None for a run without workers.
     """
 
     run_id: str
@@ -61,6 +63,8 @@ class RunRecord:
     failed: tuple[FailedShard, ...] = ()
     release: int | None = None
     message: str = ""
+    wall: Mapping[str, float] = field(default_factory=dict)
+    outside: float | None = None
 
 
 def now() -> str:

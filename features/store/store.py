@@ -241,10 +241,16 @@ class Store:
         """Return all releases, oldest first."""
         return [read_release(self.path, number) for number in release_numbers(self.path)]
 
-    def latest_release(self) -> Release | None:
-        """Return the newest release, None before the first."""
+    def latest_release(self) -> Release:
+        """Return the newest release.
+
+        Raises:
+            StoreError: before the first release.
+        """
         numbers = release_numbers(self.path)
-        return read_release(self.path, numbers[-1]) if numbers else None
+        if not numbers:
+            raise StoreError(f"The store {str(self.path)!r} has no release yet; build first.")
+        return read_release(self.path, numbers[-1])
 
     def record_run(self, record: RunRecord) -> None:
         """Keep the record of a run, in the place of an earlier one of the same run."""

@@ -1,0 +1,366 @@
+"""What may enter a table, and that it enters once and whole."""
+
+import dataclasses
+import errno
+import os
+import pickle
+import threading
+from pathlib import Path
+
+import polars as pl
+import pytest
+from deltalake import DeltaTable
+
+from features.errors import StoreError
+from features.stages import StageOutput
+from features.store import Store, delta, folder
+from features.store.fingerprints import Recipe, fingerprint
+from features.store.schemas import TABLES
+
+
+def mark(recipes, table, *inputs):
+    return fingerprint(recipes[table], inputs)
+
+
+def ids(store, table="sentences"):
+    return store.read(table)[:, 0].to_list()
+
+
+# -- what a worker may write -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (pl.DataFrame({"sentence_id": ["a"]}), "no column 'text'"),
+        (pl.DataFrame({"sentence_id": ["a"], "txt": ["t"]}), "no column 'text', an unknown column 'txt'"),
+        (pl.DataFrame({"sentence_id": ["a"], "text": [1]}), "Column 'text' of shard 's0' .* is Int64"),
+        (pl.DataFrame({"text": ["t"], "sentence_id": ["a"]}), "order text, sentence_id"),
+        (pl.DataFrame({"sentence_id": ["a", "a"], "text": ["t", "u"]}), "'a' is in shard 's0' .* twice"),
+        (pl.DataFrame({"sentence_id": ["a", None], "text": ["t", "u"]}), "has no 'sentence_id'"),
+    ],
+)
+def test_wrong_rows_are_refused_by_name(store, recipes, rows, words):
+    with pytest.raises(StoreError, match=words):
+        store.write_shard("sentences", "s0", mark(recipes, "sentences"), StageOutput(rows))
+    assert not list(store.path.rglob("*.parquet"))
+
+
+def test_wrong_rejects_are_refused_by_name(store, recipes, filled):
+    output = StageOutput(filled("sentences", ["a"]).rows, pl.DataFrame({"entity_id": ["b"]}))
+
+    with pytest.raises(StoreError, match=r"rejects of shard 's0' .* no column 'code'"):
+        store.write_shard("sentences", "s0", mark(recipes, "sentences"), output)
+
+
+def test_entity_that_is_made_and_rejected_is_refused(store, recipes, filled):
+    with pytest.raises(StoreError, match="'b' is a row and a reject"):
+        store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a", "b"], ["c", "b"]))
+
+
+def test_word_may_be_called_like_a_rejected_sentence(store, recipes, filled):
+    receipt = store.write_shard(
+        "label_vectors", "s0", mark(recipes, "label_vectors"), filled("label_vectors", ["a"], ["a"])
+    )
+
+    assert (receipt.rows, receipt.rejects) == (1, 1)
+
+
+@pytest.mark.parametrize(("expected", "fine"), [(2, False), (3, True), (4, False), (None, True)])
+def test_every_row_that_goes_in_comes_out(store, recipes, filled, expected, fine):
+    output = filled("amr", ["a", "b"], ["c"])
+
+    if fine:
+        assert store.write_shard("amr", "s0", mark(recipes, "amr"), output, expected=expected).rejects == 1
+    else:
+        with pytest.raises(StoreError, match=f"{expected} rows went into shard 's0'"):
+            store.write_shard("amr", "s0", mark(recipes, "amr"), output, expected=expected)
+
+
+def test_rejects_are_no_shard_of_their_own(store, recipes, filled):
+    with pytest.raises(StoreError, match="write_rejects"):
+        store.write_shard("rejects", "s0", mark(recipes, "amr"), filled("amr", ["a"]))
+
+
+def test_same_content_is_the_same_file(store, recipes, filled):
+    first = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"]))
+    second = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"]))
+
+    assert first == second
+    assert len(list(store.path.rglob("*.parquet"))) == 1
+
+
+def test_written_shard_is_in_no_table_until_it_is_committed(store, recipes, filled):
+    receipt = store.write_shard(
+        "sentences", "s0", mark(recipes, "sentences"), filled("sentences", ["a"], ["b"]), seconds=2
+    )
+
+    assert ids(store) == []
+    assert store.rejected() == {}
+    assert pickle.loads(pickle.dumps(receipt)) == receipt
+    assert (receipt.seconds, receipt.rows, receipt.rejects, len(receipt.files)) == (2, 1, 1, 2)
+
+
+# -- committing ------------------------------------------------------------------------------------------------------
+
+
+def test_commit_replaces_the_shards_of_its_receipts_only(store, recipes, filled):
+    def receipt(shard, *rows):
+        return store.write_shard("sentences", shard, mark(recipes, "sentences", *rows), filled("sentences", [*rows]))
+
+    store.commit([receipt("s0", "a"), receipt("s1", "b"), receipt("s2", "c")], run_id="1", recipes=recipes)
+    versions = store.commit([receipt("s0", "d", "e"), receipt("s2")], run_id="2", recipes=recipes)
+
+    assert ids(store) == ["d", "e", "b"]
+    assert versions == {"rejects": 0, "sentences": 2}
+
+
+def test_commit_of_several_tables(store, recipes, filled):
+    receipts = [
+        store.write_shard(table, "s0", mark(recipes, table), filled(table, ["a"], ["b"]))
+        for table in ("amr", "metrics")
+    ]
+
+    assert store.commit(iter(receipts), run_id="1", recipes=recipes) == {"rejects": 1, "amr": 1, "metrics": 1}
+    assert store.rejected().keys() == {("amr", "s0"), ("metrics", "s0")}
+
+
+def test_repeated_receipt_changes_nothing(store, recipes, filled):
+    receipt = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"], ["b"]))
+
+    first = store.commit([receipt], run_id="1", recipes=recipes)
+    assert store.commit([receipt, receipt], run_id="2", recipes=recipes) == first
+    assert store.versions()["amr"] == 1
+    assert ids(store, "amr") == ["a"]
+    assert store.read("rejects").height == 1
+
+
+def test_commit_of_nothing(store, recipes):
+    assert store.commit([], run_id="1", recipes=recipes) == {}
+
+
+def test_old_receipt_wins_when_it_is_committed_last(store, recipes, filled):
+    old = store.write_shard("amr", "s0", mark(recipes, "amr", "1"), filled("amr", ["a"]))
+    new = store.write_shard("amr", "s0", mark(recipes, "amr", "2"), filled("amr", ["b"]))
+
+    for receipt in (old, new, old):
+        store.commit([receipt], run_id="1", recipes=recipes)
+    assert ids(store, "amr") == ["a"]
+
+
+def test_rejects_go_when_their_shard_is_made_without_them(store, recipes, filled):
+    for rejected in (["b", "c"], ["c"], []):
+        receipt = store.write_shard("amr", "s0", mark(recipes, "amr", *rejected), filled("amr", ["a"], rejected))
+        store.commit([receipt], run_id="1", recipes=recipes)
+
+        assert store.read("rejects", columns=["entity_id", "stage"]).rows() == [(entity, "amr") for entity in rejected]
+
+
+def test_rejects_of_one_stage_leave_those_of_another(store, recipes, filled):
+    for table in ("amr", "embeddings"):
+        receipt = store.write_shard(table, "s0", mark(recipes, table), filled(table, [], [table]))
+        store.commit([receipt], run_id="1", recipes=recipes)
+
+    assert store.read("rejects", with_shard=True).select("entity_id", "stage", "shard").rows() == [
+        ("amr", "amr", "s0"),
+        ("embeddings", "embeddings", "s0"),
+    ]
+
+
+def test_rejects_of_ingest_are_replaced_as_a_whole(store, recipes, filled):
+    for rejected in (["f:1", "f:2"], ["f:2"], []):
+        rejects = filled("amr", [], rejected).rejects
+        receipt = store.write_rejects("ingest", "corpora", mark(recipes, "ingest", *rejected), rejects)
+        store.commit([receipt], run_id="1", recipes=recipes)
+
+        assert store.read("rejects")["entity_id"].to_list() == rejected
+
+
+def test_commit_says_where_a_shard_comes_from(store, recipes, filled):
+    first = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"]))
+    store.commit([first], run_id="first", recipes=recipes, code_version="1.2")
+    second = store.write_shard("metrics", "p0", mark(recipes, "metrics"), filled("metrics", ["a"]))
+    store.commit([second], run_id="second", recipes=recipes)
+
+    amr = store.provenance("amr")["s0", first.fingerprint]
+    metrics = store.provenance("metrics")["p0", second.fingerprint]
+    assert (amr.run_id, amr.code_version, amr.version, amr.recipe) == ("first", "1.2", 1, recipes["amr"])
+    assert (metrics.run_id, metrics.versions["amr"], metrics.versions["metrics"]) == ("second", 1, 0)
+
+
+def test_history_is_kept_beyond_a_checkpoint(store, recipes, filled):
+    marks = [mark(recipes, "amr", str(number)) for number in range(105)]
+    for number, made in enumerate(marks):
+        store.commit([store.write_shard("amr", "s0", made, filled("amr", [str(number)]))], run_id="r", recipes=recipes)
+
+    assert list(store.path.rglob("*.checkpoint.parquet"))
+    assert store.read("amr", 3)["sentence_id"].to_list() == ["2"]
+    assert store.provenance("amr")["s0", marks[0]].version == 1
+
+
+# -- what is refused -------------------------------------------------------------------------------------------------
+
+
+def test_receipt_whose_file_is_gone_is_refused(store, recipes, filled):
+    receipt = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"], ["b"]))
+    (store.path / "tables" / "rejects" / receipt.reject_data.path).unlink()
+
+    with pytest.raises(StoreError, match="cannot be read; run the shard again"):
+        store.commit([receipt], run_id="1", recipes=recipes)
+    assert set(store.versions().values()) == {0}
+
+
+@pytest.mark.parametrize("content", [b"x", None])
+def test_receipt_whose_file_changed_is_refused(store, recipes, filled, content):
+    receipt = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"]))
+    file = store.path / "tables" / "amr" / receipt.data.path
+    file.write_bytes(content or file.read_bytes()[:-1] + b"?")
+
+    with pytest.raises(StoreError, match="is not what was written"):
+        store.commit([receipt], run_id="1", recipes=recipes)
+
+
+def test_receipt_that_lost_rows_is_refused(store, recipes, filled):
+    receipt = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"]), expected=1)
+
+    with pytest.raises(StoreError, match="2 rows went into"):
+        store.commit([dataclasses.replace(receipt, expected=2)], run_id="1", recipes=recipes)
+
+
+def test_receipt_of_another_recipe_is_refused(store, recipes, filled):
+    receipt = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"]))
+
+    with pytest.raises(StoreError, match="is not of the recipe given"):
+        store.commit([receipt], run_id="1", recipes=recipes | {"amr": Recipe("amr", {"size": 2})})
+    with pytest.raises(StoreError, match="no recipe for shard 's0'"):
+        store.commit([receipt], run_id="1", recipes={})
+
+
+def test_two_ways_to_make_one_shard_are_refused(store, recipes, filled):
+    receipts = [store.write_shard("amr", "s0", mark(recipes, "amr", i), filled("amr", ["a"])) for i in "12"]
+
+    with pytest.raises(StoreError, match="made in two ways"):
+        store.commit(receipts, run_id="1", recipes=recipes)
+
+
+def test_one_bad_receipt_keeps_the_batch_out(store, recipes, filled):
+    good = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"]))
+    bad = dataclasses.replace(good, shard="s1", data=dataclasses.replace(good.data, path="none.parquet"))
+
+    with pytest.raises(StoreError, match=r"none\.parquet"):
+        store.commit([good, bad], run_id="1", recipes=recipes)
+    assert ids(store, "amr") == []
+
+
+# -- disks that fail, and others who write -----------------------------------------------------------------------------
+
+
+def test_full_disk_while_writing(store, recipes, filled, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StoreError, match="the disk is full"):
+        store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"]))
+    assert not list((store.path / "tables" / "amr").glob("*tmp*"))
+
+
+@pytest.mark.parametrize("table", ["rejects", "amr"])
+def test_full_disk_while_committing(store, recipes, filled, monkeypatch, table):
+    receipt = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"], ["b"]))
+    real = DeltaTable.create_write_transaction
+
+    def full(self, *arguments, **options):
+        if self.table_uri.rstrip("/").endswith(table):
+            raise OSError("Generic LocalFileSystem error\n  No space left on device (os error 28)")
+        return real(self, *arguments, **options)
+
+    monkeypatch.setattr(DeltaTable, "create_write_transaction", full)
+    with pytest.raises(StoreError, match=f"Committing to table '{table}' .* the disk is full"):
+        store.commit([receipt], run_id="1", recipes=recipes)
+    assert ids(store, "amr") == []
+
+    monkeypatch.undo()
+    store.commit([receipt], run_id="2", recipes=recipes)
+    assert (ids(store, "amr"), store.read("rejects").height) == (["a"], 1)
+
+
+def test_commit_that_comes_in_between_is_seen(store, recipes, filled, monkeypatch):
+    mine = store.write_shard("amr", "s0", mark(recipes, "amr", "mine"), filled("amr", ["a"]))
+    theirs = store.write_shard("amr", "s0", mark(recipes, "amr", "theirs"), filled("amr", ["b"]))
+    real = DeltaTable.create_write_transaction
+
+    def come_first(self, *arguments, **options):
+        monkeypatch.setattr(DeltaTable, "create_write_transaction", real)
+        Store.open(store.path).commit([theirs], run_id="theirs", recipes=recipes)
+        return self.create_write_transaction(*arguments, **options)
+
+    monkeypatch.setattr(DeltaTable, "create_write_transaction", come_first)
+    versions = store.commit([mine], run_id="mine", recipes=recipes)
+
+    assert versions["amr"] == 2
+    assert ids(store, "amr") == ["a"]
+    assert store.read("amr", 1)["sentence_id"].to_list() == ["b"]
+
+
+def test_commits_that_always_come_in_between_are_given_up(store, recipes, filled, monkeypatch):
+    mine = store.write_shard("amr", "s0", mark(recipes, "amr", "mine"), filled("amr", ["a"]))
+    real = DeltaTable.create_write_transaction
+    numbers = iter(range(1000))
+
+    def come_first(self, *arguments, **options):
+        with monkeypatch.context() as inner:
+            inner.setattr(DeltaTable, "create_write_transaction", real)
+            number = str(next(numbers))
+            theirs = store.write_shard("amr", "s1", mark(recipes, "amr", number), filled("amr", [number]))
+            store.commit([theirs], run_id="theirs", recipes=recipes)
+        return real(self, *arguments, **options)
+
+    monkeypatch.setattr(delta.time, "sleep", lambda _: None)
+    monkeypatch.setattr(DeltaTable, "create_write_transaction", come_first)
+    with pytest.raises(StoreError, match="let only one flow write"):
+        store.commit([mine], run_id="mine", recipes=recipes)
+
+
+def test_flows_that_commit_at_once_lose_and_double_nothing(store, recipes, filled):
+    errors = []
+
+    def flow(name):
+        try:
+            for number in range(8):
+                shard = f"s{number % 4}"
+                made = mark(recipes, "amr", name, str(number))
+                receipt = store.write_shard(
+                    "amr", shard, made, filled("amr", [f"{shard}-{i}" for i in range(5)], ["x"])
+                )
+                store.commit([receipt], run_id=name, recipes=recipes)
+        except StoreError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=flow, args=(name,)) for name in ("one", "two", "three")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert errors == []
+    assert ids(store, "amr") == [f"s{number}-{i}" for number in range(4) for i in range(5)]
+    assert len(store.rejected()) == 4
+
+
+def test_no_worker_commits(store, recipes, filled):
+    before = {file: file.read_bytes() for file in store.path.rglob("_delta_log/*")}
+    for table in TABLES.keys() - {"rejects"}:
+        store.write_shard(table, "s0", mark(recipes, table), filled(table, ["a"], ["b"]))
+
+    assert {file: file.read_bytes() for file in store.path.rglob("_delta_log/*")} == before
+
+
+def test_log_is_forced_to_disk_before_a_commit_counts(store, recipes, filled, monkeypatch):
+    synced: list[Path] = []
+    monkeypatch.setattr(folder, "sync", synced.append)
+    receipt = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"]))
+    store.commit([receipt], run_id="1", recipes=recipes)
+
+    log = store.path / "tables" / "amr" / "_delta_log"
+    assert synced[-2:] == [log / f"{1:020d}.json", log]

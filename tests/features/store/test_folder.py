@@ -1,0 +1,77 @@
+"""A file appears whole or not at all."""
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from features.errors import StoreError
+from features.store import folder
+
+
+def names(path: Path) -> list[str]:
+    return sorted(str(file.relative_to(path)) for file in path.rglob("*") if file.is_file())
+
+
+def test_write_makes_folders_and_replaces(tmp_path):
+    folder.write(tmp_path, "a/b/c.txt", b"one")
+    folder.write(tmp_path, "a/b/c.txt", b"two")
+
+    assert (tmp_path / "a/b/c.txt").read_bytes() == b"two"
+    assert names(tmp_path) == ["a/b/c.txt"]
+
+
+def test_write_does_not_replace_when_told(tmp_path):
+    folder.write(tmp_path, "a.txt", b"one", replace=False)
+
+    with pytest.raises(FileExistsError):
+        folder.write(tmp_path, "a.txt", b"two", replace=False)
+    assert (tmp_path / "a.txt").read_bytes() == b"one"
+    assert names(tmp_path) == ["a.txt"]
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
+def test_failed_write_leaves_what_was_there(tmp_path, monkeypatch, step, number):
+    folder.write(tmp_path, "a.txt", b"one")
+
+    def fail(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(*{"fsync": (os, "fsync", fail), "replace": (Path, "replace", fail)}[step])
+
+    with pytest.raises(OSError, match=os.strerror(number)):
+        folder.write(tmp_path, "a.txt", b"two")
+    assert (tmp_path / "a.txt").read_bytes() == b"one"
+    assert names(tmp_path) == ["a.txt"]
+
+
+def test_folder_that_is_removed_meanwhile_is_made_again(tmp_path, monkeypatch):
+    replace = Path.replace
+
+    def remove_first(self, target):
+        monkeypatch.setattr(Path, "replace", replace)
+        target.parent.rmdir()
+        return self.replace(target)
+
+    monkeypatch.setattr(Path, "replace", remove_first)
+    folder.write(tmp_path, "a/b.txt", b"one")
+
+    assert names(tmp_path) == ["a/b.txt"]
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(errno.ENOSPC, "x"), "the disk is full"),
+        (OSError(errno.EROFS, "x"), "read-only"),
+        (OSError("Generic LocalFileSystem error\n No space left on device (os error 28)"), "the disk is full"),
+        (OSError("something else\n  with a trace"), "something else; correct that"),
+    ],
+)
+def test_errors_say_what_to_do(error, words):
+    with pytest.raises(StoreError, match=words) as raised, folder.clear_errors("Writing"):
+        raise error
+    assert raised.value.__cause__ is error
+    assert "\n" not in str(raised.value)

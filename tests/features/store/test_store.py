@@ -1,0 +1,309 @@
+"""Opening, writing and reading a store."""
+
+import json
+import os
+import pickle
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from features.errors import StoreError
+from features.store import Store, layout
+from features.store.fingerprints import fingerprint
+from features.store.schemas import SENTENCES, TABLES
+
+
+def commit(store, recipes, filled, table, **shards):
+    receipts = [
+        store.write_shard(table, shard, fingerprint(recipes[table], [shard]), filled(table, ids))
+        for shard, ids in shards.items()
+    ]
+    return store.commit(receipts, run_id="run", recipes=recipes)
+
+
+# -- opening -------------------------------------------------------------------------------------------------------
+
+
+def test_new_store_has_every_table_empty(store):
+    for name, columns in TABLES.items():
+        rows = store.read(name)
+        assert rows.height == 0
+        assert dict(rows.select(columns.keys()).schema) == pl.Schema(columns)
+    assert set(store.versions().values()) == {0}
+
+
+def test_store_opens_by_path_and_by_url(store):
+    assert Store.open(store.path).versions() == store.versions()
+    assert Store.open(store.path.as_uri()).path == store.path
+
+
+def test_a_url_may_have_escaped_characters(tmp_path):
+    path = tmp_path / "a store=1"
+    made = Store.open(path.as_uri(), create=True)
+
+    assert made.path == path
+    assert Store.open(path).read("amr").height == 0
+
+
+def test_opening_again_keeps_what_is_there(store, recipes, filled):
+    commit(store, recipes, filled, "sentences", s0=["a", "b"])
+
+    assert Store.open(store.path, create=True).read("sentences").height == 2
+
+
+def test_store_is_picklable(store, recipes, filled):
+    copy = pickle.loads(pickle.dumps(store))
+
+    commit(copy, recipes, filled, "sentences", s0=["a"])
+    assert store.read("sentences").height == 1
+
+
+@pytest.mark.parametrize("create", [False, True])
+def test_a_file_is_no_store(tmp_path, create):
+    file = tmp_path / "file"
+    file.write_text("x")
+
+    with pytest.raises(StoreError, match="is a file"):
+        Store.open(file, create=create)
+    with pytest.raises(StoreError, match="is a file"):
+        Store.open(file / "inside", create=create)
+
+
+def test_missing_store_is_not_made_unasked(tmp_path):
+    with pytest.raises(StoreError, match="no store in"):
+        Store.open(tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+def test_folder_with_other_files_is_left_alone(tmp_path):
+    (tmp_path / "thesis.tex").write_text("x")
+
+    with pytest.raises(StoreError, match=r"holds 'thesis\.tex'"):
+        Store.open(tmp_path, create=True)
+
+
+@pytest.mark.parametrize("url", ["s3://bucket/store", "gs://bucket/store", "http://host/store"])
+def test_object_stores_are_refused(url):
+    with pytest.raises(StoreError, match="not on a file system"):
+        Store.open(url, create=True)
+
+
+def test_newer_format_is_refused(store):
+    file = store.path / "store.json"
+    content = json.loads(file.read_text())
+    file.write_text(json.dumps(content | {"format": layout.FORMAT + 1}))
+
+    with pytest.raises(StoreError, match="install a newer facetflow"):
+        Store.open(store.path)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"format": "x", "tables": {}}', '{"format": 1}'])
+def test_damaged_description_is_named(store, content):
+    (store.path / "store.json").write_text(content)
+
+    with pytest.raises(StoreError, match=r"store\.json.* is damaged"):
+        Store.open(store.path, create=True)
+
+
+def test_store_that_was_half_made_is_made_to_the_end(store):
+    (store.path / "store.json").unlink()
+    shutil.rmtree(store.path / "tables" / "metrics")
+
+    assert Store.open(store.path, create=True).read("metrics").height == 0
+
+
+def test_store_of_an_older_version_gets_its_new_tables(store):
+    file = store.path / "store.json"
+    content = json.loads(file.read_text())
+    del content["tables"]["metrics"]
+    file.write_text(json.dumps(content))
+    shutil.rmtree(store.path / "tables" / "metrics")
+
+    assert Store.open(store.path, create=True).read("metrics").height == 0
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_folder_without_permission_is_named(tmp_path):
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(StoreError, match="no permission"):
+            Store.open(tmp_path / "store", create=True)
+    finally:
+        tmp_path.chmod(0o700)
+
+
+# -- reading -------------------------------------------------------------------------------------------------------
+
+
+def test_rows_come_by_shard_in_the_order_they_were_written(store, recipes, filled):
+    commit(store, recipes, filled, "sentences", s1=["d", "c"], s0=["b", "a"])
+
+    rows = store.read("sentences", with_shard=True)
+    assert rows["sentence_id"].to_list() == ["b", "a", "d", "c"]
+    assert rows["shard"].to_list() == ["s0", "s0", "s1", "s1"]
+    assert rows.columns == [*SENTENCES, "shard"]
+
+
+def test_shards_and_columns_are_chosen(store, recipes, filled):
+    commit(store, recipes, filled, "sentences", s0=["a"], s1=["b"], s2=["c"])
+
+    assert store.read("sentences", shards=["s2", "s0"], columns=["sentence_id"]).rows() == [("a",), ("c",)]
+    assert store.read("sentences", shards=[]).height == 0
+    assert store.scan("sentences", shards=["s1"]).collect()["sentence_id"].to_list() == ["b"]
+
+
+def test_shard_without_rows_is_committed(store, recipes, filled):
+    commit(store, recipes, filled, "sentences", s0=[], s1=["a"])
+
+    assert [known.rows for known in store.committed("sentences").values()] == [0, 1]
+    assert store.read("sentences", shards=["s0"]).height == 0
+    assert store.read("sentences").height == 1
+
+
+def test_older_versions_stay_as_they_were(store, recipes, filled):
+    first = commit(store, recipes, filled, "sentences", s0=["a"])["sentences"]
+    commit(store, recipes, filled, "sentences", s0=["b", "c"], s1=["d"])
+
+    assert store.read("sentences", first)["sentence_id"].to_list() == ["a"]
+    assert store.committed("sentences", first)["s0"].rows == 1
+    assert store.read("sentences")["sentence_id"].to_list() == ["b", "c", "d"]
+
+
+def test_lazy_frame_stays_at_its_version(store, recipes, filled):
+    commit(store, recipes, filled, "sentences", s0=["a"])
+    lazy = store.scan("sentences")
+    commit(store, recipes, filled, "sentences", s0=["b"])
+
+    assert lazy.collect()["sentence_id"].to_list() == ["a"]
+
+
+def test_what_is_committed_is_known_without_opening_a_file(store, recipes, filled):
+    commit(store, recipes, filled, "amr", s0=["a", "b"])
+    for file in store.path.rglob("*.parquet"):
+        file.unlink()
+
+    known = store.committed("amr")["s0"]
+    assert (known.fingerprint, known.rows) == (fingerprint(recipes["amr"], ["s0"]), 2)
+
+
+def test_other_programs_read_the_tables(store, recipes, filled):
+    commit(store, recipes, filled, "sentences", s0=["a"])
+
+    rows = pl.read_delta(str(store.path / "tables" / "sentences"))
+    assert rows.select("sentence_id", "shard", "fingerprint").rows() == [
+        ("a", "s0", fingerprint(recipes["sentences"], ["s0"]))
+    ]
+
+
+def test_every_column_of_every_table_comes_back_as_it_went_in(store, recipes):
+    samples = {
+        pl.String: "é\n\t'☃",
+        pl.Float64: 0.1,
+        pl.Boolean: True,
+        pl.List(pl.String): ["a", ""],
+        pl.List(pl.Int32): [0, -1],
+        pl.List(pl.Float32): [0.5],
+    }
+    from features.stages import StageOutput
+
+    for table, columns in TABLES.items():
+        if table == "rejects":
+            continue
+        key, *rest = columns
+        values = {key: ["1", "2", "3"]}
+        for name in rest:
+            sample = next(value for dtype, value in samples.items() if columns[name] == dtype)
+            values[name] = [sample, None, [] if isinstance(sample, list) else sample]
+        rows = pl.DataFrame(values, schema=columns)
+        receipt = store.write_shard(table, "s", fingerprint(recipes[table], []), StageOutput(rows))
+        store.commit([receipt], run_id="run", recipes=recipes)
+
+        assert store.read(table).equals(rows, null_equal=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"table": "nothing"}, "no table 'nothing'"),
+        ({"table": "amr", "columns": ["penmann"]}, "no column 'penmann'"),
+        ({"table": "amr", "shards": ["s9"]}, "'s9' is not committed"),
+        ({"table": "amr", "version": 99}, "at version=99 failed"),
+        ({"table": "amr", "version": -1}, "cannot exist"),
+    ],
+)
+def test_what_is_not_there_is_named(store, recipes, filled, arguments, words):
+    commit(store, recipes, filled, "amr", s0=["a"])
+
+    with pytest.raises(StoreError, match=words) as raised:
+        store.read(**arguments)
+    assert "\n" not in str(raised.value)
+
+
+def test_rejects_are_asked_for_by_stage(store):
+    with pytest.raises(StoreError, match="rejected"):
+        store.committed("rejects")
+
+
+# -- damage --------------------------------------------------------------------------------------------------------
+
+
+def cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:100])
+
+
+def flip(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[4:60] = b"\xff" * 56
+    file.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [(cut, "100 bytes instead of"), (flip, "is damaged"), (Path.unlink, "does not exist")],
+)
+def test_damaged_file_is_named(store, recipes, filled, damage, words):
+    commit(store, recipes, filled, "sentences", s0=[f"{i}" for i in range(50)])
+    damage(next((store.path / "tables" / "sentences").rglob("*.parquet")))
+
+    with pytest.raises(StoreError, match=words) as raised:
+        store.read("sentences")
+    assert "'sentences'" in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("content", ["{", '{"add": {"path"'])
+def test_damaged_log_is_named(store, recipes, filled, content):
+    commit(store, recipes, filled, "sentences", s0=["a"])
+    (store.path / "tables" / "sentences" / "_delta_log" / f"{1:020d}.json").write_text(content)
+
+    with pytest.raises(StoreError, match="restore the table") as raised:
+        store.read("sentences")
+    assert "\n" not in str(raised.value)
+
+
+def test_deleted_table_is_named(store):
+    shutil.rmtree(store.path / "tables" / "amr")
+
+    with pytest.raises(StoreError, match="it was deleted or moved"):
+        store.read("amr")
+    with pytest.raises(StoreError, match="it was deleted or moved"):
+        Store.open(store.path, create=True).versions()
+
+
+def test_table_that_was_deleted_and_made_again_is_refused(store):
+    shutil.rmtree(store.path / "tables" / "amr")
+    layout.table_of(store.path, "amr").create()
+
+    with pytest.raises(StoreError, match="not the one that the store was made with"):
+        store.committed("amr")
+
+
+def test_shard_that_another_program_added_twice_is_refused(store, recipes, filled):
+    commit(store, recipes, filled, "sentences", s0=["a"])
+    row = pl.read_delta(str(store.path / "tables" / "sentences"))
+    row.write_delta(str(store.path / "tables" / "sentences"), mode="append")
+
+    with pytest.raises(StoreError, match="twice"):
+        store.read("sentences")
