@@ -7,8 +7,7 @@ image).
 
 import hashlib
 import math
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence, Set
 
 import polars as pl
 
@@ -17,52 +16,51 @@ from features.types import PairId, SentenceId
 _TRIES = 32  # draws before all candidates are listed
 
 
-class Positive(NamedTuple):
-    """A positive pair: its id and its sentences."""
-
-    pair_id: PairId
-    a: SentenceId
-    b: SentenceId
+Positive = tuple[PairId, SentenceId, SentenceId]
+"""A positive pair: its id, sentence a, sentence b."""
 
 
-def draw_negatives(pool: Sequence[Positive], wanted: set[PairId]) -> Iterator[tuple[Positive, SentenceId | None]]:
+def draw_negatives(
+    pool: Sequence[Positive], wanted: Set[PairId], paired: Set[tuple[SentenceId, SentenceId]]
+) -> Iterator[tuple[Positive, SentenceId | None]]:
     """Draw a negative for the wanted pairs.
 
     Args:
         pool: all positives of one split of one corpus.
         wanted: those that need a negative.
+        paired: sentences that are a pair, in either order; those of the pool and any others.
 
     Yields:
-        Each wanted pair, in the order of ids, and its a−; None where every sentence of the split is a or paired with a.
+        Each wanted pair, in the order of ids, and its a−; None where every sentence of the pool is a or paired with a.
     """
     ordered = sorted(pool)
-    partners: dict[SentenceId, set[SentenceId]] = {}
-    for pair in pool:
-        partners.setdefault(pair.a, {pair.a}).add(pair.b)
-        partners.setdefault(pair.b, {pair.b}).add(pair.a)
     listed: dict[SentenceId, list[SentenceId]] = {}
     for pair in ordered:
-        if pair.pair_id in wanted:
-            yield pair, _draw(pair, ordered, partners, listed)
+        if pair[0] in wanted:
+            yield pair, _draw(pair, ordered, paired, listed)
 
 
 def _draw(
     pair: Positive,
     ordered: Sequence[Positive],
-    partners: dict[SentenceId, set[SentenceId]],
+    paired: Set[tuple[SentenceId, SentenceId]],
     listed: dict[SentenceId, list[SentenceId]],
 ) -> SentenceId | None:
-    refused = partners[pair.a]
+    name, a, _ = pair
+
+    def may_be(candidate: SentenceId) -> bool:
+        return candidate != a and (a, candidate) not in paired and (candidate, a) not in paired
+
     for attempt in range(_TRIES):
-        place, side = divmod(_hash(pair.pair_id, attempt) % (2 * len(ordered)), 2)
-        candidate = ordered[place].b if side else ordered[place].a
-        if candidate not in refused:
+        place, side = divmod(_hash(name, attempt) % (2 * len(ordered)), 2)
+        _, first, second = ordered[place]
+        candidate = second if side else first
+        if may_be(candidate):
             return candidate
     # Few candidates are left for this a (a small split, or one question with many answers): list them once.
-    if pair.a not in listed:
-        listed[pair.a] = sorted(partners.keys() - refused)
-    candidates = listed[pair.a]
-    return candidates[_hash(pair.pair_id, _TRIES) % len(candidates)] if candidates else None
+    if a not in listed:
+        listed[a] = sorted({sentence for _, *both in ordered for sentence in both if may_be(sentence)})
+    return listed[a][_hash(name, _TRIES) % len(listed[a])] if listed[a] else None
 
 
 def _hash(pair_id: PairId, attempt: int) -> int:

@@ -1,0 +1,195 @@
+"""The pairs of one split of one corpus while an ingest runs: what is new, what is known, what is no pair."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from features.corpora.rows import BadRow, PairRow, Skip
+from features.errors import StoreError
+from features.ingest.known import Known
+from features.ingest.leaks import LeakCounter
+from features.ingest.negatives import Positive, draw_negatives
+from features.ingest.report import ChangedJudgement, SplitReport
+from features.ingest.sentences import Sentences
+from features.sentences import pair_id
+from features.stages import Reject
+from features.store.schemas import PAIRS
+from features.types import PairId, PairKind, RejectCode, SentenceId, Shard
+
+
+@dataclass(slots=True)
+class PairColumns:
+    """Rows of `PAIRS` of one kind, column by column: a million small objects would keep the garbage collector busy."""
+
+    pair_id: list[PairId] = field(default_factory=list)
+    sentence_a: list[SentenceId] = field(default_factory=list)
+    sentence_b: list[SentenceId] = field(default_factory=list)
+    score: list[float | None] = field(default_factory=list)
+    label: list[str | None] = field(default_factory=list)
+    positive_id: list[PairId | None] = field(default_factory=list)
+
+    def add(
+        self,
+        pair: PairId,
+        a: SentenceId,
+        b: SentenceId,
+        *,
+        score: float | None = None,
+        label: str | None = None,
+        positive: PairId | None = None,
+    ) -> None:
+        """Add a row."""
+        self.pair_id.append(pair)
+        self.sentence_a.append(a)
+        self.sentence_b.append(b)
+        self.score.append(score)
+        self.label.append(label)
+        self.positive_id.append(positive)
+
+    def frame(self, report: SplitReport, kind: PairKind, shard_of: Mapping[SentenceId, Shard]) -> pl.DataFrame:
+        """Return the rows as a table with the columns of `PAIRS`."""
+        columns = {
+            "pair_id": self.pair_id,
+            "corpus": [report.corpus] * len(self.pair_id),
+            "split": [report.split] * len(self.pair_id),
+            "kind": [kind] * len(self.pair_id),
+            "sentence_a": self.sentence_a,
+            "sentence_b": self.sentence_b,
+            "shard_a": [shard_of[sentence] for sentence in self.sentence_a],
+            "shard_b": [shard_of[sentence] for sentence in self.sentence_b],
+            "score": self.score,
+            "label": self.label,
+            "positive_id": self.positive_id,
+        }
+        return pl.DataFrame(columns, schema=PAIRS)
+
+
+@dataclass(slots=True)
+class SplitPairs:
+    """The pairs of one split of one corpus.
+
+    Args:
+        report: counts.
+        pool: positives, new and known, that a negative may be drawn for and from: pair, sentence a, sentence b.
+        positives: new ones.
+        negatives: new ones.
+        stored: known ones, as they stand in the file now.
+        origins: of `stored`.
+        occurrences: how often two sentences were a pair.
+        rows: rows that were read.
+        repeats: pairs that were there before in the split.
+    """
+
+    report: SplitReport
+    pool: list[Positive] = field(default_factory=list)
+    positives: PairColumns = field(default_factory=PairColumns)
+    negatives: PairColumns = field(default_factory=PairColumns)
+    stored: PairColumns = field(default_factory=PairColumns)
+    origins: list[str] = field(default_factory=list)
+    occurrences: Counter[tuple[SentenceId, SentenceId]] = field(default_factory=Counter)
+    rows: int = 0
+    repeats: int = 0
+
+    def take(
+        self, outcome: PairRow | Skip | BadRow, sentences: Sentences, guard: LeakCounter, known: Known
+    ) -> Reject | None:
+        """Count a row and keep it if it is a pair; return the reject if it is to be one."""
+        report = self.report
+        self.rows += 1
+        if isinstance(outcome, Skip):
+            report.skipped[outcome.reason] = report.skipped.get(outcome.reason, 0) + 1
+            return None
+        if isinstance(outcome, BadRow):
+            report.rejected += 1
+            return outcome.reject
+        first, second = sentences.identify(outcome.text_a), sentences.identify(outcome.text_b)
+        a, b = first[0], second[0]
+        occurrence = self.occurrences[a, b]
+        self.occurrences[a, b] = occurrence + 1
+        pair = pair_id(report.corpus, report.split, "positive", a, b, occurrence)
+        if first[2] or second[2]:
+            report.rejected += 1
+            longer = max(first[1], second[1], key=lambda text: text.count(" "))
+            message = (
+                f"{outcome.origin}: a sentence has {longer.count(' ') + 1} words; expected at most "
+                f"{sentences.max_words} ({longer[:40]!r}...)"
+            )
+            return Reject(pair, RejectCode.SENTENCE_TOO_LONG, message)
+        leak = guard.leaks(report, first, second)
+        is_known = pair in known.pair_ids
+        if leak is not None:
+            report.leaked += 1
+            report.leaked_stored += is_known
+            if guard.drops and not is_known:
+                report.dropped += 1
+                return Reject(pair, RejectCode.LEAKED, f"{outcome.origin}: {leak}")
+        self.repeats += occurrence > 0
+        if is_known:
+            if a not in sentences.shard_of or b not in sentences.shard_of:
+                raise StoreError(
+                    f"pair {pair!r} ({outcome.origin}) is known but its sentences are not: pass all shards of both "
+                    "tables."
+                )
+            self.stored.add(pair, a, b, score=outcome.score, label=outcome.label)
+            self.origins.append(outcome.origin)
+        else:
+            sentences.place(a, first[1])
+            sentences.place(b, second[1])
+            self.positives.add(pair, a, b, score=outcome.score, label=outcome.label)
+        # A leaked pair that was stored before the guard knew gets no negative and gives none.
+        if leak is None or not guard.drops:
+            self.pool.append((pair, a, b))
+        return None
+
+    def add_negatives(self, known: Known) -> None:
+        """Draw a negative for every positive that has none."""
+        report = self.report
+        wanted = {pair for pair, _, _ in self.pool} - known.with_negative
+        taken: set[PairId] = set()
+        for (positive, a, _), other in draw_negatives(self.pool, wanted, self.occurrences.keys()):
+            if other is None:
+                report.without_negative += 1
+                continue
+            occurrence = 0
+            pair = pair_id(report.corpus, report.split, "negative", a, other, occurrence)
+            # Two positives with one sentence a may draw the same sentence.
+            while pair in taken or pair in known.pair_ids:
+                occurrence += 1
+                pair = pair_id(report.corpus, report.split, "negative", a, other, occurrence)
+            taken.add(pair)
+            self.negatives.add(pair, a, other, positive=positive)
+
+    def changed(self, known: Known) -> list[ChangedJudgement]:
+        """Return the known pairs whose score or label is another now."""
+        if not self.origins:
+            return []
+        now = pl.DataFrame(
+            {
+                "pair_id": self.stored.pair_id,
+                "found_score": self.stored.score,
+                "found_label": self.stored.label,
+                "origin": self.origins,
+            },
+            schema_overrides={"found_score": pl.Float64, "found_label": pl.String},
+        )
+        stored = known.judgements.select("pair_id", stored_score="score", stored_label="label")
+        other = now.join(stored, on="pair_id", how="inner", maintain_order="left").filter(
+            pl.col("found_score").ne_missing(pl.col("stored_score"))
+            | pl.col("found_label").ne_missing(pl.col("stored_label"))
+        )
+        return [ChangedJudgement(**row) for row in other.iter_rows(named=True)]
+
+    def finish(self, changed: int) -> SplitReport:
+        """Return the counts."""
+        return self.report.model_copy(
+            update={
+                "rows": self.rows,
+                "new": len(self.positives.pair_id),
+                "known": len(self.stored.pair_id),
+                "repeats": self.repeats,
+                "changed": changed,
+                "negatives": len(self.negatives.pair_id),
+            }
+        )
