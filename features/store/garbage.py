@@ -5,6 +5,7 @@ releases), and we delete. Its own deletion would add two versions to the table f
 folders and temporary files behind.
 """
 
+import contextlib
 import time
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -55,7 +56,7 @@ def collect(
             removed.append(file.relative_to(root).as_posix())
             size += status.st_size
         if not dry_run:
-            _remove_empty_folders(table.path, oldest)
+            _remove_empty_folders(table.path)
     return Garbage(tuple(removed), size)
 
 
@@ -70,7 +71,8 @@ def collect_loose(root: Path, older_than: timedelta, *, dry_run: bool) -> Garbag
     return Garbage(tuple(file.name for file in files), size)
 
 
-def _remove_empty_folders(path: Path, oldest: float) -> None:
+def _remove_empty_folders(path: Path) -> None:
     for partition in sorted(path.rglob("*=*"), key=lambda found: len(found.parts), reverse=True):
-        if partition.is_dir() and partition.stat().st_mtime <= oldest and not any(partition.iterdir()):
+        # One that is not empty stays; one that a worker has just made is made again (`folder.write`).
+        with contextlib.suppress(OSError):
             partition.rmdir()

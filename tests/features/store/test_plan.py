@@ -1,0 +1,310 @@
+"""What has to be made, why, and in which order."""
+
+import dataclasses
+
+import pytest
+
+from features.errors import SettingsError, StoreError
+from features.store.fingerprints import Change, Recipe, fingerprint
+from features.store.plan import Stage, plan, sentence_shards
+from features.store.reasons import ChangedInput, Reason, summary
+from features.store.runs import FailedShard
+
+ALL = "sentences-00000, sentences-00001, sentences-00002"
+SENTENCES = ["sentences-00000", "sentences-00001", "sentences-00002"]
+PAIRS = {"pairs-00000": (0, 1), "pairs-00001": (1, 2)}
+
+
+def chain(batch_size=16, graphs=None, metrics="1", words="1"):
+    return [
+        Stage("amr", "sentences", ("sentences",), Recipe("amr", {"batch_size": batch_size}), graphs or {}, "graphs"),
+        Stage("label_vectors", "sentences", ("amr",), Recipe("label_vectors", {}, words)),
+        Stage("metrics", "pairs", ("pairs", "amr", "label_vectors"), Recipe("metrics", {}, metrics)),
+    ]
+
+
+@pytest.fixture
+def ingest(store, filled):
+    """Return a function that commits sentence shards, and pair shards with the sentence shards they come from."""
+    recipes = {name: Recipe(name) for name in ("sentences", "pairs")}
+
+    def commit(sentences=tuple(SENTENCES), pairs=None):
+        receipts = [
+            store.write_shard(
+                "sentences", shard, fingerprint(recipes["sentences"], [shard]), filled("sentences", [shard])
+            )
+            for shard in sentences
+        ]
+        for shard, (first, second) in (PAIRS if pairs is None else pairs).items():
+            rows = filled("pairs", [shard], shard_a=SENTENCES[first], shard_b=SENTENCES[second])
+            receipts.append(store.write_shard("pairs", shard, fingerprint(recipes["pairs"], [shard]), rows))
+        store.commit(receipts, run_id="ingest", recipes=recipes)
+
+    return commit
+
+
+@pytest.fixture
+def build(store, filled):
+    """Return a function that makes the work of a plan, or the part of it that a condition selects."""
+
+    def make(stages, only=lambda _: True):
+        recipes = {stage.name: stage.recipe for stage in stages}
+        made = [work for work in plan(store, stages).todo if only(work)]
+        for work in made:
+            receipt = store.write_shard(work.stage, work.shard, work.fingerprint, filled(work.stage, [work.shard]))
+            store.commit([receipt], run_id="build", recipes=recipes)
+        return [(work.stage, work.shard) for work in made]
+
+    return make
+
+
+def keys(planned):
+    return [(work.stage, work.shard) for work in planned.todo]
+
+
+def reasons(planned, stage):
+    return {work.shard: work.reason for work in planned.of(stage)}
+
+
+def test_empty_store_has_nothing_to_do(store):
+    planned = plan(store, chain())
+
+    assert planned.todo == ()
+    assert planned.explain() == ["amr: 0 shards", "label_vectors: 0 shards", "metrics: 0 shards"]
+
+
+def test_first_build_does_all_in_order(store, ingest):
+    ingest()
+    planned = plan(store, chain())
+
+    assert keys(planned) == [
+        *(("amr", shard) for shard in SENTENCES),
+        *(("label_vectors", shard) for shard in SENTENCES),
+        *(("metrics", shard) for shard in PAIRS),
+    ]
+    assert {work.reason for work in planned.todo} == {Reason("new")}
+    assert planned.explain()[2] == "metrics: 2 shards, 2 to do: 2 new"
+
+
+def test_work_reads_its_own_pairs_and_the_shards_of_their_sentences(store, ingest):
+    ingest()
+    work = {(work.stage, work.shard): work for work in plan(store, chain()).todo}
+
+    assert work["amr", SENTENCES[0]].upstream == (("sentences", SENTENCES[0]),)
+    assert work["label_vectors", SENTENCES[0]].waits_for == (("amr", SENTENCES[0]),)
+    assert work["metrics", "pairs-00001"].upstream == (
+        ("pairs", "pairs-00001"),
+        ("amr", SENTENCES[1]),
+        ("amr", SENTENCES[2]),
+        ("label_vectors", SENTENCES[1]),
+        ("label_vectors", SENTENCES[2]),
+    )
+    assert sentence_shards(store)["pairs-00001"] == SENTENCES[1:]
+
+
+def test_work_waits_only_for_what_is_not_made(store, ingest, build):
+    ingest()
+    build(chain(), lambda work: work.stage == "amr" and work.shard != SENTENCES[2])
+    work = {(work.stage, work.shard): work for work in plan(store, chain()).todo}
+
+    assert work["label_vectors", SENTENCES[0]].waits_for == ()
+    assert work["metrics", "pairs-00001"].waits_for == (
+        ("amr", SENTENCES[2]),
+        ("label_vectors", SENTENCES[1]),
+        ("label_vectors", SENTENCES[2]),
+    )
+
+
+def test_finished_build_has_nothing_to_do(store, ingest, build):
+    ingest()
+    build(chain())
+
+    planned = plan(store, chain())
+    assert planned.todo == ()
+    assert planned.explain()[0] == "amr: 3 shards, up to date"
+
+
+def test_fingerprints_planned_are_those_found_when_upstream_is_made(store, ingest, build):
+    ingest()
+    ahead = plan(store, chain()).expected
+    build(chain(), lambda work: work.stage != "metrics")
+
+    assert plan(store, chain()).expected == ahead
+
+
+def test_killed_build_goes_on_where_it_was(store, ingest, build):
+    ingest()
+    done = build(chain(), lambda work: work.shard in SENTENCES[:2])
+
+    assert not set(keys(plan(store, chain()))) & set(done)
+    build(chain())
+    assert plan(store, chain()).todo == ()
+
+
+def test_new_shards_leave_old_ones_alone(store, ingest, build):
+    ingest(SENTENCES[:2], {"pairs-00000": (0, 1)})
+    build(chain())
+    ingest(SENTENCES[2:], {"pairs-00001": (1, 2)})
+
+    assert keys(plan(store, chain())) == [
+        ("amr", SENTENCES[2]),
+        ("label_vectors", SENTENCES[2]),
+        ("metrics", "pairs-00001"),
+    ]
+
+
+def test_changed_parameter_is_named_all_down_the_chain(store, ingest, build):
+    ingest()
+    build(chain(16))
+    planned = plan(store, chain(32))
+
+    change = Change("parameters.batch_size", 16, 32)
+    assert reasons(planned, "amr")[SENTENCES[0]] == Reason("recipe", changes=(change,))
+    assert reasons(planned, "metrics")["pairs-00000"] == Reason(
+        "input", inputs=tuple(ChangedInput("amr", shard, (change,)) for shard in SENTENCES[:2])
+    )
+    assert planned.explain() == [
+        "amr: 3 shards, 3 to do: 3 because parameters.batch_size 16 → 32",
+        f"label_vectors: 3 shards, 3 to do: 3 because amr of {ALL} changed (parameters.batch_size 16 → 32)",
+        f"metrics: 2 shards, 2 to do: 2 because amr of {ALL} changed (parameters.batch_size 16 → 32)",
+    ]
+
+
+def test_reason_stays_when_upstream_is_made_already(store, ingest, build):
+    ingest()
+    build(chain(16))
+    build(chain(32), lambda work: work.stage != "metrics")
+
+    assert plan(store, chain(32)).explain()[2] == (
+        f"metrics: 2 shards, 2 to do: 2 because amr of {ALL} changed (parameters.batch_size 16 → 32)"
+    )
+
+
+def test_only_pairs_of_changed_sentences_are_measured_again(store, ingest, build):
+    ingest()
+    build(chain(graphs={SENTENCES[2]: "old"}))
+    planned = plan(store, chain(graphs={SENTENCES[2]: "new"}))
+
+    assert keys(planned) == [("amr", SENTENCES[2]), ("label_vectors", SENTENCES[2]), ("metrics", "pairs-00001")]
+    changed = SENTENCES[2]
+    assert planned.explain() == [
+        "amr: 3 shards, 1 to do: 1 because its graphs changed",
+        f"label_vectors: 3 shards, 1 to do: 1 because amr of {changed} changed",
+        f"metrics: 2 shards, 1 to do: 1 because amr of {changed} changed and label_vectors of {changed} changed",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stages", "line"),
+    [
+        (chain(metrics="2"), "metrics: 2 shards, 2 to do: 2 because algorithm 1 → 2"),
+        (
+            chain(words="2"),
+            f"metrics: 2 shards, 2 to do: 2 because label_vectors of {ALL} changed (algorithm 1 → 2)",
+        ),
+    ],
+)
+def test_other_changes_are_named_too(store, ingest, build, stages, line):
+    ingest()
+    build(chain())
+
+    assert plan(store, stages).explain()[2] == line
+
+
+def test_going_back_to_older_settings_is_a_change_too(store, ingest, build):
+    ingest()
+    build(chain(16))
+    build(chain(32))
+
+    assert plan(store, chain(16)).explain()[0] == "amr: 3 shards, 3 to do: 3 because parameters.batch_size 32 → 16"
+    build(chain(16))
+    assert plan(store, chain(16)).todo == ()
+
+
+def test_mixed_reasons_are_grouped(store, ingest, build):
+    ingest(pairs={})
+    build(chain(16), lambda work: work.shard == SENTENCES[0])
+    build(chain(32), lambda work: work.shard == SENTENCES[1])
+
+    assert plan(store, chain(64)).explain()[0].split(", ") == [
+        "amr: 3 shards",
+        "3 to do: 1 because parameters.batch_size 16 → 64",
+        "1 because parameters.batch_size 32 → 64",
+        "1 new",
+    ]
+
+
+def test_failed_shards_are_told_while_they_are_the_same_work(store, ingest, build):
+    ingest()
+    expected = plan(store, chain()).expected
+    failed = [
+        FailedShard("amr", shard, expected["amr", shard], "out of memory\nTraceback …") for shard in SENTENCES[:2]
+    ]
+    stale = dataclasses.replace(failed[0], fingerprint=fingerprint(Recipe("amr", {"batch_size": 8}), []))
+
+    planned = plan(store, chain(), failed=[failed[1], stale])
+    assert planned.explain()[0] == "amr: 3 shards, 3 to do: 2 new, 1 failed before (out of memory)"
+    build(chain())
+    assert plan(store, chain(), failed=failed).todo == ()
+
+
+def test_plan_at_older_versions(store, ingest, build):
+    ingest()
+    build(chain())
+    versions = store.versions()
+    build(chain(32))
+
+    assert plan(store, chain(16), versions=versions).todo == ()
+    assert plan(store, chain(16)).todo
+
+
+def test_long_lists_of_shards_are_cut():
+    changed = [Reason("input", inputs=(ChangedInput("amr", f"s{number}", ()),)) for number in range(5)]
+
+    assert (
+        summary("metrics", 9, changed) == "metrics: 9 shards, 5 to do: 5 because amr of s0, s1, s2 and 2 more changed"
+    )
+
+
+def test_reason_reads_as_a_sentence():
+    assert str(Reason("recipe")) == "because the recipe changed"
+    assert str(Reason("failed", error="boom")) == "failed before (boom)"
+
+
+@pytest.mark.parametrize(
+    ("stages", "words"),
+    [
+        (chain()[1:], "'label_vectors' needs 'amr', which is not before it"),
+        ([*chain(), chain()[0]], "'amr' has no table of its own or is given twice"),
+        ([Stage("tea", "pairs", (), Recipe("tea"))], "'tea' has no table"),
+        ([Stage("amr", "sentences", ("pairs",), Recipe("amr"))], "cannot need 'pairs'"),
+        ([Stage("amr", "sentences", (), Recipe("srl"))], "has the recipe of 'srl'"),
+    ],
+)
+def test_wrong_chains_are_refused(store, stages, words):
+    with pytest.raises(SettingsError, match=words):
+        plan(store, stages)
+
+
+def test_pairs_of_a_sentence_shard_that_is_not_there_are_refused(store, ingest):
+    ingest(SENTENCES[:1])
+
+    with pytest.raises(StoreError, match="'pairs-00000' has pairs of 'sentences-00001'"):
+        plan(store, chain())
+
+
+def test_stage_over_pairs_may_need_pairs_only(store, ingest, filled):
+    ingest()
+    stage = Stage("metrics", "pairs", ("pairs",), Recipe("metrics"))
+
+    assert [work.upstream for work in plan(store, [stage]).todo] == [(("pairs", shard),) for shard in PAIRS]
+
+
+def test_pair_shard_without_pairs_reads_no_sentences(store, ingest, filled):
+    ingest()
+    recipe = Recipe("pairs")
+    empty = store.write_shard("pairs", "pairs-00002", fingerprint(recipe, []), filled("pairs", []))
+    store.commit([empty], run_id="i", recipes={"pairs": recipe})
+
+    work = {(work.stage, work.shard): work for work in plan(store, chain()).todo}
+    assert work["metrics", "pairs-00002"].upstream == (("pairs", "pairs-00002"),)

@@ -1,0 +1,282 @@
+"""Releases are complete, stay readable, and survive the garbage collection."""
+
+import json
+import os
+import threading
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from features.errors import StoreError
+from features.store import folder
+from features.store.fingerprints import Recipe, fingerprint
+from features.store.plan import Stage, plan
+from features.store.releases import release_numbers, write_release
+
+NOW = timedelta(0)
+
+
+def stages(size=1):
+    return [Stage("amr", "sentences", ("sentences",), Recipe("amr", {"size": size}))]
+
+
+@pytest.fixture
+def build(store, filled, recipes):
+    """Return a function that ingests three shards and makes their graphs, with as many rejects as told."""
+
+    def make(size=1, rejected=0, only=("s0", "s1", "s2")):
+        ingested = [
+            store.write_shard(
+                "sentences", shard, fingerprint(recipes["sentences"], [shard]), filled("sentences", [shard])
+            )
+            for shard in ("s0", "s1", "s2")
+        ]
+        store.commit(ingested, run_id="ingest", recipes=recipes)
+        used = {stage.name: stage.recipe for stage in stages(size)}
+        for work in plan(store, stages(size)).todo:
+            if work.shard in only:
+                ids = [f"{work.shard}-{size}-{number}" for number in range(4)]
+                output = filled("amr", ids[rejected:], ids[:rejected])
+                store.commit([store.write_shard("amr", work.shard, work.fingerprint, output)], run_id="b", recipes=used)
+
+    return make
+
+
+def parquet(store):
+    return sorted(str(file.relative_to(store.path)) for file in store.path.rglob("*.parquet"))
+
+
+def age(store, days):
+    then = time.time() - days * 86400
+    for file in [*store.path.rglob("*.parquet"), *store.path.rglob("_tmp-*")]:
+        os.utime(file, (then, then))
+
+
+# -- publishing ------------------------------------------------------------------------------------------------------
+
+
+def test_release_says_what_it_holds(store, build, recipes, filled):
+    build(rejected=1)
+    rejects = filled("amr", [], ["f:1", "f:2"]).rejects
+    receipt = store.write_rejects("ingest", "corpora", fingerprint(recipes["ingest"], []), rejects)
+    store.commit([receipt], run_id="i", recipes=recipes)
+
+    release = store.publish("run-1", stages=stages())
+
+    assert (release.number, release.run_id) == (1, "run-1")
+    assert release.rows == {"sentences": 3, "pairs": 0, "amr": 9}
+    assert release.rejects == {"amr": 3, "ingest": 2}
+    assert release.versions["amr"] == store.versions()["amr"]
+    assert release.recipe("amr") == stages()[0].recipe
+    assert release.recipe("sentences") == recipes["sentences"]
+    assert release.missing == {}
+    assert release == store.latest_release() == store.release(1)
+
+
+def test_nothing_new_publishes_nothing(store, build):
+    build()
+    first = store.publish("run-1", stages=stages())
+
+    assert store.publish("run-2", stages=stages()) == first
+    assert len(store.releases()) == 1
+
+
+def test_release_reads_the_same_after_the_store_went_on(store, build):
+    build(1)
+    first = store.publish("run-1", stages=stages(1))
+    before = store.read("amr", first.versions["amr"])
+    build(2)
+    second = store.publish("run-2", stages=stages(2))
+
+    assert second.number == 2
+    assert store.read("amr", first.versions["amr"]).equals(before)
+    assert not store.read("amr", second.versions["amr"]).equals(before)
+
+
+def test_versions_of_the_past_may_be_published(store, build):
+    build(1)
+    versions = store.versions()
+    build(2)
+
+    assert store.publish("run-1", versions, stages=stages(1)).versions["amr"] == versions["amr"]
+
+
+def test_incomplete_store_is_not_published(store, build):
+    build(only=("s0", "s2"))
+
+    with pytest.raises(StoreError, match="amr: 3 shards, 1 to do: 1 new; build first"):
+        store.publish("run-1", stages=stages())
+    assert store.releases() == []
+
+
+def test_mixed_store_is_not_published_whatever_the_limit(store, build):
+    build(1)
+    build(2, only=("s0", "s2"))
+
+    with pytest.raises(StoreError, match=r"1 because parameters\.size 1 → 2; build first"):
+        store.publish("run-1", stages=stages(2), failed_shards=1)
+
+
+def test_missing_shards_are_accepted_up_to_the_limit_and_named(store, build):
+    build(only=("s0", "s2"))
+
+    with pytest.raises(StoreError, match="1 to do"):
+        store.publish("run-1", stages=stages(), failed_shards=0.3)
+    assert store.publish("run-1", stages=stages(), failed_shards=0.34).missing == {"amr": ("s1",)}
+
+
+def test_too_many_rejects_are_not_published(store, build):
+    build(rejected=1)
+
+    with pytest.raises(StoreError, match=r"'amr' rejected 3 of 12 rows, more than the 20\.0% allowed"):
+        store.publish("run-1", stages=stages(), rejected_rows=0.2)
+    assert store.publish("run-1", stages=stages(), rejected_rows=0.25).number == 1
+
+
+def test_sentences_of_two_settings_are_not_published(store, build, filled):
+    build()
+    other = {"sentences": Recipe("sentences", {"size": 2})}
+    receipt = store.write_shard("sentences", "s0", fingerprint(other["sentences"], []), filled("sentences", ["x"]))
+    store.commit([receipt], run_id="i", recipes=other)
+    used = {"amr": stages()[0].recipe}
+    for work in plan(store, stages()).todo:
+        receipt = store.write_shard("amr", work.shard, work.fingerprint, filled("amr", ["x"]))
+        store.commit([receipt], run_id="b", recipes=used)
+
+    with pytest.raises(StoreError, match="'sentences' was ingested under 2 settings"):
+        store.publish("run-1", stages=stages())
+
+
+def test_number_is_given_once(store, build):
+    build()
+    release = store.publish("run-1", stages=stages())
+    refused = []
+
+    def again():
+        try:
+            write_release(store.path, release)
+        except StoreError as error:
+            refused.append(str(error))
+
+    threads = [threading.Thread(target=again) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(refused) == 3
+    assert store.release(1) == release
+    assert release_numbers(store.path) == [1]
+
+
+def test_missing_and_damaged_releases_are_named(store, build):
+    with pytest.raises(StoreError, match="no release yet"):
+        store.latest_release()
+    build()
+    store.publish("run-1", stages=stages())
+    with pytest.raises(StoreError, match=r"no release 2 in .*; there are: 1"):
+        store.release(2)
+    with pytest.raises(StoreError, match="no stage 'tea'"):
+        store.release(1).recipe("tea")
+
+    (store.path / "releases" / "00001.json").write_text(json.dumps({"number": 1}))
+    with pytest.raises(StoreError, match=r"00001\.json.* cannot be read"):
+        store.latest_release()
+
+
+# -- garbage ---------------------------------------------------------------------------------------------------------
+
+
+def test_files_of_releases_and_of_now_stay(store, build):
+    build(1)
+    first = store.publish("run-1", stages=stages(1))
+    build(2)
+    unpublished = store.versions()["amr"]
+    build(3)
+    before = [store.read("amr", version) for version in (first.versions["amr"], None)]
+
+    garbage = store.collect_garbage(NOW)
+
+    assert len(garbage.files) == 3
+    assert all("tables/amr/shard=" in file for file in garbage.files)
+    assert store.read("amr", first.versions["amr"]).equals(before[0])
+    assert store.read("amr").equals(before[1])
+    with pytest.raises(StoreError, match="does not exist"):
+        store.read("amr", unpublished)
+
+
+def test_garbage_collection_is_no_change_of_the_store(store, build):
+    build(1)
+    build(2)
+    versions = store.versions()
+
+    assert store.collect_garbage(NOW).files
+    assert store.versions() == versions
+    assert store.collect_garbage(NOW).files == ()
+
+
+def test_dry_run_only_tells(store, build):
+    build(1)
+    build(2)
+    before = parquet(store)
+
+    garbage = store.collect_garbage(NOW, dry_run=True)
+    assert parquet(store) == before
+    assert store.collect_garbage(NOW) == garbage
+    assert set(before) - set(parquet(store)) == set(garbage.files)
+
+
+def test_files_that_were_never_committed_go_when_they_are_old(store, build, filled, recipes):
+    build()
+    old = store.write_shard("amr", "s9", fingerprint(recipes["amr"], ["old"]), filled("amr", ["a"]))
+    temporaries = [store.path / "tables" / "amr" / f"{folder.TEMPORARY}x", store.path / f"{folder.TEMPORARY}y"]
+    for file in temporaries:
+        file.write_bytes(b"x")
+    age(store, 8)
+    young = store.write_shard("amr", "s9", fingerprint(recipes["amr"], ["young"]), filled("amr", ["a"]))
+
+    garbage = store.collect_garbage(timedelta(days=7))
+
+    assert set(garbage.files) == {
+        f"tables/amr/{old.data.path}",
+        *(str(file.relative_to(store.path)) for file in temporaries),
+    }
+    store.commit([young], run_id="b", recipes=recipes)
+    assert "s9" in store.committed("amr")
+    assert not (store.path / "tables" / "amr" / old.data.path).exists()
+
+
+def test_files_replaced_lately_stay_for_their_readers(store, build):
+    build(1)
+    version = store.versions()["amr"]
+    build(2)
+    age(store, 30)
+
+    assert store.collect_garbage(timedelta(days=7)).files == ()
+    assert store.read("amr", version).height == 12
+
+
+def test_shard_written_again_as_it_once_was_stays_until_it_is_committed(store, build, filled):
+    build(1)
+    build(2)
+    age(store, 30)
+    [work] = [work for work in plan(store, stages(1)).todo if work.shard == "s0"]
+    again = store.write_shard("amr", "s0", work.fingerprint, filled("amr", [f"s0-1-{number}" for number in range(4)]))
+
+    store.collect_garbage(timedelta(hours=1))
+    store.commit([again], run_id="b", recipes={"amr": stages(1)[0].recipe})
+    assert store.read("amr", shards=["s0"])["sentence_id"].to_list() == [f"s0-1-{number}" for number in range(4)]
+
+
+def test_empty_folders_go(store, build):
+    build(1)
+    build(2)
+    store.collect_garbage(NOW)
+
+    assert all(any(found.iterdir()) for found in Path(store.path / "tables").rglob("*=*") if found.is_dir())
+
+
+def test_negative_age_is_refused(store):
+    with pytest.raises(StoreError, match="negative"):
+        store.collect_garbage(timedelta(days=-1))

@@ -1,0 +1,65 @@
+"""Records of runs."""
+
+import dataclasses
+
+import pytest
+
+from features.errors import StoreError
+from features.store.runs import FailedShard, RunRecord, failed_shards, now
+
+FAILED = FailedShard("amr", "sentences-00000", "a-b", "boom")
+
+
+def test_record_comes_back_as_it_went_in(store):
+    record = RunRecord(
+        "run-1",
+        "build_features",
+        now(),
+        "partly",
+        now(),
+        made={"amr": 3},
+        rejected={"amr": 1},
+        seconds={"amr": 1.5},
+        failed=(FAILED,),
+        release=None,
+        message="1 shard failed",
+    )
+    store.record_run(record)
+
+    assert store.runs() == [record]
+
+
+def test_record_is_replaced_while_its_run_goes_on(store):
+    record = RunRecord("run-1", "build_features", now())
+    store.record_run(record)
+    store.record_run(dataclasses.replace(record, state="done"))
+
+    assert [record.state for record in store.runs()] == ["done"]
+
+
+def test_newest_run_comes_first_and_its_failure_counts(store):
+    for number, error in ((2, "second"), (1, "first"), (3, "")):
+        failed = (dataclasses.replace(FAILED, error=error),) if error else ()
+        store.record_run(RunRecord(f"run-{number}", "build", f"2026-01-0{number}T00:00:00+00:00", failed=failed))
+
+    assert [record.run_id for record in store.runs()] == ["run-3", "run-2", "run-1"]
+    assert [shard.error for shard in failed_shards(store.runs())] == ["second"]
+
+
+def test_store_without_runs(store):
+    assert store.runs() == []
+
+
+@pytest.mark.parametrize("run_id", ["../x", "", "a/b", ".hidden", "é"])
+def test_run_id_has_to_name_a_file(store, run_id):
+    with pytest.raises(StoreError, match="cannot name a file"):
+        store.record_run(RunRecord(run_id, "build", now()))
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"failed": [{"stage": "amr"}]}'])
+def test_damaged_record_is_named(store, content):
+    (store.path / "runs").mkdir()
+    (store.path / "runs" / "run-1.json").write_text(content)
+
+    with pytest.raises(StoreError, match=r"run-1\.json.* is damaged"):
+        store.runs()
