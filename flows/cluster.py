@@ -8,24 +8,28 @@ A local cluster lives and dies with the flow: when that process is gone, each wo
 """
 
 import logging
-import os
 import shutil
 import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import dask
 from distributed import Client, Nanny, Scheduler, SpecCluster
-from distributed.system import CPU_COUNT, MEMORY_LIMIT
-from distributed.utils import parse_bytes
+from dask.system import CPU_COUNT
+from distributed.system import MEMORY_LIMIT
+from dask.utils import parse_bytes
 from prefect_dask import DaskTaskRunner
 
 from features.errors import RunError
 from flows.project import ClusterSettings
 
 LOCALHOST = "127.0.0.1"
-GPU = {"GPU": 1}
-"""The resource that a GPU worker advertises and a GPU shard asks for."""
+GPU = {"GPU": 1.0}
+CPU = {"CPU": 1.0}
+"""The resources that workers advertise and shards ask for."""
 CONNECT_TIMEOUT = 10.0
 """Seconds in which the scheduler of an existing cluster must answer."""
 
@@ -48,43 +52,72 @@ DASK = {
 """Settings that held under load and under dying workers."""
 
 
-def worker_count(settings: ClusterSettings) -> int:
-    """Return how many workers a cluster has, those with a GPU included."""
-    if settings.address is not None:
-        return len(_workers_at(settings.address))
-    return (settings.workers or CPU_COUNT) + settings.gpu_workers
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """How many workers there are, and what a shard must ask for to get one.
+
+    Args:
+        workers: all of them.
+        gpu: those that advertise a GPU.
+        cpu: those that may do everything else.
+        reserved: whether these advertise CPU=1, so that the GPU workers can be kept free for what needs them.
+    """
+
+    workers: int
+    gpu: int
+    cpu: int
+    reserved: bool
+
+    def resources(self, *, on_gpu: bool) -> dict[str, float]:
+        """Return the Dask resources that a shard asks for."""
+        if on_gpu:
+            return dict(GPU)
+        return dict(CPU) if self.reserved else {}
 
 
-def check(settings: ClusterSettings, *, gpu_stages: list[str]) -> None:
-    """Refuse a cluster on which some shard would wait for ever.
+def capacity(settings: ClusterSettings) -> Capacity:
+    """Return what a cluster has, before it is started.
 
     Args:
         settings: `[cluster]` of the project file.
-        gpu_stages: the stages of the plan that ask for a GPU.
 
     Raises:
-        RunError: the scheduler does not answer or has no workers, or a stage asks for a GPU and no worker has one.
+        RunError: the scheduler of an existing cluster does not answer or has no workers, or this machine lacks the GPUs
+            that the settings ask for.
     """
-    if settings.address is not None:
-        workers = _workers_at(settings.address)
-        if not workers:
-            raise RunError(f"the Dask cluster at {settings.address!r} has no workers: start some with `dask worker`")
-        if gpu_stages and not any(worker.get("resources", {}).get("GPU", 0) >= 1 for worker in workers):
+    if settings.address is None:
+        found = gpu_count() if settings.gpu_workers else 0
+        if found < settings.gpu_workers:
             raise RunError(
-                f"{_names(gpu_stages)} asks for a GPU and no worker of the Dask cluster at {settings.address!r} has one: "
-                "start workers with `--resources GPU=1`, or set device = \"cpu\""
+                f"[cluster] asks for gpu_workers = {settings.gpu_workers} and this machine has {found or 'no'} "
+                f"GPU{'' if found == 1 else 's'}: lower it, or give the address of a cluster that has them."
             )
+        cpu = settings.workers or CPU_COUNT
+        return Capacity(cpu + settings.gpu_workers, settings.gpu_workers, cpu, reserved=True)
+    resources = _resources_at(settings.address)
+    if not resources:
+        raise RunError(f"The Dask cluster at {settings.address!r} has no workers: start some with `dask worker`.")
+    gpu = sum(worker.get("GPU", 0) >= 1 for worker in resources)
+    cpu = sum(worker.get("CPU", 0) >= 1 for worker in resources)
+    return Capacity(len(resources), gpu, cpu or len(resources), reserved=cpu > 0)
+
+
+def check_gpu(settings: ClusterSettings, available: Capacity, stages: Sequence[str]) -> None:
+    """Refuse stages that ask for a GPU that no worker has: their shards would wait for ever.
+
+    Args:
+        settings: `[cluster]` of the project file.
+        available: what the cluster has.
+        stages: the stages of the plan with a device `cuda`.
+
+    Raises:
+        RunError: there is such a stage.
+    """
+    if not stages or available.gpu:
         return
-    if gpu_stages and not settings.gpu_workers:
-        raise RunError(
-            f"{_names(gpu_stages)} asks for a GPU and the local cluster has no GPU worker: "
-            'set gpu_workers in [cluster], or device = "cpu"'
-        )
-    if settings.gpu_workers and (found := gpu_count()) < settings.gpu_workers:
-        raise RunError(
-            f"[cluster] asks for gpu_workers = {settings.gpu_workers} and this machine has {found or 'no'} "
-            f"GPU{'' if found == 1 else 's'}: lower it, or give the address of a cluster that has them"
-        )
+    where = "the local cluster" if settings.address is None else f"the Dask cluster at {settings.address!r}"
+    how = "set gpu_workers in [cluster]" if settings.address is None else "start workers with `--resources GPU=1`"
+    raise RunError(f'[{stages[0]}] asks for device = "cuda" and no worker of {where} has a GPU: {how}, or use "auto".')
 
 
 def task_runner(settings: ClusterSettings, log_folder: Path) -> DaskTaskRunner:
@@ -120,13 +153,44 @@ def local_cluster(
         log_folder: where the workers write what they print.
     """
     limit = parse_bytes(memory_limit) if memory_limit else int(MEMORY_LIMIT / (workers + gpu_workers))
-    spec = {f"worker-{i}": _worker(threads, limit, log_folder, {"CUDA_VISIBLE_DEVICES": ""}) for i in range(workers)}
-    for i in range(gpu_workers):
-        spec[f"gpu-{i}"] = _worker(threads, limit, log_folder, {"CUDA_VISIBLE_DEVICES": str(i)}, resources=GPU)
+    spec = {f"worker-{i}": _worker(limit, log_folder, gpu="", resources=CPU) for i in range(workers)}
+    spec |= {f"gpu-{i}": _worker(limit, log_folder, gpu=str(i), resources=GPU) for i in range(gpu_workers)}
     # Without an address on purpose Dask's HTTP server would listen on every interface.
-    scheduler = {"cls": Scheduler, "options": {"host": LOCALHOST, "dashboard": False, "dashboard_address": f"{LOCALHOST}:0"}}
+    scheduler = {
+        "cls": Scheduler,
+        "options": {"host": LOCALHOST, "dashboard": False, "dashboard_address": f"{LOCALHOST}:0"},
+    }
     with dask.config.set({"distributed.nanny.pre-spawn-environ": _threads(threads)}):
-        return SpecCluster(scheduler=scheduler, workers=spec, silence_logs=logging.CRITICAL)
+        try:
+            return SpecCluster(scheduler=scheduler, workers=spec, silence_logs=False)
+        except (RuntimeError, OSError) as error:
+            raise RunError(
+                f"The local Dask cluster did not start ({error}): see the logs in {log_folder!r}."
+            ) from error
+
+
+@contextmanager
+def logged(folder: Path) -> Iterator[None]:
+    """Send what Dask's scheduler and nannies have to say to `scheduler.log` in a folder, warnings and worse.
+
+    Args:
+        folder: made when missing.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    logger = logging.getLogger("distributed")
+    handler = logging.FileHandler(folder / "scheduler.log", delay=True, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    before = (logger.level, logger.propagate, logger.handlers[:])
+    logger.handlers[:] = [handler]
+    logger.propagate = False
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.handlers[:] = before[2]
+        logger.propagate = before[1]
+        logger.setLevel(before[0])
+        handler.close()
 
 
 def gpu_count() -> int:
@@ -138,16 +202,17 @@ def gpu_count() -> int:
     return sum(line.startswith("GPU ") for line in listing.stdout.splitlines())
 
 
-def _worker(threads: int, limit: int, log_folder: str, environment: dict[str, str], **options: Any) -> dict[str, Any]:
-    options |= {
+def _worker(limit: int, log_folder: str, *, gpu: str, resources: dict[str, float]) -> dict[str, Any]:
+    options = {
         "host": LOCALHOST,
         "nthreads": 1,
+        "resources": resources,
         "memory_limit": limit,
         "dashboard": False,
-        "worker_dashboard_address": f"{LOCALHOST}:0",
-        "env": environment | {"FACETFLOW_WORKER_LOG": log_folder},
+        "dashboard_address": f"{LOCALHOST}:0",
+        "env": {"CUDA_VISIBLE_DEVICES": gpu, "FACETFLOW_WORKER_LOG": log_folder},
         "preload": ["flows.worker_process"],
-        "silence_logs": logging.CRITICAL,
+        "silence_logs": False,
     }
     return {"cls": Nanny, "options": options}
 
@@ -157,20 +222,18 @@ def _threads(threads: int) -> dict[str, str]:
     names = ("OMP", "MKL", "OPENBLAS", "NUMBA", "RAYON")
     return {f"{name}_NUM_THREADS": str(threads) for name in names} | {
         "POLARS_MAX_THREADS": str(threads),
+        "DASK_LOGGING__DISTRIBUTED": "warning",
         "TOKENIZERS_PARALLELISM": "false",
         "MALLOC_TRIM_THRESHOLD_": "65536",
     }
 
 
-def _workers_at(address: str) -> list[dict[str, Any]]:
+def _resources_at(address: str) -> list[dict[str, float]]:
+    """Return the resources of each worker of an existing cluster."""
     try:
         with Client(address, timeout=CONNECT_TIMEOUT, set_as_default=False) as client:
-            return list(client.scheduler_info(n_workers=-1)["workers"].values())
+            return [worker["resources"] for worker in client.scheduler_info(n_workers=-1)["workers"].values()]
     except (OSError, ValueError) as error:
         raise RunError(
-            f"no Dask scheduler answers at {address!r} within {CONNECT_TIMEOUT:.0f} s: check --dask-address"
+            f"No Dask scheduler answers at {address!r} within {CONNECT_TIMEOUT:.0f} s: check --dask-address."
         ) from error
-
-
-def _names(stages: list[str]) -> str:
-    return f"the stage {stages[0]}" if len(stages) == 1 else f"each of the stages {', '.join(stages)}"

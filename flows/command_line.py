@@ -1,8 +1,8 @@
 """The console script `facetflow`: finds commands, and turns every error into one sentence.
 
-    exit code 0   done
-              1   an error; nothing was changed that a later run could not go on from
-              2   partly done: some shards failed (`facetflow status` lists them)
+exit code 0   done
+          1   an error; nothing was changed that a later run could not go on from
+          2   partly done: some shards failed (`facetflow status` lists them)
 """
 
 import importlib

@@ -148,7 +148,12 @@ def _with_absolute_paths(project: Project, base: Path) -> Project:
     vectors = project.label_vectors
     if vectors.file is not None:
         vectors = vectors.model_copy(update={"file": base / vectors.file})
-    update: dict[str, Any] = {"store": base / project.store, "runs": base / project.runs, "amr": amr, "label_vectors": vectors}
+    update: dict[str, Any] = {
+        "store": base / project.store,
+        "runs": base / project.runs,
+        "amr": amr,
+        "label_vectors": vectors,
+    }
     for section in ("amr", "dependencies", "embeddings", "label_vectors"):
         settings = update.get(section, getattr(project, section))
         # A model is a known name or a folder; workers run elsewhere, so a folder must be absolute.

@@ -30,6 +30,8 @@ QUIET = {
     "DO_NOT_TRACK": "1",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "PREFECT_LOGGING_LEVEL": "WARNING",
+    # Errors reach the user as one sentence; Prefect would print their traceback first.
+    "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
     # Shards are logged in the run's folder; sending every line to the API as well costs requests.
     "PREFECT_LOGGING_TO_API_ENABLED": "false",
     "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE": "false",
@@ -58,7 +60,14 @@ class PrivateServer:
         }
         with listener, self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "flows.server_process", str(self.home), str(listener.fileno()), str(os.getpid())],
+                [
+                    sys.executable,
+                    "-m",
+                    "flows.server_process",
+                    str(self.home),
+                    str(listener.fileno()),
+                    str(os.getpid()),
+                ],
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,

@@ -1,0 +1,24 @@
+"""`facetflow retry`: run the shards again that failed."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.option("--failed", is_flag=True, required=True, help="The shards that failed, and what waited for them.")
+@click.option("--dask-address", metavar="ADDRESS", help="Scheduler of an existing Dask cluster (tcp://host:8786).")
+@click.pass_obj
+def retry(project: Path, dask_address: str | None, *, failed: bool) -> int:
+    """Run the failed shards of all stages again, without reading the corpora, and publish a release."""
+    from flows.local_run import run_flow
+    from flows.project import load
+
+    record = run_flow(
+        "build_features",
+        lambda: load(project),
+        project_file=project,
+        dask_address=dask_address,
+        only_failed=failed,
+    )
+    return 0 if record.state == "done" else 2

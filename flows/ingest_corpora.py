@@ -1,0 +1,66 @@
+"""The first step of a build, in the flow process: read the corpora and commit what is new."""
+
+import hashlib
+
+from features.ingest import ALGORITHM_VERSION, KNOWN_PAIRS, KNOWN_SENTENCES, Ingested, IngestReport, ingest
+from features.stages import StageOutput, rejects_frame
+from features.store.fingerprints import Recipe, fingerprint
+from features.store.store import Store
+from flows.project import Project
+
+STAGE = "ingest"
+"""Under this name the rows that could not be read are kept in `rejects`."""
+
+RECIPES = {name: Recipe(name, {}, ALGORITHM_VERSION) for name in ("sentences", "pairs", STAGE)}
+"""No parameters: settings decide which rows are ingested and how many a shard holds, not what a row is."""
+
+
+def ingest_corpora(project: Project, store: Store, run_id: str) -> IngestReport:
+    """Read the corpora of a project and commit the rows that the store does not hold.
+
+    Args:
+        project: names corpora, leakage guard and sizes of shards.
+        store: the store.
+        run_id: kept with the commit.
+
+    Returns:
+        What was read and what is new.
+
+    Raises:
+        InputError: a file is missing or is not what its dataset promises.
+    """
+    ingested = read_corpora(project, store)
+    receipts = [
+        store.write_shard(
+            table, shard, _fingerprint(table, rows[key].to_list()), StageOutput(rows), expected=rows.height
+        )
+        for table, key, shards in (
+            ("sentences", "sentence_id", ingested.sentences),
+            ("pairs", "pair_id", ingested.pairs),
+        )
+        for shard, rows in shards.items()
+    ]
+    rejects = rejects_frame(ingested.rejects)
+    receipts.append(store.write_rejects(STAGE, STAGE, _fingerprint(STAGE, rejects["entity_id"].to_list()), rejects))
+    # One call, in which sentences come before pairs: a pair never points to a sentence that is not there.
+    store.commit(receipts, run_id=run_id, recipes=RECIPES)
+    return ingested.report
+
+
+def read_corpora(project: Project, store: Store) -> Ingested:
+    """Read the corpora of a project and return what the store does not hold; nothing is written."""
+    known_sentences = store.read("sentences", columns=["sentence_id"], with_shard=True)
+    wanted = [name for name in KNOWN_PAIRS if name != "shard"]
+    known_pairs = store.read("pairs", columns=wanted, with_shard=True)
+    return ingest(
+        project.corpora,
+        project.leakage,
+        project.ingest,
+        project.base,
+        known_sentences.select(list(KNOWN_SENTENCES)),
+        known_pairs.select(list(KNOWN_PAIRS)),
+    )
+
+
+def _fingerprint(stage: str, ids: list[str]) -> str:
+    return fingerprint(RECIPES[stage], [hashlib.blake2b("\n".join(ids).encode(), digest_size=12).hexdigest()])

@@ -1,0 +1,255 @@
+"""Work through a plan: submit what is ready, read receipts, commit, and let go.
+
+    waiting ── upstream committed ──> running ──┬── receipt ──> committed ──> frees what waits for it
+                  ▲                             ├── worker died ──┐
+                  └──── at most 3 times ────────┼─────────────────┘
+                                                └── error ──> failed; what needs it is left out
+
+Only this loop commits. A future is released as soon as its receipt is read: the shards of a future that is held are run
+again when the worker that made them dies (PrefectHQ/prefect#15442).
+"""
+
+import queue
+import time
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import dask
+from distributed import KilledWorker
+from prefect import Task
+from prefect_dask import DaskTaskRunner
+from prefect_dask.task_runners import PrefectDaskFuture
+
+from features.store.plan import ShardKey, ShardWork
+from features.store.receipts import Receipt
+from features.store.runs import FailedShard
+from features.store.store import Store
+from features.types import Shard
+from flows.cluster import Capacity
+from flows.progress import BuildProgress
+from flows.stages import Chain
+from tasks.embed_labels import embed_labels
+from tasks.embed_sentences import embed_sentences
+from tasks.measure_pairs import measure_pairs
+from tasks.parse_amr import parse_amr
+from tasks.parse_dependencies import parse_dependencies
+from tasks.shard import ShardJob
+
+TASKS: dict[str, Task[..., Any]] = {
+    "amr": parse_amr,
+    "dependencies": parse_dependencies,
+    "embeddings": embed_sentences,
+    "label_vectors": embed_labels,
+    "metrics": measure_pairs,
+}
+"""Stage → its task."""
+
+RESUBMISSIONS = 3
+"""How often a shard is given to workers again after it, or its neighbour, has killed some."""
+IN_FLIGHT = 2
+"""Shards that are submitted for each worker: one in work, one that is there when it is done."""
+COMMIT_EVERY = 5.0
+"""Seconds between two commits while all workers have enough to do."""
+_POLL = 0.5
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of a plan.
+
+    Args:
+        made: committed shards, by stage.
+        rejected: rejected rows, by stage.
+        seconds: time of workers, by stage.
+        wall: stage → seconds from the first submission to the last receipt.
+        failed: shards that could not be made.
+        blocked: shards that were left out because one that they need failed.
+    """
+
+    made: Counter[str] = field(default_factory=Counter)
+    rejected: Counter[str] = field(default_factory=Counter)
+    seconds: Counter[str] = field(default_factory=Counter)
+    wall: dict[str, float] = field(default_factory=dict)
+    failed: list[FailedShard] = field(default_factory=list)
+    blocked: list[ShardKey] = field(default_factory=list)
+
+
+class ShardRunner:
+    """Works through the work of a plan.
+
+    Args:
+        store: the store.
+        chain: the stages and their settings.
+        runner: a started task runner.
+        available: the workers behind it.
+        progress: what the user sees.
+        run_id: kept with each commit.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        chain: Chain,
+        runner: DaskTaskRunner,
+        available: Capacity,
+        progress: BuildProgress,
+        run_id: str,
+    ) -> None:
+        self._store = store
+        self._chain = chain
+        self._runner = runner
+        self._available = available
+        self._progress = progress
+        self._run_id = run_id
+        self._outcome = Outcome()
+        self._rows = {name: store.committed(name) for name in ("sentences", "pairs")}
+        self._over = {stage.name: stage.over for stage in chain.stages}
+        self._versions = store.versions()
+        self._open: set[ShardKey] = set()
+        self._lost: set[ShardKey] = set()
+        self._running: dict[ShardKey, tuple[ShardWork, PrefectDaskFuture[Receipt]]] = {}
+        self._finished: queue.SimpleQueue[ShardKey] = queue.SimpleQueue()
+        self._deaths: Counter[ShardKey] = Counter()
+        self._receipts: list[Receipt] = []
+        self._committed_at = time.monotonic()
+        self._started: dict[str, float] = {}
+
+    def run(self, work: Sequence[ShardWork]) -> Outcome:
+        """Make all shards that can be made.
+
+        Args:
+            work: in an order in which it can be made one by one.
+
+        Returns:
+            What was made and what failed; everything made is committed.
+
+        Raises:
+            StoreError: a commit was refused.
+        """
+        self._show(work)
+        waiting = list(work)
+        self._open = {(item.stage, item.shard) for item in work}
+        while waiting or self._running:
+            waiting = self._submit(waiting)
+            if self._running:
+                self._collect()
+            # A worker that has nothing to do may be waiting for what these commits free.
+            idle = len(self._running) < self._available.workers
+            if self._receipts and (idle or time.monotonic() - self._committed_at > COMMIT_EVERY):
+                self._commit()
+        return self._outcome
+
+    def _show(self, work: Sequence[ShardWork]) -> None:
+        shards: Counter[str] = Counter()
+        rows: Counter[str] = Counter()
+        for item in work:
+            shards[item.stage] += 1
+            rows[item.stage] += self._rows_in(item)
+        self._progress.plan({stage: (shards[stage], rows[stage]) for stage in shards})
+
+    def _rows_in(self, work: ShardWork) -> int:
+        return self._rows[self._over[work.stage]][work.shard].rows
+
+    def _submit(self, waiting: Sequence[ShardWork]) -> list[ShardWork]:
+        """Submit what is ready, as far as workers can use it; return what still waits."""
+        room = {True: IN_FLIGHT * self._available.gpu, False: IN_FLIGHT * self._available.cpu}
+        for item, _ in self._running.values():
+            room[self._on_gpu(item.stage)] -= 1
+        left = []
+        for item in waiting:
+            on_gpu = self._on_gpu(item.stage)
+            if any(need in self._lost for need in item.waits_for):
+                self._lost.add((item.stage, item.shard))
+                self._outcome.blocked.append((item.stage, item.shard))
+                self._progress.failed(item.stage)
+            elif room[on_gpu] > 0 and not any(need in self._open for need in item.waits_for):
+                room[on_gpu] -= 1
+                self._start(item)
+            else:
+                left.append(item)
+        return left
+
+    def _on_gpu(self, stage: str) -> bool:
+        return self._available.gpu > 0 and self._chain.device(stage) != "cpu"
+
+    def _start(self, work: ShardWork) -> None:
+        upstream: dict[str, list[Shard]] = defaultdict(list)
+        for table, shard in work.upstream:
+            upstream[table].append(shard)
+        job = ShardJob(
+            store=self._store.path,
+            stage=work.stage,
+            shard=work.shard,
+            fingerprint=work.fingerprint,
+            versions={table: self._versions[table] for table in upstream},
+            upstream={table: tuple(shards) for table, shards in upstream.items()},
+        )
+        settings = self._chain.settings[work.stage]
+        parameters: Mapping[str, Any] = {"job": job} | ({} if settings is None else {"settings": settings})
+        with dask.annotate(resources=self._available.resources(on_gpu=self._on_gpu(work.stage))):
+            future = self._runner.submit(TASKS[work.stage], parameters=dict(parameters))
+        key = (work.stage, work.shard)
+        self._running[key] = (work, future)
+        self._started.setdefault(work.stage, time.monotonic())
+        self._progress.start(work.stage)
+        future.wrapped_future.add_done_callback(lambda _: self._finished.put(key))
+
+    def _collect(self) -> None:
+        """Wait a moment for a shard to finish, then take all that are finished."""
+        timeout = _POLL
+        while True:
+            try:
+                key = self._finished.get(timeout=timeout)
+            except queue.Empty:
+                return
+            self._take(*self._running.pop(key))
+            timeout = 0.0
+
+    def _take(self, work: ShardWork, future: PrefectDaskFuture[Receipt]) -> None:
+        """Read the receipt of a finished shard, or find out why there is none."""
+        key = (work.stage, work.shard)
+        try:
+            result = future.result(raise_on_failure=False)
+        except KilledWorker as error:
+            self._deaths[key] += 1
+            if self._deaths[key] <= RESUBMISSIONS:
+                self._start(work)
+            else:
+                self._fail(work, f"its worker died {_times(self._deaths[key], error)}; it may need more memory")
+            return
+        except Exception as error:  # noqa: BLE001 (whatever Dask raises for a task that it could not run)
+            result = error
+        finally:
+            future.wrapped_future.release()
+        if isinstance(result, BaseException):
+            self._fail(work, f"{type(result).__name__}: {result}" if str(result) else type(result).__name__)
+            return
+        self._outcome.wall[work.stage] = time.monotonic() - self._started[work.stage]
+        self._outcome.made[work.stage] += 1
+        rejects = 0
+        if result is None:
+            # Committed before the task looked: nothing is left to commit.
+            self._open.discard(key)
+        else:
+            self._receipts.append(result)
+            rejects = result.rejects
+            self._outcome.rejected[work.stage] += rejects
+            self._outcome.seconds[work.stage] += result.seconds
+        self._progress.done(work.stage, self._rows_in(work), rejects)
+
+    def _fail(self, work: ShardWork, message: str) -> None:
+        self._lost.add((work.stage, work.shard))
+        self._outcome.failed.append(FailedShard(work.stage, work.shard, work.fingerprint, message))
+        self._progress.failed(work.stage)
+
+    def _commit(self) -> None:
+        self._versions |= self._store.commit(self._receipts, run_id=self._run_id, recipes=self._chain.recipes())
+        self._open -= {(receipt.stage, receipt.shard) for receipt in self._receipts}
+        self._receipts.clear()
+        self._committed_at = time.monotonic()
+
+
+def _times(count: int, error: KilledWorker) -> str:
+    return f"with each of {count} submissions ({type(error).__name__})"

@@ -1,0 +1,126 @@
+"""The stages of a build, as the project file asks for them: what each reads, its recipe, its settings.
+
+sentences ─┬─ amr ── label_vectors ─┐
+           ├─ dependencies          ├─ metrics
+           └─ embeddings            │
+pairs ──────────────────────────────┘
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from features.corpora.dataset import GraphLayout
+from features.corpora.sources import locate
+from features.models.files import file_sha256
+from features.parsers import amr as amr_parsers
+from features.parsers import recipes
+from features.parsers.bank import build_bank
+from features.parsers.settings import AmrSettings
+from features.store.fingerprints import Recipe
+from features.store.plan import Stage
+from features.store.store import Store
+from features.types import Shard
+from flows.project import Project
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The stages of a build.
+
+    Args:
+        stages: in an order in which they can be made.
+        settings: stage → what its task is given beside the shard; None for a stage without settings.
+    """
+
+    stages: tuple[Stage, ...]
+    settings: Mapping[str, BaseModel | None]
+
+    def recipes(self) -> dict[str, Recipe]:
+        """Return stage → recipe."""
+        return {stage.name: stage.recipe for stage in self.stages}
+
+    def device(self, stage: str) -> str:
+        """Return the device that the user set for a stage: `auto`, `cpu`, `cuda`; `cpu` for one that has no choice."""
+        settings = self.settings[stage]
+        if isinstance(settings, AmrSettings) and settings.backend == "penman":
+            return "cpu"
+        return str(getattr(settings, "device", "cpu"))
+
+
+def chain(project: Project, store: Store) -> Chain:
+    """Return the stages that a project asks for; no model is loaded.
+
+    Graph files are indexed on the way, because the fingerprints of parsed shards depend on the graphs in them.
+
+    Args:
+        project: the project file.
+        store: the store, for the sentences of each shard.
+
+    Raises:
+        InputError: a graph file is missing.
+        ModelError: a model is not on this machine.
+    """
+    amr = _with_bank(project, store)
+    stages = [_amr(amr, store)]
+    settings: dict[str, BaseModel | None] = {"amr": amr}
+    if project.dependencies.enabled:
+        recipe = recipes.dependency_recipe(project.dependencies)
+        stages.append(Stage("dependencies", "sentences", ("sentences",), recipe))
+        settings["dependencies"] = project.dependencies
+    if project.embeddings.enabled:
+        stages.append(Stage("embeddings", "sentences", ("sentences",), recipes.embedding_recipe(project.embeddings)))
+        settings["embeddings"] = project.embeddings
+    if project.metrics.enabled:
+        # Here, because compiled metrics take a while to import, and other commands need the chain too.
+        from features.metrics import ALGORITHM_VERSION
+
+        stages += [
+            Stage("label_vectors", "sentences", ("amr",), recipes.label_vector_recipe(project.label_vectors)),
+            Stage("metrics", "pairs", ("pairs", "amr", "label_vectors"), Recipe("metrics", {}, ALGORITHM_VERSION)),
+        ]
+        settings |= {"label_vectors": project.label_vectors, "metrics": None}
+    return Chain(tuple(stages), settings)
+
+
+def graph_files(project: Project) -> list[Path]:
+    """Return the PENMAN files of a project: those of [amr], then those of corpora that are graphs themselves."""
+    files = [Path(name) for name in project.amr.graphs]
+    for corpus in project.corpora:
+        if isinstance(corpus.record.layouts[0], GraphLayout):
+            for source in locate(corpus.record, corpus.files, project.base):
+                files += [source.path, *([source.partner] if source.partner else [])]
+    return list(dict.fromkeys(files))
+
+
+def _amr(settings: AmrSettings, store: Store) -> Stage:
+    recipe = recipes.amr_recipe(settings)
+    if settings.backend != "penman":
+        return Stage("amr", "sentences", ("sentences",), recipe)
+    parser = amr_parsers.load(settings)
+    ids = store.read("sentences", columns=["sentence_id"], with_shard=True)
+    digests = {
+        Shard(str(shard)): parser.shard_digest(rows["sentence_id"].to_list())
+        for (shard,), rows in ids.group_by("shard", maintain_order=True)
+    }
+    return Stage("amr", "sentences", ("sentences",), recipe, extra=digests, extra_name="graph files")
+
+
+def _with_bank(project: Project, store: Store) -> AmrSettings:
+    """Return the settings of the AMR stage with the index of the graph files, made where it is not there."""
+    if project.amr.backend != "penman":
+        return project.amr
+    files = graph_files(project)
+    content = hashlib.blake2b(digest_size=6)
+    for file in files:
+        content.update(file_sha256(file).encode() if file.is_file() else b"missing")
+    # Named by content: a worker of a long-lived cluster keeps the index that it has opened.
+    bank = store.path / "graphs" / f"{content.hexdigest()}.arrow"
+    build_bank(files, bank)
+    for other in bank.parent.glob("*.arrow"):
+        if other != bank:
+            other.unlink(missing_ok=True)
+    return project.amr.model_copy(update={"bank": bank})

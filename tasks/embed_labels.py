@@ -1,0 +1,26 @@
+"""The task that gives the words of the labels of a shard's graphs their vectors."""
+
+from prefect import task
+
+from features.parsers import stages
+from features.parsers.label_vectors import load
+from features.parsers.settings import LabelVectorSettings
+from features.stages import StageOutput
+from features.store.receipts import Receipt
+from tasks.shard import TASK, Inputs, ShardJob, make_shard
+
+
+@task(**TASK)
+def embed_labels(job: ShardJob, settings: LabelVectorSettings) -> Receipt | None:
+    """Look up the vectors of the labels' words in a shard of graphs; the source is loaded once per worker.
+
+    Args:
+        job: the shard.
+        settings: where vectors come from.
+    """
+
+    def compute(inputs: Inputs) -> tuple[StageOutput, None]:
+        # Rows are words, so they do not come out one for each graph.
+        return stages.embed_labels(inputs.read("amr"), load(settings)), None
+
+    return make_shard(job, compute)

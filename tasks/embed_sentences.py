@@ -1,0 +1,26 @@
+"""The task that gives the sentences of a shard the teacher's embeddings."""
+
+from prefect import task
+
+from features.parsers import stages
+from features.parsers.sentence_encoder import load
+from features.parsers.settings import EmbeddingSettings
+from features.stages import StageOutput
+from features.store.receipts import Receipt
+from tasks.shard import TASK, Inputs, ShardJob, make_shard
+
+
+@task(**TASK)
+def embed_sentences(job: ShardJob, settings: EmbeddingSettings) -> Receipt | None:
+    """Embed a shard of sentences; the encoder is loaded once per worker.
+
+    Args:
+        job: the shard.
+        settings: which encoder.
+    """
+
+    def compute(inputs: Inputs) -> tuple[StageOutput, int]:
+        sentences = inputs.read("sentences")
+        return stages.embed_sentences(sentences, load(settings)), sentences.height
+
+    return make_shard(job, compute)

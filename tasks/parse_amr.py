@@ -1,0 +1,26 @@
+"""The task that gives the sentences of a shard their AMR graphs."""
+
+from prefect import task
+
+from features.parsers import stages
+from features.parsers.amr import load
+from features.parsers.settings import AmrSettings
+from features.stages import StageOutput
+from features.store.receipts import Receipt
+from tasks.shard import TASK, Inputs, ShardJob, make_shard
+
+
+@task(**TASK)
+def parse_amr(job: ShardJob, settings: AmrSettings) -> Receipt | None:
+    """Parse a shard of sentences into AMR; the parser is loaded once per worker.
+
+    Args:
+        job: the shard.
+        settings: which parser.
+    """
+
+    def compute(inputs: Inputs) -> tuple[StageOutput, int]:
+        sentences = inputs.read("sentences")
+        return stages.parse_amr(sentences, load(settings)), sentences.height
+
+    return make_shard(job, compute)

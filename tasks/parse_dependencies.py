@@ -1,0 +1,26 @@
+"""The task that gives the sentences of a shard their dependency trees."""
+
+from prefect import task
+
+from features.parsers import stages
+from features.parsers.dependencies import load
+from features.parsers.settings import DependencySettings
+from features.stages import StageOutput
+from features.store.receipts import Receipt
+from tasks.shard import TASK, Inputs, ShardJob, make_shard
+
+
+@task(**TASK)
+def parse_dependencies(job: ShardJob, settings: DependencySettings) -> Receipt | None:
+    """Parse a shard of sentences into dependency trees; the pipeline is loaded once per worker.
+
+    Args:
+        job: the shard.
+        settings: which pipeline.
+    """
+
+    def compute(inputs: Inputs) -> tuple[StageOutput, int]:
+        sentences = inputs.read("sentences")
+        return stages.parse_dependencies(sentences, load(settings)), sentences.height
+
+    return make_shard(job, compute)
