@@ -103,7 +103,7 @@ def load(settings: DependencySettings) -> DependencyParser:
             f"The spaCy pipeline {settings.model!r} has the components {pipeline.pipe_names!r}, none of them a parser;"
             f" give one with a dependency parser."
         )
-    for name in pipeline.pipe_names:
-        if name not in _COMPONENTS:
-            pipeline.remove_pipe(name)
+    for component in pipeline.pipe_names:
+        if component not in _COMPONENTS:
+            pipeline.remove_pipe(component)
     return DependencyParser(pipeline, name, settings)

@@ -1,0 +1,110 @@
+import gzip
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from features.errors import InputError
+from features.metrics.label_vectors import LabelVectors
+from features.parsers import stages
+from features.parsers.label_vectors import TextVectors, load
+from features.parsers.settings import LabelVectorSettings
+
+AMR_ROWS = pl.DataFrame(
+    {"concepts": [["want-01", "boy"], ["boy", "natural-disaster"]], "attribute_values": [["-", '"New York"'], []]},
+    schema={"concepts": pl.List(pl.String), "attribute_values": pl.List(pl.String)},
+)
+WORDS = ["-", "boy", "disaster", "natural", "new", "want", "york"]
+
+
+@pytest.fixture
+def glove(tmp_path: Path) -> Path:
+    path = tmp_path / "vectors.txt"
+    path.write_text("boy 3 0 4\nwant 0 2 0\n. . . 1 1 1\nboy 9 9 9\nzero 0 0 0\n")
+    return path
+
+
+def test_a_text_file(glove: Path) -> None:
+    words, matrix = TextVectors(glove).look_up(["want", "unknown", "boy", ". . .", "zero"])
+    assert words == ["want", "boy", ". . ."]
+    np.testing.assert_allclose(matrix, [[0, 1, 0], [0.6, 0, 0.8], [3**-0.5] * 3], rtol=1e-6)
+    assert matrix.dtype == np.float32
+
+
+def test_a_compressed_file_with_counts_in_its_first_line(glove: Path, tmp_path: Path) -> None:
+    path = tmp_path / "vectors.txt.gz"
+    path.write_bytes(gzip.compress(b"5 3\n" + glove.read_bytes()))
+    np.testing.assert_array_equal(TextVectors(path).look_up(["boy"])[1], TextVectors(glove).look_up(["boy"])[1])
+
+
+def test_labels_are_looked_up_by_their_words(glove: Path) -> None:
+    output = stages.embed_labels(AMR_ROWS, load(LabelVectorSettings(backend="glove", file=glove)))
+    assert dict(output.rows.schema) == {"label": pl.String(), "vector": pl.List(pl.Float32())}
+    assert output.rows["label"].to_list() == ["boy", "want"]
+    assert LabelVectors.from_rows(output.rows)
+
+
+def test_a_file_without_any_of_the_words(tmp_path: Path) -> None:
+    (tmp_path / "other.txt").write_text("nothing 1 2\n")
+    output = stages.embed_labels(AMR_ROWS, TextVectors(tmp_path / "other.txt"))
+    assert output.rows.height == 0
+    assert LabelVectors.from_rows(output.rows)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("boy 1 2\ngirl 1 x\n", r"Line 2 of .* is no word with 2 numbers \('girl 1 x"),
+        ("boy 1 2\n3\n", "Line 2"),
+        ("boy 1 2\n3 4\n", "Line 2 of .* has no word"),
+        ("boy 1 nan\n", "no finite numbers"),
+        ("zero 0 0\n", "no word vectors"),
+        ("word\n", "Line 1"),
+    ],
+)
+def test_a_file_that_is_something_else(content: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "bad.txt").write_text(content)
+    with pytest.raises(InputError, match=message):
+        TextVectors(tmp_path / "bad.txt")
+
+
+def test_a_file_that_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="does not exist"):
+        load(LabelVectorSettings(backend="glove", file=tmp_path / "missing.txt"))
+
+
+def test_file_and_backend_go_together(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match='"glove" needs `file`'):
+        LabelVectorSettings(backend="glove")
+    with pytest.raises(ValueError, match="only it reads one"):
+        LabelVectorSettings(file=tmp_path / "x.txt")
+
+
+@pytest.mark.slow
+def test_the_encoder_knows_every_word(encoder_name: str) -> None:
+    vectors = load(LabelVectorSettings(model=encoder_name, device="cpu"))
+    output = stages.embed_labels(AMR_ROWS, vectors)
+    assert output.rows["label"].to_list() == WORDS
+    assert output.rejects.height == 0
+    matrix = np.stack(output.rows["vector"].to_list())
+    np.testing.assert_allclose(np.linalg.norm(matrix, axis=1), 1, atol=1e-6)
+    again = stages.embed_labels(AMR_ROWS.head(1), vectors).rows
+    shared = output.rows.join(again, on="label")
+    assert shared.height == 5
+    assert shared["vector"].to_list() == shared["vector_right"].to_list()
+
+
+@pytest.mark.slow
+def test_cat_is_nearer_to_kitten_than_to_idea(encoder_name: str) -> None:
+    _, (cat, kitten, idea) = load(LabelVectorSettings(model=encoder_name, device="cpu")).look_up(
+        ["cat", "kitten", "idea"]
+    )
+    assert cat @ kitten > cat @ idea + 0.2
+
+
+@pytest.mark.slow
+def test_a_shard_without_graphs(encoder_name: str) -> None:
+    output = stages.embed_labels(AMR_ROWS.clear(), load(LabelVectorSettings(model=encoder_name, device="cpu")))
+    assert dict(output.rows.schema) == {"label": pl.String(), "vector": pl.List(pl.Float32())}
+    assert output.rows.height == 0
