@@ -142,8 +142,8 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
     """Write a table in the format that the suffix says; a reader sees the old file or the whole new one.
 
     Raises:
-        InputError: the suffix is unknown, or the format cannot hold the table (lists in TSV or CSV, a tab or a line
-            break in a cell of a TSV file).
+        InputError: the suffix is unknown, the format cannot hold the table (lists in TSV or CSV, a tab or a line
+            break in a cell of a TSV file), or the file cannot be written.
     """
     kind = table_format(path)
     if kind in {"tsv", "csv"}:
@@ -152,9 +152,9 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
             raise InputError(f"{str(path)!r}: {kind} cannot hold the lists of {nested}; write .jsonl or .parquet.")
     if kind == "tsv":
         _require_plain_cells(frame, path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("xb") as file:
             if path.suffix == ".gz":
                 # No name and no time inside: equal tables are equal bytes.
@@ -165,6 +165,8 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
+    except OSError as error:
+        raise InputError(f"{str(path)!r} cannot be written: {error.strerror}.") from error
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -58,7 +58,7 @@ def fitting_layout(path: Path, layouts: Sequence[TableLayout]) -> TableLayout:
     Raises:
         InputError: the file cannot be read, or fits none.
     """
-    found = ""
+    found: list[str] = []
     for layout in layouts:
         form = layout.form or table_format(path)
         columns = _columns_of(path, form)
@@ -67,15 +67,17 @@ def fitting_layout(path: Path, layouts: Sequence[TableLayout]) -> TableLayout:
             if all(place in columns for place in needed):
                 kept = {role: place for role, place in layout.columns.items() if place in columns}
                 return layout.model_copy(update={"form": form, "columns": kept})
-            found = f"it has the columns {columns}"
+            found.append(f"it has the columns {columns}")
         elif layout.scores_beside is None or layout.scores_beside[0] in path.name:
             width = layout.width or 1 + max(int(place) for place in layout.columns.values())
             cells = [row for _, row in islice(cell_rows(path, form, layout.quotes), _HEAD) if isinstance(row, list)]
             if any(len(row) >= width for row in cells):
                 return layout.model_copy(update={"form": form, "width": width})
-            found = found or f"its rows have {max(map(len, cells), default=0)} cells"
+            found.append(f"its rows have {max(map(len, cells), default=0)} cells")
     expected = "; or ".join(_describe(layout) for layout in layouts)
-    raise InputError(f"{str(path)!r} is not in a known form: {found}; expected {expected}.")
+    raise InputError(
+        f"{str(path)!r} is not in a known form: {' and '.join(dict.fromkeys(found))}; expected {expected}."
+    )
 
 
 def _describe(layout: TableLayout) -> str:
@@ -224,7 +226,8 @@ def _quotes_enclose(path: Path, separator: str) -> bool:
                 for cell in line.rstrip("\r\n").split(separator):
                     if '"' in cell:
                         enclosed += bool(_ENCLOSED.fullmatch(cell))
-                        ordinary += not cell.startswith('"')
+                        # The last line of a cell that is enclosed and broken ends in a quote, so that says nothing.
+                        ordinary += not cell.startswith('"') and '"' in cell[:-1]
                 if enclosed + ordinary >= _EVIDENCE:
                     break
     return enclosed > ordinary

@@ -1,0 +1,160 @@
+"""Text and tables: every suffix, and everything that can be wrong with a file."""
+
+import gzip
+
+import polars as pl
+import pytest
+
+from features.errors import InputError
+from features.files import open_text, read_table, table_format, write_table
+
+FRAME = pl.DataFrame(
+    {
+        "sentence": ['He said "no", twice', "Größe, naïve", "", None],
+        "score": [1.5, 0.25, None, 3.0],
+        "count": [1, 2, 3, 4],
+    }
+)
+SUFFIXES = [".tsv", ".txt", ".csv", ".jsonl", ".ndjson", ".parquet", ".tsv.gz", ".csv.gz", ".jsonl.gz"]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_table_survives_writing_and_reading(tmp_path, suffix):
+    path = tmp_path / f"table{suffix}"
+    types = {"sentence": pl.String, "score": pl.Float64, "count": pl.Int64}
+
+    write_table(FRAME, path)
+
+    # Text formats without quotes cannot tell an empty cell from none.
+    same = read_table(path, types).with_columns(pl.col("sentence").fill_null(""))
+    assert same.equals(FRAME.with_columns(pl.col("sentence").fill_null("")))
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_columns_come_in_the_order_asked_for(tmp_path, suffix):
+    path = tmp_path / f"table{suffix}"
+    write_table(FRAME, path)
+
+    assert read_table(path, ["count", "sentence"]).columns == ["count", "sentence"]
+    assert read_table(path).columns == FRAME.columns
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_missing_column_is_named(tmp_path, suffix):
+    path = tmp_path / f"table{suffix}"
+    write_table(FRAME, path)
+
+    with pytest.raises(InputError, match=r"lacks \['label'\]"):
+        read_table(path, ["label"])
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_cell_of_another_type_is_an_input_error(tmp_path, suffix):
+    path = tmp_path / f"table{suffix}"
+    write_table(FRAME, path)
+
+    with pytest.raises(InputError, match="table"):
+        read_table(path, {"sentence": pl.Int64})
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_missing_file_is_named(tmp_path, suffix):
+    with pytest.raises(InputError, match="does not exist"):
+        read_table(tmp_path / f"nothing{suffix}")
+
+
+@pytest.mark.parametrize("name", ["table", "table.xlsx", "table.gz", "table.parquet.gz", "table.xlsx.gz"])
+def test_an_unknown_suffix_names_the_known_ones(tmp_path, name):
+    with pytest.raises(InputError, match=r"\.tsv, \.txt, \.csv, \.jsonl, \.ndjson, \.parquet"):
+        write_table(FRAME, tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_suffixes_are_read_without_case_and_dots_in_names_do_not_matter(tmp_path):
+    assert table_format(tmp_path / "v1.2.pairs.TSV") == "tsv"
+    assert table_format(tmp_path / "v1.2.jsonl.gz") == "jsonl"
+
+
+def test_tsv_refuses_what_it_cannot_hold(tmp_path):
+    with pytest.raises(InputError, match="column 'sentence'"):
+        write_table(pl.DataFrame({"sentence": ["a\tb"]}), tmp_path / "table.tsv")
+    with pytest.raises(InputError, match="line break"):
+        write_table(pl.DataFrame({"sentence": ["a\nb"]}), tmp_path / "table.tsv")
+    for suffix in ("tsv", "csv"):
+        with pytest.raises(InputError, match="lists"):
+            write_table(pl.DataFrame({"words": [["a", "b"]]}), tmp_path / f"table.{suffix}")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_csv_and_jsonl_hold_line_breaks_and_jsonl_holds_lists(tmp_path):
+    broken = pl.DataFrame({"sentence": ["a\nb\tc", '"']})
+    for name in ("table.csv", "table.jsonl", "table.parquet"):
+        write_table(broken, tmp_path / name)
+        assert read_table(tmp_path / name).equals(broken)
+    lists = pl.DataFrame({"words": [["a", "b"], ["c"]]})
+    write_table(lists, tmp_path / "lists.jsonl")
+    assert read_table(tmp_path / "lists.jsonl").equals(lists)
+
+
+def test_a_failed_write_keeps_the_old_file_and_leaves_nothing_behind(tmp_path, monkeypatch):
+    path = tmp_path / "table.csv"
+    write_table(FRAME, path)
+    before = path.read_bytes()
+
+    def full_disk(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pl.DataFrame, "write_csv", full_disk)
+    with pytest.raises(InputError, match="cannot be written: No space left"):
+        write_table(FRAME.head(1), path)
+
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["table.csv"]
+
+
+def test_equal_tables_are_equal_bytes(tmp_path):
+    write_table(FRAME, tmp_path / "a.tsv.gz")
+    write_table(FRAME, tmp_path / "b.tsv.gz")
+
+    assert (tmp_path / "a.tsv.gz").read_bytes() == (tmp_path / "b.tsv.gz").read_bytes()
+
+
+def test_text_is_read_without_byte_order_mark_and_decompressed(tmp_path):
+    for name, data in (("a.txt", "\ufeffGröße\n".encode()), ("b.txt.gz", gzip.compress("\ufeffGröße\n".encode()))):
+        (tmp_path / name).write_bytes(data)
+        with open_text(tmp_path / name) as text:
+            assert text.read() == "Größe\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "says"),
+    [
+        ("empty.txt", b"", "is empty"),
+        ("empty.txt.gz", gzip.compress(b""), "is empty"),
+        ("latin.txt", "naïve".encode("latin-1"), "no UTF-8 text"),
+        ("utf16.txt", "naive".encode("utf-16"), "zero bytes"),
+        ("plain.txt.gz", b"plain text", "no complete gzip file"),
+        ("cut.txt.gz", gzip.compress(b"some text that is cut off" * 100)[:-12], "no complete gzip file"),
+    ],
+)
+def test_a_file_that_is_wrong_as_a_whole_is_an_input_error(tmp_path, name, data, says):
+    path = tmp_path / name
+    path.write_bytes(data)
+
+    with pytest.raises(InputError, match=says) as error, open_text(path) as text:
+        text.read()
+    assert name in str(error.value)
+
+
+def test_a_folder_and_a_missing_file_are_input_errors(tmp_path):
+    with pytest.raises(InputError, match="cannot be read"), open_text(tmp_path):
+        pass
+    with pytest.raises(InputError, match="does not exist"), open_text(tmp_path / "nothing.txt"):
+        pass
+
+
+def test_errors_of_the_caller_pass_unchanged(tmp_path):
+    (tmp_path / "a.txt").write_text("text")
+
+    with pytest.raises(KeyError), open_text(tmp_path / "a.txt"):
+        raise KeyError("mine")
