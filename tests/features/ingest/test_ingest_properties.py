@@ -1,0 +1,184 @@
+"""Whatever the rows are and however they arrive, none is lost, none is doubled, and nothing stored changes."""
+
+import tempfile
+from pathlib import Path
+
+import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
+from features.ingest import KNOWN_PAIRS, KNOWN_SENTENCES, Ingested, ingest
+from features.store.schemas import PAIRS, SENTENCES
+
+Row = tuple[str, str, str]
+
+# Few different sentences, so that repeats, shared sentences and small pools are common.
+sentences = st.sampled_from(["A.", "B.", "C.", "a", "D d.", "E  e.", "E e.", "Größe", "too many words here"])
+good_rows = st.tuples(sentences, sentences, st.sampled_from(["", "1", "2.5"]))
+bad_rows = st.sampled_from([("A.", "", "1"), ("A.", "B.", "x"), ("A.", "B.\textra", "1")])
+rows_of_a_file = st.lists(st.one_of(good_rows, good_rows, good_rows, bad_rows), min_size=1, max_size=25)
+guards = st.sampled_from([None, "drop", "report"])
+shard_sizes = st.tuples(st.integers(1, 6), st.integers(1, 6))
+
+quick = settings(max_examples=40, deadline=None)
+
+
+def run(files: dict[str, list[list[Row]]], guard=None, sizes=(4, 5), known=None) -> Ingested:
+    """Ingest files of rows, given by split."""
+    with tempfile.TemporaryDirectory() as folder:
+        names: dict[str, list[str]] = {}
+        for split, parts in files.items():
+            for number, rows in enumerate(parts):
+                name = f"{split}-{number}.tsv"
+                lines = ["\t".join(row) for row in rows]
+                (Path(folder) / name).write_text("\n".join(["sentence_a\tsentence_b\tscore", *lines]), encoding="utf-8")
+                names.setdefault(split, []).append(name)
+        (Path(folder) / "test.tsv").write_text("sentence_a\tsentence_b\tscore\na!\tZ\t1\n", encoding="utf-8")
+        evaluation = [EvaluationSet(dataset="pairs", file="test.tsv")] if guard else []
+        return ingest(
+            [CorpusSettings(dataset="pairs", files=names, negatives=("train", "dev"))],
+            LeakageSettings(mode=guard or "drop", evaluation=evaluation),
+            IngestSettings(sentences_per_shard=sizes[0], pairs_per_shard=sizes[1], max_words=3),
+            Path(folder),
+            *(known or (pl.DataFrame(), pl.DataFrame())),
+        )
+
+
+def all_rows(*parts: Ingested) -> tuple[pl.DataFrame, pl.DataFrame]:
+    tables = []
+    for table, schema in (("sentences", SENTENCES), ("pairs", PAIRS)):
+        empty = pl.DataFrame(schema={**schema, "shard": pl.String})
+        shards = [
+            rows.with_columns(shard=pl.lit(shard)) for part in parts for shard, rows in getattr(part, table).items()
+        ]
+        tables.append(pl.concat([empty, *shards]))
+    return tables[0], tables[1]
+
+
+def known_after(*parts: Ingested) -> tuple[pl.DataFrame, pl.DataFrame]:
+    stored_sentences, stored_pairs = all_rows(*parts)
+    return stored_sentences.select(list(KNOWN_SENTENCES)), stored_pairs.select(list(KNOWN_PAIRS))
+
+
+def assert_sound(*parts: Ingested) -> None:
+    """No id twice, every pair's sentences are where it says, one negative or none for a positive."""
+    stored_sentences, stored_pairs = all_rows(*parts)
+    assert stored_sentences["sentence_id"].is_unique().all()
+    assert stored_pairs["pair_id"].is_unique().all()
+    shard_of = dict(stored_sentences.select("sentence_id", "shard").iter_rows())
+    for row in stored_pairs.iter_rows(named=True):
+        assert shard_of[row["sentence_a"]] == row["shard_a"]
+        assert shard_of[row["sentence_b"]] == row["shard_b"]
+    positives = {row["pair_id"]: row for row in stored_pairs.filter(kind="positive").iter_rows(named=True)}
+    negatives = stored_pairs.filter(kind="negative")
+    assert negatives["positive_id"].is_unique().all()
+    for negative in negatives.iter_rows(named=True):
+        positive = positives[negative["positive_id"]]
+        assert negative["split"] == positive["split"]
+        assert negative["sentence_a"] == positive["sentence_a"]
+        assert negative["sentence_b"] not in {positive["sentence_a"], positive["sentence_b"]}
+
+
+@quick
+@given(rows_of_a_file, rows_of_a_file, guards, shard_sizes)
+def test_rows_are_conserved(train, dev, guard, sizes):
+    ingested = run({"train": [train], "dev": [dev]}, guard, sizes)
+
+    assert_sound(ingested)
+    _, pairs = all_rows(ingested)
+    assert ingested.report.rows == len(train) + len(dev)
+    for counts in ingested.report.splits:
+        of_split = pairs.filter(split=counts.split)
+        assert counts.rows == counts.new + counts.known + counts.dropped + counts.rejected + sum(
+            counts.skipped.values()
+        )
+        assert of_split.filter(kind="positive").height == counts.new == counts.negatives + counts.without_negative
+        assert of_split.filter(kind="negative").height == counts.negatives
+    assert len(ingested.rejects) == sum(counts.rejected + counts.dropped for counts in ingested.report.splits)
+
+
+@quick
+@given(rows_of_a_file, st.data(), guards, shard_sizes)
+def test_two_refreshes_give_what_one_gives(rows, data, guard, sizes):
+    first_rows = data.draw(st.lists(st.sampled_from(range(len(rows))), min_size=1, unique=True).map(sorted))
+    first = run({"train": [[rows[place] for place in first_rows]]}, guard, sizes)
+    second = run({"train": [rows]}, guard, sizes, known_after(first))
+    once = run({"train": [rows]}, guard, sizes)
+
+    assert_sound(first, second)
+    two_sentences, two_pairs = all_rows(first, second)
+    one_sentences, one_pairs = all_rows(once)
+    assert set(two_sentences["text"]) == set(one_sentences["text"])
+    assert set(two_pairs.filter(kind="positive")["pair_id"]) == set(one_pairs.filter(kind="positive")["pair_id"])
+    assert set(two_pairs["positive_id"]) == set(one_pairs["positive_id"])
+    assert not set(first.sentences) & set(second.sentences)
+    assert not set(first.pairs) & set(second.pairs)
+
+
+@quick
+@given(st.lists(rows_of_a_file, min_size=2, max_size=4), guards)
+def test_files_added_one_by_one_give_what_all_at_once_give(parts, guard):
+    refreshes: list[Ingested] = []
+    for number in range(1, len(parts) + 1):
+        refreshes.append(run({"train": parts[:number]}, guard, known=known_after(*refreshes)))
+    once = run({"train": parts}, guard)
+
+    assert_sound(*refreshes)
+    for several, one in zip(all_rows(*refreshes), all_rows(once), strict=True):
+        key = "text" if "text" in several.columns else "pair_id"
+        kept = several if key == "text" else several.filter(kind="positive")
+        expected = one if key == "text" else one.filter(kind="positive")
+        assert set(kept[key]) == set(expected[key])
+
+
+@quick
+@given(rows_of_a_file, guards, shard_sizes)
+def test_a_second_call_with_everything_known_adds_nothing(rows, guard, sizes):
+    first = run({"train": [rows]}, guard, sizes)
+    again = run({"train": [rows]}, guard, sizes, known_after(first))
+
+    assert again.sentences == {}
+    assert again.pairs == {}
+    assert again.rejects == first.rejects
+    assert again.report.splits[0].known == first.report.splits[0].new
+    assert again.report.changed == []
+
+
+@quick
+@given(rows_of_a_file, guards, shard_sizes)
+def test_the_same_input_gives_the_same_shards(rows, guard, sizes):
+    first, again = (run({"train": [rows]}, guard, sizes) for _ in range(2))
+
+    for table in ("sentences", "pairs"):
+        one, other = getattr(first, table), getattr(again, table)
+        assert list(one) == list(other)
+        assert all(one[shard].equals(other[shard]) for shard in one)
+    assert first.report == again.report
+
+
+@quick
+@given(rows_of_a_file, st.randoms(use_true_random=False), guards)
+def test_the_order_of_rows_changes_no_id_and_no_negative(rows, random, guard):
+    shuffled = random.sample(rows, len(rows))
+
+    one, other = (all_rows(run({"train": [order]}, guard))[1] for order in (rows, shuffled))
+
+    columns = ["pair_id", "sentence_a", "sentence_b", "positive_id"]
+    assert one.select(columns).sort("pair_id").equals(other.select(columns).sort("pair_id"))
+
+
+@quick
+@given(rows_of_a_file, shard_sizes)
+def test_shards_are_full_but_for_the_last_of_each_kind(rows, sizes):
+    ingested = run({"train": [rows]}, None, sizes)
+
+    for shards, size in ((ingested.sentences, sizes[0]), (ingested.pairs, sizes[1])):
+        heights: dict[str, list[int]] = {}
+        for shard in shards.values():
+            kinds = shard["kind"].unique().to_list() if "kind" in shard.columns else ["sentence"]
+            assert len(kinds) == 1
+            heights.setdefault(kinds[0], []).append(shard.height)
+        for of_kind in heights.values():
+            assert all(height == size for height in of_kind[:-1])
+            assert 0 < of_kind[-1] <= size
