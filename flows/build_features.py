@@ -7,8 +7,6 @@ Run again after anything (new rows, a failure, a kill, a changed setting), it ma
 """
 
 import dataclasses
-import fcntl
-import os
 import secrets
 import time
 from collections.abc import Collection, Iterator, Sequence
@@ -19,17 +17,18 @@ from typing import Any
 
 import dask
 from prefect import flow
+from prefect.client.schemas.objects import State
 from prefect.events import emit_event
-from prefect.states import Completed, Failed, State
+from prefect.states import Completed, Failed
 
-from features.errors import FacetflowError, RunError, StoreError
-from features.ingest import IngestReport
+from features.errors import FacetflowError, StoreError
 from features.store.plan import Plan, ShardKey, ShardWork, plan
 from features.store.releases import Release
 from features.store.runs import RunRecord, failed_shards, now
 from features.store.store import Store
 from flows import cluster, project
-from flows.ingest_corpora import ingest_corpora
+from flows.build_lock import only_writer
+from flows.ingest_corpora import ingest_corpora, told
 from flows.progress import BuildProgress
 from flows.run_shards import Outcome, ShardRunner
 from flows.stages import Chain, chain
@@ -61,7 +60,7 @@ def build_features(
             update={"cluster": settings.cluster.model_copy(update={"address": dask_address})}
         )
     store = Store.open(settings.store, create=True)
-    with _only_build(store), BuildProgress() as progress:
+    with only_writer(store), BuildProgress() as progress:
         record = _recorded(Build(settings, store, progress), only_failed=only_failed)
     if record.state == "done":
         return Completed(message=record.message, data=record)
@@ -124,7 +123,7 @@ class Build:
     def _ingest(self) -> str | None:
         """Commit what is new; return why a release is out of the question, if it is."""
         report = ingest_corpora(self.settings, self.store, self.run_id)
-        self.progress.say(_ingested(report))
+        self.progress.say(told(report))
         allowed = self.settings.limits.rejected_rows
         if report.rows and report.rejected / report.rows > allowed:
             return (
@@ -151,9 +150,9 @@ class Build:
         """Publish and announce a release if all limits hold; return it, and one line that says what happened."""
         before = [release.number for release in self.store.releases()]
         limits = self.settings.limits
+        if refused is not None:
+            return None, f"Nothing was published: {refused}."
         try:
-            if refused is not None:
-                raise StoreError(f"{refused}.")
             release = self.store.publish(
                 self.run_id,
                 stages=stages.stages,
@@ -205,24 +204,6 @@ def _recorded(build: Build, *, only_failed: bool) -> RunRecord:
     return record
 
 
-@contextmanager
-def _only_build(store: Store) -> Iterator[None]:
-    """Hold the store's lock; it goes with the process, however that ends."""
-    with (store.path / "build.lock").open("a+") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            lock.seek(0)
-            raise RunError(
-                f"Another build works on the store {str(store.path)!r} (process {lock.read().strip() or 'unknown'}): "
-                "wait for it, or end it."
-            ) from error
-        lock.truncate(0)
-        lock.write(str(os.getpid()))
-        lock.flush()
-        yield
-
-
 def _with_neighbours(planned: Plan, failed: Collection[ShardKey]) -> list[ShardWork]:
     """Return the work on failed shards, on what they wait for, and on what waits for them."""
     wanted = set(failed)
@@ -233,16 +214,6 @@ def _with_neighbours(planned: Plan, failed: Collection[ShardKey]) -> list[ShardW
         if any(need in wanted for need in item.waits_for):
             wanted.add((item.stage, item.shard))
     return [item for item in planned.todo if (item.stage, item.shard) in wanted]
-
-
-def _ingested(report: IngestReport) -> str:
-    pairs = sum(split.new + split.negatives for split in report.splits)
-    if not pairs and not report.rejected:
-        return f"Read {report.rows:,} rows: nothing new."
-    return (
-        f"Read {report.rows:,} rows: {report.new_sentences:,} new sentences in {report.sentence_shards} shards, "
-        f"{pairs:,} new pairs in {report.pair_shards} shards, {report.rejected:,} rejected."
-    )
 
 
 def _counts(rows: Any) -> str:

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import dask
-from distributed import Client, Nanny, Scheduler, SpecCluster
 from dask.system import CPU_COUNT
-from distributed.system import MEMORY_LIMIT
 from dask.utils import parse_bytes
-from prefect_dask import DaskTaskRunner
+from distributed import Client, Nanny, Scheduler, SpecCluster
+from distributed.system import MEMORY_LIMIT
+from prefect_dask.task_runners import DaskTaskRunner
 
 from features.errors import RunError
 from flows.project import ClusterSettings
@@ -136,7 +136,7 @@ def task_runner(settings: ClusterSettings, log_folder: Path) -> DaskTaskRunner:
         "memory_limit": settings.memory_limit,
         "log_folder": str(log_folder),
     }
-    return DaskTaskRunner(cluster_class=local_cluster, cluster_kwargs=kwargs)
+    return DaskTaskRunner(cluster_class="flows.cluster.local_cluster", cluster_kwargs=kwargs)
 
 
 def local_cluster(
@@ -162,7 +162,7 @@ def local_cluster(
     }
     with dask.config.set({"distributed.nanny.pre-spawn-environ": _threads(threads)}):
         try:
-            return SpecCluster(scheduler=scheduler, workers=spec, silence_logs=False)
+            return SpecCluster(scheduler=scheduler, workers=spec, silence_logs=False)  # type: ignore[no-untyped-call]
         except (RuntimeError, OSError) as error:
             raise RunError(
                 f"The local Dask cluster did not start ({error}): see the logs in {log_folder!r}."
@@ -231,7 +231,7 @@ def _threads(threads: int) -> dict[str, str]:
 def _resources_at(address: str) -> list[dict[str, float]]:
     """Return the resources of each worker of an existing cluster."""
     try:
-        with Client(address, timeout=CONNECT_TIMEOUT, set_as_default=False) as client:
+        with Client(address, timeout=CONNECT_TIMEOUT, set_as_default=False) as client:  # type: ignore[no-untyped-call]
             return [worker["resources"] for worker in client.scheduler_info(n_workers=-1)["workers"].values()]
     except (OSError, ValueError) as error:
         raise RunError(

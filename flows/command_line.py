@@ -48,7 +48,8 @@ class LazyGroup(click.Group):
         """Import `flows.commands.<name>` and return its command."""
         if cmd_name not in COMMANDS:
             return None
-        return getattr(importlib.import_module(f"flows.commands.{cmd_name}"), cmd_name)
+        command: click.Command = getattr(importlib.import_module(f"flows.commands.{cmd_name}"), cmd_name)
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing them."""

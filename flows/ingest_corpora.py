@@ -62,5 +62,18 @@ def read_corpora(project: Project, store: Store) -> Ingested:
     )
 
 
+def told(report: IngestReport) -> str:
+    """Return one line about what was read."""
+    pairs = sum(split.new + split.negatives for split in report.splits)
+    dropped = sum(split.dropped for split in report.splits)
+    leaked = f", {dropped:,} kept out as evaluation sentences" if dropped else ""
+    rejected = f", {report.rejected:,} rejected" if report.rejected else ""
+    new = (
+        f"{report.new_sentences:,} new sentences in {report.sentence_shards} shards, "
+        f"{pairs:,} new pairs in {report.pair_shards} shards"
+    )
+    return f"Read {report.rows:,} rows: {new if pairs else 'nothing new'}{rejected}{leaked}."
+
+
 def _fingerprint(stage: str, ids: list[str]) -> str:
     return fingerprint(RECIPES[stage], [hashlib.blake2b("\n".join(ids).encode(), digest_size=12).hexdigest()])

@@ -7,11 +7,11 @@ from typing import Any
 from flows.server import prefect_api
 
 
-def run_flow(name: str, check: Callable[[], object], **parameters: Any) -> Any:
-    """Run the flow `flows.<name>.<name>` and return its result.
+def run_flow(flow_name: str, check: Callable[[], object], /, **parameters: Any) -> Any:
+    """Run the flow `flows.<flow_name>.<flow_name>` and return its result.
 
     Args:
-        name: of the flow and its module.
+        flow_name: of the flow and its module.
         check: called while the server starts; what it raises ends the run before the flow has begun.
         parameters: of the flow.
 
@@ -20,7 +20,7 @@ def run_flow(name: str, check: Callable[[], object], **parameters: Any) -> Any:
     """
     with prefect_api() as server:
         check()
-        flow = getattr(importlib.import_module(f"flows.{name}"), name)
+        flow = getattr(importlib.import_module(f"flows.{flow_name}"), flow_name)
         if server is not None:
             server.wait_until_ready()
         state = flow(**parameters, return_state=True)

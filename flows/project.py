@@ -5,12 +5,11 @@ Each section belongs to the stage that it configures, and so does its model; the
 
 import difflib
 import tomllib
-import types
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal, Self, Union, get_args, get_origin
+from typing import Any, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
 from features.errors import SettingsError
@@ -160,7 +159,7 @@ def _with_absolute_paths(project: Project, base: Path) -> Project:
         if (base / settings.model).is_dir():
             update[section] = settings.model_copy(update={"model": str(base / settings.model)})
     resolved = project.model_copy(update=update)
-    resolved._base = base  # noqa: SLF001 (pydantic's place for what is no field)
+    resolved._base = base
     return resolved
 
 
@@ -181,9 +180,10 @@ def _sentence(path: Path, error: ValidationError) -> str:
             hint = f"did you mean `{close[0]}`?" if close else f"known are {', '.join(f'`{k}`' for k in known)}."
             return f"{where} the key `{key}` is unknown{others}: {hint}"
         case _:
-            message = first["msg"].removeprefix("Value error, ")
+            message = first["msg"].removeprefix("Value error, ").rstrip(".")
+            message = f"{message[:1].lower()}{message[1:]}"
             value = "" if isinstance(first["input"], dict | list) else f" = {first['input']!r}"
-            return f"{where} `{key or 'the file'}`{value} is wrong{others}: {message[:1].lower()}{message[1:].rstrip('.')}."
+            return f"{where} `{key or 'the file'}`{value} is wrong{others}: {message}."
 
 
 def _dotted(location: Iterable[int | str]) -> str:

@@ -12,16 +12,16 @@ again when the worker that made them dies (PrefectHQ/prefect#15442).
 import queue
 import time
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import dask
+from dask.base import annotate
 from distributed import KilledWorker
 from prefect import Task
-from prefect_dask import DaskTaskRunner
-from prefect_dask.task_runners import PrefectDaskFuture
+from prefect_dask.task_runners import DaskTaskRunner, PrefectDaskFuture
 
+from features.errors import FacetflowError
 from features.store.plan import ShardKey, ShardWork
 from features.store.receipts import Receipt
 from features.store.runs import FailedShard
@@ -70,7 +70,7 @@ class Outcome:
 
     made: Counter[str] = field(default_factory=Counter)
     rejected: Counter[str] = field(default_factory=Counter)
-    seconds: Counter[str] = field(default_factory=Counter)
+    seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     wall: dict[str, float] = field(default_factory=dict)
     failed: list[FailedShard] = field(default_factory=list)
     blocked: list[ShardKey] = field(default_factory=list)
@@ -187,14 +187,15 @@ class ShardRunner:
             upstream={table: tuple(shards) for table, shards in upstream.items()},
         )
         settings = self._chain.settings[work.stage]
-        parameters: Mapping[str, Any] = {"job": job} | ({} if settings is None else {"settings": settings})
-        with dask.annotate(resources=self._available.resources(on_gpu=self._on_gpu(work.stage))):
-            future = self._runner.submit(TASKS[work.stage], parameters=dict(parameters))
+        parameters: dict[str, Any] = {"job": job} | ({} if settings is None else {"settings": settings})
+        with annotate(resources=self._available.resources(on_gpu=self._on_gpu(work.stage))):
+            future = self._runner.submit(TASKS[work.stage], parameters=parameters)
         key = (work.stage, work.shard)
         self._running[key] = (work, future)
         self._started.setdefault(work.stage, time.monotonic())
         self._progress.start(work.stage)
-        future.wrapped_future.add_done_callback(lambda _: self._finished.put(key))
+        # Called in a thread of Dask's: it only says that there is something to take.
+        future.wrapped_future.add_done_callback(lambda _: self._finished.put(key))  # type: ignore[no-untyped-call]
 
     def _collect(self) -> None:
         """Wait a moment for a shard to finish, then take all that are finished."""
@@ -210,21 +211,21 @@ class ShardRunner:
     def _take(self, work: ShardWork, future: PrefectDaskFuture[Receipt]) -> None:
         """Read the receipt of a finished shard, or find out why there is none."""
         key = (work.stage, work.shard)
+        result: Receipt | BaseException | None
         try:
             result = future.result(raise_on_failure=False)
-        except KilledWorker as error:
+        except Exception as error:  # noqa: BLE001 (whatever Dask raises for a task that it could not run)
+            result = error
+        future.wrapped_future.release()  # type: ignore[no-untyped-call]
+        if isinstance(result, KilledWorker):
             self._deaths[key] += 1
             if self._deaths[key] <= RESUBMISSIONS:
                 self._start(work)
             else:
-                self._fail(work, f"its worker died {_times(self._deaths[key], error)}; it may need more memory")
+                self._fail(work, f"it killed its worker in {self._deaths[key]} submissions; it may need more memory")
             return
-        except Exception as error:  # noqa: BLE001 (whatever Dask raises for a task that it could not run)
-            result = error
-        finally:
-            future.wrapped_future.release()
         if isinstance(result, BaseException):
-            self._fail(work, f"{type(result).__name__}: {result}" if str(result) else type(result).__name__)
+            self._fail(work, _message(result))
             return
         self._outcome.wall[work.stage] = time.monotonic() - self._started[work.stage]
         self._outcome.made[work.stage] += 1
@@ -251,5 +252,6 @@ class ShardRunner:
         self._committed_at = time.monotonic()
 
 
-def _times(count: int, error: KilledWorker) -> str:
-    return f"with each of {count} submissions ({type(error).__name__})"
+def _message(error: BaseException) -> str:
+    """Return what an error says; one that is not ours with its type, because its text alone may say little."""
+    return str(error) if isinstance(error, FacetflowError) else f"{type(error).__name__}: {error}"

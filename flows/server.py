@@ -73,7 +73,7 @@ class PrivateServer:
                 stdout=log,
                 stderr=log,
                 pass_fds=(listener.fileno(),),
-                start_new_session=True,  # an interrupt typed at the terminal is for the flow, which then stops the server
+                start_new_session=True,  # an interrupt at the terminal is for the flow, which then stops the server
             )
 
     def wait_until_ready(self) -> None:
@@ -138,11 +138,11 @@ def prefect_api() -> Iterator[PrivateServer | None]:
         yield server
     finally:
         server.stop()
-        for name, value in before.items():
-            if value is None:
+        for name, earlier in before.items():
+            if earlier is None:
                 del os.environ[name]
             else:
-                os.environ[name] = value
+                os.environ[name] = earlier
 
 
 def _answers(url: str, timeout: float = 1.0) -> bool:

@@ -10,12 +10,9 @@ import signal
 import socket
 import sqlite3
 import sys
-import threading
-import time
 from pathlib import Path
 
-_WATCH_SECONDS = 0.5
-_GRACE_SECONDS = 3.0
+from flows.watchdog import end_with
 
 
 def main(home: Path, descriptor: int, parent: int) -> None:
@@ -26,7 +23,7 @@ def main(home: Path, descriptor: int, parent: int) -> None:
         descriptor: file descriptor of a bound TCP socket.
         parent: process id of the flow.
     """
-    threading.Thread(target=_end_with, args=(parent, home), daemon=True).start()
+    end_with(parent, lambda: shutil.rmtree(home, ignore_errors=True))
     # uvicorn stops on SIGTERM and then raises it again, for this handler: so the folder is removed below.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
@@ -75,15 +72,6 @@ def _make_database(database: Path, template: Path) -> None:
 
 def _cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "facetflow"
-
-
-def _end_with(parent: int, home: Path) -> None:
-    while os.getppid() == parent:
-        time.sleep(_WATCH_SECONDS)
-    os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(_GRACE_SECONDS)
-    shutil.rmtree(home, ignore_errors=True)
-    os._exit(1)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,18 @@
+"""`facetflow evaluate`: evaluate an encoder."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.option("--name", help="Name of the training run; the newest by default.")
+@click.option("--split", default="dev", show_default=True, help="The split whose positive pairs are compared.")
+@click.pass_obj
+def evaluate(project: Path, name: str | None, split: str) -> None:
+    """Compare facets with metrics on the pairs of a release, and the encoder with human ratings ([[evaluation]])."""
+    from flows.local_run import run_flow
+    from flows.project import load
+
+    folder = run_flow("evaluate_encoder", lambda: load(project), project_file=project, name=name, split=split)
+    click.echo(f"Wrote {folder / 'metrics.json'} and {folder / 'report.html'}")

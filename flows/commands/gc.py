@@ -1,0 +1,43 @@
+"""`facetflow gc`: delete files that no release of the store needs."""
+
+import re
+from datetime import timedelta
+from pathlib import Path
+
+import click
+
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+class Age(click.ParamType[timedelta]):
+    """An age such as 12h or 7d."""
+
+    name = "age"
+
+    def convert(self, value: str | timedelta, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
+        """Return the age as a time span."""
+        if isinstance(value, timedelta):
+            return value
+        found = re.fullmatch(r"(\d+)([mhdw])", value)
+        if found is None:
+            self.fail(f"{value!r} is no age: write a number and m, h, d or w, such as 7d", param, ctx)
+        return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+@click.command()
+@click.option("--older-than", default="7d", show_default=True, type=Age(), help="Spare what is younger (12h, 7d).")
+@click.option("--dry-run", is_flag=True, help="Only say what would be deleted.")
+@click.pass_obj
+def gc(project: Path, older_than: timedelta, *, dry_run: bool) -> None:
+    """Delete files of the store that neither its newest versions nor any release needs."""
+    from features.store.store import Store
+    from flows.build_lock import only_writer
+    from flows.project import load
+
+    store = Store.open(load(project).store)
+    with only_writer(store):
+        garbage = store.collect_garbage(older_than, dry_run=dry_run)
+    for file in garbage.files if dry_run else ():
+        click.echo(file)
+    done = "Would delete" if dry_run else "Deleted"
+    click.echo(f"{done} {len(garbage.files)} files, {garbage.bytes / 1e6:.1f} MB.")

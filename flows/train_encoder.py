@@ -1,0 +1,49 @@
+"""The flow that trains an encoder on a pinned release of the store."""
+
+import hashlib
+from pathlib import Path
+
+from prefect import flow
+
+from features.store.store import Store
+from flows import project
+from flows.training_process import run_job
+from training.jobs import ENCODER, Source, TrainingJob
+
+
+@flow(persist_result=False)
+def train_encoder(
+    project_file: Path = Path("facetflow.toml"), release: int | None = None, name: str | None = None
+) -> Path:
+    """Train an encoder; a run that was interrupted goes on from its checkpoint.
+
+    Args:
+        project_file: the project file.
+        release: number of the release to learn from; the newest by default.
+        name: of the run and its folder; by default made from the release and the settings, so that the same training
+            is the same run.
+
+    Returns:
+        Folder of the encoder.
+
+    Raises:
+        RunError: the training failed.
+        StoreError: there is no such release.
+    """
+    settings = project.load(project_file)
+    store = Store.open(settings.store)
+    pinned = store.latest_release() if release is None else store.release(release)
+    job = TrainingJob(
+        source=Source(store=store.path, release=pinned.number),
+        training=settings.training,
+        output=settings.runs / (name or _name(settings, pinned.number)),
+        base=settings.base,
+        licences={corpus.name: corpus.record.licence for corpus in settings.corpora},
+    )
+    run_job("training.s3bert.train", job)
+    return job.output / ENCODER
+
+
+def _name(settings: project.Project, release: int) -> str:
+    digest = hashlib.blake2b(settings.training.model_dump_json().encode(), digest_size=3).hexdigest()
+    return f"release-{release:05d}-{digest}"
