@@ -4,6 +4,9 @@ numba compiles a function at its first call and keeps the machine code on disk: 
 cache folder when the package is installed read-only, or in `NUMBA_CACHE_DIR` when that is set. Worker processes that
 start together may each compile once; the cache is written atomically, so that is only a matter of time.
 
+Two things that make a kernel fast: take the arrays out of a named tuple before a loop, because each access inside counts
+references; and keep workspaces from call to call.
+
 Pitfall for developers: numba notices a change in the file of a function, not in the files of the functions it calls.
 After editing a kernel that other files call, delete the `__pycache__` folders (the tests do so for themselves).
 """
@@ -13,6 +16,7 @@ from typing import ParamSpec, TypeVar, cast
 
 import numba
 
+_OPTIONS = {"nogil": True, "error_model": "numpy"}  # no check for a division by zero before each division
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
@@ -22,8 +26,20 @@ def kernel(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _R
 
     Where no cache folder can be written, the function is compiled anew in every process.
     """
+    return _compile(function, {})
+
+
+def inlined(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+    """Compile a function into the kernels that call it.
+
+    For what is called in the innermost loop with a named tuple of arrays: handing those over costs as much as the work.
+    """
+    return _compile(function, {"inline": "always"})
+
+
+def _compile(function: Callable[_Parameters, _Result], options: dict[str, str]) -> Callable[_Parameters, _Result]:
     try:
-        compiled = numba.njit(cache=True, nogil=True)(function)
+        compiled = numba.njit(cache=True, **_OPTIONS, **options)(function)
     except RuntimeError:  # numba: "cannot cache function: no locator available"
-        compiled = numba.njit(nogil=True)(function)
+        compiled = numba.njit(**_OPTIONS, **options)(function)
     return cast("Callable[_Parameters, _Result]", compiled)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from features.metrics.compiled import kernel
 from features.metrics.metric import Comparison, Metric, Statistics, mean, similarities
+from features.metrics.triples import alphabetical_ranks
 
 Labels = npt.NDArray[np.int64]
 Degrees = npt.NDArray[np.int64]
@@ -43,7 +44,7 @@ def _roots(pairs: Comparison) -> Labels:
 def _best_connected(degrees_of: Callable[[Comparison], Degrees]) -> Callable[[Comparison], Labels]:
     def labels(pairs: Comparison) -> Labels:
         graphs = pairs.graphs
-        rank = np.argsort(np.argsort(np.array(graphs.concept_names, dtype=np.str_), kind="stable"))
+        rank = alphabetical_ranks(graphs.concept_names)
         nodes = _select(graphs.node_offsets, degrees_of(pairs), pairs.distances, rank[graphs.concepts])
         return graphs.concepts[nodes].astype(np.int64)
 

@@ -96,22 +96,26 @@ class LabelVectors:
     def __contains__(self, word: str) -> bool:
         return word in self._row_of
 
-    def of_word(self, word: str) -> Vectors:
-        """Return the vector of a word, of length 1, shape (n_dimensions,)."""
-        row = self._row_of.get(word)
-        return _drawn(word, self.dimensions) if row is None else cast("Vectors", self._matrix[row])
-
     def of_labels(self, labels: Sequence[str]) -> Vectors:
         """Return the mean vector of the words of each label, float32, shape (n_labels, n_dimensions)."""
-        means = np.empty((len(labels), self.dimensions), np.float32)
-        for row, label in enumerate(labels):
-            words = split_label(label)
-            means[row] = np.mean([self.of_word(word) for word in words], axis=0) if words[1:] else self.of_word(*words)
-        return means
+        if not labels:
+            return np.empty((0, self.dimensions), np.float32)
+        words = [split_label(label) for label in labels]
+        unknown: dict[str, int] = {}
+        rows = [self._row_of.get(word, -1) for parts in words for word in parts]
+        flat = [word for parts in words for word in parts]
+        for position, row in enumerate(rows):
+            if row < 0:
+                rows[position] = len(self._matrix) + unknown.setdefault(flat[position], len(unknown))
+        matrix = np.concatenate([self._matrix, *(_drawn(word, self.dimensions) for word in unknown)])
+        counts = np.array([len(parts) for parts in words])
+        starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+        sums = np.add.reduceat(matrix[rows], starts, axis=0)
+        return np.asarray(sums / counts[:, None], np.float32)
 
 
 def _drawn(word: str, dimensions: int) -> Vectors:
-    """Draw the vector of an unknown word: normally distributed, seeded by the word, of length 1."""
+    """Draw the vector of an unknown word: normally distributed, seeded by the word, of length 1, shape (1, d)."""
     seed = int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "little")
-    vector = np.random.default_rng(seed).standard_normal(dimensions)
+    vector = np.random.default_rng(seed).standard_normal((1, dimensions))
     return np.asarray(vector / np.linalg.norm(vector), np.float32)

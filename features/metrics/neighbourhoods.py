@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from features.graphs.batch import GraphBatch
 from features.metrics.compiled import kernel
-from features.metrics.triples import DirectedRelations, owners
+from features.metrics.triples import DirectedRelations, distinct, owners
 
 Numbers = npt.NDArray[np.int64]
 
@@ -55,8 +55,9 @@ def neighbourhoods(graphs: GraphBatch, relations: DirectedRelations) -> Neighbou
         graphs: the graphs.
         relations: their relations, turned round.
     """
-    ids = {name: number for number, name in enumerate(graphs.concept_names)}
-    value_ids = np.array([ids.setdefault(name, len(ids)) for name in graphs.value_names], np.int64)
+    ids: dict[str, int] = {}
+    concept_ids = np.array([ids.setdefault(_plain(name), len(ids)) for name in graphs.concept_names], np.int64)
+    value_ids = np.array([ids.setdefault(_plain(name), len(ids)) for name in graphs.value_names], np.int64)
     role_ids = {name: number for number, name in enumerate(relations.names)}
     attribute_role_ids = np.array(
         [role_ids.setdefault(name.lower(), len(role_ids)) for name in graphs.role_names], np.int64
@@ -68,15 +69,14 @@ def neighbourhoods(graphs: GraphBatch, relations: DirectedRelations) -> Neighbou
     concept_position = np.arange(len(graphs.concepts)) + graphs.attribute_offsets[graph_of_node]
     constant_position = np.arange(len(graph_of_attribute)) + graphs.node_offsets[graph_of_attribute + 1]
     labels = np.empty(node_offsets[-1], np.int64)
-    labels[concept_position] = graphs.concepts
+    labels[concept_position] = concept_ids[graphs.concepts]
     labels[constant_position] = value_ids[graphs.attribute_values]
 
     owner_nodes = graphs.attribute_nodes + graphs.node_offsets[graph_of_attribute]
     sources = np.concatenate([concept_position[relations.sources], concept_position[owner_nodes]])
     targets = np.concatenate([concept_position[relations.targets], constant_position])
     roles = np.concatenate([relations.roles, attribute_role_ids[graphs.attribute_roles]]).astype(np.int64)
-    order = np.argsort(sources, kind="stable")
-    sources, targets, roles = sources[order], targets[order], roles[order]
+    (sources, targets, roles), _ = distinct(sources, targets, roles)
 
     here = np.concatenate([sources, targets])
     there = np.concatenate([targets, sources])
@@ -94,6 +94,10 @@ def neighbourhoods(graphs: GraphBatch, relations: DirectedRelations) -> Neighbou
         neighbours=there[order],
         neighbour_roles=np.concatenate([roles, roles])[order],
     )
+
+
+def _plain(name: str) -> str:
+    return name.replace('"', "").replace("'", "").lower()
 
 
 @kernel

@@ -2,10 +2,11 @@
 
     concepts        concepts of all nodes
     frames          concepts that are PropBank frames, sense included (want-01, have-rel-role-91)
-    named_entities  concepts of the nodes that have a :name
+    named_entities  concepts of the nodes that have a :name, once for each name
     negations       concepts of the nodes that have :polarity -
 
-After FineSmatch (Damonte et al. 2017). A label that occurs 2 and 3 times counts as 2 matches.
+After FineSmatch (Damonte et al. 2017). A label that occurs 2 and 3 times counts as 2 matches. FineSmatch takes any
+:polarity for a negation, also that of "whether" (:polarity-of truth-value) and of questions (:polarity amr-unknown).
 """
 
 import re
@@ -18,9 +19,9 @@ import numpy.typing as npt
 from features.graphs.batch import GraphBatch
 from features.metrics.compiled import kernel
 from features.metrics.metric import Comparison, Metric, Statistics, f1
-from features.metrics.triples import node_labels, owners
+from features.metrics.triples import distinct, node_labels, owners
 
-Mask = npt.NDArray[np.bool_]
+Nodes = npt.NDArray[np.int64]
 
 _FRAME = re.compile(r"-[0-9]{2,}$")
 
@@ -64,45 +65,40 @@ def _overlap(offsets: Any, items: Any, first: Any, second: Any) -> Any:
     return matched
 
 
-def _bag_of_concepts(which: Callable[[Comparison], Mask]) -> Callable[[Comparison], Statistics]:
+def _concepts_of(nodes_of: Callable[[Comparison], Nodes]) -> Callable[[Comparison], Statistics]:
+    """Compare the concepts of some nodes; a node given twice counts twice."""
+
     def statistics(pairs: Comparison) -> Statistics:
-        graphs, kept = pairs.graphs, which(pairs)
-        return bag_statistics(owners(graphs.node_offsets)[kept], node_labels(graphs)[kept], pairs)
+        nodes = nodes_of(pairs)
+        return bag_statistics(owners(pairs.graphs.node_offsets)[nodes], node_labels(pairs.graphs)[nodes], pairs)
 
     return statistics
 
 
-def _all_nodes(pairs: Comparison) -> Mask:
-    return np.ones(len(pairs.graphs.concepts), bool)
+def _all_nodes(pairs: Comparison) -> Nodes:
+    return np.arange(len(pairs.graphs.concepts))
 
 
-def _frames(pairs: Comparison) -> Mask:
+def _frames(pairs: Comparison) -> Nodes:
     is_frame = np.array([_FRAME.search(name) is not None for name in pairs.graphs.concept_names], bool)
-    return is_frame[pairs.graphs.concepts]
+    return np.flatnonzero(is_frame[pairs.graphs.concepts])
 
 
-def _named(pairs: Comparison) -> Mask:
+def _named(pairs: Comparison) -> Nodes:
     relations = pairs.relations
-    named = _all_nodes(pairs) & False
-    is_name = np.array([name == "name" for name in relations.names], bool)
-    named[relations.sources[is_name[relations.roles]]] = True
-    named[_nodes_with_attribute(pairs.graphs, lambda role: role == "name", lambda _: True)] = True
-    return named
+    is_name = np.array([name == "name" for name in relations.names], bool)[relations.roles]
+    (named, _), _ = distinct(relations.sources[is_name], relations.targets[is_name])
+    return np.concatenate([named, _nodes_with_attribute(pairs.graphs, "name")])
 
 
-def _negated(pairs: Comparison) -> Mask:
-    negated = _all_nodes(pairs) & False
-    is_minus = _nodes_with_attribute(pairs.graphs, lambda role: role == "polarity", lambda value: value == "-")
-    negated[is_minus] = True
-    return negated
+def _negated(pairs: Comparison) -> Nodes:
+    return np.unique(_nodes_with_attribute(pairs.graphs, "polarity", "-"))
 
 
-def _nodes_with_attribute(
-    graphs: GraphBatch, is_role: Callable[[str], bool], is_value: Callable[[str], bool]
-) -> npt.NDArray[np.int64]:
-    """Return the nodes, numbered through the batch, that have such an attribute."""
-    roles = np.array([is_role(name.lower()) for name in graphs.role_names], bool)
-    values = np.array([is_value(name.replace('"', "")) for name in graphs.value_names], bool)
+def _nodes_with_attribute(graphs: GraphBatch, role: str, value: str | None = None) -> Nodes:
+    """Return the nodes, numbered through the batch, that have an attribute, of any value when None."""
+    roles = np.array([name.lower() == role for name in graphs.role_names], bool)
+    values = np.array([value is None or name.replace('"', "") == value for name in graphs.value_names], bool)
     found = roles[graphs.attribute_roles] & values[graphs.attribute_values]
     nodes = graphs.attribute_nodes[found] + graphs.node_offsets[owners(graphs.attribute_offsets)[found]]
     return np.asarray(nodes, np.int64)
@@ -111,7 +107,7 @@ def _nodes_with_attribute(
 FRAMES = Metric(
     name="frames",
     summary="F1 of PropBank frames",
-    statistics=_bag_of_concepts(_frames),
+    statistics=_concepts_of(_frames),
     number=f1,
     parameters={"count": "multiset"},
 )
@@ -119,7 +115,7 @@ FRAMES = Metric(
 CONCEPTS = Metric(
     name="concepts",
     summary="F1 of concepts",
-    statistics=_bag_of_concepts(_all_nodes),
+    statistics=_concepts_of(_all_nodes),
     number=f1,
     parameters={"count": "multiset"},
     vacuous=None,
@@ -128,7 +124,7 @@ CONCEPTS = Metric(
 NAMED_ENTITIES = Metric(
     name="named_entities",
     summary="F1 of the concepts of nodes with a :name",
-    statistics=_bag_of_concepts(_named),
+    statistics=_concepts_of(_named),
     number=f1,
     parameters={"count": "multiset"},
 )
@@ -136,7 +132,7 @@ NAMED_ENTITIES = Metric(
 NEGATIONS = Metric(
     name="negations",
     summary="F1 of the concepts of nodes with :polarity -",
-    statistics=_bag_of_concepts(_negated),
+    statistics=_concepts_of(_negated),
     number=f1,
     parameters={"count": "multiset"},
 )

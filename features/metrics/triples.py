@@ -7,7 +7,8 @@ Two readings of the roles as written:
                to its first blank, quotes and trailing underscores do not count, all in lower case
     directed   `X-of` is turned round (same exceptions); `mod` stays, and `domain` stays
 
-The first is for Smatch, whose numbers are to be comparable. The second is for metrics that look at the shape of the
+The first is for Smatch, whose numbers are to be comparable; metrics on parts of the graph (`coreference`, `srl`) take the
+second, and mark the part's root with its concept. The second is for metrics that look at the shape of the
 graph: with `mod` turned round every modified argument would have two parents.
 """
 
@@ -86,28 +87,45 @@ def unlabeled_triples(graphs: GraphBatch) -> TripleBatch:
     return _smatch_reading(graphs, labelled=False)
 
 
-def coreference_triples(graphs: GraphBatch, relations: DirectedRelations) -> TripleBatch:
-    """Return the relations into nodes that more than one relation points to, and the instances they touch.
-
-    Damonte et al. 2017, "reentrancies".
-    """
-    (_, targets, _), _ = _distinct(relations.sources, relations.targets, relations.roles)
-    incoming = np.bincount(targets, minlength=len(graphs.concepts))
-    kept = incoming[relations.targets] > 1
-    return _part(graphs, relations, kept, np.zeros(len(graphs.attribute_nodes), bool))
-
-
-def role_triples(graphs: GraphBatch, relations: DirectedRelations, is_kept: Callable[[str], bool]) -> TripleBatch:
-    """Return the relations and attributes of some roles, and the instances they touch.
+def coreference_triples(
+    graphs: GraphBatch, relations: DirectedRelations, distances: npt.NDArray[np.int64]
+) -> TripleBatch:
+    """Return the part of the graphs where relations share a target (Damonte et al. 2017, "reentrancies").
 
     Args:
         graphs: the graphs.
         relations: their relations, turned round.
+        distances: steps from the root to each node, shape (n_nodes,).
+
+    Returns:
+        The relations into nodes that more than one relation points to, the instances they touch, and the part's root.
+    """
+    (_, targets, _), _ = distinct(relations.sources, relations.targets, relations.roles)
+    incoming = np.bincount(targets, minlength=len(graphs.concepts))
+    kept = incoming[relations.targets] > 1
+    return _part(graphs, relations, distances, kept, np.zeros(len(graphs.attribute_nodes), bool))
+
+
+def role_triples(
+    graphs: GraphBatch,
+    relations: DirectedRelations,
+    distances: npt.NDArray[np.int64],
+    is_kept: Callable[[str], bool],
+) -> TripleBatch:
+    """Return the part of the graphs that some roles make up.
+
+    Args:
+        graphs: the graphs.
+        relations: their relations, turned round.
+        distances: steps from the root to each node, shape (n_nodes,).
         is_kept: whether a role, in lower case, belongs.
+
+    Returns:
+        The relations and attributes of these roles, the instances they touch, and the part's root.
     """
     of_relations = np.array([is_kept(name) for name in relations.names], bool)
     of_attributes = np.array([is_kept(name.lower()) for name in graphs.role_names], bool)
-    return _part(graphs, relations, of_relations[relations.roles], of_attributes[graphs.attribute_roles])
+    return _part(graphs, relations, distances, of_relations[relations.roles], of_attributes[graphs.attribute_roles])
 
 
 def direct(graphs: GraphBatch) -> DirectedRelations:
@@ -141,8 +159,7 @@ def _smatch_reading(graphs: GraphBatch, *, labelled: bool) -> TripleBatch:
     flipped = turned[graphs.relation_roles]
     sources, targets = _through_the_batch(graphs)
     kept = ~turned[graphs.attribute_roles]
-    graph_of_attribute = owners(graphs.attribute_offsets)[kept]
-    nodes = graphs.attribute_nodes[kept] + graphs.node_offsets[graph_of_attribute]
+    nodes = _attribute_nodes(graphs)[kept]
     keys = roles[graphs.attribute_roles[kept]].astype(np.int64) * (values.max(initial=0) + 1)
     keys = keys + values[graphs.attribute_values[kept]]
     roots = graphs.node_offsets[:-1]
@@ -158,28 +175,52 @@ def _smatch_reading(graphs: GraphBatch, *, labelled: bool) -> TripleBatch:
     )
 
 
-def _part(graphs: GraphBatch, relations: DirectedRelations, kept: Mask, kept_attributes: Mask) -> TripleBatch:
-    """Return some relations and attributes with the instances they touch, nodes numbered anew."""
+def _part(
+    graphs: GraphBatch,
+    relations: DirectedRelations,
+    distances: npt.NDArray[np.int64],
+    kept: Mask,
+    kept_attributes: Mask,
+) -> TripleBatch:
+    """Return some relations and attributes with the instances they touch and the root, nodes numbered anew."""
     sources, targets, roles = relations.sources[kept], relations.targets[kept], relations.roles[kept]
-    of_attributes = owners(graphs.attribute_offsets)[kept_attributes]
-    nodes = graphs.attribute_nodes[kept_attributes] + graphs.node_offsets[of_attributes]
+    nodes = _attribute_nodes(graphs)[kept_attributes]
     values = _ids(map(_comparable, graphs.value_names), {})
     names = _ids((name.lower() for name in graphs.role_names), {})
+    labels = node_labels(graphs)
     keys = names[graphs.attribute_roles[kept_attributes]].astype(np.int64) * (values.max(initial=0) + 1)
     keys = keys + values[graphs.attribute_values[kept_attributes]]
+    roots = _part_roots(graphs, distances, np.union1d(sources, nodes))
+    root_keys = keys.max(initial=-1) + 1 + labels[roots]
 
     touched = np.zeros(len(graphs.concepts), bool)
     touched[sources] = touched[targets] = touched[nodes] = True
     number = np.concatenate([[0], np.cumsum(touched)])
     return _triples(
         number[graphs.node_offsets],
-        node_labels(graphs)[touched],
-        number[nodes],
-        keys,
+        labels[touched],
+        number[np.concatenate([roots, nodes])],
+        np.concatenate([root_keys, keys]),
         number[sources],
         number[targets],
         roles,
     )
+
+
+def _part_roots(
+    graphs: GraphBatch, distances: npt.NDArray[np.int64], starts: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Return the root of each graph's part: of the nodes that something starts from, the one nearest the root.
+
+    FineSmatch marks the first node of its list, which depends on the order of the file. Here the first label decides
+    between equally near nodes, and nodes that are equal in this too are all marked.
+    """
+    graph_of = owners(graphs.node_offsets)[starts]
+    ranks = alphabetical_ranks(graphs.concept_names)[graphs.concepts[starts]]
+    order = np.lexsort((ranks, distances[starts], graph_of))
+    starts, graph_of, ranks = starts[order], graph_of[order], ranks[order]
+    best = np.searchsorted(graph_of, graph_of)  # position of the first node of the same graph
+    return starts[(distances[starts] == distances[starts[best]]) & (ranks == ranks[best])]
 
 
 def _triples(
@@ -193,8 +234,8 @@ def _triples(
 ) -> TripleBatch:
     """Count equal triples, sort them by graph, and number nodes within their graph."""
     small_keys = np.unique(attribute_keys, return_inverse=True)[1]
-    (attribute_nodes, small_keys), attribute_counts = _distinct(attribute_nodes, small_keys)
-    (sources, targets, roles), relation_counts = _distinct(sources, targets, roles)
+    (attribute_nodes, small_keys), attribute_counts = distinct(attribute_nodes, small_keys)
+    (sources, targets, roles), relation_counts = distinct(sources, targets, roles)
     graph_of_node = owners(node_offsets)
     of_attributes = graph_of_node[attribute_nodes]
     of_relations = graph_of_node[sources]
@@ -231,7 +272,7 @@ def _ids(names: Iterable[str], known: dict[str, int]) -> Ids:
     return np.array([known.setdefault(name, len(known)) for name in names], np.int32)
 
 
-def _distinct(*columns: npt.NDArray[Any]) -> tuple[tuple[npt.NDArray[Any], ...], npt.NDArray[np.int64]]:
+def distinct(*columns: npt.NDArray[Any]) -> tuple[tuple[npt.NDArray[Any], ...], npt.NDArray[np.int64]]:
     """Return the distinct rows of some columns, sorted, and how often each occurs."""
     order = np.lexsort(columns[::-1])
     columns = tuple(column[order] for column in columns)
@@ -239,6 +280,16 @@ def _distinct(*columns: npt.NDArray[Any]) -> tuple[tuple[npt.NDArray[Any], ...],
     starts[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
     counts = np.diff(np.append(np.flatnonzero(starts), len(order)))
     return tuple(column[starts] for column in columns), counts
+
+
+def alphabetical_ranks(names: list[str]) -> npt.NDArray[np.int64]:
+    """Return the place of each name in the alphabetical order of names in lower case, equal for equal ones."""
+    return np.unique(np.array([_comparable(name) for name in names], np.str_), return_inverse=True)[1]
+
+
+def _attribute_nodes(graphs: GraphBatch) -> npt.NDArray[np.int64]:
+    """Return the node of each attribute, numbered through the batch."""
+    return graphs.attribute_nodes + graphs.node_offsets[owners(graphs.attribute_offsets)]
 
 
 def _through_the_batch(graphs: GraphBatch) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

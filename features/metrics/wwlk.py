@@ -40,47 +40,57 @@ def _statistics(pairs: Comparison) -> Statistics:
 def _scores(
     vectors: Any, node_offsets: Any, labels: Any, offsets: Any, neighbours: Any, first: Any, second: Any
 ) -> Any:
+    lengths = np.empty(len(labels))
+    for graph in range(len(node_offsets) - 1):
+        products = _inner_products(vectors, node_offsets, labels, offsets, neighbours, graph, graph)
+        for node in range(products.shape[0]):
+            lengths[node_offsets[graph] + node] = np.sqrt(products[node, node])
     scores = np.empty(len(first))
     for pair in range(len(first)):
-        left = _embed(vectors, node_offsets, labels, offsets, neighbours, first[pair])
-        right = _embed(vectors, node_offsets, labels, offsets, neighbours, second[pair])
-        costs = np.dot(left, right.T)
+        left, right = first[pair], second[pair]
+        costs = _inner_products(vectors, node_offsets, labels, offsets, neighbours, left, right)
         for i in range(costs.shape[0]):
             for j in range(costs.shape[1]):
-                squared = 2.0 - 2.0 * costs[i, j]
+                length = lengths[node_offsets[left] + i] * lengths[node_offsets[right] + j]
+                squared = 2.0 - 2.0 * costs[i, j] / length if length > 0 else 2.0
                 costs[i, j] = np.sqrt(squared) if squared > _ROUNDING else 0.0
         scores[pair] = 1.0 - earth_movers_distance(costs)
     return scores
 
 
 @kernel
-def _embed(vectors: Any, node_offsets: Any, labels: Any, offsets: Any, neighbours: Any, graph: int) -> Any:
-    """Return the vectors of a graph's nodes, of length 1, shape (n_nodes, (k + 1) · n_dimensions)."""
-    start, end = node_offsets[graph], node_offsets[graph + 1]
-    n, d = end - start, vectors.shape[1]
-    embedded = np.empty((n, (ITERATIONS + 1) * d))
-    for node in range(n):
-        embedded[node, :d] = vectors[labels[start + node]]
-    for iteration in range(ITERATIONS):
-        before, here = iteration * d, (iteration + 1) * d
-        for node in range(n):
-            first, last = offsets[start + node], offsets[start + node + 1]
-            for x in range(d):
-                embedded[node, here + x] = embedded[node, before + x]
-            for t in range(first, last):
-                other = neighbours[t] - start
-                weight = ROLE_WEIGHT / (last - first)
-                for x in range(d):
-                    embedded[node, here + x] += weight * embedded[other, before + x]
-    for node in range(n):
-        squared = 0.0
-        for x in range(embedded.shape[1]):
-            squared += embedded[node, x] * embedded[node, x]
-        if squared > 0:
-            scale = 1.0 / np.sqrt(squared)
-            for x in range(embedded.shape[1]):
-                embedded[node, x] *= scale
-    return embedded
+def _inner_products(
+    vectors: Any, node_offsets: Any, labels: Any, offsets: Any, neighbours: Any, left: int, right: int
+) -> Any:
+    """Return x(v) · x(u) for the nodes of two graphs, before scaling, shape (n_left, n_right).
+
+    Taking up the neighbours is linear, so it is done to the products of the labels' vectors, x₀(v) · x₀(u), and not to
+    the vectors, which are much longer.
+    """
+    start, end = node_offsets[left], node_offsets[left + 1]
+    other_start, other_end = node_offsets[right], node_offsets[right + 1]
+    products = np.dot(vectors[labels[start:end]], vectors[labels[other_start:other_end]].T)
+    total = products.copy()
+    for _ in range(ITERATIONS):
+        products = _take_up(products, offsets, neighbours, start)
+        products = _take_up(products.T, offsets, neighbours, other_start).T
+        total += products
+    return total
+
+
+@kernel
+def _take_up(rows: Any, offsets: Any, neighbours: Any, start: int) -> Any:
+    """Add to the row of each node the weighted mean of its neighbours' rows."""
+    result = np.empty(rows.shape)
+    for node in range(rows.shape[0]):
+        result[node] = rows[node]
+        first, last = offsets[start + node], offsets[start + node + 1]
+        weight = ROLE_WEIGHT / max(last - first, 1)
+        for t in range(first, last):
+            other = neighbours[t] - start
+            for column in range(rows.shape[1]):
+                result[node, column] += weight * rows[other, column]
+    return result
 
 
 WWLK = Metric(

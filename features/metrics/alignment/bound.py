@@ -13,7 +13,7 @@ import numpy as np
 
 from features.metrics.alignment.assignment import Workspace, assign, make_workspace
 from features.metrics.alignment.problem import ALL, ONE, Problem
-from features.metrics.compiled import kernel
+from features.metrics.compiled import inlined, kernel
 
 _NOTHING = 1e-9
 
@@ -43,15 +43,15 @@ def make_local_space(widest: int) -> LocalSpace:
 
 
 @kernel
-def share_of(problem: Problem, shares: Any, end: int) -> float:
+def _share_of(weight: Any, shares: Any, end: int) -> float:
     """Return this end's share of its link; an even end has the share itself, an odd one the rest."""
     link = end >> 1
     if end & 1:
-        return float(problem.weight[link] - shares[link])
+        return float(weight[link] - shares[link])
     return float(shares[link])
 
 
-@kernel
+@inlined
 def cell_value(problem: Problem, cell: int, shares: Any, allowed: Any, picked: Any, space: LocalSpace) -> float:
     """Return the greatest worth of a cell under the shares.
 
@@ -63,6 +63,7 @@ def cell_value(problem: Problem, cell: int, shares: Any, allowed: Any, picked: A
         picked: filled for the ends of this cell: whether the end is part of the best choice, shape (2 · n_links,).
         space: workspace.
     """
+    ends, cell_of, weight = problem.ends, problem.cell_of, problem.weight
     first, last = problem.offsets[cell], problem.offsets[cell + 1]
     total = problem.own[cell]
     kind = problem.kind[cell]
@@ -70,9 +71,9 @@ def cell_value(problem: Problem, cell: int, shares: Any, allowed: Any, picked: A
         return float(total)
     if kind == ALL:
         for t in range(first, last):
-            end = problem.ends[t]
-            share = share_of(problem, shares, end)
-            picked[end] = share > 0 and allowed[problem.cell_of[end ^ 1]]
+            end = ends[t]
+            share = _share_of(weight, shares, end)
+            picked[end] = share > 0 and allowed[cell_of[end ^ 1]]
             if picked[end]:
                 total += share
         return float(total)
@@ -80,10 +81,10 @@ def cell_value(problem: Problem, cell: int, shares: Any, allowed: Any, picked: A
         best = 0.0
         best_end = -1
         for t in range(first, last):
-            end = problem.ends[t]
+            end = ends[t]
             picked[end] = False
-            share = share_of(problem, shares, end)
-            if share > best and allowed[problem.cell_of[end ^ 1]]:
+            share = _share_of(weight, shares, end)
+            if share > best and allowed[cell_of[end ^ 1]]:
                 best = share
                 best_end = end
         if best_end >= 0:
@@ -92,9 +93,11 @@ def cell_value(problem: Problem, cell: int, shares: Any, allowed: Any, picked: A
     return float(total + _best_matching(problem, cell, shares, allowed, picked, space))
 
 
-@kernel
+@inlined
 def _best_matching(problem: Problem, cell: int, shares: Any, allowed: Any, picked: Any, space: LocalSpace) -> float:
     """Solve the assignment problem of a cell's links; each share is at (row, column) of its other end."""
+    ends, cell_of, weight = problem.ends, problem.cell_of, problem.weight
+    local_row, local_column = problem.local_row, problem.local_column
     values, end_at, column_of = space.values, space.end_at, space.column_of
     n_rows, n_columns = problem.local_rows[cell], problem.local_columns[cell]
     transposed = n_rows > n_columns
@@ -104,11 +107,11 @@ def _best_matching(problem: Problem, cell: int, shares: Any, allowed: Any, picke
         values[position] = 0.0
         end_at[position] = -1
     for t in range(problem.offsets[cell], problem.offsets[cell + 1]):
-        end = problem.ends[t]
+        end = ends[t]
         picked[end] = False
-        share = share_of(problem, shares, end)
-        if share > 0 and allowed[problem.cell_of[end ^ 1]]:
-            row, column = problem.local_row[t], problem.local_column[t]
+        share = _share_of(weight, shares, end)
+        if share > 0 and allowed[cell_of[end ^ 1]]:
+            row, column = local_row[t], local_column[t]
             if transposed:
                 row, column = column, row
             values[row * n_columns + column] = share
@@ -122,12 +125,13 @@ def _best_matching(problem: Problem, cell: int, shares: Any, allowed: Any, picke
     return total
 
 
-@kernel
+@inlined
 def _match_greedily(n_rows: int, n_columns: int, space: LocalSpace) -> float:
     """Give each row its best free column; return the sum where it proves itself optimal, else -1.
 
     No matching exceeds the sum of the row maxima, nor that of the column maxima: this settles most cells.
     """
+    values, column_of = space.values, space.column_of
     greatest, taken = space.column_greatest, space.column_taken
     for column in range(n_columns):
         greatest[column] = 0.0
@@ -139,7 +143,7 @@ def _match_greedily(n_rows: int, n_columns: int, space: LocalSpace) -> float:
         best = 0.0
         best_column = -1
         for column in range(n_columns):
-            value = space.values[row * n_columns + column]
+            value = values[row * n_columns + column]
             row_greatest = max(row_greatest, value)
             greatest[column] = max(greatest[column], value)
             if value > best and not taken[column]:
@@ -147,7 +151,7 @@ def _match_greedily(n_rows: int, n_columns: int, space: LocalSpace) -> float:
                 best_column = column
         of_rows += row_greatest
         total += best
-        space.column_of[row] = best_column
+        column_of[row] = best_column
         if best_column >= 0:
             taken[best_column] = True
     of_columns = 0.0

@@ -28,14 +28,15 @@ def climb(problem: Problem, column_of: Any, score: float, row_of: Any, gain: Any
         The number of matches of the improved alignment.
     """
     n_rows, n_columns = problem.n_rows, problem.n_columns
+    offsets, ends, cell_of, weights = problem.offsets, problem.ends, problem.cell_of, problem.weight
     heaviest = 0.0
-    for weight in problem.weight:
+    for weight in weights:
         heaviest = max(heaviest, weight)
     row_of[:n_columns] = -1
     gain[:] = problem.own
     for i in range(n_rows):
         row_of[column_of[i]] = i
-        _choose(problem, i * n_columns + column_of[i], 1.0, gain)
+        _choose(offsets, ends, cell_of, weights, i * n_columns + column_of[i], 1.0, gain)
     improved = True
     while improved:
         improved = False
@@ -55,17 +56,19 @@ def climb(problem: Problem, column_of: Any, score: float, row_of: Any, gain: Any
                     if change + 2 * heaviest <= _NOTHING:
                         continue
                     # A link of the two old cells was subtracted twice; one of the two new cells is not in `gain` yet.
-                    change += _link(problem, old_cell, taken) + _link(problem, cell, swapped)
+                    change += _link(offsets, ends, cell_of, weights, old_cell, taken) + _link(
+                        offsets, ends, cell_of, weights, cell, swapped
+                    )
                 if change <= _NOTHING:
                     continue
-                _choose(problem, old_cell, -1.0, gain)
-                _choose(problem, cell, 1.0, gain)
+                _choose(offsets, ends, cell_of, weights, old_cell, -1.0, gain)
+                _choose(offsets, ends, cell_of, weights, cell, 1.0, gain)
                 column_of[i] = j
                 row_of[j] = i
                 row_of[old] = k
                 if k >= 0:
-                    _choose(problem, k * n_columns + j, -1.0, gain)
-                    _choose(problem, k * n_columns + old, 1.0, gain)
+                    _choose(offsets, ends, cell_of, weights, k * n_columns + j, -1.0, gain)
+                    _choose(offsets, ends, cell_of, weights, k * n_columns + old, 1.0, gain)
                     column_of[k] = old
                 score += change
                 improved = True
@@ -73,18 +76,16 @@ def climb(problem: Problem, column_of: Any, score: float, row_of: Any, gain: Any
 
 
 @kernel
-def _choose(problem: Problem, cell: int, sign: float, gain: Any) -> None:
+def _choose(offsets: Any, ends: Any, cell_of: Any, weights: Any, cell: int, sign: float, gain: Any) -> None:
     """Add (or take away) what the links of a cell earn at their other ends."""
-    for t in range(problem.offsets[cell], problem.offsets[cell + 1]):
-        end = problem.ends[t]
-        gain[problem.cell_of[end ^ 1]] += sign * problem.weight[end >> 1]
+    for t in range(offsets[cell], offsets[cell + 1]):
+        gain[cell_of[ends[t] ^ 1]] += sign * weights[ends[t] >> 1]
 
 
 @kernel
-def _link(problem: Problem, cell: int, other: int) -> float:
+def _link(offsets: Any, ends: Any, cell_of: Any, weights: Any, cell: int, other: int) -> float:
     """Return the weight of the link of two cells, 0 where there is none."""
-    for t in range(problem.offsets[cell], problem.offsets[cell + 1]):
-        end = problem.ends[t]
-        if problem.cell_of[end ^ 1] == other:
-            return float(problem.weight[end >> 1])
+    for t in range(offsets[cell], offsets[cell + 1]):
+        if cell_of[ends[t] ^ 1] == other:
+            return float(weights[ends[t] >> 1])
     return 0.0

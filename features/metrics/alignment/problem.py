@@ -203,13 +203,21 @@ def matches(problem: Problem, column_of: Any) -> float:
         column_of: column of each row, -1 where the row is not aligned.
     """
     n_columns = problem.n_columns
+    own, cell_of, weight = problem.own, problem.cell_of, problem.weight
     total = 0.0
     for i in range(problem.n_rows):
         if column_of[i] >= 0:
-            total += problem.own[i * n_columns + column_of[i]]
-    for link in range(len(problem.weight)):
-        i, j = divmod(problem.cell_of[2 * link], n_columns)
-        k, l = divmod(problem.cell_of[2 * link + 1], n_columns)
-        if column_of[i] == j and column_of[k] == l:
-            total += problem.weight[link]
+            total += own[i * n_columns + column_of[i]]
+    for link in range(len(weight)):
+        if is_chosen(cell_of[2 * link], n_columns, column_of) and is_chosen(
+            cell_of[2 * link + 1], n_columns, column_of
+        ):
+            total += weight[link]
     return total
+
+
+@kernel
+def is_chosen(cell: int, n_columns: int, column_of: Any) -> bool:
+    """Return whether an alignment has a cell."""
+    row = cell // n_columns
+    return bool(column_of[row] == cell - row * n_columns)

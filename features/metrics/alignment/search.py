@@ -15,7 +15,7 @@ import numpy as np
 from features.metrics.alignment.assignment import Workspace, assign, make_workspace
 from features.metrics.alignment.bound import LocalSpace, cell_value, make_local_space
 from features.metrics.alignment.climbing import climb
-from features.metrics.alignment.problem import Problem, matches
+from features.metrics.alignment.problem import Problem, is_chosen, matches
 from features.metrics.compiled import kernel
 
 _EPSILON = 1e-6  # bounds are sums of doubles; scores are whole numbers
@@ -178,53 +178,47 @@ def _tighten(
 @kernel
 def _forbid(problem: Problem, state: State, allowed: Any, slack: float) -> None:
     """Forbid each cell whose reduced cost exceeds the slack: choosing it takes the bound below best + 1."""
+    offsets, ends, cell_of = problem.offsets, problem.ends, problem.cell_of
     row_price, column_price = state.work.row_price, state.work.column_price
+    value, stale = state.value, state.stale
     for i in range(problem.n_rows):
         for j in range(problem.n_columns):
             cell = i * problem.n_columns + j
-            if allowed[cell] and -state.value[cell] - row_price[i + 1] - column_price[j + 1] > slack:
+            if allowed[cell] and -value[cell] - row_price[i + 1] - column_price[j + 1] > slack:
                 allowed[cell] = False
-                _make_stale(problem, state, cell)
-
-
-@kernel
-def _make_stale(problem: Problem, state: State, cell: int) -> None:
-    state.stale[cell] = True
-    for t in range(problem.offsets[cell], problem.offsets[cell + 1]):
-        state.stale[problem.cell_of[problem.ends[t] ^ 1]] = True
-
-
-@kernel
-def _disagrees(problem: Problem, state: State, end: int) -> bool:
-    """Return whether an end is picked by its (chosen) cell, while the other cell is not chosen or does not pick it."""
-    if not state.picked[end]:
-        return False
-    i, j = divmod(problem.cell_of[end ^ 1], problem.n_columns)
-    return not (state.column_of[i] == j and state.picked[end ^ 1])
+                stale[cell] = True
+                for t in range(offsets[cell], offsets[cell + 1]):
+                    stale[cell_of[ends[t] ^ 1]] = True
 
 
 @kernel
 def _move_shares(problem: Problem, state: State, allowed: Any, shares: Any, distance: float) -> None:
-    """Take a subgradient step: an end that is picked in vain gives some of its share to the other end."""
-    disagreements = 0
-    for i in range(problem.n_rows):
-        cell = i * problem.n_columns + state.column_of[i]
-        if allowed[cell]:
-            for t in range(problem.offsets[cell], problem.offsets[cell + 1]):
-                disagreements += _disagrees(problem, state, problem.ends[t])
-    if disagreements == 0:
-        return
-    step = distance / disagreements
-    for i in range(problem.n_rows):
-        cell = i * problem.n_columns + state.column_of[i]
-        if not allowed[cell]:
-            continue
-        for t in range(problem.offsets[cell], problem.offsets[cell + 1]):
-            end = problem.ends[t]
-            if _disagrees(problem, state, end):
-                shares[end >> 1] += step if end & 1 else -step
-                state.stale[cell] = True
-                state.stale[problem.cell_of[end ^ 1]] = True
+    """Take a subgradient step: an end that is picked in vain gives some of its share to the other end.
+
+    In vain means that its own cell is chosen, and the other cell is not chosen or does not pick the link.
+    """
+    offsets, ends, cell_of, n_columns = problem.offsets, problem.ends, problem.cell_of, problem.n_columns
+    picked, column_of, stale = state.picked, state.column_of, state.stale
+    in_vain = 0
+    for counting in (True, False):
+        step = 0.0 if counting else distance / in_vain
+        for i in range(problem.n_rows):
+            cell = i * n_columns + column_of[i]
+            if not allowed[cell]:
+                continue
+            for t in range(offsets[cell], offsets[cell + 1]):
+                end = ends[t]
+                other = cell_of[end ^ 1]
+                if not picked[end] or (picked[end ^ 1] and is_chosen(other, n_columns, column_of)):
+                    continue
+                if counting:
+                    in_vain += 1
+                else:
+                    shares[end >> 1] += step if end & 1 else -step
+                    stale[cell] = True
+                    stale[other] = True
+        if in_vain == 0:
+            return
 
 
 @kernel
@@ -257,8 +251,8 @@ def _branching_cell(problem: Problem, state: State, allowed: Any) -> int:
         for t in range(problem.offsets[cell], problem.offsets[cell + 1]):
             end = problem.ends[t]
             other = problem.cell_of[end ^ 1]
-            k, l = divmod(other, n_columns)
-            if allowed[other] and state.picked[end] != (state.column_of[k] == l and state.picked[end ^ 1]):
+            other_picks = is_chosen(other, n_columns, state.column_of) and state.picked[end ^ 1]
+            if allowed[other] and state.picked[end] != other_picks:
                 disagreement += 1.0
         if disagreement > most:
             most = disagreement
