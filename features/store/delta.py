@@ -6,6 +6,7 @@ Everything that is known about deltalake is known here. What was learnt about it
   removes paths that are not there and adds files that do not exist, so `replace` only ever names what it has seen.
 - Two transactions that only add do not conflict with each other, so a shard could be added twice. With no retries of
   the library's own (`max_commit_retries=0`) every concurrent commit does conflict; we read the table again and retry.
+- Opening a table reads every commit since the last checkpoint, about 1 ms each: a checkpoint every 20 instead of 100.
 - Expired log files would be cleaned up after 30 days, and with them the versions that releases pin: switched off.
 - The log is written without fsync: we do that after the commit.
 """
@@ -37,6 +38,7 @@ _CONFIGURATION: dict[str, str | None] = {
     "delta.enableExpiredLogCleanup": "false",
     "delta.logRetentionDuration": "interval 36500 days",
     "delta.deletedFileRetentionDuration": "interval 36500 days",
+    "delta.checkpointInterval": "20",
 }
 _ATTEMPTS = 20
 _METADATA = "facetflow"
@@ -151,8 +153,10 @@ class Table:
         return table
 
     def version(self) -> int:
-        """Return the newest version."""
-        return self.open().version()
+        """Return the newest version, from the names in the log: every commit is a file that is called by its number."""
+        with self._clear_errors("Reading"):
+            commits = [int(file.stem) for file in (self.path / "_delta_log").glob("*.json") if file.stem.isdigit()]
+        return max(commits) if commits else self.open().version()
 
     def files(self, version: int | None = None) -> list[DataFile]:
         """Return the table's files at a version, by stage and shard; no file is opened."""

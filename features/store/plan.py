@@ -11,9 +11,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+import polars as pl
+
 from features.errors import SettingsError, StoreError
 from features.store.fingerprints import Recipe, fingerprint
 from features.store.provenance import Committed
+from features.store.reading import clear_errors
 from features.store.reasons import Reason, ReasonFinder, summary
 from features.store.runs import FailedShard
 from features.store.schemas import TABLES
@@ -150,11 +153,14 @@ def plan(
 
 def sentence_shards(store: "Store", version: int | None = None) -> dict[Shard, list[Shard]]:
     """Return, for every shard of pairs, the shards that its sentences are in."""
-    rows = store.scan("pairs", version, columns=("shard_a", "shard_b"), with_shard=True).unique().collect()
-    found: dict[Shard, set[Shard]] = {}
-    for first, second, shard in rows.iter_rows():
-        found.setdefault(Shard(shard), set()).update((Shard(first), Shard(second)))
-    return {shard: sorted(sources) for shard, sources in sorted(found.items())}
+    pairs = store.scan("pairs", version, columns=("shard_a", "shard_b"), with_shard=True)
+    sides = [pairs.select("shard", pl.col(side).alias("source")).unique() for side in ("shard_a", "shard_b")]
+    with clear_errors("pairs", store.path):
+        rows = pl.concat(sides).unique().sort("shard", "source").collect()
+    found: dict[Shard, list[Shard]] = {}
+    for shard, source in rows.iter_rows():
+        found.setdefault(Shard(shard), []).append(Shard(source))
+    return found
 
 
 def _compare(

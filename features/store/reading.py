@@ -1,6 +1,7 @@
 """What a reader sees of a table: the files that the log names at a version, in the order of their shards."""
 
-from collections.abc import Collection, Mapping, Sequence
+import contextlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -34,20 +35,21 @@ def scan(
     return frame.select([*wanted, "shard"] if with_shard else wanted)
 
 
-def collect(frame: pl.LazyFrame, table: Table) -> pl.DataFrame:
-    """Return the rows of a lazy frame that `scan` gave.
+@contextlib.contextmanager
+def clear_errors(table: str, root: Path) -> Iterator[None]:
+    """Turn what polars raises while it decodes files of a table into a `StoreError`.
 
-    Raises:
-        StoreError: when a file cannot be decoded.
+    Args:
+        table: name of the table.
+        root: folder of the store, for the message.
     """
     try:
-        return frame.collect()
+        yield
     # polars panics on some damaged files, and a panic is no Exception.
     except (pl.exceptions.PolarsError, OSError, pl.exceptions.PanicException) as error:
         reason = str(error).partition("\n")[0].rstrip(".")
         raise StoreError(
-            f"A file of table {table.name!r} in {str(table.path)!r} is damaged: {reason}; restore it, or build a "
-            "new store."
+            f"A file of table {table!r} in {str(root)!r} is damaged: {reason}; restore it, or build a new store."
         ) from error
 
 

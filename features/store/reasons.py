@@ -20,16 +20,16 @@ _NAMED = 3  # shards that a line names before it says "and n more"
 
 @dataclass(frozen=True, slots=True)
 class ChangedInput:
-    """An upstream shard that is, or will be, another than the one read before.
+    """Upstream shards that are, or will be, others than those read before.
 
     Args:
-        stage: its stage.
-        shard: the shard.
-        changes: what is different in its recipe; empty when its own input changed.
+        stage: their stage.
+        shards: the shards.
+        changes: what is different in their recipe; empty when their own input changed.
     """
 
     stage: str
-    shard: Shard
+    shards: tuple[Shard, ...]
     changes: tuple[Change, ...]
 
 
@@ -72,6 +72,7 @@ class ReasonFinder:
     ) -> None:
         self._store = store
         self._recipes = recipes
+        self._identities = {stage: identity(recipe) for stage, recipe in recipes.items()}
         self._expected = expected
         self._provenance: dict[str, Mapping[tuple[Shard, Fingerprint], Provenance]] = {}
         self._committed: dict[tuple[str, int], Mapping[Shard, Committed]] = {}
@@ -86,35 +87,40 @@ class ReasonFinder:
         """Return why the shard `key`, committed as `known`, is not what would be made now."""
         stage, shard = key
         made = self._of(stage).get((shard, known))
-        if identity_of(known) != identity(self._recipes[stage]):
-            return Reason("recipe", changes=self._changes(stage, made.recipe if made else None))
-        inputs = [
-            ChangedInput(need, source, self._changes_between(need, source, before))
-            for need, source in upstream
-            if made and (before := self._before(need, source, made)) != self._expected[need, source]
-        ]
-        # A change travels down the chain: name where it began, where that can be told.
-        inputs = [changed for changed in inputs if changed.changes] or inputs
+        if identity_of(known) != self._identities[stage]:
+            return Reason("recipe", changes=self._changes(stage, shard, known))
+        inputs = self._changed(upstream, made.versions) if made else []
         return Reason("input", inputs=tuple(inputs), extra="" if inputs else extra_name)
 
-    def _before(self, stage: str, shard: Shard, made: "Provenance") -> Fingerprint | None:
-        version = made.versions.get(stage)
-        if version is None:
+    def _changed(self, upstream: Sequence[tuple[str, Shard]], versions: Mapping[str, int]) -> list[ChangedInput]:
+        """Return the upstream shards that are not what they were at these versions, grouped by how they changed."""
+        groups: dict[tuple[str, str], list[tuple[Shard, Fingerprint | None]]] = {}
+        for stage, shard in upstream:
+            before = self._before(stage, shard, versions)
+            if before != self._expected[stage, shard]:
+                groups.setdefault((stage, identity_of(before) if before else ""), []).append((shard, before))
+        inputs = [
+            ChangedInput(stage, tuple(shard for shard, _ in group), self._changes(stage, *group[0]))
+            for (stage, _), group in groups.items()
+        ]
+        # A change travels down the chain: name where it began, where that can be told.
+        return [changed for changed in inputs if changed.changes] or inputs
+
+    def _before(self, stage: str, shard: Shard, versions: Mapping[str, int]) -> Fingerprint | None:
+        if stage not in versions:
             return None
-        at = (stage, version)
+        at = (stage, versions[stage])
         if at not in self._committed:
-            self._committed[at] = self._store.committed(stage, version)
+            self._committed[at] = self._store.committed(*at)
         known = self._committed[at].get(shard)
         return known.fingerprint if known else None
 
-    def _changes_between(self, stage: str, shard: Shard, before: Fingerprint | None) -> tuple[Change, ...]:
-        if before is None or stage not in self._recipes or identity_of(before) == identity(self._recipes[stage]):
+    def _changes(self, stage: str, shard: Shard, before: Fingerprint | None) -> tuple[Change, ...]:
+        """Return what is different in the recipe of a shard since it was `before`."""
+        if before is None or stage not in self._recipes or identity_of(before) == self._identities[stage]:
             return ()
         made = self._of(stage).get((shard, before))
-        return self._changes(stage, made.recipe if made else None)
-
-    def _changes(self, stage: str, old: Recipe | None) -> tuple[Change, ...]:
-        return tuple(changes(old, self._recipes[stage])) if old else ()
+        return tuple(changes(made.recipe, self._recipes[stage])) if made and made.recipe else ()
 
     def _of(self, stage: str) -> Mapping[tuple[Shard, Fingerprint], "Provenance"]:
         if stage not in self._provenance:
@@ -163,7 +169,7 @@ def _told(reasons: Sequence[Reason]) -> str:
         return f"because its {first.extra} changed"
     shards: dict[tuple[str, str], set[Shard]] = {}
     for changed in (changed for reason in reasons for changed in reason.inputs):
-        shards.setdefault((changed.stage, _parts(changed.changes)), set()).add(changed.shard)
+        shards.setdefault((changed.stage, _parts(changed.changes)), set()).update(changed.shards)
     return "because " + " and ".join(
         f"{stage} of {_named(sorted(of))} changed{f' ({parts})' if parts else ''}"
         for (stage, parts), of in sorted(shards.items())

@@ -80,7 +80,9 @@ class Store:
         Raises:
             StoreError: when a table, version, shard or column is missing, or a file is missing or damaged.
         """
-        return reading.collect(self.scan(table, version, shards, columns, with_shard=with_shard), self._table(table))
+        frame = self.scan(table, version, shards, columns, with_shard=with_shard)
+        with reading.clear_errors(table, self.path):
+            return frame.collect()
 
     def scan(
         self,

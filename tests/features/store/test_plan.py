@@ -161,7 +161,7 @@ def test_changed_parameter_is_named_all_down_the_chain(store, ingest, build):
     change = Change("parameters.batch_size", 16, 32)
     assert reasons(planned, "amr")[SENTENCES[0]] == Reason("recipe", changes=(change,))
     assert reasons(planned, "metrics")["pairs-00000"] == Reason(
-        "input", inputs=tuple(ChangedInput("amr", shard, (change,)) for shard in SENTENCES[:2])
+        "input", inputs=(ChangedInput("amr", tuple(SENTENCES[:2]), (change,)),)
     )
     assert planned.explain() == [
         "amr: 3 shards, 3 to do: 3 because parameters.batch_size 16 → 32",
@@ -259,7 +259,7 @@ def test_plan_at_older_versions(store, ingest, build):
 
 
 def test_long_lists_of_shards_are_cut():
-    changed = [Reason("input", inputs=(ChangedInput("amr", f"s{number}", ()),)) for number in range(5)]
+    changed = [Reason("input", inputs=(ChangedInput("amr", (f"s{number}",), ()),)) for number in range(5)]
 
     assert (
         summary("metrics", 9, changed) == "metrics: 9 shards, 5 to do: 5 because amr of s0, s1, s2 and 2 more changed"
