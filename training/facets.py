@@ -75,8 +75,8 @@ class FacetLayout(BaseModel):
         for facet in self.facets:
             if facet.start != expected or facet.stop <= facet.start:
                 raise ValueError(
-                    f"facet {facet.name!r} takes dimensions {facet.start} to {facet.stop}, but the facet before it ends "
-                    f"at {expected}"
+                    f"facet {facet.name!r} takes dimensions {facet.start} to {facet.stop}, but the one before "
+                    f"it ends at {expected}"
                 )
             expected = facet.stop
         if expected > self.dimension:
@@ -182,9 +182,9 @@ def slice_similarities(
     """
     u, v, groups = left.astype(np.float64), right.astype(np.float64), membership.astype(np.float64)
     if similarity == "manhattan":
-        return 1.0 - np.abs(u - v) @ groups
+        return np.asarray(1.0 - np.abs(u - v) @ groups)
     norms = np.sqrt((u * u) @ groups) * np.sqrt((v * v) @ groups)
-    return ((u * v) @ groups) / np.maximum(norms, _TINY)
+    return np.asarray(((u * v) @ groups) / np.maximum(norms, _TINY))
 
 
 def cosines(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float64]:

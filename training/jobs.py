@@ -11,7 +11,7 @@ runs/<name>/
 import json
 import os
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -21,6 +21,7 @@ from training.s3bert.data import MeasuredPairs
 from training.settings import TrainingSettings
 
 ENCODER = "encoder"
+"""Folder of the encoder within a run."""
 
 
 class Source(BaseModel):
@@ -102,7 +103,10 @@ class EvaluationJob(BaseModel):
     seed: Annotated[int, Field(ge=0)] = 0
 
 
-def read_job[Job: (TrainingJob, EvaluationJob)](kind: type[Job], path: Path) -> Job:
+Job = TypeVar("Job", TrainingJob, EvaluationJob)
+
+
+def read_job(kind: type[Job], path: Path) -> Job:
     """Read a job.
 
     Raises:

@@ -28,8 +28,7 @@ PRESETS: dict[Preset, dict[str, Any]] = {
     "laptop": {},
 }
 """`paper`: the paper's text. `released`: the configuration in the authors' repository (consistency on cosines times 5,
-so 25 times the squared error). `laptop`: found for some 10,000 to 50,000 pairs on two CPU cores; measured results are in
-the model cards that it makes."""
+so 25 times the squared error). `laptop`: found for some 10,000 to 50,000 pairs on two CPU cores."""
 
 
 class TrainingSettings(BaseModel):

@@ -1,1 +1,1 @@
-"""S3BERT: an encoder whose embeddings are cut into facets, each of which mirrors one AMR metric (Opitz & Frank 2022)."""
+"""S3BERT: an encoder whose embedding is cut into facets, each of which mirrors an AMR metric (Opitz & Frank 2022)."""

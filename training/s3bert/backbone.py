@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from features.errors import ModelError, SettingsError
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 _TOKENS_AT_ONCE = 8192  # of a batch without gradient: keeps memory bounded and matrices large
+_PIECES = 4  # of a batch, each padded to its own longest sentence
+_LEAST_PIECE = 16  # sentences
 _GIB = 2**30
 # Backbones whose token states at a cut are the whole input of the layers above.
 _CUTTABLE = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "mpnet"})
@@ -51,9 +54,8 @@ def choose_precision(name: str, device: torch.device) -> torch.dtype:
         return torch.bfloat16 if name == "bfloat16" else torch.float32
     if device.type == "cuda":
         return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
-    capable = torch.backends.cpu.get_cpu_capability()
-    fast = torch.cpu._is_avx512_bf16_supported() if capable.startswith("AVX512") else False  # noqa: SLF001 - no public name
-    return torch.bfloat16 if fast else torch.float32
+    # Without these instructions bfloat16 is emulated, and several times slower than float32. No public name tells.
+    return torch.bfloat16 if torch.cpu._is_avx512_bf16_supported() else torch.float32
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,13 @@ class Backbone:
             tokens: all sentences.
             sentences: positions of those to embed, (n,).
         """
+        order = np.argsort(tokens.lengths[sentences], kind="stable")
+        # A GPU wants one large matrix; a processor rather saves the padding.
+        pieces = 1 if self.device.type == "cuda" else max(1, min(_PIECES, len(sentences) // _LEAST_PIECE))
+        embeddings = torch.cat([self._embed(tokens, sentences[piece]) for piece in np.array_split(order, pieces)])
+        return embeddings[torch.from_numpy(np.argsort(order)).to(embeddings.device)]
+
+    def _embed(self, tokens: Tokens, sentences: NDArray[np.int64]) -> Tensor:
         if self.states is None:
             return self._forward(self._inputs(tokens, sentences))
         positions, mask = _padded(tokens, sentences)
@@ -200,7 +209,8 @@ class Backbone:
         return {"input_ids": ids.to(self.device), "attention_mask": mask.to(self.device)}
 
     def _forward(self, inputs: dict[str, Tensor]) -> Tensor:
-        with self._autocast():
+        # The fused attention is made for long texts: on sentences its backward pass takes as long as all matrices.
+        with self._autocast(), sdpa_kernel(SDPBackend.MATH):
             embeddings: Tensor = self.model(inputs)["sentence_embedding"]
         return embeddings.float()
 
@@ -242,10 +252,10 @@ class _Given(nn.Module):
         return self.states
 
 
-def _find_layers(transformer: nn.Module) -> nn.ModuleList:
+def _find_layers(transformer: nn.Module | None) -> nn.ModuleList:
     """Return the list of a transformer's layers: the one that is as long as its configuration says."""
     count = getattr(getattr(transformer, "config", None), "num_hidden_layers", None)
-    for module in transformer.modules():
+    for module in transformer.modules() if transformer is not None else ():
         if isinstance(module, nn.ModuleList) and len(module) == count:
             return module
     raise ModelError(

@@ -1,4 +1,4 @@
-"""Checkpoints: everything that a training needs to go on as if it had never stopped, in one file, replaced atomically."""
+"""Checkpoints: all that a training needs to go on as if it had never stopped, in one file, replaced atomically."""
 
 import os
 from pathlib import Path
@@ -48,7 +48,7 @@ def load(path: Path, *, identity: str) -> dict[str, Any] | None:
         ) from error
     if state.get("identity") != identity:
         raise SettingsError(
-            f"the checkpoint {str(path)!r} was made with other settings, data or backbone; choose another output folder, "
-            "or delete it to train from the start"
+            f"the checkpoint {str(path)!r} was made with other settings, data or backbone; choose another output "
+            "folder, or delete it to start again"
         )
     return state

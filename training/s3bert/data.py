@@ -171,7 +171,7 @@ def _teacher(embeddings: pl.DataFrame, sentences: pl.DataFrame) -> NDArray[np.fl
     joined = sentences.join(embeddings, on="sentence_id", how="left", maintain_order="left")
     if joined["vector"].null_count():
         return None
-    return np.stack(joined["vector"].to_numpy()).astype(np.float32)
+    return joined["vector"].explode().to_numpy().reshape(joined.height, -1).astype(np.float32)
 
 
 def _checked(pairs: pl.DataFrame, origin: str) -> pl.DataFrame:

@@ -22,7 +22,7 @@ from training.s3bert.backbone import Backbone, Tokens
 from training.s3bert.batches import epoch_batches
 from training.settings import TrainingSettings
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("training")
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +217,7 @@ class Loop:
                 "train in precision 'float32'"
             )
         self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]  # PyTorch has not typed it yet
         torch.nn.utils.clip_grad_norm_(self.parameters.values(), self.settings.gradient_norm)
         self.optimizer.step()
         return Losses(value, decomposition.item(), consistency.item())
@@ -342,7 +342,8 @@ class _Progress:
         speed = self.pairs / (time.perf_counter() - self.since)
         left = (self.total_steps - step) * (time.perf_counter() - self.started) / (step - self.done)
         _log.info(
-            "step %d of %d, epoch %d: loss %.4f (decomposition %.4f, consistency %.5f), rate %.1e, %.0f pairs/s, %s left",
+            "step %d of %d, epoch %d: loss %.4f (decomposition %.4f, consistency %.5f), "
+            "rate %.1e, %.0f pairs/s, %s left",
             *(step, self.total_steps, epoch + 1, total, decomposition, consistency, rate, speed, _duration(left)),
         )
         self._write(

@@ -20,8 +20,7 @@ from training.facets import Facet, FacetLayout, plan_layout
 from training.jobs import ENCODER, TrainingJob, read_job, read_json, write_json
 from training.s3bert.batches import number_groups
 from training.s3bert.data import MeasuredPairs
-from training.s3bert.encoder import QUANTILES, save_encoder
-from training.s3bert.model_card import write_card
+from training.s3bert.encoder import QUANTILES, TRAINING_FILE, save_encoder
 from training.s3bert.targets import Targets, make_targets
 from training.settings import TrainingSettings
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from training.objectives.decomposition import DecompositionObjective
     from training.s3bert.backbone import Backbone, Tokens
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("training")  # not __name__, which is __main__ in the process of its own
 
 _NO_INFLUENCE = {"log_every", "checkpoint_every", "threads", "device"}
 
@@ -62,7 +61,7 @@ def train(job: TrainingJob) -> Path:
     folder = models.locate(settings.backbone, job.base)
     backbone_digest = models.digest(folder)
     identity = _identity(settings, data=data.digest(), backbone=backbone_digest)
-    if (job.output / ENCODER).is_dir() and read_json(job.output / "training.json")["identity"] == identity:
+    if (job.output / ENCODER).is_dir() and read_json(job.output / ENCODER / TRAINING_FILE)["identity"] == identity:
         _log.info("%s is done already", job.output / ENCODER)
         return job.output / ENCODER
     job.output.mkdir(parents=True, exist_ok=True)
@@ -119,8 +118,7 @@ def train(job: TrainingJob) -> Path:
         **{name: value for name, value in asdict(outcome).items() if name != "best_dev"},
         "dev": None if outcome.best_dev is None else asdict(outcome.best_dev),
     }
-    write_json(job.output / "training.json", report)
-    save_encoder(backbone.model, layout, write_card(report), job.output / ENCODER)
+    save_encoder(backbone.model, layout, report, job.output / ENCODER)
     (job.output / checkpoints.FILE_NAME).unlink(missing_ok=True)
     _log.info("%s is done: %.0f pairs/s", job.output / ENCODER, outcome.pairs_per_second)
     return job.output / ENCODER

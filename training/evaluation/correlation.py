@@ -1,0 +1,35 @@
+"""Rank correlation, column by column."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+
+def spearman(predicted: NDArray[np.floating], measured: NDArray[np.floating]) -> list[float | None]:
+    """Return Spearman's rank correlation of corresponding columns; tied values share their mean rank.
+
+    Args:
+        predicted: (n_pairs, n_columns).
+        measured: the same shape.
+
+    Returns:
+        One number in [-1, 1] a column; None where it is undefined: a column is constant, or has fewer than two values.
+    """
+    if len(predicted) < 2:
+        return [None] * predicted.shape[1]
+    left, right = _centred_ranks(predicted), _centred_ranks(measured)
+    norms = np.sqrt((left * left).sum(axis=0) * (right * right).sum(axis=0))
+    products = (left * right).sum(axis=0)
+    return [float(p / n) if n > 0 else None for p, n in zip(products, norms, strict=True)]
+
+
+def spearman_matrix(left: NDArray[np.floating], right: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return Spearman's correlation of every column with every other, (n_left, n_right); 0 where it is undefined."""
+    a, b = _centred_ranks(left), _centred_ranks(right)
+    norms = np.sqrt((a * a).sum(axis=0))[:, None] * np.sqrt((b * b).sum(axis=0))[None, :]
+    return np.asarray(np.divide(a.T @ b, norms, out=np.zeros_like(norms), where=norms > 0), dtype=np.float64)
+
+
+def _centred_ranks(values: NDArray[np.floating]) -> NDArray[np.float64]:
+    ranks = rankdata(values, axis=0).astype(np.float64)
+    return np.asarray(ranks - ranks.mean(axis=0), dtype=np.float64)

@@ -1,0 +1,152 @@
+"""The report of an evaluation: one HTML file that opens offline, with its style, plots and examples inside."""
+
+from collections.abc import Mapping
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+import polars as pl
+
+from training.evaluation.figures import draw_course, draw_distributions, draw_facets, draw_predictions
+from training.evaluation.tables import UNDEFINED, ScoreTable, hundred, score_tables
+
+_PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<main>
+{body}
+</main>
+</body>
+</html>
+"""
+
+
+def render_report(scores: Mapping[str, Any], pairs: pl.DataFrame, training: Mapping[str, Any]) -> str:
+    """Return the report as HTML. Every text from data is escaped; nothing is fetched from anywhere.
+
+    Args:
+        scores: content of metrics.json.
+        pairs: content of pairs.parquet.
+        training: content of the encoder's training.json.
+    """
+    names = [row["name"] for row in scores["facets"]["rows"]]
+    tables = score_tables(scores)
+    body = [
+        f"<h1>Encoder from {escape(scores['backbone'])}</h1>",
+        f'<p class="quiet">{escape(_origin(scores))}</p>',
+        _key_figures(scores, training),
+        "<h2>Facets against metrics</h2>",
+        "<p>A facet is good when its similarity orders pairs of sentences as its metric orders their graphs.</p>",
+        draw_facets(scores["facets"]["rows"]),
+        _folded("The numbers", _table(tables[0])),
+        "<h2>Similarity against people</h2>" if scores["ratings"] else "",
+        *(_table(table) for table in tables[1:]),
+        "<h2>Examples</h2>" if scores["examples"] else "",
+        _EXAMPLES if scores["examples"] else "",
+        *(_example(example) for example in scores["examples"]),
+        "<h2>Predicted and measured</h2>",
+        "<p>Each hexagon is darker the more pairs lie in it; on the dashed line a prediction is exact.</p>",
+        draw_predictions(pairs, names),
+        "<h2>Values of the metrics</h2>",
+        "<p>Many pairs have no name, negation or quantifier on either side, and then agree: their value is 1.</p>",
+        draw_distributions(pairs, names),
+        "<h2>Training</h2>",
+        draw_course(training["history"], training["best_step"]) if len(training["history"]) > 1 else "",
+        _folded("Settings", _facts(training["settings"])),
+        _folded("Origin", _facts(_identity(scores, training))),
+    ]
+    style = (files("training.evaluation") / "report.css").read_text(encoding="utf-8")
+    title = escape(f"facetflow: encoder from {scores['backbone']}")
+    return _PAGE.format(title=title, style=style, body="\n".join(part for part in body if part))
+
+
+_EXAMPLES = (
+    "<p>For some facets, the evaluated pair that is similar as a whole and agrees least in that facet. Standing is the "
+    "share of dev pairs that agree less; the facets that stand highest and lowest are marked.</p>"
+)
+
+
+def _origin(scores: Mapping[str, Any]) -> str:
+    facets, source = scores["facets"], scores["source"]
+    where = f"release {source['release']} of the store" if "release" in source else "an exported table"
+    return f"{facets['pairs']:,} positive pairs of {facets['split']} ({', '.join(facets['corpora'])}), from {where}"
+
+
+def _key_figures(scores: Mapping[str, Any], training: Mapping[str, Any]) -> str:
+    facets = scores["facets"]
+    count = len(facets["rows"])
+    figures = [
+        (f"{facets['above']['full']} of {count}", "facets above the whole start embedding"),
+        (f"{facets['above']['random']} of {count}", "facets above random dimensions"),
+        *(
+            (hundred(rating["encoder"]), f"{rating['name']}, start model {hundred(rating['teacher'])}")
+            for rating in scores["ratings"]
+        ),
+        (f"{training['seconds'] / 60:.1f} min", f"training, {training['pairs_per_second']:.0f} pairs/s"),
+    ]
+    cards = "".join(f'<div class="figure"><b>{escape(b)}</b><span>{escape(s)}</span></div>' for b, s in figures)
+    return f'<div class="figures">{cards}</div>'
+
+
+def _table(table: ScoreTable) -> str:
+    head = "".join(f"<th>{escape(column)}</th>" for column in table.columns)
+    rows = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
+    note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
+    return (
+        f'<div class="scroll"><table><caption>{escape(table.title)}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{note}"
+    )
+
+
+def _example(example: Mapping[str, Any]) -> str:
+    measured = example["measured"] or {}
+    rows = []
+    for facet in example["facets"]:
+        standing = facet["standing"]
+        bar = "" if standing is None else f'<span class="bar"><i style="width:{100 * standing:.0f}%"></i></span>'
+        cells = [
+            f'<span class="{facet["mark"]}">{escape(facet["name"])}</span>' if facet["mark"] else escape(facet["name"]),
+            f"{facet['similarity']:.2f}",
+            f"{facet['prediction']:.2f}",
+            f"{measured[facet['name']]:.2f}" if facet["name"] in measured else UNDEFINED,
+            f"{bar} {UNDEFINED if standing is None else f'{100 * standing:.0f} %'}",
+        ]
+        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+    marks = {facet["mark"]: facet["name"] for facet in example["facets"] if facet["mark"]}
+    verdict = f"similarity {example['similarity']:.2f}"
+    if marks:
+        verdict += f"; highest {marks['highest']}, lowest {marks['lowest']}"
+    header = "".join(f"<th>{title}</th>" for title in ("facet", "similarity", "predicted", "measured", "standing"))
+    table = f'<div class="scroll"><table><thead><tr>{header}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+    return (
+        f'<div class="example"><p>{escape(example["sentence_a"])}</p><p>{escape(example["sentence_b"])}</p>'
+        f'<p class="quiet">{escape(verdict)}</p>{_folded("All facets", table)}</div>'
+    )
+
+
+def _folded(title: str, content: str) -> str:
+    return f"<details><summary>{escape(title)}</summary>{content}</details>"
+
+
+def _facts(values: Mapping[str, Any]) -> str:
+    items = "".join(f"<dt>{escape(str(k))}</dt><dd><code>{escape(str(v))}</code></dd>" for k, v in values.items())
+    return f"<dl>{items}</dl>"
+
+
+def _identity(scores: Mapping[str, Any], training: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "encoder": scores["encoder_digest"],
+        "start model": scores["backbone_digest"],
+        "pairs": scores["data_digest"],
+        "training data": training["data_digest"],
+        "seed of the baselines": scores["seed"],
+        **{f"source: {name}": value for name, value in scores["source"].items()},
+    }

@@ -1,0 +1,268 @@
+"""Evaluate an encoder in a process of its own: `python -m training.evaluation.run --settings evaluate.json`."""
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from features import models
+from features.errors import FacetflowError, InputError, SettingsError
+from features.files import write_table
+from training.evaluation.facets import EmbeddedPairs, score_facets
+from training.evaluation.ratings import score_ratings
+from training.explain import explain_embeddings, load_encoder
+from training.facets import FacetLayout, cosines
+from training.jobs import EvaluationJob, read_job, read_json, write_json, write_text
+from training.s3bert.data import MeasuredPairs
+from training.s3bert.encoder import TRAINING_FILE
+from training.s3bert.model_card import write_card
+
+_log = logging.getLogger("training")  # not __name__, which is __main__ in the process of its own
+
+METRICS_FILE = "metrics.json"
+PAIRS_FILE = "pairs.parquet"
+REPORT_FILE = "report.html"
+FITTING_PAIRS = 2000
+"""Most pairs that SB-ILP assigns dimensions by."""
+_LIKE = 0.6
+_SHOWN_FACETS = ("negations", "quantifiers", "named_entities", "srl", "frames", "root")
+
+
+class Embedder:
+    """Encodes each text once, whatever number of pairs and sets it is in."""
+
+    def __init__(self, folder: Path) -> None:
+        self.model = load_encoder(folder)
+        self.positions: dict[str, int] = {}
+        self.vectors = np.empty((0, 0), dtype=np.float32)
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the embeddings of texts, (n, d)."""
+        new = list(dict.fromkeys(text for text in texts if text not in self.positions))
+        if new:
+            encoded = self.model.encode(new, batch_size=64, convert_to_numpy=True, show_progress_bar=False)
+            self.positions.update({text: len(self.vectors) + row for row, text in enumerate(new)})
+            self.vectors = encoded if not len(self.vectors) else np.concatenate([self.vectors, encoded])
+        return self.vectors[[self.positions[text] for text in texts]]
+
+
+def evaluate(job: EvaluationJob) -> dict[str, Any]:
+    """Evaluate an encoder and write metrics.json, pairs.parquet and report.html.
+
+    Args:
+        job: what to evaluate on.
+
+    Returns:
+        Content of metrics.json.
+
+    Raises:
+        InputError: when there is no positive pair in the split.
+        ModelError: when the folder is no encoder with facets, or its start model is missing.
+        SettingsError: when a rating set is described wrongly.
+    """
+    layout = FacetLayout.load(job.encoder)
+    training = read_json(job.encoder / TRAINING_FILE)
+    data = job.source.read().select(kinds=("positive",), corpora=job.corpora)
+    held_out = data.select(splits=(job.split,))
+    if not len(held_out):
+        raise InputError(
+            f"no measured positive pair is in split {job.split!r} of {job.corpora or 'any corpus'!r}; evaluate on "
+            "another split"
+        )
+    sets = _rating_sets(job)
+    encoder = Embedder(job.encoder)
+    start = Embedder(models.locate(training["settings"]["backbone"], job.base))
+    evaluated = _embed(held_out, layout, encoder, start)
+    _log.info("%d pairs of %s are encoded", len(held_out), job.split)
+    fitting = _fitting_pairs(data, job)
+    rows = score_facets(
+        evaluated,
+        layout,
+        fitting=None if fitting is None else _embed(fitting, layout, None, start),
+        draws=job.random_draws,
+        seed=job.seed,
+    )
+    ratings = [asdict(score_ratings(rated, layout, encoder=encoder, teacher=start)) for rated in sets]
+    _log.info("%d sets of human ratings are scored", len(ratings))
+    similarities = layout.similarities(evaluated.encoder_left, evaluated.encoder_right)
+    table = _pair_table(held_out, layout, evaluated, similarities)
+    scores: dict[str, Any] = {
+        "encoder": str(job.encoder),
+        "encoder_digest": models.digest(job.encoder),
+        "backbone": training["settings"]["backbone"],
+        "backbone_digest": training["backbone_digest"],
+        "source": held_out.source,
+        "data_digest": held_out.digest(),
+        "seed": job.seed,
+        "facets": {
+            "split": job.split,
+            "corpora": sorted(set(held_out.pairs["corpus"])),
+            "pairs": len(held_out),
+            "fitting_pairs": 0 if fitting is None else len(fitting),
+            "width": layout.facets[0].stop - layout.facets[0].start,
+            "draws": job.random_draws,
+            "rows": [asdict(row) for row in rows],
+            "above": {
+                baseline: sum(_is_above(row.encoder, getattr(row, baseline)) for row in rows)
+                for baseline in ("full", "random", "assigned")
+            },
+        },
+        "ratings": ratings,
+        "examples": _examples(job, held_out, layout, evaluated, encoder, similarities),
+    }
+    job.output.mkdir(parents=True, exist_ok=True)
+    write_json(job.output / "evaluate.json", job.model_dump(mode="json"))
+    write_table(table, job.output / PAIRS_FILE)
+    write_json(job.output / METRICS_FILE, scores)
+    write_text(job.encoder / "README.md", write_card(training, scores))
+    write_report(job.output, job.encoder)
+    return scores
+
+
+def write_report(folder: Path, encoder: Path) -> Path:
+    """Write report.html from the files that an evaluation left in a folder.
+
+    Args:
+        folder: with metrics.json and pairs.parquet.
+        encoder: folder of the encoder.
+
+    Returns:
+        The report.
+
+    Raises:
+        InputError: when the encoder was not evaluated yet.
+    """
+    from training.evaluation.report import render_report
+
+    if not (folder / METRICS_FILE).exists():
+        raise InputError(f"{str(folder)!r} has no {METRICS_FILE}; run `facetflow evaluate` first")
+    html = render_report(
+        read_json(folder / METRICS_FILE), pl.read_parquet(folder / PAIRS_FILE), read_json(encoder / TRAINING_FILE)
+    )
+    write_text(folder / REPORT_FILE, html)
+    return folder / REPORT_FILE
+
+
+def _embed(data: MeasuredPairs, layout: FacetLayout, encoder: Embedder | None, start: Embedder) -> EmbeddedPairs:
+    by_start = start(data.texts)
+    by_encoder = by_start if encoder is None else encoder(data.texts)
+    return EmbeddedPairs(
+        encoder_left=by_encoder[data.first],
+        encoder_right=by_encoder[data.second],
+        start_left=by_start[data.first],
+        start_right=by_start[data.second],
+        metrics=data.metrics(layout.names),
+    )
+
+
+def _fitting_pairs(data: MeasuredPairs, job: EvaluationJob) -> MeasuredPairs | None:
+    """Return positive pairs of another split, dev where there is one, at most so many as are worth it."""
+    others = [split for split in ("dev", "train", "test") if split != job.split]
+    for split in others:
+        found = data.select(splits=(split,))
+        if len(found) > 1:
+            chosen = np.sort(np.random.default_rng(job.seed).permutation(len(found))[:FITTING_PAIRS])
+            return MeasuredPairs(found.texts, found.pairs[chosen], source=found.source).select()
+    return None
+
+
+def _rating_sets(job: EvaluationJob) -> list[Any]:
+    from pydantic import ValidationError
+
+    from features.corpora import read_evaluation
+    from features.corpora.settings import EvaluationSet
+
+    sets = []
+    for described in job.ratings:
+        try:
+            sets.append(read_evaluation(EvaluationSet.model_validate(described), job.base))
+        except ValidationError as error:
+            raise SettingsError(f"the ratings {described!r} are wrong: {error.errors()[0]['msg']}") from error
+    return sets
+
+
+def _pair_table(
+    data: MeasuredPairs, layout: FacetLayout, embedded: EmbeddedPairs, similarities: NDArray[np.float64]
+) -> pl.DataFrame:
+    """Return one row a pair: ids, texts, similarities, and measured and predicted value of each metric."""
+    texts = np.array(data.texts, dtype=object)
+    predictions = layout.predictions(similarities)
+    return data.pairs.select(
+        "pair_id",
+        "corpus",
+        pl.Series("text_a", texts[data.first], dtype=pl.String),
+        pl.Series("text_b", texts[data.second], dtype=pl.String),
+        "score",
+        pl.Series("similarity", cosines(embedded.encoder_left, embedded.encoder_right)),
+        pl.Series("start_similarity", cosines(embedded.start_left, embedded.start_right)),
+        *(pl.col(name).alias(f"{name}_measured") for name in layout.names),
+        *(pl.Series(f"{name}_similarity", similarities[:, k]) for k, name in enumerate(layout.names)),
+        *(pl.Series(f"{name}_predicted", predictions[:, k]) for k, name in enumerate(layout.names)),
+    )
+
+
+def _examples(
+    job: EvaluationJob,
+    data: MeasuredPairs,
+    layout: FacetLayout,
+    embedded: EmbeddedPairs,
+    encoder: Embedder,
+    similarities: NDArray[np.float64],
+) -> list[dict[str, Any]]:
+    """Return explained pairs: those asked for, and for some facets the similar pair that agrees least in it.
+
+    The choice looks at predictions alone, so that an example may be wrong; the measured values stand beside them.
+    """
+    examples: list[dict[str, Any]] = []
+    if job.examples:
+        left, right = (encoder([pair[side] for pair in job.examples]) for side in (0, 1))
+        examples += [
+            {**asdict(found), "measured": None} for found in explain_embeddings(job.examples, left, right, layout)
+        ]
+    whole = cosines(embedded.encoder_left, embedded.encoder_right)
+    alike = np.flatnonzero(whole >= _LIKE)
+    taken: set[int] = set()
+    for name in (name for name in _SHOWN_FACETS if name in layout.names and len(alike)):
+        row = int(alike[similarities[alike, layout.names.index(name)].argmin()])
+        if row in taken:
+            continue
+        taken.add(row)
+        pair = (data.texts[data.first[row]], data.texts[data.second[row]])
+        found = explain_embeddings([pair], embedded.encoder_left[[row]], embedded.encoder_right[[row]], layout)[0]
+        measured = dict(zip(layout.names, embedded.metrics[row].astype(float).round(4).tolist(), strict=True))
+        examples.append({**asdict(found), "measured": measured})
+    return examples
+
+
+def _is_above(value: float | None, other: float | None) -> bool:
+    return value is not None and other is not None and value > other
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one evaluation job; progress goes to standard error."""
+    parser = argparse.ArgumentParser(prog="python -m training.evaluation.run", description=main.__doc__)
+    parser.add_argument("--settings", type=Path, required=True, help="an EvaluationJob as JSON")
+    options = parser.parse_args(arguments)
+    logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
+    logging.getLogger("training").setLevel(logging.INFO)
+    # Read by the libraries when they are imported, in `evaluate`: an evaluation asks nobody for models.
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    try:
+        evaluate(read_job(EvaluationJob, options.settings))
+    except FacetflowError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
