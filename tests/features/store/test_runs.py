@@ -20,6 +20,8 @@ def test_record_comes_back_as_it_went_in(store):
         made={"amr": 3},
         rejected={"amr": 1},
         seconds={"amr": 1.5},
+        wall={"plan": 0.1},
+        outside=0.25,
         failed=(FAILED,),
         release=None,
         message="1 shard failed",
