@@ -45,8 +45,6 @@ class RunRecord:
         made: shards that were made, by stage.
         rejected: rows that were rejected, by stage.
         seconds: time that workers spent in stages, by stage.
-        wall: time on the clock, by part of the run.
-        outside: share of the workers' time that was not spent in stages, from 0 to 1; None where nothing was made.
         failed: shards that could not be made.
         release: number of the release it published.
         message: why it did not publish, or how it failed.
@@ -62,8 +60,6 @@ class RunRecord:
     made: Mapping[str, int] = field(default_factory=dict)
     rejected: Mapping[str, int] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
-    wall: Mapping[str, float] = field(default_factory=dict)
-    outside: float | None = None
     failed: tuple[FailedShard, ...] = ()
     release: int | None = None
     message: str = ""
