@@ -2,7 +2,7 @@
 
 The draw is a hash of the pair's id, over the pairs in the order of their ids: a rebuild from the same files, in
 whatever order of rows, draws the same. a− is never a, a+, nor any sentence that is paired with a (captions of one
-image).
+image). A stored negative stays, also when a later refresh brings its two sentences as a positive.
 """
 
 import hashlib

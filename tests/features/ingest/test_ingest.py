@@ -238,6 +238,19 @@ def test_a_leak_that_is_stored_already_is_reported(leaking):
     assert second.rejects == []
 
 
+def test_a_leak_that_is_stored_already_gets_no_negative_and_gives_none(leaking):
+    write(leaking / "p.tsv", [("A cat sleeps.", "B.", 1), ("C.", "D.", 2), ("E.", "F.", 3)])
+    without = CorpusSettings(dataset="pairs", files={"train": "p.tsv"}, negatives=())
+    first = run(leaking, corpora=[without])
+
+    second = run(leaking, *stored(first), leakage=guarded("drop", one="one.tsv"))
+
+    negatives = pairs_of(second)
+    assert negatives.height == 2
+    assert set(negatives["sentence_a"]) == {sentence_id("C."), sentence_id("E.")}
+    assert not {sentence_id("A cat sleeps."), sentence_id("B.")} & set(negatives["sentence_b"])
+
+
 def test_an_evaluation_set_that_cannot_be_read_stops_the_ingest(leaking):
     write(leaking / "bad.tsv", [("A", "B", "x")])
 

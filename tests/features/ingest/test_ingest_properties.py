@@ -111,7 +111,8 @@ def test_two_refreshes_give_what_one_gives(rows, data, guard, sizes):
     one_sentences, one_pairs = all_rows(once)
     assert set(two_sentences["text"]) == set(one_sentences["text"])
     assert set(two_pairs.filter(kind="positive")["pair_id"]) == set(one_pairs.filter(kind="positive")["pair_id"])
-    assert set(two_pairs["positive_id"]) == set(one_pairs["positive_id"])
+    # A negative of the first refresh may be a pair that only the second knows as positive; none is missing.
+    assert set(two_pairs["positive_id"]) >= set(one_pairs["positive_id"])
     assert not set(first.sentences) & set(second.sentences)
     assert not set(first.pairs) & set(second.pairs)
 
