@@ -8,6 +8,7 @@ so that work on strings is done once for each distinct string, not for each grap
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -114,8 +115,8 @@ class GraphBatch:
         )
 
 
-def _list_column(rows: pl.DataFrame, name: str) -> tuple[Offsets, pa.Array]:
-    column = rows[name].rechunk().to_arrow()
+def _list_column(rows: pl.DataFrame, name: str) -> tuple[Offsets, Any]:
+    column: Any = rows[name].rechunk().to_arrow()  # a LargeListArray, which the stubs do not tell
     lengths = column.value_lengths().to_numpy(zero_copy_only=False)
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), column.flatten()
 
@@ -124,7 +125,7 @@ def _numbers(rows: pl.DataFrame, name: str) -> Ids:
     return np.ascontiguousarray(_list_column(rows, name)[1].to_numpy(zero_copy_only=False), dtype=np.int32)
 
 
-def _encode(strings: pa.Array) -> tuple[list[str], Ids]:
+def _encode(strings: Any) -> tuple[list[str], Ids]:
     encoded = strings.dictionary_encode()
     return encoded.dictionary.to_pylist(), np.ascontiguousarray(encoded.indices.to_numpy(), dtype=np.int32)
 

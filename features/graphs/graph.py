@@ -12,7 +12,7 @@ node and one a branch, and keeps a stack of its own, so that depth is no matter.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NoReturn
 
 from features.errors import RowError
@@ -34,7 +34,6 @@ _BRANCH = re.compile(
 _TRAILING_ALIGNMENT = re.compile(rf"{_ALIGNMENT}$")
 _COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _NUMBERED = re.compile(r"([a-z]+)[0-9]+")
-_SPACE = re.compile(r"\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,109 +69,125 @@ def decode(text: str) -> AmrGraph:
     >>> decode("(w / want-01 :ARG0 (b / boy) :ARG1 (s / sleep-01 :polarity - :ARG0 b))").relations
     [(0, 'ARG0', 1), (0, 'ARG1', 2), (2, 'ARG0', 1)]
     """
-    source = text
     if "#" in text:
         text = _COMMENT.sub(lambda comment: " " * len(comment[0]), text)  # same length: columns stay true
-    start = _SPACE.match(text).end()  # type: ignore[union-attr]  # it matches the empty string
-    if start == len(text):
+    start, end = len(text) - len(text.lstrip()), len(text.rstrip())
+    if start >= end:
         raise RowError(RejectCode.NO_GRAPH, "there is no graph in this text; expected one in PENMAN, such as (b / boy)")
     if text[start] != "(":
-        _fail(source, start, f"a graph starts with '(', but here is {text[start]!r}")
-
-    concepts: list[str] = []
-    branches: list[tuple[int, str, str, int]] = []  # source, role, target as written, position
-    positions: dict[str, int] = {}  # variable -> node
-    relations: list[tuple[int, str, int]] = []
-    open_nodes: list[tuple[int, int]] = []  # (node, position of its parenthesis)
-    role: str | None = None
-    order: list[int] = []  # for each branch: -1 when its target is a name, else the node below it
-    at, end = start, len(text)
+        _fail(text, start, f"a graph starts with '(', but here is {text[start]!r}")
+    scan = _Scan(text)
+    at = start
     while at < end:
         sign = text[at]
         if sign == "(":
-            node = len(concepts)
-            match = _NODE.match(text, at)
-            assert match is not None  # noqa: S101  # every part after the parenthesis is optional
-            _check_node(source, match, positions)
-            concepts.append(_without_alignment(match["concept"]))
-            positions[match["variable"]] = node
-            if open_nodes:
-                if role is None:
-                    _fail(source, at, f"node {match['variable']!r} stands after no role")
-                branches.append((open_nodes[-1][0], role, "", at))
-                order.append(node)
-                role = None
-            open_nodes.append((node, at))
-            at = match.end()
+            at = scan.open_node(at)
         elif sign == ":":
-            if role is not None:
-                _fail(source, at, f"role ':{role}' before this one has no target")
-            match = _BRANCH.match(text, at)
-            assert match is not None  # noqa: S101  # every part after the colon is optional
-            role = match["role"]
-            if not role:
-                _fail(source, at, "a role needs a name after ':'")
-            if match["target"] is not None:
-                branches.append((open_nodes[-1][0], role, match["target"], match.start("target")))
-                order.append(-1)
-                role = None
-            at = match.end()
+            at = scan.branch(at)
         elif sign == ")":
-            if role is not None:
-                _fail(source, at, f"role ':{role}' has no target before this ')'")
-            open_nodes.pop()
-            at = _SPACE.match(text, at + 1).end()  # type: ignore[union-attr]
-            if not open_nodes and at < end:
-                if text[at] == ")":
-                    _fail(source, at, "this ')' closes nothing", RejectCode.UNBALANCED_PENMAN)
-                _fail(source, at, f"the graph ended before this {text[at]!r}; one text holds one graph")
+            at = scan.close_node(at, end)
         elif sign == '"':
-            _fail(source, at, "this string is not closed, or stands after no role", RejectCode.UNBALANCED_PENMAN)
+            _fail(text, at, "this string is not closed, or stands after no role", RejectCode.UNBALANCED_PENMAN)
         else:
-            _fail(source, at, f"expected a role, '(' or ')', but here is {text[at : at + 20].split()[0]!r}")
-    if open_nodes:
-        many = "1 parenthesis is" if len(open_nodes) == 1 else f"{len(open_nodes)} parentheses are"
-        _fail(source, open_nodes[-1][1], f"{many} not closed; the last opens here", RejectCode.UNBALANCED_PENMAN)
-
-    attributes: list[tuple[int, str, str]] = []
-    for (node, role, target, position), below in zip(branches, order, strict=True):
-        if below >= 0:
-            relations.append((node, role, below))
-            continue
-        name = _without_alignment(target)
-        other = positions.get(name)
-        if other is not None:
-            relations.append((node, role, other))
-        elif _is_like_a_variable(name, positions):
-            _fail(
-                source,
-                position,
-                f"':{role} {name}' names a variable that no node defines (a constant of this form needs quotes)",
-            )
-        else:
-            attributes.append((node, role, name))
-    return AmrGraph(concepts, attributes, relations)
+            _fail(text, at, f"expected a role, '(' or ')', but here is {text[at : at + 20].split()[0]!r}")
+    return scan.graph()
 
 
-def _check_node(source: str, match: re.Match[str], positions: dict[str, int]) -> None:
-    variable = match["variable"]
-    if variable is None:
-        _fail(source, match.start(), "a node needs a variable after '(', as in (b / boy)")
-    if variable in positions:
-        _fail(source, match.start("variable"), f"variable {variable!r} is defined twice")
-    if match["slash"] is None or match["concept"] is None:
-        _fail(source, match.start("variable"), f"node {variable!r} has no concept, as in ({variable} / boy)")
+@dataclass(slots=True)
+class _Scan:
+    """What was read so far.
 
-
-def _is_like_a_variable(name: str, variables: dict[str, int]) -> bool:
-    """Return whether a name is letters and a number, and a variable of the graph is the same letters and a number.
-
-    `a2` is a constant in most graphs ("the A2 road"), but not beside a variable `a` that is numbered too, as in `a3`.
+    Args:
+        text: the text, comments blanked.
+        concepts: concept of each node.
+        nodes: node of each variable.
+        branches: (source, role, node below or -1, target as written, position of the target).
+        path: the nodes that are open, with the positions of their parentheses.
+        role: the role that waits for its node; None when there is none.
     """
-    match = _NUMBERED.fullmatch(name)
-    return match is not None and any(
-        other is not None and other[1] == match[1] for other in map(_NUMBERED.fullmatch, variables)
-    )
+
+    text: str
+    concepts: list[str] = field(default_factory=list)
+    nodes: dict[str, int] = field(default_factory=dict)
+    branches: list[tuple[int, str, int, str, int]] = field(default_factory=list)
+    path: list[tuple[int, int]] = field(default_factory=list)
+    role: str | None = None
+
+    def open_node(self, at: int) -> int:
+        match = _NODE.match(self.text, at)
+        assert match is not None  # noqa: S101  # every part after the parenthesis is optional
+        variable, concept = match["variable"], match["concept"]
+        if variable is None:
+            _fail(self.text, at, "a node needs a variable after '(', as in (b / boy)")
+        if variable in self.nodes:
+            _fail(self.text, match.start("variable"), f"variable {variable!r} is defined twice")
+        if concept is None or match["slash"] is None:
+            _fail(self.text, match.start("variable"), f"node {variable!r} has no concept, as in ({variable} / boy)")
+        node = self.nodes[variable] = len(self.concepts)
+        self.concepts.append(_without_alignment(concept))
+        if self.path:
+            if self.role is None:
+                _fail(self.text, at, f"node {variable!r} stands after no role")
+            self.branches.append((self.path[-1][0], self.role, node, "", at))
+            self.role = None
+        self.path.append((node, at))
+        return match.end()
+
+    def branch(self, at: int) -> int:
+        if self.role is not None:
+            _fail(self.text, at, f"role ':{self.role}' before this one has no target")
+        match = _BRANCH.match(self.text, at)
+        assert match is not None  # noqa: S101  # every part after the colon is optional
+        role, target = match["role"], match["target"]
+        if not role:
+            _fail(self.text, at, "a role needs a name after ':'")
+        if target is None:
+            self.role = role
+        else:
+            self.branches.append((self.path[-1][0], role, -1, target, match.start("target")))
+        return match.end()
+
+    def close_node(self, at: int, end: int) -> int:
+        if self.role is not None:
+            _fail(self.text, at, f"role ':{self.role}' has no target before this ')'")
+        self.path.pop()
+        at += 1
+        while at < end and self.text[at].isspace():
+            at += 1
+        if not self.path and at < end:
+            if self.text[at] == ")":
+                _fail(self.text, at, "this ')' closes nothing", RejectCode.UNBALANCED_PENMAN)
+            _fail(self.text, at, f"the graph ended before this {self.text[at]!r}; one text holds one graph")
+        return at
+
+    def graph(self) -> AmrGraph:
+        if self.path:
+            many = "1 parenthesis is" if len(self.path) == 1 else f"{len(self.path)} parentheses are"
+            what = f"{many} not closed; the last opens here"
+            _fail(self.text, self.path[-1][1], what, RejectCode.UNBALANCED_PENMAN)
+        graph = AmrGraph(self.concepts, [], [])
+        for source, role, below, target, position in self.branches:
+            name = _without_alignment(target) if below < 0 else ""
+            node = below if below >= 0 else self.nodes.get(name, -1)
+            if node >= 0:
+                graph.relations.append((source, role, node))
+            elif self._is_like_a_variable(name):
+                what = f"':{role} {name}' names a variable that no node defines (a constant of this form needs quotes)"
+                _fail(self.text, position, what)
+            else:
+                graph.attributes.append((source, role, name))
+        return graph
+
+    def _is_like_a_variable(self, name: str) -> bool:
+        """Return whether a name is letters and a number, and a variable of the graph is the same letters and a number.
+
+        `a2` is a constant in most graphs ("the A2 road"), but not beside a variable `a` that is numbered too, as in
+        `a3`.
+        """
+        match = _NUMBERED.fullmatch(name)
+        return match is not None and any(
+            other is not None and other[1] == match[1] for other in map(_NUMBERED.fullmatch, self.nodes)
+        )
 
 
 def _without_alignment(name: str) -> str:

@@ -48,7 +48,7 @@ def encode(sentence_ids: Sequence[str], penmans: Sequence[str], parser: str) -> 
         pl.lit(parser).alias("parser"),
         pl.all(),
     )
-    return StageOutput(rows.cast(dict(AMR)), rejects_frame(rejects))
+    return StageOutput(rows.cast(pl.Schema(AMR)), rejects_frame(rejects))
 
 
 def graphs_frame(graphs: Iterable[AmrGraph]) -> pl.DataFrame:

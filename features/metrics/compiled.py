@@ -4,19 +4,18 @@ numba compiles a function at its first call and keeps the machine code on disk: 
 cache folder when the package is installed read-only, or in `NUMBA_CACHE_DIR` when that is set. Worker processes that
 start together may each compile once; the cache is written atomically, so that is only a matter of time.
 
-Two things that make a kernel fast: take the arrays out of a named tuple before a loop, because each access inside counts
-references; and keep workspaces from call to call.
+Two things make a kernel fast: to take the arrays out of a named tuple before a loop, because each access inside
+counts references; and to keep workspaces from call to call.
 
 Pitfall for developers: numba notices a change in the file of a function, not in the files of the functions it calls.
 After editing a kernel that other files call, delete the `__pycache__` folders (the tests do so for themselves).
 """
 
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar, cast
+from typing import Literal, ParamSpec, TypeVar, cast
 
 import numba
 
-_OPTIONS = {"nogil": True, "error_model": "numpy"}  # no check for a division by zero before each division
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
@@ -26,7 +25,7 @@ def kernel(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _R
 
     Where no cache folder can be written, the function is compiled anew in every process.
     """
-    return _compile(function, {})
+    return _compile(function, "never")
 
 
 def inlined(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
@@ -34,12 +33,15 @@ def inlined(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _
 
     For what is called in the innermost loop with a named tuple of arrays: handing those over costs as much as the work.
     """
-    return _compile(function, {"inline": "always"})
+    return _compile(function, "always")
 
 
-def _compile(function: Callable[_Parameters, _Result], options: dict[str, str]) -> Callable[_Parameters, _Result]:
+def _compile(
+    function: Callable[_Parameters, _Result], inline: Literal["never", "always"]
+) -> Callable[_Parameters, _Result]:
+    # error_model: no check for a division by zero before each division; the kernels do not divide by zero.
     try:
-        compiled = numba.njit(cache=True, **_OPTIONS, **options)(function)
+        compiled = numba.njit(function, cache=True, nogil=True, error_model="numpy", inline=inline)
     except RuntimeError:  # numba: "cannot cache function: no locator available"
-        compiled = numba.njit(**_OPTIONS, **options)(function)
+        compiled = numba.njit(function, nogil=True, error_model="numpy", inline=inline)
     return cast("Callable[_Parameters, _Result]", compiled)

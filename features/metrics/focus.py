@@ -1,4 +1,4 @@
-"""Metrics of what a graph is about: the cosine of the label vectors of one node of each graph (Opitz & Frank 2022, §4.2).
+"""What a graph is about: the cosine of the label vectors of one node of each graph (Opitz & Frank 2022, §4.2).
 
     max_indegree, max_outdegree, max_degree   the best connected node
     root                                      the root
@@ -38,7 +38,7 @@ def _cosines(labels_of: Callable[[Comparison], Labels]) -> Callable[[Comparison]
 
 def _roots(pairs: Comparison) -> Labels:
     graphs = pairs.graphs
-    return graphs.concepts[graphs.node_offsets[:-1]].astype(np.int64)
+    return np.asarray(graphs.concepts[graphs.node_offsets[:-1]], np.int64)
 
 
 def _best_connected(degrees_of: Callable[[Comparison], Degrees]) -> Callable[[Comparison], Labels]:
@@ -46,7 +46,7 @@ def _best_connected(degrees_of: Callable[[Comparison], Degrees]) -> Callable[[Co
         graphs = pairs.graphs
         rank = alphabetical_ranks(graphs.concept_names)
         nodes = _select(graphs.node_offsets, degrees_of(pairs), pairs.distances, rank[graphs.concepts])
-        return graphs.concepts[nodes].astype(np.int64)
+        return np.asarray(graphs.concepts[nodes], np.int64)
 
     return labels
 

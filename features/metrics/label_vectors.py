@@ -12,7 +12,6 @@ A word that the table does not have gets a vector seeded by the word, so that it
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -100,17 +99,14 @@ class LabelVectors:
         """Return the mean vector of the words of each label, float32, shape (n_labels, n_dimensions)."""
         if not labels:
             return np.empty((0, self.dimensions), np.float32)
-        words = [split_label(label) for label in labels]
-        unknown: dict[str, int] = {}
-        rows = [self._row_of.get(word, -1) for parts in words for word in parts]
-        flat = [word for parts in words for word in parts]
-        for position, row in enumerate(rows):
-            if row < 0:
-                rows[position] = len(self._matrix) + unknown.setdefault(flat[position], len(unknown))
+        words_of_label = [split_label(label) for label in labels]
+        words = [word for words in words_of_label for word in words]
+        unknown = [word for word in dict.fromkeys(words) if word not in self._row_of]
+        row_of = self._row_of | {word: len(self._matrix) + number for number, word in enumerate(unknown)}
         matrix = np.concatenate([self._matrix, *(_drawn(word, self.dimensions) for word in unknown)])
-        counts = np.array([len(parts) for parts in words])
+        counts = np.array([len(words) for words in words_of_label])
         starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-        sums = np.add.reduceat(matrix[rows], starts, axis=0)
+        sums = np.add.reduceat(matrix[[row_of[word] for word in words]], starts, axis=0)
         return np.asarray(sums / counts[:, None], np.float32)
 
 

@@ -53,7 +53,8 @@ class Comparison:
         around = self.neighbourhoods
         distances = distances_from_first(around.node_offsets, around.offsets, around.neighbours)
         graph_of_node = owners(self.graphs.node_offsets)
-        return distances[np.arange(len(graph_of_node)) + self.graphs.attribute_offsets[graph_of_node]]
+        positions = np.arange(len(graph_of_node)) + self.graphs.attribute_offsets[graph_of_node]
+        return np.asarray(distances[positions], np.int64)
 
     def __len__(self) -> int:
         return len(self.first)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from features.graphs.batch import GraphBatch
 from features.metrics.compiled import kernel
 from features.metrics.metric import Comparison, Metric, Statistics, f1
-from features.metrics.triples import distinct, node_labels, owners
+from features.metrics.triples import attribute_nodes, distinct, node_labels, owners
 
 Nodes = npt.NDArray[np.int64]
 
@@ -99,9 +99,8 @@ def _nodes_with_attribute(graphs: GraphBatch, role: str, value: str | None = Non
     """Return the nodes, numbered through the batch, that have an attribute, of any value when None."""
     roles = np.array([name.lower() == role for name in graphs.role_names], bool)
     values = np.array([value is None or name.replace('"', "") == value for name in graphs.value_names], bool)
-    found = roles[graphs.attribute_roles] & values[graphs.attribute_values]
-    nodes = graphs.attribute_nodes[found] + graphs.node_offsets[owners(graphs.attribute_offsets)[found]]
-    return np.asarray(nodes, np.int64)
+    kept = roles[graphs.attribute_roles] & values[graphs.attribute_values]
+    return np.asarray(attribute_nodes(graphs)[kept], np.int64)
 
 
 FRAMES = Metric(

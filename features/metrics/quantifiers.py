@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from features.metrics.metric import Comparison, Metric, Statistics, f1
 from features.metrics.overlap import bag_statistics
-from features.metrics.triples import owners
+from features.metrics.triples import attribute_nodes, owners
 
 QUANTIFIERS = frozenset({
     "all", "any", "both", "each", "every", "few", "many", "most", "much", "no", "none", "several", "some",
@@ -57,10 +57,9 @@ def _statistics(pairs: Comparison) -> Statistics:
     nodes = np.flatnonzero(fillers | (modifiers & quantifying))
 
     graph_of_attribute = owners(graphs.attribute_offsets)
-    attribute_nodes = graphs.attribute_nodes + graphs.node_offsets[graph_of_attribute]
     of_quantity = _roles(graphs.role_names, lambda role: role == "quant")[graphs.attribute_roles]
     of_operator = _roles(graphs.role_names, lambda role: role.startswith("op"))[graphs.attribute_roles]
-    attributes = np.flatnonzero(of_quantity | (of_operator & fillers[attribute_nodes]))
+    attributes = np.flatnonzero(of_quantity | (of_operator & fillers[attribute_nodes(graphs)]))
     return bag_statistics(
         np.concatenate([owners(graphs.node_offsets)[nodes], graph_of_attribute[attributes]]),
         np.concatenate([concepts[graphs.concepts[nodes]], values[graphs.attribute_values[attributes]]]),

@@ -52,7 +52,7 @@ def measure_shard(pairs: pl.DataFrame, amr: pl.DataFrame, label_vectors: pl.Data
         complete["second"].to_numpy().astype(np.int64),
         LabelVectors.from_rows(label_vectors),
     )
-    rows = compare(comparison).select(complete["pair_id"], pl.all()).cast(dict(METRICS))
+    rows = compare(comparison).select(complete["pair_id"], pl.all()).cast(pl.Schema(METRICS))
     return StageOutput(rows, rejects_frame(_missing(placed)))
 
 

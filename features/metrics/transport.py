@@ -5,12 +5,32 @@ divided by their greatest common divisor) and the transport problem is solved by
 prices, as in `alignment.assignment`, but with rows and columns that take more than one unit.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from features.metrics.alignment.assignment import assign, make_workspace
 from features.metrics.compiled import kernel
+
+
+class Tree(NamedTuple):
+    """Shortest paths, by reduced costs, from a row along columns and back along the flow.
+
+    Args:
+        distance: to each column, shape (m,).
+        row_distance: to each row that was reached, shape (n,).
+        from_row: the row before each column, shape (m,).
+        from_column: the column before each row, -1 at the start, shape (n,).
+        settled: whether a column's distance is final, shape (m,).
+        reached: whether a row is in the tree, shape (n,).
+    """
+
+    distance: Any
+    row_distance: Any
+    from_row: Any
+    from_column: Any
+    settled: Any
+    reached: Any
 
 
 @kernel
@@ -23,13 +43,13 @@ def earth_movers_distance(costs: Any) -> float:
     n, m = costs.shape
     if n == m:
         column_of = np.empty(n, np.int64)
-        return -assign(-costs.ravel(), n, m, column_of, make_workspace(m)) / n
+        return float(-assign(-costs.ravel(), n, m, column_of, make_workspace(m)) / n)
     divisor, rest = n, m
     while rest:
         divisor, rest = rest, divisor % rest
     supply = np.full(n, m // divisor, np.int64)
     demand = np.full(m, n // divisor, np.int64)
-    return least_cost(costs, supply, demand) / (n * (m // divisor))
+    return float(least_cost(costs, supply, demand) / (n * (m // divisor)))
 
 
 @kernel
@@ -47,49 +67,67 @@ def least_cost(costs: Any, supply: Any, demand: Any) -> float:
     column_price = np.empty(m)
     for column in range(m):
         column_price[column] = costs[:, column].min()
-    distance = np.empty(m)  # to each column, by reduced costs
-    row_distance = np.empty(n)
-    from_row = np.empty(m, np.int64)
-    from_column = np.empty(n, np.int64)
-    settled = np.empty(m, np.bool_)
-    reached = np.empty(n, np.bool_)
+    tree = Tree(
+        np.empty(m),
+        np.empty(n),
+        np.empty(m, np.int64),
+        np.empty(n, np.int64),
+        np.empty(m, np.bool_),
+        np.empty(n, np.bool_),
+    )
     for start in range(n):
         while supply[start] > 0:
-            settled[:] = False
-            reached[:] = False
-            reached[start] = True
-            row_distance[start] = 0.0
-            from_column[start] = -1
-            for column in range(m):
-                distance[column] = costs[start, column] - row_price[start] - column_price[column]
-                from_row[column] = start
-            end = _nearest(distance, settled)
-            while demand[end] == 0:
-                settled[end] = True
-                for row in range(n):  # mass that arrives here may be sent elsewhere from the row it came from
-                    if flow[row, end] > 0 and not reached[row]:
-                        reached[row] = True
-                        row_distance[row] = distance[end]
-                        from_column[row] = end
-                        for column in range(m):
-                            if not settled[column]:
-                                reduced = costs[row, column] - row_price[row] - column_price[column]
-                                if distance[end] + reduced < distance[column]:
-                                    distance[column] = distance[end] + reduced
-                                    from_row[column] = row
-                end = _nearest(distance, settled)
+            end = _grow(costs, flow, demand, row_price, column_price, start, tree)
             for row in range(n):
-                if reached[row]:
-                    row_price[row] += distance[end] - row_distance[row]
+                if tree.reached[row]:
+                    row_price[row] += tree.distance[end] - tree.row_distance[row]
             for column in range(m):
-                if settled[column]:
-                    column_price[column] -= distance[end] - distance[column]
-            _send(start, end, supply, demand, flow, from_row, from_column)
+                if tree.settled[column]:
+                    column_price[column] -= tree.distance[end] - tree.distance[column]
+            _send(start, end, supply, demand, flow, tree.from_row, tree.from_column)
     total = 0.0
     for row in range(n):
         for column in range(m):
             total += flow[row, column] * costs[row, column]
     return total
+
+
+@kernel
+def _grow(costs: Any, flow: Any, demand: Any, row_price: Any, column_price: Any, start: int, tree: Tree) -> int:
+    """Grow a tree of shortest paths from a row to the first column with demand left, and return that column."""
+    n = costs.shape[0]
+    distance, row_distance, _, from_column, settled, reached = tree
+    settled[:] = False
+    reached[:] = False
+    distance[:] = np.inf
+    from_column[start] = -1
+    reached[start] = True
+    row_distance[start] = 0.0
+    _relax(costs, row_price, column_price, start, 0.0, tree)
+    end = _nearest(distance, settled)
+    while demand[end] == 0:
+        settled[end] = True
+        here = distance[end]
+        for row in range(n):  # mass that arrives at `end` may be sent elsewhere from the row it came from
+            if flow[row, end] > 0 and not reached[row]:
+                reached[row] = True
+                row_distance[row] = here
+                from_column[row] = end
+                _relax(costs, row_price, column_price, row, here, tree)
+        end = _nearest(distance, settled)
+    return end
+
+
+@kernel
+def _relax(costs: Any, row_price: Any, column_price: Any, row: int, here: float, tree: Tree) -> None:
+    """Shorten the paths to columns by way of a row."""
+    distance, from_row, settled = tree.distance, tree.from_row, tree.settled
+    for column in range(costs.shape[1]):
+        if not settled[column]:
+            there = here + costs[row, column] - row_price[row] - column_price[column]
+            if there < distance[column]:
+                distance[column] = there
+                from_row[column] = row
 
 
 @kernel

@@ -7,9 +7,9 @@ Two readings of the roles as written:
                to its first blank, quotes and trailing underscores do not count, all in lower case
     directed   `X-of` is turned round (same exceptions); `mod` stays, and `domain` stays
 
-The first is for Smatch, whose numbers are to be comparable; metrics on parts of the graph (`coreference`, `srl`) take the
-second, and mark the part's root with its concept. The second is for metrics that look at the shape of the
-graph: with `mod` turned round every modified argument would have two parents.
+The first is for Smatch, whose numbers are to be comparable. The second is for all that looks at the shape of the graph:
+with `mod` turned round every modified argument would have two parents. Parts of graphs (for `coreference`, `srl`) are
+taken from the second, and have a root of their own, marked with its concept.
 """
 
 from collections.abc import Callable, Iterable
@@ -159,7 +159,7 @@ def _smatch_reading(graphs: GraphBatch, *, labelled: bool) -> TripleBatch:
     flipped = turned[graphs.relation_roles]
     sources, targets = _through_the_batch(graphs)
     kept = ~turned[graphs.attribute_roles]
-    nodes = _attribute_nodes(graphs)[kept]
+    nodes = attribute_nodes(graphs)[kept]
     keys = roles[graphs.attribute_roles[kept]].astype(np.int64) * (values.max(initial=0) + 1)
     keys = keys + values[graphs.attribute_values[kept]]
     roots = graphs.node_offsets[:-1]
@@ -184,7 +184,7 @@ def _part(
 ) -> TripleBatch:
     """Return some relations and attributes with the instances they touch and the root, nodes numbered anew."""
     sources, targets, roles = relations.sources[kept], relations.targets[kept], relations.roles[kept]
-    nodes = _attribute_nodes(graphs)[kept_attributes]
+    nodes = attribute_nodes(graphs)[kept_attributes]
     values = _ids(map(_comparable, graphs.value_names), {})
     names = _ids((name.lower() for name in graphs.role_names), {})
     labels = node_labels(graphs)
@@ -220,7 +220,8 @@ def _part_roots(
     order = np.lexsort((ranks, distances[starts], graph_of))
     starts, graph_of, ranks = starts[order], graph_of[order], ranks[order]
     best = np.searchsorted(graph_of, graph_of)  # position of the first node of the same graph
-    return starts[(distances[starts] == distances[starts[best]]) & (ranks == ranks[best])]
+    roots = starts[(distances[starts] == distances[starts[best]]) & (ranks == ranks[best])]
+    return np.asarray(roots, np.int64)
 
 
 def _triples(
@@ -284,12 +285,13 @@ def distinct(*columns: npt.NDArray[Any]) -> tuple[tuple[npt.NDArray[Any], ...], 
 
 def alphabetical_ranks(names: list[str]) -> npt.NDArray[np.int64]:
     """Return the place of each name in the alphabetical order of names in lower case, equal for equal ones."""
-    return np.unique(np.array([_comparable(name) for name in names], np.str_), return_inverse=True)[1]
+    order = np.unique(np.array([_comparable(name) for name in names], np.str_), return_inverse=True)[1]
+    return np.asarray(order, np.int64)
 
 
-def _attribute_nodes(graphs: GraphBatch) -> npt.NDArray[np.int64]:
+def attribute_nodes(graphs: GraphBatch) -> npt.NDArray[np.int64]:
     """Return the node of each attribute, numbered through the batch."""
-    return graphs.attribute_nodes + graphs.node_offsets[owners(graphs.attribute_offsets)]
+    return np.asarray(graphs.attribute_nodes + graphs.node_offsets[owners(graphs.attribute_offsets)], np.int64)
 
 
 def _through_the_batch(graphs: GraphBatch) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -309,7 +311,7 @@ def _offsets(owners: npt.NDArray[np.int64], n_graphs: int) -> Offsets:
 
 def _sums(counts: Ids, offsets: Offsets) -> npt.NDArray[np.int64]:
     totals = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-    return totals[offsets[1:]] - totals[offsets[:-1]]
+    return np.asarray(totals[offsets[1:]] - totals[offsets[:-1]], np.int64)
 
 
 def _rows(*columns: npt.NDArray[np.integer]) -> Ids:

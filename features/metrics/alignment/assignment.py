@@ -54,46 +54,14 @@ def assign(values: Any, n_rows: int, n_columns: int, column_of: Any, work: Works
     Returns:
         The sum of values.
     """
-    row_price, column_price, row_of, way, slack, seen = work
+    row_price, column_price, row_of = work.row_price, work.column_price, work.row_of
     for column in range(n_columns + 1):
         column_price[column] = 0.0
         row_of[column] = 0
     _assign_greedily(values, n_rows, n_columns, column_of, row_price, row_of)
-    for start in range(1, n_rows + 1):
-        if column_of[start - 1] >= 0:
-            continue
-        row_of[0] = start
-        here = 0
-        for column in range(n_columns + 1):
-            slack[column] = np.inf
-            seen[column] = False
-        while row_of[here] != 0:  # grow a tree of shortest paths until it reaches a free column
-            seen[here] = True
-            row = row_of[here]
-            least = np.inf
-            nearest = 0
-            line = (row - 1) * n_columns
-            for column in range(1, n_columns + 1):
-                if not seen[column]:
-                    reduced = -values[line + column - 1] - row_price[row] - column_price[column]
-                    if reduced < slack[column]:
-                        slack[column] = reduced
-                        way[column] = here
-                    if slack[column] < least:
-                        least = slack[column]
-                        nearest = column
-            for column in range(n_columns + 1):
-                if seen[column]:
-                    row_price[row_of[column]] += least
-                    column_price[column] -= least
-                else:
-                    slack[column] -= least
-            here = nearest
-        while here != 0:  # turn the assignments round along the path
-            before = way[here]
-            row_of[here] = row_of[before]
-            here = before
-        column_of[start - 1] = 0  # assigned; which column is read off below
+    for row in range(1, n_rows + 1):
+        if column_of[row - 1] < 0:
+            _assign_one_more(values, n_columns, row, work)
     total = 0.0
     for column in range(1, n_columns + 1):
         if row_of[column] > 0:
@@ -119,3 +87,40 @@ def _assign_greedily(values: Any, n_rows: int, n_columns: int, column_of: Any, r
         if row_of[best_column + 1] == 0:
             row_of[best_column + 1] = row + 1
             column_of[row] = best_column
+
+
+@kernel
+def _assign_one_more(values: Any, n_columns: int, start: int, work: Workspace) -> None:
+    """Assign a row along the shortest path, by reduced costs, to a column that is free; rows on the way move on."""
+    row_price, column_price, row_of, way, slack, seen = work
+    row_of[0] = start
+    here = 0
+    for column in range(n_columns + 1):
+        slack[column] = np.inf
+        seen[column] = False
+    while row_of[here] != 0:
+        seen[here] = True
+        row = row_of[here]
+        least = np.inf
+        nearest = 0
+        line = (row - 1) * n_columns
+        for column in range(1, n_columns + 1):
+            if not seen[column]:
+                reduced = -values[line + column - 1] - row_price[row] - column_price[column]
+                if reduced < slack[column]:
+                    slack[column] = reduced
+                    way[column] = here
+                if slack[column] < least:
+                    least = slack[column]
+                    nearest = column
+        for column in range(n_columns + 1):
+            if seen[column]:
+                row_price[row_of[column]] += least
+                column_price[column] -= least
+            else:
+                slack[column] -= least
+        here = nearest
+    while here != 0:
+        before = way[here]
+        row_of[here] = row_of[before]
+        here = before

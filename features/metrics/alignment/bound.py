@@ -1,10 +1,10 @@
 """What a cell can be worth at most, when the weight of each link is shared between its two ends.
 
-Split the weight w of every link into a share s for one end and w − s for the other. If a cell is chosen, it earns its own
-matches and at most the best *consistent* choice of its links, each at this end's share: a small assignment problem
+Split the weight w of every link into a share s for one end and w − s for the other. If a cell is chosen, it earns its
+own matches and at most the best *consistent* choice of its links, each at this end's share: a small assignment problem
 over the rows and columns at the other ends. An assignment over these values is an upper bound of the matches, whatever
 the shares are, since an alignment earns each of its links once, in two shares. `search` looks for shares that make the
-bound tight (Lagrangian relaxation, Gilmore 1962, Lawler 1963; shares as in Klau 2009).
+bound tight (Lagrangian relaxation; Gilmore 1962, Lawler 1963; shares as in Klau 2009).
 """
 
 from typing import Any, NamedTuple

@@ -6,7 +6,6 @@ up to date, so that a move is judged in constant time.
 
 from typing import Any
 
-
 from features.metrics.alignment.problem import Problem
 from features.metrics.compiled import kernel
 
