@@ -1,10 +1,25 @@
 """What a shard has to be before it may enter a table: the columns of the schema, every id once, no row lost."""
 
+import re
+
 import polars as pl
 
 from features.errors import StoreError
 from features.stages import StageOutput
 from features.store.schemas import Columns
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+
+
+def check_names(*names: str) -> None:
+    """Refuse names of stages, shards and fingerprints that would not be the same as names of folders.
+
+    Raises:
+        StoreError: with the first name that is wrong.
+    """
+    for name in names:
+        if not _NAME.fullmatch(name):
+            raise StoreError(f"{name!r} cannot name a part of a table; use letters, digits, '-' and '_'.")
 
 
 def check_columns(frame: pl.DataFrame, columns: Columns, where: str) -> None:

@@ -120,19 +120,22 @@ class Table:
         self.partitions = tuple(partitions)
         self._id = table_id
 
-    def create(self) -> str:
-        """Make the table, or take the one that is there; return its id."""
+    def create(self) -> None:
+        """Make the table in a folder that nobody else knows yet: deltalake may make one table twice, with two ids."""
         frame = pl.DataFrame(schema={**self.columns, **dict.fromkeys(self.partitions, pl.String)})
         with self._clear_errors("Making"):
-            table = DeltaTable.create(
+            DeltaTable.create(
                 str(self.path),
                 Schema.from_arrow(frame.to_arrow().schema),
-                mode="ignore",
                 partition_by=list(self.partitions),
                 name=self.name,
                 configuration=_CONFIGURATION,
             )
-            return str(table.metadata().id)
+        self._sync_log(0)
+
+    def id(self) -> str:
+        """Return the id that the table was made with."""
+        return str(self.open().metadata().id)
 
     def open(self, version: int | None = None) -> DeltaTable:
         """Open the table at a version, or at its newest.

@@ -6,6 +6,7 @@ folders and temporary files behind.
 """
 
 import contextlib
+import shutil
 import time
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -61,14 +62,20 @@ def collect(
 
 
 def collect_loose(root: Path, older_than: timedelta, *, dry_run: bool) -> Garbage:
-    """Remove temporary files of releases and runs that a killed process left in the store's folder `root`."""
+    """Remove temporary files and folders that a killed process left in the store's folder `root`."""
     oldest = time.time() - older_than.total_seconds()
     with folder.clear_errors(f"Removing temporary files of {str(root)!r}"):
-        files = [file for file in sorted(root.glob(f"{folder.TEMPORARY}*")) if file.stat().st_mtime <= oldest]
-        size = sum(file.stat().st_size for file in files)
-        for file in files if not dry_run else ():
-            file.unlink(missing_ok=True)
-    return Garbage(tuple(file.name for file in files), size)
+        found = [entry for entry in sorted(root.glob(f"{folder.TEMPORARY}*")) if entry.stat().st_mtime <= oldest]
+        files = [file for entry in found for file in (entry, *entry.rglob("*")) if file.is_file()]
+        garbage = Garbage(
+            tuple(file.relative_to(root).as_posix() for file in files), sum(file.stat().st_size for file in files)
+        )
+        for entry in () if dry_run else found:
+            if entry.is_dir():
+                shutil.rmtree(entry)
+            else:
+                entry.unlink(missing_ok=True)
+    return garbage
 
 
 def _remove_empty_folders(path: Path) -> None:

@@ -8,7 +8,10 @@
 `store.json` is written last, so a store that was being made when its process died is made to the end by the next.
 """
 
+import errno
 import json
+import shutil
+import uuid
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -54,7 +57,7 @@ def read(path: Path) -> dict[str, str]:
     """
     known = _description(path)
     if known is None:
-        raise StoreError(f"There is no store in {str(path)!r}; check the path, or build one.")
+        raise StoreError(f"There is no store in {str(path)!r}; check the path, or make it with `facetflow build`.")
     return known
 
 
@@ -75,11 +78,28 @@ def create(path: Path) -> dict[str, str]:
     missing = [name for name in TABLES if name not in tables]
     if missing or known is None:
         with folder.clear_errors(f"Making a store in {str(path)!r}"):
-            path.mkdir(parents=True, exist_ok=True)
-            tables = {**tables, **{name: table_of(path, name).create() for name in missing}}
+            (path / "tables").mkdir(parents=True, exist_ok=True)
+            tables = {**tables, **{name: _create_table(path, name) for name in missing}}
             content = json.dumps({"format": FORMAT, "tables": tables}, indent=2) + "\n"
             folder.write(path, _DESCRIPTION, content.encode())
     return tables
+
+
+def _create_table(path: Path, name: str) -> str:
+    """Make a table, or take the one that another process made; return its id."""
+    table = table_of(path, name)
+    temporary = path / f"{folder.TEMPORARY}{uuid.uuid4().hex}"
+    try:
+        if not table.path.exists():
+            Table(name, temporary, table.columns, table.partitions).create()
+            temporary.rename(table.path)
+            folder.sync(table.path.parent)
+    except OSError as error:
+        if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
+            raise
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return table.id()
 
 
 def _ours(name: str) -> bool:

@@ -7,7 +7,7 @@ import polars as pl
 
 from features.stages import StageOutput
 from features.store import folder
-from features.store.checks import check_columns, check_conservation, check_ids
+from features.store.checks import check_columns, check_conservation, check_ids, check_names
 from features.store.delta import Table
 from features.store.receipts import Receipt, WrittenFile
 from features.store.schemas import REJECTS
@@ -27,6 +27,7 @@ def write_shard(
     seconds: float,
 ) -> Receipt:
     """Write rows to the folder of `table` and rejects to that of `rejects`; `Store.write_shard` says the rest."""
+    check_names(shard, fingerprint)
     where = f"shard {shard!r} of table {table.name!r}"
     check_columns(output.rows, table.columns, where)
     check_columns(output.rejects, REJECTS, f"the rejects of {where}")
@@ -45,6 +46,7 @@ def write_shard(
 
 def write_rejects(table: Table, stage: str, shard: Shard, fingerprint: Fingerprint, rejects: pl.DataFrame) -> Receipt:
     """Write rejects of a stage without rows to the folder of `table`; `Store.write_rejects` says the rest."""
+    check_names(stage, shard, fingerprint)
     check_columns(rejects, REJECTS, f"the rejects of {shard!r} of stage {stage!r}")
     written = _write_rejects(table, stage, shard, fingerprint, rejects)
     return Receipt(stage=stage, shard=shard, fingerprint=fingerprint, data=None, reject_data=written)

@@ -1,0 +1,257 @@
+"""What users do wrong, one by one: each gets one sentence and exit code 1, or a reject with a code."""
+
+import errno
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+import pytest
+
+from features.models import cache
+from features.store.store import Store
+from flows.command_line import run
+
+PROJECT = """
+name = "test"
+[[corpora]]
+dataset = "pairs"
+name = "mine"
+files = { train = "pairs.tsv" }
+negatives = []
+[amr]
+graphs = ["graphs.amr"]
+[label_vectors]
+backend = "glove"
+file = "words.txt"
+[dependencies]
+enabled = false
+[embeddings]
+enabled = false
+[ingest]
+max_words = 50
+[limits]
+rejected_rows = 1.0
+[cluster]
+workers = 1
+"""
+ROWS = "sentence_a\tsentence_b\tscore\nA boy sleeps.\tA girl sleeps.\t3\n"
+GRAPHS = """# ::snt A boy sleeps.
+(s / sleep-01 :ARG0 (b / boy))
+
+# ::snt A girl sleeps.
+(s / sleep-01 :ARG0 (g / girl))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project that works; each test breaks one thing."""
+    (tmp_path / "facetflow.toml").write_text(PROJECT)
+    (tmp_path / "pairs.tsv").write_text(ROWS)
+    (tmp_path / "graphs.amr").write_text(GRAPHS)
+    (tmp_path / "words.txt").write_text("sleep 1 0\nboy 0 1\ngirl 1 1\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def edit(old: str, new: str) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        path = folder / "facetflow.toml"
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new))
+
+    return change
+
+
+def put(name: str, content: str | bytes) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+
+    return change
+
+
+def remove(name: str) -> Callable[[Path], None]:
+    return lambda folder: (folder / name).unlink()
+
+
+def damage_log(folder: Path) -> None:
+    assert run(["plan"]) == 0
+    (folder / "store" / "tables" / "pairs" / "_delta_log" / f"{0:020d}.json").write_text("{ no log")
+
+
+def delete_table(folder: Path) -> None:
+    assert run(["plan"]) == 0
+    shutil.rmtree(folder / "store" / "tables" / "amr")
+
+
+class Wrong(NamedTuple):
+    """What is done wrong, the command, and what its one sentence must say."""
+
+    change: Callable[[Path], None]
+    command: tuple[str, ...]
+    says: tuple[str, ...]
+
+
+CASES = {
+    "no project file": Wrong(remove("facetflow.toml"), ("plan",), ("facetflow.toml", "facetflow new")),
+    "project file is no TOML": Wrong(put("facetflow.toml", "name = "), ("plan",), ("facetflow.toml", "Invalid value")),
+    "project file in latin-1": Wrong(put("facetflow.toml", b'name = "caf\xe9"'), ("plan",), ("facetflow.toml",)),
+    "unknown key": Wrong(edit("max_words", "max_word"), ("plan",), ("max_word", "did you mean `max_words`")),
+    "wrong type": Wrong(edit("max_words = 50", 'max_words = "many"'), ("plan",), ("ingest.max_words", "'many'")),
+    "unknown dataset": Wrong(edit('dataset = "pairs"', 'dataset = "stsbb"'), ("plan",), ("stsbb", "stsb")),
+    "unknown facet": Wrong(
+        edit("[cluster]", '[training]\nfacets = ["smash"]\n[cluster]'), ("train",), ("smash", "smatch")
+    ),
+    "corpus is missing": Wrong(remove("pairs.tsv"), ("plan",), ("pairs.tsv",)),
+    "corpus is empty": Wrong(put("pairs.tsv", ""), ("plan",), ("pairs.tsv", "empty")),
+    "corpus in latin-1": Wrong(put("pairs.tsv", ROWS.encode() + b"caf\xe9\tx\t1\n"), ("plan",), ("pairs.tsv", "UTF-8")),
+    "column is missing": Wrong(
+        put("pairs.tsv", ROWS.replace("sentence_b", "other")), ("plan",), ("pairs.tsv", "sentence_b")
+    ),
+    "unknown suffix": Wrong(edit("pairs.tsv", "pairs.xls"), ("plan",), ("pairs.xls", ".tsv")),
+    "broken gzip": Wrong(
+        lambda folder: (put("pairs.tsv.gz", b"no gzip")(folder), edit("pairs.tsv", "pairs.tsv.gz")(folder))[0],
+        ("plan",),
+        ("pairs.tsv.gz",),
+    ),
+    "graphs are missing": Wrong(remove("graphs.amr"), ("plan",), ("graphs.amr",)),
+    "word vectors are no vectors": Wrong(
+        put("words.txt", "boy one two\n"),
+        ("measure", "graphs.amr", "graphs.amr", "-o", "o.tsv", "--glove", "words.txt"),
+        ("words.txt",),
+    ),
+    "store is a file": Wrong(put("store", "a file"), ("plan",), ("store",)),
+    "store has a damaged log": Wrong(damage_log, ("plan",), ("pairs",)),
+    "store lost a table": Wrong(delete_table, ("plan",), ("amr",)),
+    "unknown model": Wrong(lambda _: None, ("models", "pull", "all-MiniLM-L7"), ("all-MiniLM-L7", "all-MiniLM-L6-v2")),
+    "explain without an encoder": Wrong(lambda _: None, ("explain", "two cats", "a cat"), ("facetflow train",)),
+    "explain with a folder that is no encoder": Wrong(
+        lambda _: None, ("explain", "two cats", "a cat", "--model", "."), ("facets.json",)
+    ),
+    "evaluate before train": Wrong(lambda _: None, ("evaluate",), ("facetflow train",)),
+    "train before build": Wrong(lambda _: None, ("train",), ("facetflow build",)),
+    "files of different lengths": Wrong(
+        put("one.amr", GRAPHS.split("\n\n", maxsplit=1)[0]),
+        ("measure", "one.amr", "graphs.amr", "-o", "o.tsv"),
+        ("1 graphs", "2"),
+    ),
+    "no sentences to parse": Wrong(
+        put("empty.txt", "\n\n"), ("parse", "amr", "empty.txt", "-o", "o.amr", "--graphs", "graphs.amr"), ("empty.txt",)
+    ),
+    "unknown command": Wrong(lambda _: None, ("biuld",), ("biuld",)),
+    "no such cluster": Wrong(lambda _: None, ("build", "--dask-address", "tcp://127.0.0.1:9"), ("127.0.0.1:9",)),
+}
+
+
+FLOWS = {"build", "train", "evaluate", "retry"}
+
+
+def command_line(command: tuple[str, ...], capfd: pytest.CaptureFixture[str]) -> tuple[int, list[str]]:
+    """Run a command; return its exit code and what it wrote to stderr."""
+    if command[0] in FLOWS:
+        # Prefect keeps the address of the first server that a process has seen.
+        done = subprocess.run(
+            [sys.executable, "-m", "flows.command_line", *command], capture_output=True, text=True, check=False
+        )
+        return done.returncode, done.stderr.strip().splitlines()
+    capfd.readouterr()
+    code = run(command)
+    return code, capfd.readouterr().err.strip().splitlines()
+
+
+def the_sentence(lines: list[str]) -> str:
+    """Return the one sentence that a failed command said."""
+    assert "Traceback" not in "".join(lines)
+    assert [line for line in lines if line.startswith("facetflow: ")] == lines[-1:]
+    assert "Unexpected" not in lines[-1]
+    return lines[-1]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_one_sentence_and_exit_code_1(name: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    wrong = CASES[name]
+    wrong.change(folder)
+    code, lines = command_line(wrong.command, capfd)
+    assert code == 1
+    sentence = the_sentence(lines)
+    assert [part for part in wrong.says if part not in sentence] == []
+
+
+def test_corrupted_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    name = "all-MiniLM-L6-v2"
+    if not cache.entry(name).is_dir():
+        pytest.skip(f"needs the model {name}: facetflow models pull")
+    # Links instead of copies; the damaged file is one of its own.
+    shutil.copytree(cache.entry(name), tmp_path / name, copy_function=os.link)
+    weights = tmp_path / name / "files" / "model.safetensors"
+    size = weights.stat().st_size
+    weights.unlink()
+    with weights.open("wb") as file:
+        file.truncate(size)
+    monkeypatch.setenv("FACETFLOW_MODELS", str(tmp_path))
+    code, lines = command_line(("models", "verify", name), capfd)
+    assert code == 1
+    assert "model.safetensors" in "".join(lines)
+    assert "corrupted" in "".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("number", "says"),
+    [(errno.ENOSPC, "the disk is full"), (errno.EROFS, "read-only"), (errno.EACCES, "permission")],
+)
+def test_a_file_system_that_refuses(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], number: int, says: str
+) -> None:
+    # The superuser may write anywhere, so the refusal is simulated at the system call.
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    assert run(["plan"]) == 1
+    lines = capfd.readouterr().err.strip().splitlines()
+    assert len(lines) == 1
+    assert says in lines[0]
+    assert "Unexpected" not in lines[0]
+
+
+BAD_ROWS = [
+    "\tA girl sleeps.\t3",  # empty sentence
+    "A boy sleeps." + " Very much." * 5000 + "\tA girl sleeps.\t3",  # 10,000 words
+    "A boy sleeps.\tA girl sleeps.\tNaN",
+    "A boy sleeps.\tA girl sleeps.\tmany",
+    "A boy sleeps.",  # too few columns
+    "A boy sings.\tA girl sings.\t2",  # the graphs of these are wrong
+    "A boy runs.\tA girl runs.\t2",  # and these have none
+]
+WRONG_GRAPHS = (
+    "\n\n# ::snt A boy sings.\n(s / sing-01 :ARG0 (b / boy)\n\n# ::snt A girl sings.\n(s / sing-01 :ARG0 (s / girl))\n"
+)
+
+
+@pytest.mark.slow
+def test_bad_rows_are_rejected_with_a_code_and_the_build_goes_on(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    put("pairs.tsv", ROWS + "\n".join(BAD_ROWS) + "\n")(folder)
+    put("graphs.amr", GRAPHS + WRONG_GRAPHS)(folder)
+    assert run(["build"]) == 0, capfd.readouterr().err
+    store = Store.open(folder / "store")
+    codes = store.read("rejects").group_by("stage", "code").len().sort("stage", "code").rows()
+    assert set(codes) >= {
+        ("ingest", "bad_score", 2),
+        ("ingest", "empty_sentence", 1),
+        ("ingest", "sentence_too_long", 1),
+        ("ingest", "wrong_columns", 1),
+        ("metrics", "missing_parse", 2),
+    }
+    of_graphs = {code: count for stage, code, count in codes if stage == "amr"}
+    assert sum(of_graphs.values()) == 4  # two wrong graphs, two missing ones
+    assert "unbalanced_penman" in of_graphs
+    assert store.read("metrics").height == 1
+    assert store.read("rejects").filter(pl.col("message").str.len_chars() == 0).is_empty()
+    assert "Traceback" not in capfd.readouterr().err
