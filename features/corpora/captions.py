@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from features.corpora.dataset import CaptionLayout
-from features.corpora.tables import cell_rows
+from features.corpora.tables import cell_rows, is_text
 from features.errors import InputError, RowError
 from features.files import open_text
 from features.types import RejectCode
@@ -115,11 +115,11 @@ def _tokens(path: Path) -> Iterator[Caption | tuple[int, RowError]]:
 def _coco(path: Path) -> Iterator[Caption | tuple[int, RowError]]:
     with open_text(path) as text:
         try:
-            annotations = json.load(text)["annotations"]
+            annotations = json.load(text).get("annotations")
         except json.JSONDecodeError as error:
             raise InputError(f"{str(path)!r} is no JSON ({error}): fetch the file again.") from error
-        except KeyError as error:
-            raise InputError(f"{str(path)!r} has no key 'annotations': give a file captions_*.json of COCO.") from error
+    if not isinstance(annotations, list):
+        raise InputError(f"{str(path)!r} has no list 'annotations': give a file captions_*.json of COCO.")
     for position, entry in enumerate(annotations, start=1):
         if not (isinstance(entry, dict) and isinstance(entry.get("caption"), str) and "image_id" in entry):
             message = f"annotation {position} lacks 'image_id' or 'caption'"
@@ -129,6 +129,8 @@ def _coco(path: Path) -> Iterator[Caption | tuple[int, RowError]]:
 
 
 def _caption(image: str, text: str, line: int) -> Caption | tuple[int, RowError]:
+    if not is_text(text):
+        return line, RowError(RejectCode.BAD_ENCODING, "the caption has half a character (a lone surrogate)")
     if text.strip():
         return Caption(image, text, line)
     return line, RowError(RejectCode.EMPTY_SENTENCE, f"a caption of image {image!r} is empty")
@@ -158,7 +160,7 @@ def pair_captions(
             yield group[0]
         pairs = list(combinations(group, 2))
         if wanted != "all" and wanted < len(pairs):
-            seed = int.from_bytes(hashlib.blake2b(image.encode(), digest_size=8).digest())
+            seed = int.from_bytes(hashlib.blake2b(image.encode(errors="replace"), digest_size=8).digest())
             pairs = random.Random(seed).sample(pairs, wanted)  # noqa: S311 - a reproducible draw, no secret
         for first, second in pairs:
             yield CaptionPair(first.text, second.text, first.line)

@@ -47,7 +47,7 @@ def read_score(written: str | float | None, dataset: Dataset) -> float | NoJudge
         return None if dataset.kind == "own" else NoJudgement("not rated")
     try:
         score = float(written)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         message = f"the score {written!r} is no number; expected a number{_range(dataset)}"
         raise RowError(RejectCode.BAD_SCORE, message) from error
     low, high = dataset.score_range or (-math.inf, math.inf)

@@ -23,7 +23,7 @@ from features.types import RejectCode
 _HEAD = 20  # rows that are looked at to see whether a file fits a layout
 _EVIDENCE = 1000  # cells with quotes that are enough to see whether quotes enclose cells
 _SEPARATORS: dict[str, str] = {"tsv": "\t", "csv": ","}
-_UNDECODED = re.compile("[\udc80-\udcff]")
+_UNDECODED = re.compile("[\ud800-\udfff]")  # bytes that are no UTF-8, and half characters that JSON may escape
 _ENCLOSED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 
 Cell = str | float | None
@@ -176,13 +176,18 @@ def cell_rows(path: Path, form: TableFormat, quotes: Quotes) -> Iterator[Numbere
     # Only a line feed ends a line: a carriage return may stand inside a sentence.
     with open_text(path, newline="\n", errors="surrogateescape") as text:
         for line, cells in _enclosed(text, separator, path) if enclose else _plain(text, separator):
-            if isinstance(cells, list) and any(not cell.isascii() and _UNDECODED.search(cell) for cell in cells):
+            if isinstance(cells, list) and not all(map(is_text, cells)):
                 if not checked:
                     _require_mostly_utf8(path)
                     checked = True
                 yield line, RowError(RejectCode.BAD_ENCODING, "the row is no UTF-8; expected UTF-8")
             else:
                 yield line, cells
+
+
+def is_text(cell: str) -> bool:
+    """Return whether a cell consists of whole characters, so that it can be written as UTF-8."""
+    return cell.isascii() or not _UNDECODED.search(cell)
 
 
 def _plain(text: TextIO, separator: str) -> Iterator[Numbered]:
@@ -239,9 +244,8 @@ def _require_mostly_utf8(path: Path) -> None:
     with open_text(path, newline="\n", errors="surrogateescape") as text:
         for line in text:
             if not line.isascii():
-                wrong = bool(_UNDECODED.search(line))
-                bad += wrong
-                good += not wrong
+                good += is_text(line)
+                bad += not is_text(line)
     if bad > good:
         raise InputError(
             f"{str(path)!r} is no UTF-8 text ({bad} lines with other bytes): convert it, for instance with "
@@ -268,7 +272,7 @@ def _json_rows(path: Path, layout: TableLayout) -> Iterator[TableRow | tuple[int
 
 
 def _parse_object(line: str) -> dict[str, object] | RowError:
-    if not line.isascii() and _UNDECODED.search(line):
+    if not is_text(line):
         return RowError(RejectCode.BAD_ENCODING, "the row is no UTF-8; expected UTF-8")
     try:
         entry = json.loads(line)
@@ -305,5 +309,7 @@ def _typed(line: int, a: object, b: object, *others: object) -> TableRow | tuple
     wrong += [cell for cell in others if not (cell is None or isinstance(cell, str | int | float))]
     if wrong:
         return line, RowError(RejectCode.WRONG_COLUMNS, f"the cell {wrong[0]!r} is neither text nor number")
+    if any(isinstance(cell, str) and not is_text(cell) for cell in (*texts, *others)):
+        return line, RowError(RejectCode.BAD_ENCODING, "the row has half a character (a lone surrogate)")
     score, label, split = others
     return TableRow(line, str(texts[0]), str(texts[1]), score, label, split)  # type: ignore[arg-type]  # checked above

@@ -95,6 +95,30 @@ def test_bad_json_lines_are_rejects(tmp_path):
     assert "lacks gold_label" in rejects[0].message
 
 
+def test_half_characters_and_endless_numbers_in_json_are_rejects(tmp_path):
+    rows = [
+        '{"sentence_a": "A \\ud83d", "sentence_b": "B"}',
+        '{"sentence_a": "A", "sentence_b": "B", "label": "\\ud83d"}',
+    ]
+    scored = json.dumps({"sentence_a": "A", "sentence_b": "B", "score": 10**400, "label": ""})
+    (tmp_path / "p.jsonl").write_text("\n".join([*rows, scored]))
+    columns = {"sentence_a": "sentence_a", "sentence_b": "sentence_b"}
+    captions = [{"image_id": 1, "caption": text} for text in ("A", "\ud83d", "B")]
+    (tmp_path / "c.json").write_text(json.dumps({"annotations": captions}))
+
+    found, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.jsonl"}, columns=columns)
+    assert [row.origin for row in found] == ["p.jsonl:2", "p.jsonl:3"]
+    assert [(reject.entity_id, reject.code) for reject in rejects] == [("p.jsonl:1", Code.BAD_ENCODING)]
+    for role, line, code in (("label", 2, Code.BAD_ENCODING), ("score", 3, Code.BAD_SCORE)):
+        _, rejects = rows_and_rejects(
+            tmp_path, dataset="pairs", files={"train": "p.jsonl"}, columns={**columns, role: role}
+        )
+        assert (f"p.jsonl:{line}", code) in [(reject.entity_id, reject.code) for reject in rejects]
+    found, rejects = rows_and_rejects(tmp_path, dataset="coco", files={"train": "c.json"})
+    assert [(row.text_a, row.text_b) for row in found] == [("A", "B")]
+    assert [(reject.entity_id, reject.code) for reject in rejects] == [("c.json:2", Code.BAD_ENCODING)]
+
+
 def test_lines_are_counted_over_cells_with_line_breaks(tmp_path):
     (tmp_path / "p.csv").write_text('sentence_a,sentence_b\n"two\nlines",B\n,B\n"A"x,B\nA,B\n', newline="")
 
@@ -176,7 +200,8 @@ def test_a_file_that_is_wrong_as_a_whole_is_one_sentence(tmp_path, name, data, s
     ("dataset", "name", "data", "says"),
     [
         ("stsb", "a.csv", b"5.0,A.,B.\n", "and its rows have 1 cells; expected the columns sentence1, sentence2"),
-        ("coco", "a.json", b'{"images": []}', "no key 'annotations'"),
+        ("coco", "a.json", b'{"images": []}', "no list 'annotations'"),
+        ("coco", "a.json", b'{"annotations": {}}', "no list 'annotations'"),
         ("coco", "a.json", b'{"annotations": [', "is no JSON"),
         ("flickr30k", "a.token", b"9.jpg One\n", "expected tab separated columns image, caption1, caption2"),
         ("flickr30k", "a.tsv", b"image\tcaption1\tcaption2\n", "has no rows"),
