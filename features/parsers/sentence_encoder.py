@@ -3,20 +3,21 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from features.errors import ModelError
-from features.models import locate
+from features.models import locate, stamp
 from features.parsers.devices import hide_progress_bars, resolve_device, use_threads
 from features.parsers.settings import EmbeddingSettings
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-_WORDS_A_BATCH = 256
+_WORDS_A_BATCH = 64
 
 
 class SentenceEncoder:
@@ -79,21 +80,25 @@ class SentenceEncoder:
         return vectors
 
 
-@lru_cache(maxsize=2)
 def load(settings: EmbeddingSettings) -> SentenceEncoder:
-    """Load a sentence encoder; once per process, because it is cached by its settings.
+    """Load a sentence encoder; once per process, as long as settings and files stay the same.
 
     Raises:
         ModelError: the model is not on this machine, or is no sentence encoder.
         SettingsError: a GPU is asked for that is not there.
     """
+    folder = locate(settings.model)
+    return _load(settings, folder, stamp(folder))
+
+
+@lru_cache(maxsize=2)
+def _load(settings: EmbeddingSettings, folder: Path, _stamp: object) -> SentenceEncoder:
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
         raise ModelError(
             "Sentence embeddings need sentence-transformers; install it with `pip install facetflow[encoders]`."
         ) from error
-    folder = locate(settings.model)
     device = resolve_device(settings.device)
     use_threads(settings.threads)
     hide_progress_bars()

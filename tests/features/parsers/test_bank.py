@@ -205,3 +205,12 @@ def test_the_graphs_of_bamboo_are_found(shared: Path, tmp_path: Path) -> None:
     assert report.graphs == len({sentence_id(text) for text in texts})
     assert report.unreadable == 0
     assert all(isinstance(result, str) for result in look_up(BankParser(tmp_path / "bank", max_words=512), texts))
+
+
+def test_a_bank_that_was_replaced_is_loaded_again(files: list[Path], tmp_path: Path) -> None:
+    settings = AmrSettings(bank=tmp_path / "bank")
+    build_bank(files, tmp_path / "bank")
+    before = load(settings)
+    build_bank([write(tmp_path / "c.amr", [block("It rains.", "(c / change-01)")])], tmp_path / "bank")
+    assert before.parse([sentence_id("It rains.")], ["It rains."]) == ["(r / rain-01)"]
+    assert load(settings).parse([sentence_id("It rains.")], ["It rains."]) == ["(c / change-01)"]

@@ -108,3 +108,10 @@ def test_a_shard_without_graphs(encoder_name: str) -> None:
     output = stages.embed_labels(AMR_ROWS.clear(), load(LabelVectorSettings(model=encoder_name, device="cpu")))
     assert dict(output.rows.schema) == {"label": pl.String(), "vector": pl.List(pl.Float32())}
     assert output.rows.height == 0
+
+
+def test_a_file_that_was_replaced_is_read_again(glove: Path) -> None:
+    settings = LabelVectorSettings(backend="glove", file=glove)
+    assert load(settings) is load(settings)
+    glove.write_text("boy 1 0\n")
+    assert load(settings).look_up(["boy"])[1].tolist() == [[1, 0]]
