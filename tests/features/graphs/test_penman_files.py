@@ -1,0 +1,84 @@
+import gzip
+
+import pytest
+
+from features.errors import InputError
+from features.graphs.penman_files import read_blocks
+from features.types import RejectCode
+
+GOOD = """# AMR release, with a header that belongs to no graph
+
+# ::id 1 ::date 2013-05-13 ::annotator A B
+# ::snt A boy :: sleeps.
+(s / sleep-01
+   :ARG0 (b / boy))
+
+
+# ::id 2
+(b / boy)
+# ::id 3
+(c / cat)
+"""
+
+
+def test_blocks_come_with_metadata_and_line(tmp_path):
+    path = tmp_path / "good.amr"
+    path.write_text(GOOD)
+    blocks = list(read_blocks(path))
+    assert [block.metadata.get("id") for block in blocks] == ["1", "2", "3"]
+    assert blocks[0].metadata == {"id": "1", "date": "2013-05-13", "annotator": "A B", "snt": "A boy :: sleeps."}
+    assert blocks[0].text == "(s / sleep-01\n   :ARG0 (b / boy))"
+    assert [block.line for block in blocks] == [3, 9, 11]
+    assert [block.graph.concepts for block in blocks] == [["sleep-01", "boy"], ["boy"], ["cat"]]
+    assert all(block.error is None for block in blocks)
+
+
+@pytest.mark.parametrize("name", ["file.amr.gz", "file.amr"])
+def test_compression_byte_order_mark_and_line_ends_make_no_difference(tmp_path, name):
+    path = tmp_path / name
+    content = b"\xef\xbb\xbf" + GOOD.replace("\n", "\r\n").encode()
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    blocks = list(read_blocks(path))
+    assert [block.metadata["id"] for block in blocks] == ["1", "2", "3"]
+    assert blocks[0].graph.relations == [(0, "ARG0", 1)]
+
+
+def test_a_wrong_block_is_an_item_and_the_file_goes_on(tmp_path):
+    path = tmp_path / "wrong.amr"
+    path.write_bytes(
+        b"# ::id open\n(s / sleep-01\n   :ARG0 (b / boy)\n\n"
+        b"# ::id none\n\n"
+        b"# ::id latin\n(b / gar\xe7on)\n\n"
+        b"# ::id twice\n\n(b / boy\n  :mod (b / big))\n\n"
+        b"# ::id good\n(c / cat)\n"
+    )
+    blocks = list(read_blocks(path))
+    errors = [block.error and (block.error.code, block.error.message) for block in blocks]
+    assert errors[0] == (
+        RejectCode.UNBALANCED_PENMAN,
+        "wrong.amr, graph at line 2: line 1, column 1: 1 parenthesis is not closed; the last opens here",
+    )
+    assert errors[1] == (RejectCode.NO_GRAPH, "wrong.amr, block at line 5: there is metadata but no graph")
+    assert errors[2] == (
+        RejectCode.BAD_ENCODING,
+        "wrong.amr, block at line 7: not UTF-8 (invalid continuation byte); convert the file to UTF-8",
+    )
+    assert errors[4] == (
+        RejectCode.BAD_PENMAN,
+        "wrong.amr, graph at line 12: line 2, column 9: variable 'b' is defined twice",
+    )
+    assert errors[5] is None
+    assert blocks[5].graph.concepts == ["cat"]
+
+
+def test_an_empty_file_has_no_blocks(tmp_path):
+    (tmp_path / "empty.amr").write_text("\n\n")
+    assert list(read_blocks(tmp_path / "empty.amr")) == []
+
+
+def test_a_file_that_cannot_be_read_is_an_error_with_its_name(tmp_path):
+    with pytest.raises(InputError, match=r"missing\.amr"):
+        list(read_blocks(tmp_path / "missing.amr"))
+    (tmp_path / "cut.amr.gz").write_bytes(gzip.compress(GOOD.encode())[:-20])
+    with pytest.raises(InputError, match=r"cut\.amr\.gz"):
+        list(read_blocks(tmp_path / "cut.amr.gz"))
