@@ -119,13 +119,14 @@ class Table:
         self.columns = columns
         self.partitions = tuple(partitions)
         self._id = table_id
+        self._uri = path.absolute().as_uri()
 
     def create(self) -> None:
         """Make the table in a folder that nobody else knows yet: deltalake may make one table twice, with two ids."""
         frame = pl.DataFrame(schema={**self.columns, **dict.fromkeys(self.partitions, pl.String)})
         with self._clear_errors("Making"):
             DeltaTable.create(
-                str(self.path),
+                self._uri,
                 Schema.from_arrow(frame.to_arrow().schema),
                 partition_by=list(self.partitions),
                 name=self.name,
@@ -146,7 +147,7 @@ class Table:
         if version is not None and version < 0:
             raise StoreError(f"Version {version!r} of table {self.name!r} in {str(self.path)!r} cannot exist.")
         with self._clear_errors("Reading", version):
-            table = DeltaTable(str(self.path), version=version)
+            table = DeltaTable(self._uri, version=version)
             found = str(table.metadata().id)
         if self._id not in (None, found):
             raise StoreError(

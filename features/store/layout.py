@@ -30,17 +30,21 @@ def local_path(root: str | Path) -> Path:
     """Return the folder that a path or a `file://` URL names.
 
     Raises:
-        StoreError: for the URL of anything else.
+        StoreError: for the URL of anything else, and for a path with `%`.
     """
     text = str(root)
-    if "://" not in text:
-        return Path(text).expanduser().absolute()
-    url = urlsplit(text)
-    if url.scheme != "file":
-        raise StoreError(
-            f"The store {text!r} is not on a file system; give a local folder, or one that all workers share."
-        )
-    return Path(unquote(url.path))
+    path = Path(text).expanduser().absolute()
+    if "://" in text:
+        url = urlsplit(text)
+        if url.scheme != "file":
+            raise StoreError(
+                f"The store {text!r} is not on a file system; give a local folder, or one that all workers share."
+            )
+        path = Path(unquote(url.path))
+    if "%" in str(path):
+        # deltalake 1.6.6 decodes `%20` in paths and URLs alike, and then looks into another folder.
+        raise StoreError(f"The path {str(path)!r} of a store cannot have a '%'; give another folder.")
+    return path
 
 
 def table_of(path: Path, name: str, table_id: str | None = None) -> Table:

@@ -78,6 +78,14 @@ def test_every_row_that_goes_in_comes_out(store, recipes, filled, expected, fine
             store.write_shard("amr", "s0", mark(recipes, "amr"), output, expected=expected)
 
 
+@pytest.mark.parametrize("shard", ["", "../x", "a/b", "a=b", "a b", "é"])
+def test_shard_has_to_name_a_folder(store, recipes, filled, shard):
+    with pytest.raises(StoreError, match="cannot name a part of a table"):
+        store.write_shard("amr", shard, mark(recipes, "amr"), filled("amr", ["a"]))
+    with pytest.raises(StoreError, match="cannot name a part of a table"):
+        store.write_rejects("ingest", shard, mark(recipes, "ingest"), filled("amr", []).rejects)
+
+
 def test_rejects_are_no_shard_of_their_own(store, recipes, filled):
     with pytest.raises(StoreError, match="write_rejects"):
         store.write_shard("rejects", "s0", mark(recipes, "amr"), filled("amr", ["a"]))

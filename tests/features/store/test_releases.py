@@ -231,6 +231,8 @@ def test_files_that_were_never_committed_go_when_they_are_old(store, build, fill
     build()
     old = store.write_shard("amr", "s9", fingerprint(recipes["amr"], ["old"]), filled("amr", ["a"]))
     temporaries = [store.path / "tables" / "amr" / f"{folder.TEMPORARY}x", store.path / f"{folder.TEMPORARY}y"]
+    temporaries.append(store.path / f"{folder.TEMPORARY}z" / "_delta_log" / "0.json")
+    temporaries[-1].parent.mkdir(parents=True)
     for file in temporaries:
         file.write_bytes(b"x")
     age(store, 8)

@@ -4,6 +4,8 @@ import json
 import os
 import pickle
 import shutil
+import threading
+from datetime import timedelta
 from pathlib import Path
 
 import polars as pl
@@ -39,12 +41,38 @@ def test_store_opens_by_path_and_by_url(store):
     assert Store.open(store.path.as_uri()).path == store.path
 
 
-def test_a_url_may_have_escaped_characters(tmp_path):
-    path = tmp_path / "a store=1"
-    made = Store.open(path.as_uri(), create=True)
+@pytest.mark.parametrize("name", ["a store", "shard=x", "é*[1]?"])
+def test_a_folder_may_have_any_name(tmp_path, recipes, filled, name):
+    path = tmp_path / name
+    store = Store.open(path.as_uri(), create=True)
+    commit(store, recipes, filled, "sentences", s0=["a"])
+    commit(store, recipes, filled, "sentences", s0=["b"])
 
-    assert made.path == path
-    assert Store.open(path).read("amr").height == 0
+    assert store.path == path
+    assert Store.open(path).read("sentences", with_shard=True).select("sentence_id", "shard").rows() == [("b", "s0")]
+    assert len(store.collect_garbage(timedelta(0)).files) == 1
+
+
+def test_a_folder_with_a_percent_sign_is_refused(tmp_path):
+    with pytest.raises(StoreError, match="cannot have a '%'"):
+        Store.open(tmp_path / "a%20b", create=True)
+
+
+def test_processes_that_make_a_store_at_once_make_one(tmp_path):
+    stores = []
+    barrier = threading.Barrier(4)
+
+    def make():
+        barrier.wait()
+        stores.append(Store.open(tmp_path / "store", create=True))
+
+    threads = [threading.Thread(target=make) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [set(store.versions().values()) for store in stores] == [{0}] * 4
+    assert not list((tmp_path / "store").glob("_tmp-*"))
 
 
 def test_opening_again_keeps_what_is_there(store, recipes, filled):
@@ -292,9 +320,9 @@ def test_deleted_table_is_named(store):
         Store.open(store.path, create=True).versions()
 
 
-def test_table_that_was_deleted_and_made_again_is_refused(store):
+def test_table_that_was_deleted_and_made_again_is_refused(store, tmp_path):
     shutil.rmtree(store.path / "tables" / "amr")
-    layout.table_of(store.path, "amr").create()
+    shutil.copytree(Store.open(tmp_path / "other", create=True).path / "tables" / "amr", store.path / "tables" / "amr")
 
     with pytest.raises(StoreError, match="not the one that the store was made with"):
         store.committed("amr")
