@@ -125,7 +125,8 @@ def _metadata(lines: list[bytes]) -> dict[str, str]:
     for line in lines:
         text = line.decode(errors="replace").lstrip("#").strip()
         keys = list(_KEY.finditer(text))
-        for key, following in zip(keys, [*keys[1:], None], strict=True):
+        # A comment without a key has no first one to follow: strict would count the None.
+        for key, following in zip(keys, [*keys[1:], None], strict=False):
             if key[1] in _UP_TO_THE_END:
                 found[key[1]] = text[key.end() :].strip()
                 break

@@ -15,6 +15,7 @@ GOOD = """# AMR release, with a header that belongs to no graph
 
 
 # ::id 2
+# a remark among the metadata
 (b / boy)
 # ::id 3
 (c / cat)
@@ -28,7 +29,7 @@ def test_blocks_come_with_metadata_and_line(tmp_path):
     assert [block.metadata.get("id") for block in blocks] == ["1", "2", "3"]
     assert blocks[0].metadata == {"id": "1", "date": "2013-05-13", "annotator": "A B", "snt": "A boy :: sleeps."}
     assert blocks[0].text == "(s / sleep-01\n   :ARG0 (b / boy))"
-    assert [block.line for block in blocks] == [3, 9, 11]
+    assert [block.line for block in blocks] == [3, 9, 12]
     assert [block.graph.concepts for block in blocks] == [["sleep-01", "boy"], ["boy"], ["cat"]]
     assert all(block.error is None for block in blocks)
 
