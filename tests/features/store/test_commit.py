@@ -197,6 +197,15 @@ def test_commit_says_where_a_shard_comes_from(store, recipes, filled):
     assert (metrics.run_id, metrics.versions["amr"], metrics.versions["metrics"]) == ("second", 1, 0)
 
 
+def test_shards_committed_together_know_of_each_other(store, recipes, filled):
+    receipts = [
+        store.write_shard(table, "s0", mark(recipes, table), filled(table, ["a"])) for table in ("metrics", "amr")
+    ]
+    store.commit(receipts, run_id="r", recipes=recipes)
+
+    assert store.provenance("metrics")["s0", mark(recipes, "metrics")].versions["amr"] == 1
+
+
 def test_history_is_kept_for_years(store, recipes, filled):
     marks = [mark(recipes, "amr", str(number)) for number in range(45)]
     for number, made in enumerate(marks):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from features.errors import StoreError
-from features.store import folder
+from features.store import delta, folder
 from features.store.fingerprints import Recipe, fingerprint
 from features.store.plan import Stage, plan
 from features.store.releases import release_numbers, write_release
@@ -259,10 +259,14 @@ def test_files_replaced_lately_stay_for_their_readers(store, build):
     assert store.read("amr", version).height == 12
 
 
-def test_shard_written_again_as_it_once_was_stays_until_it_is_committed(store, build, filled):
+def test_shard_written_again_as_it_once_was_stays_until_it_is_committed(store, build, filled, monkeypatch):
     build(1)
-    build(2)
+    month_ago = time.time_ns() - 30 * 86400 * 10**9
+    with monkeypatch.context() as past:
+        past.setattr(delta.time, "time_ns", lambda: month_ago)
+        build(2)
     age(store, 30)
+    assert len(store.collect_garbage(timedelta(hours=1), dry_run=True).files) == 3
     [work] = [work for work in plan(store, stages(1)).todo if work.shard == "s0"]
     again = store.write_shard("amr", "s0", work.fingerprint, filled("amr", [f"s0-1-{number}" for number in range(4)]))
 
