@@ -37,7 +37,7 @@ EVENT = "facetflow.features.committed"
 """Emitted with the versions of a release when rows changed; the training deployment waits for it."""
 
 
-@flow(persist_result=False)
+@flow(name="build_features", persist_result=False)
 def build_features(
     project_file: Path = Path("facetflow.toml"), dask_address: str | None = None, *, only_failed: bool = False
 ) -> State[RunRecord]:

@@ -30,7 +30,7 @@ COMMANDS: dict[str, str] = {
     "explain": "Say in which facets two sentences agree and differ.",
     "measure": "Measure pairs of AMR graphs or sentences.",
     "parse": "Parse sentences into AMR.",
-    "report": "Write the report of an encoder's evaluation.",
+    "report": "Show the scores of an encoder, and write its report again.",
     "models": "List, pull and verify pretrained models.",
     "gc": "Delete files that no release of the store needs.",
 }

@@ -9,7 +9,7 @@ from flows.training_process import run_job
 from training.jobs import ENCODER, EvaluationJob, Source, TrainingJob, latest_encoder, read_job
 
 
-@flow(persist_result=False)
+@flow(name="evaluate_encoder", persist_result=False)
 def evaluate_encoder(project_file: Path = Path("facetflow.toml"), name: str | None = None, split: str = "dev") -> Path:
     """Evaluate an encoder on the release that it learned from.
 
@@ -36,5 +36,5 @@ def evaluate_encoder(project_file: Path = Path("facetflow.toml"), name: str | No
         ratings=tuple(ratings.model_dump(mode="json") for ratings in settings.evaluation),
         base=settings.base,
     )
-    run_job("training.evaluation.evaluate", job)
+    run_job("training.evaluation.run", job)
     return job.output

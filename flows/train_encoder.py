@@ -11,7 +11,7 @@ from flows.training_process import run_job
 from training.jobs import ENCODER, Source, TrainingJob
 
 
-@flow(persist_result=False)
+@flow(name="train_encoder", persist_result=False)
 def train_encoder(
     project_file: Path = Path("facetflow.toml"), release: int | None = None, name: str | None = None
 ) -> Path:

@@ -1,0 +1,239 @@
+"""Projects of generated sentences with graphs and word vectors, and the real server and command line to build them."""
+
+import itertools
+import os
+import subprocess
+import shutil
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import polars as pl
+import psutil
+import pytest
+
+from features.store.schemas import TABLES
+from features.store.runs import RunRecord
+from features.store.store import Store
+from flows.server import PrivateServer
+
+ADJECTIVES = ("small", "old", "red", "quiet", "happy", "wild")
+NOUNS = ("cat", "dog", "girl", "boy", "bird", "horse", "child")
+VERBS = ("sleep", "run", "sing", "wait", "jump")
+T = TypeVar("T")
+MARK = "FACETFLOW_TEST_MARK"
+TEMPLATE = """\
+name = "generated"
+[[corpora]]
+dataset = "pairs"
+name = "mine"
+files = {{ train = "pairs.tsv" }}
+[amr]
+backend = "penman"
+graphs = ["graphs.amr"]
+{amr}
+[dependencies]
+enabled = false
+[embeddings]
+enabled = false
+[label_vectors]
+backend = "glove"
+file = "vectors.txt"
+[ingest]
+sentences_per_shard = {sentences}
+pairs_per_shard = {pairs}
+[cluster]
+workers = {workers}
+memory_limit = "4GiB"
+"""
+
+
+@dataclass(frozen=True)
+class Generated:
+    """A project in a folder, small enough to be built in seconds."""
+
+    folder: Path
+
+    def write(self, pairs: int, *, sentences: int = 16, per_shard: int = 16, amr: str = "", workers: int = 1) -> None:
+        """Write the first `pairs` pairs of an endless list, and a project file with these sizes of shards."""
+        rows = list(itertools.islice(_pairs(), pairs))
+        lines = ["sentence_a\tsentence_b", *(f"{a}\t{b}" for (a, _), (b, _) in rows)]
+        (self.folder / "pairs.tsv").write_text("\n".join(lines) + "\n")
+        graphs = dict(itertools.chain.from_iterable(rows))
+        blocks = [f"# ::snt {sentence}\n{graph}\n" for sentence, graph in graphs.items()]
+        (self.folder / "graphs.amr").write_text("\n".join(blocks))
+        words = (*ADJECTIVES, *NOUNS, *VERBS)
+        vectors = [f"{word} {i % 5 + 1} {i % 3} {-i % 7}" for i, word in enumerate(words)]
+        (self.folder / "vectors.txt").write_text("\n".join(vectors) + "\n")
+        text = TEMPLATE.format(sentences=sentences, pairs=per_shard, amr=amr, workers=workers)
+        (self.folder / "facetflow.toml").write_text(text)
+
+    @property
+    def store(self) -> Store:
+        """The store, which must have been built."""
+        return Store.open(self.folder / "store")
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Return every row of every table, in one order whatever the order of commits was."""
+        return {
+            name: self.store.read(name, with_shard=True).sort("shard", next(iter(columns)))
+            for name, columns in TABLES.items()
+        }
+
+
+def _pairs() -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+    """Yield pairs of (sentence, graph) without end; a number keeps the sentences of later rounds apart."""
+    for number in itertools.count():
+        for adjective, noun, verb in itertools.product(ADJECTIVES, NOUNS, VERBS):
+            other = VERBS[(VERBS.index(verb) + 1) % len(VERBS)]
+            yield _sentence(number, adjective, noun, verb), _sentence(number, adjective, noun, other)
+
+
+def _sentence(number: int, adjective: str, noun: str, verb: str) -> tuple[str, str]:
+    graph = f"(v / {verb}-01 :ARG0 (n / {noun} :quant {number + 1} :mod (a / {adjective})))"
+    return f"{number + 1} {adjective} {noun} can {verb} .", graph
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Generated:
+    return Generated(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[PrivateServer]:
+    """The one Prefect server of the test session."""
+    started = PrivateServer()
+    try:
+        started.wait_until_ready()
+        yield started
+    finally:
+        started.stop()
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """The console script in a process of its own; all that it starts carries a mark in its environment."""
+
+    environment: dict[str, str]
+    mark: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    def start(self, project: Generated, *arguments: str) -> "subprocess.Popen[str]":
+        """Start `facetflow ARGUMENTS` in the project's folder."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "flows.command_line", *arguments],
+            cwd=project.folder,
+            env={**self.environment, MARK: self.mark},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def run(self, project: Generated, *arguments: str) -> tuple[int, str]:
+        """Run `facetflow ARGUMENTS`; return its exit code and what it wrote."""
+        with self.start(project, *arguments) as process:
+            output, _ = process.communicate(timeout=180)
+        assert "Traceback" not in output
+        return process.returncode, output
+
+    def left_running(self) -> list[psutil.Process]:
+        """Return the processes that a command started and that still run."""
+        found = []
+        for process in psutil.process_iter():
+            try:
+                if process.environ().get(MARK) == self.mark and process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(process)
+            except (psutil.NoSuchProcess, psutil.AccessDenied):
+                continue
+        return found
+
+
+@pytest.fixture
+def facetflow(server: PrivateServer) -> CommandLine:
+    """The console script, with the Prefect API of the session."""
+    return CommandLine({**os.environ, "PREFECT_API_URL": server.url, "PREFECT_HOME": str(server.home)})
+
+
+@pytest.fixture
+def facetflow_alone() -> CommandLine:
+    """The console script without any Prefect API, so that it starts its own."""
+    return CommandLine(_without_prefect())
+
+
+def _without_prefect() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
+
+
+@pytest.fixture(scope="session")
+def _built(tmp_path_factory: pytest.TempPathFactory) -> Generated:
+    """A project of 60 pairs, built by a command that starts and stops its own server."""
+    project = Generated(tmp_path_factory.mktemp("built"))
+    project.write(60, sentences=8, per_shard=8)
+    alone = CommandLine(_without_prefect())
+    code, output = alone.run(project, "build")
+    assert code == 0, output
+    _wait_until(lambda: not alone.left_running(), "the server and the workers of a build to end", 20)
+    return project
+
+
+@pytest.fixture
+def built(_built: Generated, tmp_path: Path) -> Generated:
+    """A copy of a built project."""
+    return Generated(Path(shutil.copytree(_built.folder, tmp_path / "built")))
+
+
+@pytest.fixture
+def workers() -> Callable[[int], list[psutil.Process]]:
+    """Return what finds the Dask workers below a flow's process."""
+
+    def find(flow: int) -> list[psutil.Process]:
+        found = []
+        for child in psutil.Process(flow).children(recursive=True):
+            try:
+                if any("spawn_main" in word for word in child.cmdline()):
+                    found.append(child)
+            except psutil.NoSuchProcess:
+                continue
+        return found
+
+    return find
+
+
+@pytest.fixture(name="wait_until")
+def wait_until_fixture() -> Callable[..., object]:
+    """Return `_wait_until`."""
+    return _wait_until
+
+
+@pytest.fixture
+def in_process(
+    server: PrivateServer, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Generated, dict[str, object]], RunRecord]:
+    """Return what builds a project in this process, with further settings of Dask."""
+
+    def build(project: Generated, settings: dict[str, object]) -> RunRecord:
+        from prefect.settings import PREFECT_API_URL, PREFECT_LOGGING_LEVEL, temporary_settings
+
+        from flows import cluster
+        from flows.build_features import build_features
+
+        monkeypatch.setenv("PREFECT_API_URL", server.url)
+        for name, value in settings.items():
+            monkeypatch.setitem(cluster.DASK, name, value)
+        with temporary_settings({PREFECT_API_URL: server.url, PREFECT_LOGGING_LEVEL: "CRITICAL"}):
+            state = build_features(project.folder / "facetflow.toml", return_state=True)
+            return state.result(raise_on_failure=False)
+
+    return build
+
+
+def _wait_until(condition: Callable[[], T], what: str, seconds: float = 90) -> T:
+    """Return the first true value of a condition."""
+    deadline = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
+        time.sleep(0.05)
+    return value

@@ -1,0 +1,130 @@
+"""Builds on a real cluster with a real server: first, again, refreshed, changed, with shards that fail."""
+
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
+
+def test_a_build_makes_every_row_once_and_publishes(built):
+    tables = built.tables()
+    assert {name: tables[name].height for name in ("sentences", "pairs", "amr", "metrics")} == {
+        "sentences": 60,
+        "pairs": 120,
+        "amr": 60,
+        "metrics": 120,
+    }
+    assert tables["metrics"]["pair_id"].sort().equals(tables["pairs"]["pair_id"].sort())
+    assert tables["rejects"].is_empty()
+    release = built.store.latest_release()
+    assert (release.number, release.versions["metrics"]) == (1, built.store.versions()["metrics"])
+
+
+def test_the_record_of_a_build_says_where_the_time_went(built):
+    record = built.store.runs()[0]
+    assert record.state == "done"
+    assert record.made == {"amr": 8, "label_vectors": 8, "metrics": 16}
+    assert {"ingest", "plan", "cluster", "stages", "publish", "total", "amr", "metrics"} <= set(record.wall)
+    assert 0 < record.outside < 1
+
+
+def test_a_second_build_starts_no_cluster_and_changes_nothing(built, facetflow):
+    before = built.store.versions()
+    code, output = facetflow.run(built, "build")
+    assert (code, built.store.versions()) == (0, before)
+    assert "release 1 is up to date" in output
+    record = built.store.runs()[0]
+    assert (record.made, record.outside) == ({}, None)
+    assert "cluster" not in record.wall
+
+
+def test_a_refresh_makes_the_new_shards_only(built, facetflow):
+    before = built.tables()
+    known = {name: built.store.committed(name) for name in ("sentences", "amr", "label_vectors", "metrics")}
+    built.write(85, sentences=8, per_shard=8)
+    code, output = facetflow.run(built, "build")
+    assert code == 0, output
+    now = {name: built.store.committed(name) for name in known}
+    assert all(now[name].items() > known[name].items() for name in known)
+    record = built.store.runs()[0]
+    assert record.made == {name: len(now[name]) - len(known[name]) for name in ("amr", "label_vectors", "metrics")}
+    for name, rows in built.tables().items():
+        old = rows.filter(pl.col("shard").is_in(before[name]["shard"].unique().implode()))
+        assert old.equals(before[name]), name
+    assert built.store.latest_release().rows["pairs"] == 170
+
+
+def test_a_changed_setting_is_explained_and_built_again(built, facetflow):
+    built.write(60, sentences=8, per_shard=8, amr="max_words = 100")
+    code, output = facetflow.run(built, "plan", "--explain")
+    assert code == 0
+    assert "amr: 8 shards, 8 to do: 8 because parameters.max_words 512 → 100" in output
+    assert "metrics: 16 shards, 16 to do: 16 because amr of sentences-00000, " in output
+    versions = built.store.versions()
+    assert facetflow.run(built, "plan")[1].splitlines()[1:] == [
+        "amr: 8 shards, 8 to do",
+        "label_vectors: 8 shards, 8 to do",
+        "metrics: 16 shards, 16 to do",
+    ]
+    assert built.store.versions() == versions
+
+
+def test_a_failed_shard_stops_the_release_and_is_made_by_retry(built, facetflow):
+    # Other vectors make every label vector stale; one shard of the graphs that they are made from cannot be read.
+    vectors = built.folder / "vectors.txt"
+    vectors.write_text(vectors.read_text().replace("cat ", "tiger "))
+    (damaged,) = (built.folder / "store/tables/amr/shard=sentences-00003").rglob("*.parquet")
+    intact = damaged.read_bytes()
+    damaged.write_bytes(intact[: len(intact) // 2])
+    code, output = facetflow.run(built, "build")
+    assert code == 2
+    assert "failed: label_vectors sentences-00003: " in output
+    assert built.store.latest_release().number == 1
+    record = built.store.runs()[0]
+    assert [(shard.stage, shard.shard) for shard in record.failed] == [("label_vectors", "sentences-00003")]
+    assert record.state == "partly"
+    assert record.made["label_vectors"] == 7
+    assert 0 < record.made["metrics"] < 16, "pairs of other shards are measured, those that need the failed one wait"
+
+    code, output = facetflow.run(built, "status")
+    assert code == 0
+    assert "failed: label_vectors sentences-00003" in output
+
+    damaged.write_bytes(intact)
+    code, output = facetflow.run(built, "retry", "--failed")
+    assert code == 0, output
+    retried = built.store.runs()[0]
+    assert retried.made == {"label_vectors": 1, "metrics": 16 - record.made["metrics"]}
+    assert "ingest" not in retried.wall
+    assert built.store.latest_release().number == 2
+
+
+def test_too_many_rejected_rows_are_not_published(built, facetflow):
+    built.write(60, sentences=8, per_shard=8, amr="max_words = 3")
+    code, output = facetflow.run(built, "build")
+    assert code == 2
+    assert "Nothing was published: Stage 'amr' rejected 60 of 60 rows" in output
+    assert built.store.latest_release().number == 1
+
+
+def test_two_builds_of_one_store_do_not_run_at_once(built, facetflow):
+    from flows.build_lock import only_writer
+
+    with only_writer(built.store):
+        code, output = facetflow.run(built, "build")
+    assert code == 1
+    assert output.startswith("facetflow: Another build works on the store")
+
+
+def test_garbage_is_collected_with_a_release_left_whole(built, facetflow):
+    before = built.tables()
+    stray = built.folder / "store/tables/amr/shard=sentences-00000/stray.parquet"
+    shutil.copy(next(stray.parent.rglob("*.parquet")), stray)
+    assert facetflow.run(built, "gc", "--older-than", "0m", "--dry-run")[1].count("stray.parquet") == 1
+    assert facetflow.run(built, "gc", "--older-than", "0m")[0] == 0
+    assert not stray.exists()
+    assert all(rows.equals(before[name]) for name, rows in built.tables().items())
+    assert Path(built.folder, "store/releases/00001.json").exists()

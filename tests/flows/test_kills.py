@@ -1,0 +1,96 @@
+"""Processes that are killed in the middle of a build: nothing is lost, nothing doubled, nothing left running."""
+
+import pickle
+import signal
+
+import cloudpickle
+import pytest
+from prefect import task
+
+from features.store.store import Store
+from flows import run_shards
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
+
+def in_the_middle(project):
+    """Return whether some shards of the project are committed and others are not."""
+    try:
+        store = Store.open(project.folder / "store")
+        return bool(store.committed("amr")) and len(store.committed("metrics")) < len(store.committed("pairs"))
+    except Exception:  # the store is just being made
+        return False
+
+
+def assert_same_rows(project, built):
+    for name, rows in project.tables().items():
+        assert rows.equals(built.tables()[name]), name
+
+
+def test_a_killed_worker_costs_nothing(project, built, facetflow, wait_until, workers):
+    project.write(60, sentences=8, per_shard=8, workers=2)
+    with facetflow.start(project, "build") as build:
+        wait_until(lambda: in_the_middle(project), "the first commit of graphs")
+        victim = workers(build.pid)[0]
+        victim.kill()
+        output, _ = build.communicate(timeout=180)
+    assert build.returncode == 0, output
+    assert "Traceback" not in output
+    assert_same_rows(project, built)
+
+
+def test_a_killed_build_goes_on_where_it_was(project, built, facetflow_alone, wait_until):
+    project.write(60, sentences=8, per_shard=8)
+    with facetflow_alone.start(project, "build") as build:
+        wait_until(lambda: in_the_middle(project), "the first commit of graphs")
+        build.kill()
+        build.communicate(timeout=60)
+    wait_until(lambda: not facetflow_alone.left_running(), "server and workers to follow the killed flow", 30)
+    assert in_the_middle(project), "the kill came in the middle"
+    kept = {name: project.store.committed(name) for name in ("amr", "label_vectors", "metrics")}
+
+    code, output = facetflow_alone.run(project, "build")
+    assert code == 0, output
+    made = project.store.runs()[0].made
+    assert made.get("metrics", 0) == 16 - len(kept["metrics"]), "what was committed is not made again"
+    assert made.get("amr", 0) == 8 - len(kept["amr"])
+    assert_same_rows(project, built)
+    assert [record.state for record in project.store.runs()] == ["done", "running"]
+    wait_until(lambda: not facetflow_alone.left_running(), "server and workers to end", 30)
+
+
+def test_a_build_that_is_asked_to_end_stops_all_it_started(project, facetflow_alone, wait_until):
+    project.write(60, sentences=8, per_shard=8)
+    with facetflow_alone.start(project, "build") as build:
+        wait_until(lambda: in_the_middle(project), "the first commit of graphs")
+        build.send_signal(signal.SIGTERM)
+        output, _ = build.communicate(timeout=60)
+    assert build.returncode == 128 + signal.SIGTERM
+    assert "Traceback" not in output
+    assert project.store.runs()[0].state == "failed"
+    wait_until(lambda: not facetflow_alone.left_running(), "server and workers to end", 30)
+
+
+def test_a_shard_that_kills_its_workers_is_given_up(project, in_process, monkeypatch):
+    """One shard always takes its worker with it; after four submissions it is recorded, the others are made."""
+
+    @task(persist_result=False)
+    def deadly(job, settings):
+        import os
+        import signal
+
+        from tasks.parse_amr import parse_amr
+
+        if job.shard == "sentences-00001":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return parse_amr.fn(job, settings)
+
+    project.write(20, sentences=8, per_shard=8)
+    monkeypatch.setitem(run_shards.TASKS, "amr", deadly)
+    assert pickle.loads(cloudpickle.dumps(deadly)).name == "deadly"
+    # One death is enough here: a worker takes seconds to come back.
+    record = in_process(project, {"distributed.scheduler.allowed-failures": 0})
+    assert [(shard.stage, shard.shard) for shard in record.failed] == [("amr", "sentences-00001")]
+    assert record.failed[0].error.startswith("it killed its worker in 4 submissions")
+    assert record.made["amr"] == len(project.store.committed("sentences")) - 1
+    assert record.release is None
