@@ -209,10 +209,16 @@ class Backbone:
         return {"input_ids": ids.to(self.device), "attention_mask": mask.to(self.device)}
 
     def _forward(self, inputs: dict[str, Tensor]) -> Tensor:
+        transformer, *rest = self.model
         # The fused attention is made for long texts: on sentences its backward pass takes as long as all matrices.
         with self._autocast(), sdpa_kernel(SDPBackend.MATH):
-            embeddings: Tensor = self.model(inputs)["sentence_embedding"]
-        return embeddings.float()
+            features = transformer(inputs)
+        # Pooling and normalisation stay in float32: rounded there, an embedding would not have length 1.
+        features["token_embeddings"] = features["token_embeddings"].float()
+        for module in rest:
+            features = module(features)
+        embeddings: Tensor = features["sentence_embedding"]
+        return embeddings
 
     def _autocast(self) -> AbstractContextManager[Any]:
         if self.precision == torch.float32:

@@ -135,6 +135,7 @@ class MeasuredPairs:
             InputError: when the release holds no measured pair.
         """
         from features.store import Store
+        from features.store.fingerprints import identity
 
         store = Store.open(root)
         pinned = store.latest_release() if release is None else store.release(release)
@@ -162,7 +163,11 @@ class MeasuredPairs:
             teacher=_teacher(read("embeddings", ("sentence_id", "vector")), sentences)
             if "embeddings" in versions
             else None,
-            source={"release": pinned.number, "versions": dict(versions)},
+            source={
+                "release": pinned.number,
+                "versions": dict(versions),
+                "recipes": {stage: identity(pinned.recipe(stage)) for stage in pinned.recipes},
+            },
         )
 
 

@@ -81,8 +81,8 @@ def _course(training: Mapping[str, Any]) -> str:
     )
     return (
         f"{training['steps']} steps in {training['seconds']:.0f} s, {training['precision']} on {training['device']}; "
-        f"the model of step {training['best_step']} was kept. {chosen} Start weights `{training['backbone_digest'][:16]}`, "
-        f"data `{training['data_digest']}`."
+        f"the model of step {training['best_step']} was kept. {chosen} Start weights "
+        f"`{training['backbone_digest'][:16]}`, data `{training['data_digest']}`."
     )
 
 

@@ -1,0 +1,145 @@
+"""A tiny encoder with random weights, and measured pairs of its words: enough for every path of a training."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from features.store.schemas import METRIC_NAMES
+from training.s3bert.data import MeasuredPairs
+from training.settings import TrainingSettings
+
+WORDS = [
+    "cat",
+    "dog",
+    "horse",
+    "man",
+    "woman",
+    "child",
+    "sleeps",
+    "runs",
+    "sees",
+    "eats",
+    "two",
+    "three",
+    "a",
+    "the",
+    "no",
+    "not",
+    "red",
+    "small",
+    "in",
+    "park",
+    "house",
+]
+DIMENSION = 48
+
+
+def make_tiny_encoder(folder: Path) -> Path:
+    """Write a BERT of three layers with random weights as a SentenceTransformer."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer import modules
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    plain = folder / "plain"
+    plain.mkdir(parents=True)
+    (plain / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]) + "\n")
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(WORDS) + 5,
+        hidden_size=DIMENSION,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        intermediate_size=64,
+        max_position_embeddings=64,
+    )
+    BertModel(config).save_pretrained(plain)
+    BertTokenizerFast(vocab=str(plain / "vocab.txt")).save_pretrained(plain)
+    transformer = modules.Transformer(str(plain), max_seq_length=32)
+    encoder = SentenceTransformer(
+        modules=[transformer, modules.Pooling(DIMENSION, pooling_mode="mean"), modules.Normalize()], device="cpu"
+    )
+    encoder.save_pretrained(str(folder / "encoder"), create_model_card=False)
+    return folder / "encoder"
+
+
+@pytest.fixture(scope="session")
+def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of a SentenceTransformer with three layers, 48 dimensions and random weights."""
+    return make_tiny_encoder(tmp_path_factory.mktemp("tiny"))
+
+
+def make_pairs(count: int = 60, *, seed: int = 0) -> pl.DataFrame:
+    """Return a table of positives with a negative each: train, dev and test, two corpora.
+
+    Metrics are shares of common words, so that there is something to learn; named_entities is constant.
+    """
+    random = np.random.default_rng(seed)
+
+    def sentence() -> str:
+        return " ".join(random.choice(WORDS, size=int(random.integers(2, 9))))
+
+    rows = []
+    for number in range(count):
+        text = sentence()
+        words = text.split()
+        similar = " ".join(random.permutation([*words[: max(1, len(words) - 2)], str(random.choice(WORDS))]))
+        split = ("train", "train", "train", "dev", "test")[number % 5]
+        for kind, other in (("positive", similar), ("negative", sentence())):
+            common = len(set(words) & set(other.split())) / len({*words, *other.split()})
+            rows.append(
+                {
+                    "pair_id": f"{kind[0]}{number}",
+                    "corpus": ("left", "right")[number % 2],
+                    "split": split,
+                    "kind": kind,
+                    "positive_id": None if kind == "positive" else f"p{number}",
+                    "score": 5 * common if kind == "positive" else None,
+                    "text_a": text,
+                    "text_b": other,
+                    **{name: common ** (1 + k / 5) for k, name in enumerate(METRIC_NAMES)},
+                    "named_entities": 1.0,
+                }
+            )
+    return pl.DataFrame(rows, schema_overrides={"positive_id": pl.String, "score": pl.Float64})
+
+
+@pytest.fixture(scope="session")
+def table_of_pairs() -> pl.DataFrame:
+    """120 measured pairs as a table."""
+    return make_pairs()
+
+
+@pytest.fixture
+def measured(table_of_pairs: pl.DataFrame) -> MeasuredPairs:
+    """120 measured pairs."""
+    return MeasuredPairs.from_table(table_of_pairs, source={"file": "made up"})
+
+
+@pytest.fixture
+def settings(tiny_encoder: Path) -> TrainingSettings:
+    """Settings for a training of seconds: every fifth step is a checkpoint."""
+    return TrainingSettings(
+        backbone=str(tiny_encoder),
+        facet_dimensions=2,
+        layers_tuned=1,
+        batch_size=8,
+        epochs=3,
+        learning_rate=1e-3,
+        evaluate_every=4,
+        checkpoint_every=5,
+        log_every=2,
+        threads=1,
+    )
+
+
+@pytest.fixture(autouse=True)
+def _few_threads():
+    """Leave PyTorch's number of threads as it was: trainings set it."""
+    import torch
+
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)

@@ -1,0 +1,126 @@
+"""The cut backbone: frozen below, learning above, and the same vectors whichever way it computes them."""
+
+import numpy as np
+import pytest
+import torch
+from sentence_transformers import SentenceTransformer
+
+from features.errors import ModelError, SettingsError
+from training.s3bert.backbone import Backbone, choose_device, choose_precision
+
+TEXTS = ["the cat sleeps", "a dog", "two red horse runs in the park", "no man sees three woman in a small house the"]
+
+
+@pytest.fixture
+def backbone(tiny_encoder):
+    return make(tiny_encoder)
+
+
+def make(folder, *, layers=2, cache_gib=1.0, precision=torch.float32, dropout=True):
+    model = SentenceTransformer(str(folder), device="cpu")
+    return Backbone(model, layers_tuned=layers, precision=precision, dropout=dropout, cache_gib=cache_gib)
+
+
+def test_only_the_last_layers_learn(backbone):
+    names = backbone.tuned_parameters()
+    assert names
+    assert all(name.startswith(("encoder.layer.1.", "encoder.layer.2.")) for name in names)
+    tokens = backbone.tokenize(TEXTS, max_tokens=32)
+    backbone.embed(tokens, np.arange(4)).sum().backward()
+    for name, parameter in backbone.transformer.named_parameters():
+        assert (parameter.grad is not None) == (name in names)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_embeddings_are_those_of_the_plain_encoder(tiny_encoder, kept, layers):
+    backbone = make(tiny_encoder, layers=layers, cache_gib=1.0 if kept else 0.0)
+    tokens = backbone.tokenize(TEXTS, max_tokens=32)
+    assert backbone.keep_states(tokens) == (kept and layers < 3)  # with all layers tuned there is nothing to keep
+    expected = SentenceTransformer(str(tiny_encoder), device="cpu").encode(TEXTS)
+    order = np.array([2, 0, 3, 1])
+    np.testing.assert_allclose(backbone.embed(tokens, order).detach().numpy(), expected[order], atol=1e-5)
+    np.testing.assert_allclose(backbone.embed_many(tokens, np.arange(4)), expected, atol=1e-5)
+
+
+def test_states_are_kept_where_they_fit_only(backbone):
+    tokens = backbone.tokenize(TEXTS, max_tokens=32)
+    size = len(tokens.ids) * 48 * 4 / 2**30
+    backbone.cache_gib = size * 0.99
+    assert not backbone.keep_states(tokens)
+    backbone.cache_gib = size * 1.01
+    assert backbone.keep_states(tokens)
+
+
+def test_kept_states_change_no_gradient(tiny_encoder):
+    gradients = []
+    for cache_gib in (0.0, 1.0):
+        backbone = make(tiny_encoder, cache_gib=cache_gib)
+        tokens = backbone.tokenize(TEXTS, max_tokens=32)
+        backbone.keep_states(tokens)
+        backbone.embed(tokens, np.arange(4))[:, :5].sum().backward()
+        gradients.append([p.grad.clone() for p in backbone.tuned_parameters().values()])
+    for plain, kept in zip(*gradients, strict=True):
+        torch.testing.assert_close(plain, kept, atol=1e-5, rtol=1e-4)
+
+
+def test_many_sentences_are_cut_into_pieces_and_come_back_in_order(backbone):
+    random = np.random.default_rng(0)
+    texts = [
+        " ".join(random.choice(["cat", "dog", "the", "a", "red", "runs"], size=int(n)))
+        for n in random.integers(1, 20, 90)
+    ]
+    tokens = backbone.tokenize(texts, max_tokens=32)
+    expected = backbone.model.encode(texts)
+    np.testing.assert_allclose(backbone.embed(tokens, np.arange(90)).detach().numpy(), expected, atol=1e-5)
+
+
+def test_the_frozen_part_has_no_dropout_and_the_tuned_part_as_wanted(tiny_encoder):
+    for dropout in (True, False):
+        backbone = make(tiny_encoder, layers=1, dropout=dropout)
+        backbone.train()
+        training = {name for name, module in backbone.transformer.named_modules() if module.training}
+        assert bool(training) == dropout
+        assert all(name.startswith("encoder.layer.2") for name in training)
+        backbone.eval()
+        assert not any(module.training for module in backbone.transformer.modules())
+
+
+def test_long_sentences_are_cut(backbone):
+    tokens = backbone.tokenize(["cat " * 100, "dog"], max_tokens=10)
+    assert tokens.lengths.tolist() == [10, 3]
+    assert backbone.tokenize(["cat " * 100], max_tokens=100).lengths.tolist() == [32]  # the model's own limit
+
+
+def test_bfloat16_is_near_float32(tiny_encoder):
+    exact, rough = make(tiny_encoder), make(tiny_encoder, precision=torch.bfloat16)
+    tokens = exact.tokenize(TEXTS, max_tokens=32)
+    rough.keep_states(tokens)
+    left, right = exact.embed_many(tokens, np.arange(4)), rough.embed_many(tokens, np.arange(4))
+    assert right.dtype == np.float32
+    assert ((left * right).sum(axis=1) > 0.999).all()
+
+
+def test_more_layers_than_there_are_is_an_error(tiny_encoder):
+    with pytest.raises(SettingsError, match="has 3 layers"):
+        make(tiny_encoder, layers=4)
+
+
+def test_a_model_without_layers_is_an_error(backbone):
+    backbone.transformer.config.num_hidden_layers = 7
+    with pytest.raises(ModelError, match="BertModel"):
+        Backbone(backbone.model, layers_tuned=1, precision=torch.float32, dropout=True, cache_gib=1.0)
+
+
+def test_a_device_that_is_not_here_is_an_error():
+    with pytest.raises(SettingsError, match="'cuda:77'"):
+        choose_device("cuda:77")
+    with pytest.raises(SettingsError, match="'abacus'"):
+        choose_device("abacus")
+    assert choose_device("cpu").type == "cpu"
+
+
+def test_a_precision_that_is_asked_for_is_taken():
+    assert choose_precision("float32", torch.device("cpu")) == torch.float32
+    assert choose_precision("bfloat16", torch.device("cpu")) == torch.bfloat16
+    assert choose_precision("auto", torch.device("cpu")) in {torch.float32, torch.bfloat16}

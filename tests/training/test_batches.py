@@ -1,0 +1,53 @@
+"""The order of pairs: every pair once an epoch, like lengths together, decided by the seed alone."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from training.s3bert.batches import epoch_batches, number_groups
+
+pair_lengths = st.lists(st.integers(1, 60), min_size=1, max_size=300)
+
+
+@given(lengths=pair_lengths, size=st.integers(2, 32), seed=st.integers(0, 5), epoch=st.integers(0, 3))
+def test_an_epoch_has_every_pair_once(lengths, size, seed, epoch):
+    groups = np.arange(len(lengths)) // 2
+    batches = epoch_batches(groups, np.array(lengths), batch_size=size, seed=seed, epoch=epoch)
+    assert sorted(np.concatenate(batches)) == list(range(len(lengths)))
+    assert sorted(len(batch) for batch in batches)[1:] == [size] * (len(batches) - 1)
+
+
+def test_seed_and_epoch_decide_the_order():
+    groups, lengths = np.arange(400), np.random.default_rng(0).integers(3, 40, 400)
+
+    def order(seed, epoch):
+        return np.concatenate(epoch_batches(groups, lengths, batch_size=16, seed=seed, epoch=epoch)).tolist()
+
+    assert order(1, 2) == order(1, 2)
+    assert order(1, 2) != order(1, 3)
+    assert order(1, 2) != order(2, 2)
+
+
+def test_lengths_in_a_batch_are_alike_and_batches_are_not_sorted():
+    lengths = np.random.default_rng(0).integers(3, 60, 2000)
+    batches = epoch_batches(np.arange(2000), lengths, batch_size=32, seed=0, epoch=0)
+    assert max(np.ptp(lengths[batch]) for batch in batches) < 12
+    means = [lengths[batch].mean() for batch in batches]
+    assert means != sorted(means)
+
+
+def test_a_positive_and_its_negative_share_a_batch():
+    count = 500
+    groups = np.concatenate([np.arange(count), np.arange(count)])
+    lengths = np.random.default_rng(0).integers(3, 60, 2 * count)
+    batches = epoch_batches(groups, lengths, batch_size=32, seed=0, epoch=0)
+    where = np.empty(2 * count, dtype=int)
+    for number, batch in enumerate(batches):
+        where[batch] = number
+    assert (where[:count] == where[count:]).mean() > 0.9
+
+
+def test_groups_are_positives_with_their_negatives():
+    pair_ids, positive_ids = np.array(["p1", "n1", "p2", "n2"]), np.array(["", "p1", "", "p2"])
+    groups = number_groups(pair_ids, positive_ids)
+    assert groups[0] == groups[1] != groups[2] == groups[3]

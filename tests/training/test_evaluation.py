@@ -1,0 +1,339 @@
+"""Scores of an encoder: correlations and baselines against other ways to compute them, and the files of a run."""
+
+import json
+import math
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import spearmanr
+
+from features.errors import InputError, ModelError, SettingsError
+from features.store.schemas import METRIC_NAMES
+from training.evaluation.baselines import assigned_membership, full_similarities, random_memberships
+from training.evaluation.correlation import spearman, spearman_matrix
+from training.evaluation.facets import EmbeddedPairs, score_facets
+from training.evaluation.run import evaluate, main, write_report
+from training.evaluation.tables import score_tables
+from training.facets import plan_layout
+from training.jobs import EvaluationJob, Source, TrainingJob
+from training.s3bert.data import MeasuredPairs
+from training.s3bert.train import train
+
+tied_columns = arrays(np.float64, (12, 3), elements=st.integers(0, 4).map(float))
+
+
+@given(left=tied_columns, right=tied_columns)
+def test_spearman_is_scipys_and_none_where_a_column_is_constant(left, right):
+    found = spearman(left, right)
+    for k in range(3):
+        if np.ptp(left[:, k]) == 0 or np.ptp(right[:, k]) == 0:
+            assert found[k] is None
+        else:
+            assert found[k] == pytest.approx(spearmanr(left[:, k], right[:, k]).statistic)
+    matrix = spearman_matrix(left, right)
+    for i in range(3):
+        for j in range(3):
+            expected = spearman(left[:, [i]], right[:, [j]])[0]
+            assert matrix[i, j] == pytest.approx(0 if expected is None else expected)
+
+
+def test_spearman_of_one_pair_is_undefined():
+    assert spearman(np.ones((1, 2)), np.ones((1, 2))) == [None, None]
+
+
+def test_random_partitions_are_seeded_and_overlap_nowhere():
+    first, second = random_memberships(dimension=10, n_facets=3, width=3, draws=2, seed=4)
+    for membership in (first, second):
+        assert membership.sum(axis=0).tolist() == [3, 3, 3]
+        assert membership.sum(axis=1).max() == 1
+    assert not np.array_equal(first, second)
+    again = random_memberships(dimension=10, n_facets=3, width=3, draws=2, seed=4)
+    np.testing.assert_array_equal(first, again[0])
+
+
+def test_the_integer_programme_finds_the_dimensions_that_carry_a_metric():
+    random = np.random.default_rng(0)
+    left, right = random.standard_normal((2, 300, 6)).astype(np.float32)
+    products = left * right
+    metrics = np.stack([products[:, 1] + products[:, 4], products[:, 2], random.random(300)], axis=1)
+    membership = assigned_membership(left, right, metrics.astype(np.float32))
+    assert membership[[1, 4], 0].tolist() == [1, 1]
+    assert membership[2, 1] == 1
+    assert (membership.sum(axis=1) <= 1).all()
+    assert (membership.sum(axis=0) >= 1).all()
+
+
+def test_the_integer_programme_is_optimal():
+    """Eq. 5 to 7 by trying every assignment."""
+    random = np.random.default_rng(1)
+    left, right, metrics = (random.standard_normal((40, n)).astype(np.float32) for n in (4, 4, 2))
+    weights = spearman_matrix(left * right, metrics)
+    best = max(
+        sum(weights[i, j] for i, j in enumerate(choice) if j < 2)
+        for choice in np.ndindex(3, 3, 3, 3)
+        if {0, 1} <= set(choice)
+    )
+    assert (assigned_membership(left, right, metrics) * weights).sum() == pytest.approx(best)
+
+
+def test_the_whole_embedding_is_one_value_for_all_facets():
+    random = np.random.default_rng(0)
+    left, right = random.standard_normal((2, 5, 4)).astype(np.float32)
+    found = full_similarities(left, right, 3)
+    assert found.shape == (5, 3)
+    assert (found == found[:, :1]).all()
+
+
+def test_facets_that_carry_their_metric_score_one_and_random_ones_less():
+    random = np.random.default_rng(0)
+    layout = plan_layout(["a", "b"], width=4, dimension=8)
+    left, right = random.standard_normal((2, 200, 8)).astype(np.float32)
+    metrics = layout.similarities(left, right).astype(np.float32)
+    rows = score_facets(EmbeddedPairs(left, right, left, right, metrics), layout, fitting=None, draws=5, seed=0)
+    for row in rows:
+        assert row.encoder == pytest.approx(1)
+        assert row.random is not None
+        assert row.full is not None
+        assert row.random < 0.9
+        assert row.full < 0.9
+        assert row.assigned is None
+
+
+@pytest.fixture(scope="module")
+def run_folder(tmp_path_factory, tiny_encoder, table_of_pairs):
+    """Return a run with a trained encoder, and the pairs beside it."""
+    from training.settings import TrainingSettings
+
+    folder = tmp_path_factory.mktemp("runs") / "one"
+    folder.mkdir()
+    MeasuredPairs.from_table(table_of_pairs, source={}).export(folder / "all.parquet")
+    settings = TrainingSettings(
+        backbone=str(tiny_encoder), facet_dimensions=2, layers_tuned=1, batch_size=8, epochs=2, threads=1
+    )
+    train(TrainingJob(source=Source(pairs=folder / "all.parquet"), training=settings, output=folder))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def job(run_folder):
+    ratings = run_folder / "rated.tsv"
+    ratings.write_text(
+        "sentence_a\tsentence_b\tscore\n"
+        "the cat sleeps\ta cat sleeps\t5\n"
+        "a dog runs\tthe red dog runs\t4\n"
+        "no man eats\tthree horse in a park\t0\n"
+        "two woman\ttwo child sees the house\t1.5\n"
+    )
+    return EvaluationJob(
+        source=Source(pairs=run_folder / "all.parquet"),
+        encoder=run_folder / "encoder",
+        output=run_folder,
+        ratings=({"dataset": "pairs", "name": "mine", "split": "test", "file": str(ratings)},),
+        examples=(("two cat <script>alert(1)</script>", "a cat & a dog"),),
+        random_draws=3,
+    )
+
+
+@pytest.fixture(scope="module")
+def scores(job):
+    return evaluate(job)
+
+
+def no_constant(text):
+    raise AssertionError(f"{text} is no JSON")
+
+
+def test_the_scores_on_disk_are_strict_json_and_what_was_returned(scores, job):
+    text = (job.output / "metrics.json").read_text()
+    assert json.loads(text, parse_constant=no_constant) == json.loads(json.dumps(scores))
+
+
+def test_the_scores_say_what_they_belong_to(scores, job, tiny_encoder):
+    assert scores["encoder"] == str(job.encoder)
+    assert scores["backbone"] == str(tiny_encoder)
+    assert re.fullmatch("[0-9a-f]{64}", scores["encoder_digest"])
+    assert re.fullmatch("[0-9a-f]{64}", scores["backbone_digest"])
+    assert scores["source"] == {"file": "all.parquet"}
+    assert scores["seed"] == 0
+    assert scores["facets"]["pairs"] == 12
+    assert scores["facets"]["split"] == "dev"
+
+
+def test_a_constant_metric_has_no_score(scores):
+    by_name = {row["name"]: row for row in scores["facets"]["rows"]}
+    constant = by_name.pop("named_entities")
+    assert [constant[key] for key in ("encoder", "full", "random", "assigned")] == [None] * 4
+    assert constant["agreeing"] == 1
+    for row in by_name.values():
+        assert all(-1 <= row[key] <= 1 for key in ("encoder", "full", "random"))
+        # A facet with a single assigned dimension has cosines of 1 and -1 only, perhaps of one of them.
+        assert row["assigned"] is None or -1 <= row["assigned"] <= 1
+
+
+def test_scores_are_those_of_the_vectors_of_the_plain_encoder(scores, job, table_of_pairs):
+    from sentence_transformers import SentenceTransformer
+
+    encoder = SentenceTransformer(str(job.encoder), device="cpu")
+    rows = table_of_pairs.filter((pl.col("split") == "dev") & (pl.col("kind") == "positive"))
+    left, right = encoder.encode(rows["text_a"].to_list()), encoder.encode(rows["text_b"].to_list())
+    cosines = [u[:2] @ v[:2] / np.linalg.norm(u[:2]) / np.linalg.norm(v[:2]) for u, v in zip(left, right, strict=True)]
+    assert scores["facets"]["rows"][0]["name"] == "smatch"
+    assert scores["facets"]["rows"][0]["encoder"] == pytest.approx(spearmanr(cosines, rows["smatch"]).statistic)
+
+
+def test_ratings_are_scored_for_encoder_teacher_facets_and_residual(scores, job, tiny_encoder):
+    from sentence_transformers import SentenceTransformer
+
+    (rating,) = scores["ratings"]
+    assert rating["name"] == "mine"
+    assert rating["pairs"] == 4
+    assert set(rating["facets"]) == {*METRIC_NAMES, "residual"}
+    rated = pl.read_csv(job.ratings[0]["file"], separator="\t")
+    for key, folder in (("encoder", job.encoder), ("teacher", tiny_encoder)):
+        model = SentenceTransformer(str(folder), device="cpu")
+        left, right = model.encode(rated["sentence_a"].to_list()), model.encode(rated["sentence_b"].to_list())
+        assert rating[key] == pytest.approx(spearmanr((left * right).sum(axis=1), rated["score"]).statistic)
+
+
+def test_pairs_are_written_with_measured_and_predicted_values(scores, job):
+    table = pl.read_parquet(job.output / "pairs.parquet")
+    assert table.height == 12
+    for name in METRIC_NAMES:
+        assert {f"{name}_measured", f"{name}_similarity", f"{name}_predicted"} <= set(table.columns)
+    found = spearmanr(table["wlk_similarity"], table["wlk_measured"]).statistic
+    assert scores["facets"]["rows"][METRIC_NAMES.index("wlk")]["encoder"] == pytest.approx(found)
+
+
+def test_tables_show_a_dash_and_a_note_where_a_metric_is_constant(scores):
+    facets, ratings, predictors = score_tables(scores)
+    row = next(row for row in facets.rows if row[0] == "named_entities")
+    assert row[1:] == ("–", "–", "–", "–")
+    assert "named_entities" in facets.note
+    assert "2 random dimensions" in facets.note
+    assert ratings.rows[0][:2] == ("mine", "4")
+    assert len(predictors.rows) == 16
+
+
+def test_the_model_card_gets_the_scores(scores, job):
+    card = (job.encoder / "README.md").read_text()
+    assert "| named_entities | – | – | – | – |" in card
+    assert f"| mine | 4 | {100 * scores['ratings'][0]['teacher']:.1f} |" in card
+    assert "Not evaluated" not in card
+
+
+class Page(HTMLParser):
+    """Collects what a browser would load, and checks that elements are closed."""
+
+    VOID = frozenset({"meta", "link", "img", "br", "hr", "input"})
+
+    def __init__(self):
+        super().__init__()
+        self.references, self.open, self.ids, self.tags = [], [], [], set()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        if tag not in self.VOID:
+            self.open.append(tag)
+        for name, value in attrs:
+            if name in {"src", "href", "xlink:href", "srcset", "data", "action"}:
+                self.references.append(value)
+            if name == "id":
+                self.ids.append(value)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self.open.pop()
+
+
+def test_the_report_stands_alone(scores, job):
+    text = (job.output / "report.html").read_text()
+    page = Page()
+    page.feed(text)
+    assert page.open == []
+    assert all(reference.startswith("#") for reference in page.references)
+    assert {reference[1:] for reference in page.references} <= set(page.ids)
+    assert not re.search(r"https?:|//\w|url\((?!#)|@import", text)
+    assert page.tags.isdisjoint({"script", "link", "img", "iframe", "object"})
+    assert text.count("<svg") >= 3
+
+
+def test_the_report_escapes_what_comes_from_data(scores, job):
+    text = (job.output / "report.html").read_text()
+    assert "<script>alert" not in text
+    assert "two cat &lt;script&gt;alert(1)&lt;/script&gt;" in text
+    assert "a cat &amp; a dog" in text
+
+
+def test_the_report_is_the_same_every_time(scores, job):
+    first = (job.output / "report.html").read_text()
+    assert write_report(job.output, job.encoder).read_text() == first
+    assert not re.search(r"\bnan\b", first)
+
+
+def test_an_evaluation_repeats_itself(scores, job, tmp_path):
+    again = evaluate(job.model_copy(update={"output": tmp_path}))
+    assert again == scores
+
+
+def test_without_ratings_and_other_pairs_there_are_still_scores(job, tmp_path):
+    scores = evaluate(
+        job.model_copy(
+            update={"output": tmp_path, "ratings": (), "examples": (), "corpora": ("left",), "split": "test"}
+        )
+    )
+    assert scores["ratings"] == []
+    assert scores["facets"]["corpora"] == ["left"]
+    assert (tmp_path / "report.html").exists()
+
+
+def test_a_split_without_pairs_is_an_error(job):
+    with pytest.raises(InputError, match="'nothing'"):
+        evaluate(job.model_copy(update={"split": "nothing"}))
+
+
+def test_a_folder_that_is_no_encoder_is_an_error(job, tiny_encoder):
+    with pytest.raises(ModelError, match="no encoder with facets"):
+        evaluate(job.model_copy(update={"encoder": tiny_encoder}))
+
+
+def test_wrong_ratings_are_an_error(job):
+    with pytest.raises(SettingsError, match="ratings"):
+        evaluate(job.model_copy(update={"ratings": ({"dataset": "none"},)}))
+
+
+def test_a_report_before_an_evaluation_is_an_error(job, tmp_path):
+    with pytest.raises(InputError, match="facetflow evaluate"):
+        write_report(tmp_path, job.encoder)
+
+
+def test_the_process_writes_the_same_files(job, scores, tmp_path, capsys):
+    settings = tmp_path / "evaluate.json"
+    settings.write_text(job.model_copy(update={"output": tmp_path / "out"}).model_dump_json())
+    assert main(["--settings", str(settings)]) == 0
+    assert json.loads((tmp_path / "out" / "metrics.json").read_text()) == json.loads(json.dumps(scores))
+    settings.write_text("{}")
+    assert main(["--settings", str(settings)]) == 1
+    assert capsys.readouterr().err.splitlines()[-1].startswith("error: ")
+
+
+def test_no_number_of_a_score_is_nan(scores):
+    def numbers(value):
+        if isinstance(value, dict):
+            value = list(value.values())
+        if isinstance(value, list):
+            return [number for part in value for number in numbers(part)]
+        return [value] if isinstance(value, float) else []
+
+    found = numbers(scores)
+    assert len(found) > 60
+    assert all(math.isfinite(number) for number in found)

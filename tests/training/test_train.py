@@ -1,0 +1,252 @@
+"""Training as a whole, with a tiny encoder: it learns, repeats itself, survives a kill, and says what is wrong."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import torch
+from sentence_transformers import SentenceTransformer
+
+from features.errors import InputError, RunError, SettingsError
+from training.facets import FacetLayout
+from training.jobs import Source, TrainingJob, latest_encoder
+from training.s3bert import checkpoints, loop
+from training.s3bert.data import MeasuredPairs
+from training.s3bert.train import main, train
+from training.settings import TrainingSettings
+
+SENTENCES = ["the cat sleeps", "two dog runs in the park", "no man sees a red horse"]
+
+
+@pytest.fixture
+def job(measured, settings, tmp_path):
+    measured.export(tmp_path / "pairs.parquet")
+    return TrainingJob(source=Source(pairs=tmp_path / "pairs.parquet"), training=settings, output=tmp_path / "run")
+
+
+def weights(folder):
+    return SentenceTransformer(str(folder), device="cpu").state_dict()
+
+
+def assert_same_weights(left, right):
+    first, second = weights(left), weights(right)
+    assert first.keys() == second.keys()
+    for name in first:
+        assert torch.equal(first[name], second[name]), name
+    assert (left / "facets.json").read_text() == (right / "facets.json").read_text()
+
+
+def with_changes(job, folder, **changes):
+    return job.model_copy(
+        update={"output": job.output.parent / folder, "training": job.training.model_copy(update=changes)}
+    )
+
+
+def test_a_trained_encoder_loads_with_plain_sentence_transformers(job, tiny_encoder):
+    folder = train(job)
+    encoder = SentenceTransformer(str(folder), device="cpu")
+    vectors = encoder.encode(SENTENCES)
+    assert vectors.shape == (3, 48)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    before, after = weights(tiny_encoder), weights(folder)
+    changed = {name for name in before if not torch.equal(before[name], after[name])}
+    assert changed
+    assert all("encoder.layer.2." in name for name in changed)
+    layout = FacetLayout.load(folder)
+    assert layout.dimension == 48
+    assert layout.residual == slice(30, 48)
+    assert all(len(facet.usual) > 1 and list(facet.usual) == sorted(facet.usual) for facet in layout.facets)
+    assert any(facet.slope != 1 for facet in layout.facets)
+
+
+def test_the_folder_has_the_vectors_that_the_training_ended_with(job, monkeypatch):
+    kept = {}
+    run = loop.Loop.run
+
+    def remember(self):
+        outcome = run(self)
+        self.backbone.states = None
+        tokens = self.backbone.tokenize(SENTENCES, max_tokens=32)
+        kept["vectors"] = self.backbone.embed_many(tokens, np.arange(3))
+        return outcome
+
+    monkeypatch.setattr(loop.Loop, "run", remember)
+    folder = train(with_changes(job, "exact", precision="float32"))
+    np.testing.assert_allclose(
+        SentenceTransformer(str(folder), device="cpu").encode(SENTENCES), kept["vectors"], atol=1e-5
+    )
+
+
+def test_the_dev_loss_falls_and_the_best_model_is_kept(job):
+    report = json.loads((train(job) / "training.json").read_text())
+    losses = {entry["step"]: entry["total"] for entry in report["history"]}
+    assert report["steps"] == 3 * 9  # 72 training pairs in batches of 8
+    assert set(losses) == {4, 8, 9, 12, 16, 18, 20, 24, 27}
+    assert report["best_step"] == min(losses, key=losses.get)
+    assert report["dev"]["total"] == min(losses.values()) < losses[4]
+
+
+def test_the_same_seed_gives_the_same_encoder_and_another_one_another(job):
+    first = train(job)
+    assert_same_weights(first, train(with_changes(job, "again")))
+    other = weights(train(with_changes(job, "other", seed=1)))
+    assert any(not torch.equal(value, other[name]) for name, value in weights(first).items())
+
+
+@pytest.mark.parametrize("step", [5, 9, 13, 26])
+def test_a_stopped_training_goes_on_as_if_nothing_had_happened(job, step, monkeypatch):
+    whole = train(job)
+    resumed = with_changes(job, "stopped")
+    run = loop.Loop.run
+
+    def stop(reached):
+        if reached == step:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(loop.Loop, "run", lambda self: run(self, stop))
+        with pytest.raises(KeyboardInterrupt):
+            train(resumed)
+    assert not (resumed.output / "encoder").exists()
+    assert checkpoint_step(resumed.output) == step // 5 * 5
+    assert_same_weights(whole, train(resumed))
+    reports = [json.loads((folder / "training.json").read_text()) for folder in (whole, resumed.output / "encoder")]
+    assert reports[0]["history"] == reports[1]["history"]
+    assert reports[0]["best_step"] == reports[1]["best_step"]
+    assert not (resumed.output / checkpoints.FILE_NAME).exists()
+
+
+def checkpoint_step(folder):
+    return torch.load(folder / checkpoints.FILE_NAME, weights_only=True)["step"]
+
+
+@pytest.mark.slow
+def test_a_killed_process_goes_on_from_its_checkpoint(job):
+    whole = train(with_changes(job, "whole", epochs=40))
+    killed = with_changes(job, "killed", epochs=40)
+    settings = job.output.parent / "job.json"
+    settings.write_text(killed.model_dump_json())
+    command = [sys.executable, "-m", "training.s3bert.train", "--settings", str(settings)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, env=os.environ | {"OMP_NUM_THREADS": "1"}) as process:
+        while not (killed.output / checkpoints.FILE_NAME).exists():
+            assert process.poll() is None, process.stderr.read().decode()
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    assert not (killed.output / "encoder").exists()
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "resumed at step" in done.stderr
+    assert "pairs/s" in done.stderr
+    assert_same_weights(whole, killed.output / "encoder")
+
+
+def test_a_finished_job_is_not_done_again(job):
+    folder = train(job)
+    before = (folder / "training.json").stat().st_mtime_ns
+    assert train(job) == folder
+    assert train(with_changes(job, "run", log_every=7, checkpoint_every=3)) == folder
+    assert (folder / "training.json").stat().st_mtime_ns == before
+    assert latest_encoder(job.output.parent) == folder
+
+
+def test_a_checkpoint_of_other_settings_is_refused(job, monkeypatch):
+    run = loop.Loop.run
+
+    def stop(step):
+        if step == 6:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(loop.Loop, "run", lambda self: run(self, stop))
+        with pytest.raises(KeyboardInterrupt):
+            train(job)
+    with pytest.raises(SettingsError, match="other settings, data or backbone"):
+        train(with_changes(job, "run", learning_rate=1e-4))
+
+
+def test_a_damaged_checkpoint_is_an_error(job):
+    job.output.mkdir()
+    (job.output / checkpoints.FILE_NAME).write_bytes(b"half a file")
+    with pytest.raises(RunError, match="damaged"):
+        train(job)
+
+
+def test_a_checkpoint_with_code_in_it_is_not_run(tmp_path):
+    class Evil:
+        def __reduce__(self):
+            return (os.mkdir, (str(tmp_path / "made"),))
+
+    torch.save({"identity": "x", "code": Evil()}, tmp_path / checkpoints.FILE_NAME)
+    with pytest.raises(RunError, match="damaged"):
+        checkpoints.load(tmp_path / checkpoints.FILE_NAME, identity="x")
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_loss_that_is_no_number_ends_the_training_with_advice(job, monkeypatch):
+    monkeypatch.setattr(loop.ConsistencyObjective, "forward", lambda _self, left, *_rest: left.sum() * float("nan"))
+    with pytest.raises(RunError, match=r"nan at step 1 .*lower learning_rate"):
+        train(job)
+
+
+def test_without_dev_pairs_the_last_model_is_kept(job, caplog):
+    with caplog.at_level("WARNING", logger="training"):
+        folder = train(with_changes(job, "no-dev", splits=("train", "none")))
+    report = json.loads((folder / "training.json").read_text())
+    assert (report["dev"], report["best_step"], report["history"]) == (None, 27, [])
+    assert "last model is kept" in caplog.text
+
+
+def test_pairs_of_other_corpora_and_splits_are_left_out(job):
+    report = json.loads((train(with_changes(job, "left", corpora=("left",))) / "training.json").read_text())
+    assert report["corpora"] == {"left": {"train": 36, "dev": 12, "licence": ""}}
+
+
+def test_nothing_to_learn_from_is_an_error(job):
+    with pytest.raises(InputError, match="'training'"):
+        train(with_changes(job, "none", splits=("training", "dev")))
+
+
+def test_the_released_configuration_trains_too(job):
+    preset = TrainingSettings(preset="released", **job.training.model_dump(exclude_unset=True))
+    folder = train(job.model_copy(update={"training": preset, "output": job.output.parent / "released"}))
+    assert FacetLayout.load(folder).similarity == "manhattan"
+
+
+def test_scaled_targets_are_undone_in_the_layout(job):
+    layout = FacetLayout.load(train(with_changes(job, "minmax", targets="minmax", facet_weights="variance")))
+    train_metrics = MeasuredPairs.from_file(job.source.pairs).select(splits=("train",)).metrics()
+    for k, facet in enumerate(layout.facets):
+        assert facet.offset == pytest.approx(train_metrics[:, k].min())
+
+
+def test_the_model_card_says_where_it_comes_from(job):
+    card = (train(job.model_copy(update={"licences": {"left": "CC BY 4.0"}})) / "README.md").read_text()
+    assert "| left | 36 | 12 | CC BY 4.0 |" in card
+    assert "| right | 36 | 12 | not recorded" in card
+    assert "`learning_rate`" not in card
+    assert "| learning_rate | `0.001` |" in card
+    assert "smatch 0–1, unlabeled 2–3" in card
+    assert "residual 30–47" in card
+    assert "Not evaluated yet." in card
+
+
+def test_the_process_says_in_one_line_what_is_wrong(job, tmp_path, capsys):
+    (tmp_path / "job.json").write_text('{"source": {"store": "s"}, "output": "o", "trainin": {}}')
+    assert main(["--settings", str(tmp_path / "job.json")]) == 1
+    assert capsys.readouterr().err == (
+        f"error: trainin in '{tmp_path}/job.json' is wrong: Extra inputs are not permitted\n"
+    )
+    assert main(["--settings", str(tmp_path / "none.json")]) == 1
+    assert "cannot be read" in capsys.readouterr().err
+
+
+def test_a_source_is_a_store_or_a_table(tmp_path):
+    with pytest.raises(ValueError, match="either store"):
+        Source()
+    with pytest.raises(ValueError, match="either store"):
+        Source(store=tmp_path, pairs=tmp_path)
