@@ -36,6 +36,8 @@ CONNECT_TIMEOUT = 10.0
 DASK = {
     # A shard that takes this many workers with it is at fault, not the workers.
     "distributed.scheduler.allowed-failures": 3,
+    # A nanny brings its worker back. A local cluster would dismiss it for ever when that takes longer than 15 s.
+    "distributed.deploy.lost-worker-timeout": "1 day",
     "distributed.scheduler.worker-ttl": "30 minutes",
     # Not much less: it would fire while a dead worker is being replaced.
     "distributed.scheduler.no-workers-timeout": "5 minutes",

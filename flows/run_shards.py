@@ -1,9 +1,9 @@
 """Work through a plan: submit what is ready, read receipts, commit, and let go.
 
     waiting ── upstream committed ──> running ──┬── receipt ──> committed ──> frees what waits for it
-                  ▲                             ├── worker died ──┐
-                  └──── at most 3 times ────────┼─────────────────┘
-                                                └── error ──> failed; what needs it is left out
+                                        ▲       ├── error ──> failed; what needs it is left out
+                                        │       └── workers died ──> suspect ──> tried alone, after all others
+                                        └────────────────────────────────────────────────────┘
 
 Only this loop commits. A future is released as soon as its receipt is read: the shards of a future that is held are run
 again when the worker that made them dies (PrefectHQ/prefect#15442).
@@ -11,7 +11,7 @@ again when the worker that made them dies (PrefectHQ/prefect#15442).
 
 import queue
 import time
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,8 +46,6 @@ TASKS: dict[str, Task[..., Any]] = {
 }
 """Stage → its task."""
 
-RESUBMISSIONS = 3
-"""How often a shard is given to workers again after it, or its neighbour, has killed some."""
 IN_FLIGHT = 2
 """Shards that are submitted for each worker: one in work, one that is there when it is done."""
 COMMIT_EVERY = 5.0
@@ -111,7 +109,9 @@ class ShardRunner:
         self._lost: set[ShardKey] = set()
         self._running: dict[ShardKey, tuple[ShardWork, PrefectDaskFuture[Receipt]]] = {}
         self._finished: queue.SimpleQueue[ShardKey] = queue.SimpleQueue()
-        self._deaths: Counter[ShardKey] = Counter()
+        # Dask blames all shards on a worker for its death. Only one that runs alone is surely at fault.
+        self._suspects: deque[ShardWork] = deque()
+        self._alone: ShardKey | None = None
         self._receipts: list[Receipt] = []
         self._committed_at = time.monotonic()
         self._started: dict[str, float] = {}
@@ -131,8 +131,13 @@ class ShardRunner:
         self._show(work)
         waiting = list(work)
         self._open = {(item.stage, item.shard) for item in work}
-        while waiting or self._running:
-            waiting = self._submit(waiting)
+        while waiting or self._running or self._suspects:
+            if self._alone is None:
+                waiting = self._submit(waiting)
+            if not self._running and self._suspects:
+                suspect = self._suspects.popleft()
+                self._alone = (suspect.stage, suspect.shard)
+                self._start(suspect)
             if self._running:
                 self._collect()
             # A worker that has nothing to do may be waiting for what these commits free.
@@ -217,12 +222,12 @@ class ShardRunner:
         except Exception as error:  # noqa: BLE001 (whatever Dask raises for a task that it could not run)
             result = error
         future.wrapped_future.release()  # type: ignore[no-untyped-call]
+        alone, self._alone = self._alone == key, None
+        if isinstance(result, KilledWorker) and not alone:
+            self._suspects.append(work)
+            return
         if isinstance(result, KilledWorker):
-            self._deaths[key] += 1
-            if self._deaths[key] <= RESUBMISSIONS:
-                self._start(work)
-            else:
-                self._fail(work, f"it killed its worker in {self._deaths[key]} submissions; it may need more memory")
+            self._fail(work, "it killed every worker it was given to, also when it ran alone; it may need more memory")
             return
         if isinstance(result, BaseException):
             self._fail(work, _message(result))

@@ -215,17 +215,23 @@ def in_process(
     """Return what builds a project in this process, with further settings of Dask."""
 
     def build(project: Generated, settings: dict[str, object]) -> RunRecord:
-        from prefect.settings import PREFECT_API_URL, PREFECT_LOGGING_LEVEL, temporary_settings
+        from prefect.settings import (
+            PREFECT_API_URL,
+            PREFECT_LOGGING_LEVEL,
+            PREFECT_LOGGING_TO_API_ENABLED,
+            temporary_settings,
+        )
 
         from flows import cluster
-        from flows.build_features import build_features
+        from flows.local_run import run_flow
 
         monkeypatch.setenv("PREFECT_API_URL", server.url)
         for name, value in settings.items():
             monkeypatch.setitem(cluster.DASK, name, value)
-        with temporary_settings({PREFECT_API_URL: server.url, PREFECT_LOGGING_LEVEL: "CRITICAL"}):
-            state = build_features(project.folder / "facetflow.toml", return_state=True)
-            return state.result(raise_on_failure=False)
+        quiet = {PREFECT_LOGGING_LEVEL: "CRITICAL", PREFECT_LOGGING_TO_API_ENABLED: False}
+        with temporary_settings({PREFECT_API_URL: server.url, **quiet}):
+            record: RunRecord = run_flow("build_features", lambda: None, project_file=project.folder / "facetflow.toml")
+        return record
 
     return build
 
