@@ -17,9 +17,9 @@ from scipy.sparse import csr_array, vstack
 
 from features.metrics.alignment.problem import Problem
 
-MAX_LINKS = 200_000
-"""More links than this take gigabytes and minutes: such a pair stays open."""
-NODE_LIMIT = 5_000
+MAX_LINKS = 2_500
+"""With more links than this, HiGHS takes minutes: such a pair stays open."""
+NODE_LIMIT = 1_000
 """Nodes of HiGHS' tree; not seconds, because the outcome must not depend on the machine."""
 _OPTIMAL = 0
 _EPSILON = 1e-6

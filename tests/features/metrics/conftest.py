@@ -1,0 +1,139 @@
+"""Graphs for the metrics' tests: reference pairs with oracle scores, and random pairs."""
+
+import random
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+import features.metrics
+
+
+def forget_stale_kernels() -> None:
+    """Delete numba's cache when any kernel changed: it notices changes in a function's own file only."""
+    folder = Path(features.metrics.__file__).parent
+    cached = [path for suffix in ("nbi", "nbc") for path in folder.rglob(f"__pycache__/*.{suffix}")]
+    newest_source = max(path.stat().st_mtime for path in folder.rglob("*.py"))
+    if any(path.stat().st_mtime < newest_source for path in cached):
+        for path in cached:
+            path.unlink(missing_ok=True)
+
+
+forget_stale_kernels()  # before any kernel is called, and so before any is loaded
+
+from features.graphs.batch import GraphBatch  # noqa: E402
+from features.graphs.graph import AmrGraph  # noqa: E402
+from features.graphs.penman_files import read_blocks  # noqa: E402
+from features.metrics import LabelVectors  # noqa: E402
+from features.metrics.metric import Comparison  # noqa: E402
+
+CORPORA = ("sts", "sick", "para")
+
+
+@dataclass(frozen=True)
+class ReferencePairs:
+    """The development pairs of a BAMBOO corpus."""
+
+    texts: tuple[list[str], list[str]]
+    graphs: tuple[list[AmrGraph], list[AmrGraph]]
+    comparison: Comparison
+
+
+@pytest.fixture(scope="session")
+def no_vectors() -> LabelVectors:
+    """Return a table without words: the vector of every word is drawn."""
+    return LabelVectors([], np.empty((0, 16), np.float32))
+
+
+@pytest.fixture(scope="session")
+def reference_pairs(shared, no_vectors):
+    """Return a function from the name of a corpus to its pairs."""
+
+    @cache
+    def load(corpus: str) -> ReferencePairs:
+        blocks = [list(read_blocks(shared / "data" / "bamboo" / corpus / f"{side}.dev.amr.gz")) for side in ("src", "tgt")]  # fmt: skip  # noqa: E501
+        texts = tuple([block.text for block in side] for side in blocks)
+        pairs = np.arange(len(texts[0]))
+        both = GraphBatch.from_penman(texts[0]).followed_by(GraphBatch.from_penman(texts[1]))
+        return ReferencePairs(
+            texts,
+            tuple([block.graph for block in side] for side in blocks),
+            Comparison(both, pairs, pairs + len(pairs), no_vectors),
+        )
+
+    return load
+
+
+@pytest.fixture(scope="session")
+def oracle_rows(shared):
+    """Return a function from a file and a corpus to its rows: index of the pair → value of each column."""
+
+    def rows(name: str, corpus: str) -> dict[int, dict[str, str]]:
+        lines = (shared / "oracles" / name).read_text().splitlines()
+        header, *body = [line.split("\t") for line in lines]
+        table = [dict(zip(header, row, strict=True)) for row in body]
+        return {int(row["index"]): row for row in table if row["corpus"] == corpus}
+
+    return rows
+
+
+_CONCEPTS = ["boy", "girl", "cat", "want-01", "see-01", "have-rel-role-91", "and", "all", "many", "name"]
+_ROLES = ["ARG0", "ARG1", "ARG2", "mod", "domain", "name", "quant", "op1", "part", "consist-of", "location"]
+_CONSTANTS = [("polarity", "-"), ("quant", "2"), ("quant", "2.0"), ("op1", '"Bob"'), ("op2", "3"), ("mod", "1"), ("ARG2", "5")]  # fmt: skip  # noqa: E501
+
+
+@st.composite
+def amr_graphs(draw, max_nodes: int = 6) -> AmrGraph:
+    """Draw a connected graph: a tree from the root, some further relations, some constants."""
+    n = draw(st.integers(1, max_nodes))
+    nodes = st.integers(0, n - 1)
+    roles = st.sampled_from(_ROLES)
+    concepts = draw(st.lists(st.sampled_from(_CONCEPTS), min_size=n, max_size=n))
+    relations = [(draw(st.integers(0, i - 1)), draw(roles), i) for i in range(1, n)]
+    relations += draw(st.lists(st.tuples(nodes, roles, nodes), max_size=3))
+    attributes = draw(st.lists(st.tuples(nodes, st.sampled_from(_CONSTANTS)), max_size=3))
+    return AmrGraph(concepts, [(node, *constant) for node, constant in attributes], relations)
+
+
+@pytest.fixture(scope="session")
+def graph_pairs():
+    """Return a strategy: lists of pairs of random graphs, with some concepts and roles in common."""
+    return st.lists(st.tuples(amr_graphs(), amr_graphs()), min_size=1, max_size=5)
+
+
+@pytest.fixture(scope="session")
+def write_penman():
+    """Return a function that writes a graph as PENMAN in a random way: names, order of branches, what is inverted."""
+
+    def write(graph: AmrGraph, seed: int) -> str:
+        chance = random.Random(seed)
+        names = [f"x{number}" for number in chance.sample(range(100), len(graph.concepts))]
+        reached, used = {0}, set()  # nodes of the tree that is written with parentheses, and its relations
+        while len(reached) < len(graph.concepts):
+            for index, (source, _, target) in enumerate(graph.relations):
+                if source in reached and target not in reached:
+                    reached.add(target)
+                    used.add(index)
+
+        def node(number: int) -> str:
+            branches = [f":{role} {value}" for at, role, value in graph.attributes if at == number]
+            for index, (source, role, target) in enumerate(graph.relations):
+                if index in used:
+                    if source == number:
+                        branches.append(f":{role} {node(target)}")
+                    continue
+                # A relation between arguments may as well be written from its target.
+                inverted = role.startswith("ARG") and turned[index]
+                if (target if inverted else source) == number:
+                    other = names[source if inverted else target]
+                    branches.append(f":{role}{'-of' * inverted} {other}")
+            chance.shuffle(branches)
+            return f"({names[number]} / {graph.concepts[number]} {' '.join(branches)})"
+
+        turned = [chance.random() < 0.5 for _ in graph.relations]
+        return node(0)
+
+    return write

@@ -1,0 +1,171 @@
+"""The exact alignment: brute force, the integer programme, the parts."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.optimize import linear_sum_assignment
+
+from features.graphs.batch import GraphBatch
+from features.graphs.table import graphs_frame
+from features.metrics.alignment import integer_program
+from features.metrics.alignment.assignment import assign, make_workspace
+from features.metrics.alignment.integer_program import solve_exactly
+from features.metrics.alignment.problem import matches
+from features.metrics.alignment.search import Budget
+from features.metrics.alignment.solve import BUDGET, best_matches, build_pair
+from features.metrics.triples import TripleBatch, smatch_triples, unlabeled_triples
+
+NO_BUDGET = Budget(nodes=0, root_iterations=1, node_iterations=1, work=0.0)
+
+on_random_graphs = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
+
+
+def arrays_of(triples: TripleBatch):
+    return (
+        triples.node_offsets,
+        triples.labels,
+        triples.attribute_offsets,
+        triples.attributes,
+        triples.relation_offsets,
+        triples.relations,
+    )
+
+
+def best_by_brute_force(triples: TripleBatch, left: int, right: int) -> int:
+    """Try every injective mapping, with the triples as multisets."""
+
+    def read(graph):
+        nodes = range(*triples.node_offsets[graph : graph + 2])
+        attributes = triples.attributes[range(*triples.attribute_offsets[graph : graph + 2])].tolist()
+        relations = triples.relations[range(*triples.relation_offsets[graph : graph + 2])].tolist()
+        facts = {("instance", i, int(triples.labels[node])): 1 for i, node in enumerate(nodes)}
+        facts |= {("attribute", node, key): count for node, key, count in attributes}
+        facts |= {("relation", source, target, role): count for source, target, role, count in relations}
+        return len(nodes), facts
+
+    (n, facts), (m, others) = sorted((read(left), read(right)), key=lambda graph: graph[0])
+    best = 0
+    for image in permutations(range(m), n):
+        total = 0
+        for (kind, first, *rest), count in facts.items():
+            moved = (kind, image[first], *rest) if kind != "relation" else (kind, image[first], image[rest[0]], rest[1])
+            total += min(count, others.get(moved, 0))
+        best = max(best, total)
+    return best
+
+
+@on_random_graphs
+@given(data=st.data())
+def test_equal_to_brute_force(data, graph_pairs):
+    left, right = zip(*data.draw(graph_pairs), strict=True)
+    graphs = GraphBatch.from_rows(graphs_frame([*left, *right]))
+    pairs = np.arange(len(left))
+    for triples in (smatch_triples(graphs), unlabeled_triples(graphs)):
+        matched, proven = best_matches(triples, pairs, pairs + len(left))
+        assert proven.all()
+        assert matched.tolist() == [best_by_brute_force(triples, pair, pair + len(left)) for pair in pairs]
+
+
+@on_random_graphs
+@given(data=st.data())
+def test_the_integer_programme_finds_what_the_search_finds(data, graph_pairs):
+    left, right = data.draw(graph_pairs)[0]
+    triples = unlabeled_triples(GraphBatch.from_rows(graphs_frame([left, right])))
+    first, second = np.array([0]), np.array([1])
+    (searched,), _ = best_matches(triples, first, second)
+    assert solve_exactly(build_pair(arrays_of(triples), 0, 1), 0.0) == (searched, True)
+    (programmed,), (proven,) = best_matches(triples, first, second, NO_BUDGET)
+    assert (programmed, proven) == (searched, True)
+
+
+def grid(width: int, height: int) -> str:
+    """Write a grid of equal nodes and roles: as many symmetries as there can be."""
+
+    def row(y):
+        text = f"(n{y}x{width} / a)"
+        for x in reversed(range(width)):
+            below = f" :r {row(y + 1)}" if x == 0 and y + 1 < height else ""
+            text = f"(n{y}x{x} / a :r {text}{below})"
+        return text
+
+    return row(0)
+
+
+def test_hard_pairs_are_solved_by_branching():
+    graphs = GraphBatch.from_penman([grid(5, 3), grid(3, 5), grid(8, 2)])
+    first, second = np.array([0, 0, 1]), np.array([1, 2, 2])
+    triples = unlabeled_triples(graphs)
+    at_the_root = Budget(nodes=0, root_iterations=80, node_iterations=20, work=2e9)
+    matched, proven = best_matches(triples, first, second, BUDGET)
+    assert proven.all()
+    assert matched.tolist() == best_matches(triples, first, second, at_the_root)[0].tolist()
+
+
+def test_a_pair_that_is_left_open_says_so(monkeypatch):
+    monkeypatch.setattr(integer_program, "MAX_LINKS", 0)
+    graphs = GraphBatch.from_penman([grid(5, 3), grid(3, 5)])
+    triples = unlabeled_triples(graphs)
+    first, second = np.array([0]), np.array([1])
+    (found,), (proven,) = best_matches(triples, first, second, NO_BUDGET)
+    assert not proven
+    (best,), _ = best_matches(triples, first, second)
+    assert 0 < found <= best
+
+
+def test_an_integer_programme_that_stops_early_says_so(monkeypatch):
+    monkeypatch.setattr(integer_program, "NODE_LIMIT", 0)
+    graphs = GraphBatch.from_penman([grid(6, 4), grid(4, 6)])
+    found, proven = solve_exactly(build_pair(arrays_of(unlabeled_triples(graphs)), 0, 1), 3.0)
+    assert not proven
+    assert found >= 3.0
+
+
+def test_graphs_of_two_hundred_nodes_are_aligned():
+    chain = "".join(f"(n{i} / c{i % 7} :r{i % 3} " for i in range(200)) + "(e / end)" + ")" * 200
+    other = "".join(f"(n{i} / c{i % 5} :r{i % 3} " for i in range(180)) + "(e / end)" + ")" * 180
+    triples = smatch_triples(GraphBatch.from_penman([chain, other]))
+    (same,), (proven,) = best_matches(triples, np.array([0]), np.array([0]))
+    assert proven
+    assert same == triples.sizes[0]
+    (found,), _ = best_matches(triples, np.array([0]), np.array([1]), Budget(5, 20, 5, 1e8))
+    assert 0 < found < triples.sizes[1]
+
+
+def test_an_alignment_counts_its_matches():
+    triples = smatch_triples(
+        GraphBatch.from_penman(
+            [
+                "(w / want-01 :ARG0 (b / boy) :ARG1 (s / sleep-01 :ARG0 b))",
+                "(w / want-01 :ARG0 (g / girl) :ARG1 (s / sleep-01 :ARG0 g))",
+            ]
+        )
+    )
+    problem = build_pair(arrays_of(triples), 0, 1)
+    assert matches(problem, np.array([0, 1, 2])) == 6  # TOP, want-01, sleep-01 and three relations
+    assert matches(problem, np.array([0, -1, 2])) == 4
+    assert matches(problem, np.array([1, 2, 0])) == 0
+
+
+@settings(deadline=None)
+@given(data=st.data())
+def test_assignment_is_that_of_scipy_and_its_prices_prove_it(data):
+    n_rows = data.draw(st.integers(1, 6))
+    n_columns = data.draw(st.integers(n_rows, 8))
+    values = data.draw(arrays(np.float64, (n_rows, n_columns), elements=st.integers(0, 12).map(lambda x: x / 4)))
+    column_of = np.empty(n_rows, np.int64)
+    work = make_workspace(n_columns)
+    total = assign(values.ravel(), n_rows, n_columns, column_of, work)
+    rows, columns = linear_sum_assignment(values, maximize=True)
+    assert total == pytest.approx(values[rows, columns].sum())
+    assert len(set(column_of.tolist())) == n_rows
+    assert total == pytest.approx(values[np.arange(n_rows), column_of].sum())
+    reduced = -values - work.row_price[1 : n_rows + 1, None] - work.column_price[None, 1 : n_columns + 1]
+    assert reduced.min() >= -1e-9
+    assert np.abs(reduced[np.arange(n_rows), column_of]).max() <= 1e-9
+    assert work.column_price[1 : n_columns + 1].max() <= 1e-9

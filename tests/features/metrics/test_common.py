@@ -1,0 +1,161 @@
+"""What every metric promises, on random graphs; a metric that is not classified here fails."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from features.graphs.batch import GraphBatch
+from features.graphs.table import graphs_frame
+from features.metrics import ALGORITHM_VERSION, METRICS, measure
+from features.metrics.metric import Comparison
+from features.store.schemas import ALIGNED_METRICS, METRIC_NAMES
+
+
+@dataclass(frozen=True)
+class Traits:
+    """How a metric is classified; see `Metric`."""
+
+    aligned: bool = False
+    vacuous: float | None = 1.0
+    lacking: str = ""
+    """A graph without the structure that the metric looks at, where there is such a graph."""
+
+
+CLASSIFIED = {
+    "smatch": Traits(aligned=True, vacuous=None),
+    "unlabeled": Traits(aligned=True, vacuous=None),
+    "frames": Traits(lacking="(b / boy)"),
+    "concepts": Traits(vacuous=None),
+    "named_entities": Traits(lacking="(b / boy)"),
+    "negations": Traits(lacking="(b / boy :quant 2)"),
+    "coreference": Traits(aligned=True, lacking="(s / see-01 :ARG0 (b / boy))"),
+    "srl": Traits(aligned=True, lacking="(b / boy :mod (y / young))"),
+    "wlk": Traits(vacuous=None),
+    "wwlk": Traits(vacuous=None),
+    "max_indegree": Traits(vacuous=None),
+    "max_outdegree": Traits(vacuous=None),
+    "max_degree": Traits(vacuous=None),
+    "root": Traits(vacuous=None),
+    "quantifiers": Traits(lacking="(b / boy :mod (y / young))"),
+}
+
+seeds = st.integers(0, 2**32 - 1)
+on_random_graphs = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
+TOLERANCE = 1e-6  # sums of doubles in another order; a squared distance of rounding has a root of 1e-7
+
+
+def scores(left, right, vectors) -> pl.DataFrame:
+    return measure(*(GraphBatch.from_rows(graphs_frame(side)) for side in (left, right)), vectors)
+
+
+def assert_same(one: pl.DataFrame, other: pl.DataFrame) -> None:
+    for name in METRICS:
+        np.testing.assert_allclose(one[name], other[name], rtol=0, atol=TOLERANCE, err_msg=name)
+
+
+def test_every_metric_is_classified_and_has_its_column():
+    assert set(CLASSIFIED) == set(METRICS), "classify the new metric in CLASSIFIED"
+    assert tuple(METRICS) == METRIC_NAMES
+    assert tuple(name for name, metric in METRICS.items() if metric.proof) == ALIGNED_METRICS
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_what_a_metric_says_of_itself(name):
+    metric, traits = METRICS[name], CLASSIFIED[name]
+    assert metric.name == name
+    assert metric.symmetric
+    assert metric.range == (0.0, 1.0)
+    assert metric.vacuous == traits.vacuous
+    assert (metric.proof is not None) == traits.aligned
+    assert bool(traits.lacking) == (metric.vacuous is not None)
+    assert metric.summary
+    assert metric.signature(ALGORITHM_VERSION).startswith(f"{name}|")
+    assert metric.signature(ALGORITHM_VERSION).endswith(f"|version:{ALGORITHM_VERSION}")
+
+
+def test_signatures_differ():
+    assert len({metric.signature("1").partition("|")[2] + name for name, metric in METRICS.items()}) == len(METRICS)
+
+
+@pytest.mark.parametrize("name", [name for name, traits in CLASSIFIED.items() if traits.lacking])
+def test_graphs_that_both_lack_the_structure_agree_and_one_that_lacks_it_does_not(name, no_vectors):
+    lacking = CLASSIFIED[name].lacking
+    having = "(w / want-01 :ARG0 (b / boy :name (n / name) :polarity - :quant 2) :ARG1 (s / see-01 :ARG0 b))"
+    values = measure(
+        GraphBatch.from_penman([lacking, lacking, having]),
+        GraphBatch.from_penman([lacking.replace("boy", "girl"), having, lacking]),
+        no_vectors,
+        [name],
+    )[name]
+    assert values.to_list() == [METRICS[name].vacuous, 0.0, 0.0]
+
+
+@on_random_graphs
+@given(data=st.data())
+def test_scores_are_in_range_and_symmetric(data, graph_pairs, no_vectors):
+    left, right = zip(*data.draw(graph_pairs), strict=True)
+    forth, back = scores(left, right, no_vectors), scores(right, left, no_vectors)
+    for name, metric in METRICS.items():
+        lowest, highest = metric.range
+        assert forth[name].is_finite().all(), name
+        assert forth[name].is_between(lowest, highest).all(), (name, forth[name].to_list())
+    assert_same(forth, back)
+
+
+@on_random_graphs
+@given(data=st.data())
+def test_a_graph_is_identical_with_itself(data, graph_pairs, no_vectors):
+    graphs = [graph for pair in data.draw(graph_pairs) for graph in pair]
+    frame = scores(graphs, graphs, no_vectors)
+    for name in METRICS:
+        np.testing.assert_allclose(frame[name], 1.0, rtol=0, atol=TOLERANCE, err_msg=name)
+        assert (frame[name] <= 1.0).all(), name
+
+
+@on_random_graphs
+@given(data=st.data(), seed=seeds, other_seed=seeds)
+def test_names_of_variables_and_the_order_of_triples_do_not_matter(
+    data, seed, other_seed, graph_pairs, no_vectors, write_penman
+):
+    pairs = data.draw(graph_pairs)
+    batches = [
+        GraphBatch.from_penman([write_penman(pair[side], some_seed) for pair in pairs])
+        for some_seed in (seed, other_seed)
+        for side in (0, 1)
+    ]
+    one, other = measure(*batches[:2], no_vectors), measure(*batches[2:], no_vectors)
+    assert_same(one, other)
+    rewritten = measure(batches[0], batches[2], no_vectors)  # each left graph with itself, written twice
+    for name in METRICS:
+        np.testing.assert_allclose(rewritten[name], 1.0, rtol=0, atol=TOLERANCE, err_msg=name)
+
+
+@on_random_graphs
+@given(data=st.data())
+def test_statistics_add_up_to_the_score_of_a_corpus(data, graph_pairs, no_vectors):
+    left, right = zip(*data.draw(graph_pairs), strict=True)
+    graphs = GraphBatch.from_rows(graphs_frame([*left, *right]))
+    pairs = np.arange(len(left))
+    comparison = Comparison(graphs, pairs, pairs + len(left), no_vectors)
+    for name, metric in METRICS.items():
+        statistics = metric.statistics(comparison)
+        assert statistics.shape[0] == len(left), name
+        total = metric.number(statistics.sum(axis=0, keepdims=True))[0]
+        each = metric.number(statistics)
+        assert each.min() - TOLERANCE <= total <= each.max() + TOLERANCE, name
+
+
+@on_random_graphs
+@given(data=st.data())
+def test_a_pair_has_the_same_score_alone_and_in_company(data, graph_pairs, no_vectors):
+    pairs = data.draw(graph_pairs)
+    left, right = zip(*pairs, strict=True)
+    together = scores(left, right, no_vectors)
+    alone = pl.concat([scores([first], [second], no_vectors) for first, second in pairs[:2]])
+    assert_same(together[:2], alone)
