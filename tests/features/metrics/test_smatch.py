@@ -34,7 +34,7 @@ def test_the_example_of_cai_and_knight(no_vectors):
             "(a / and :op1 (b / boy :ARG0-of (s / sleep-01)))",
             "(a / and :op1 (b / boy) :op2 (s / sleep-01 :ARG0 b))",
             "12/13",
-        ),  # fmt: skip  # noqa: E501
+        ),
         # `mod` is the inverse of `domain`.
         ("(b / boy :mod (y / young))", "(b / boy :domain-of (y / young))", "1"),
         ("(b / boy :mod (y / young))", "(b / boy :domain (y / young))", "3/4"),

@@ -49,9 +49,9 @@ def greatest_match(left, right) -> int:
             if key == other_key:
                 gain[i, j] += min(count, other_count)
     couples = [
-        (i, j, k, l, min(count, other_count))
-        for (i, k, role), count in relations.items()
-        for (j, l, other_role), other_count in other_relations.items()
+        (source * m + other_source, target * m + other_target, min(count, other_count))
+        for (source, target, role), count in relations.items()
+        for (other_source, other_target, other_role), other_count in other_relations.items()
         if role == other_role
     ]
     rows, columns, upper = [], [], []
@@ -60,8 +60,8 @@ def greatest_match(left, right) -> int:
         columns += line
         upper.append(1.0)
     values = [1.0] * len(rows)
-    for y, (i, j, k, l, _) in enumerate(couples, start=n * m):
-        for x in (i * m + j, k * m + l):
+    for y, (*ends, _) in enumerate(couples, start=n * m):
+        for x in ends:
             rows += [len(upper)] * 2
             columns += [y, x]
             values += [1.0, -1.0]

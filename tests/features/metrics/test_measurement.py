@@ -1,0 +1,101 @@
+import numba
+import polars as pl
+import pytest
+
+from features.errors import SettingsError
+from features.graphs.batch import GraphBatch
+from features.graphs.table import encode
+from features.metrics import METRICS, measure
+from features.metrics.compiled import kernel
+from features.metrics.stage import measure_shard
+from features.store.schemas import LABEL_VECTORS, PAIRS, REJECTS
+from features.store.schemas import METRICS as COLUMNS
+from features.types import RejectCode
+
+SENTENCES = {
+    "s1": "(s / sleep-01 :ARG0 (b / boy))",
+    "s2": "(s / sleep-01 :ARG0 (g / girl :quant 2))",
+    "s3": "(c / cat)",
+}
+
+
+@pytest.fixture
+def amr():
+    return encode(list(SENTENCES), list(SENTENCES.values()), "by hand").rows
+
+
+@pytest.fixture
+def label_vectors():
+    return pl.DataFrame({"label": ["boy", "girl"], "vector": [[1.0, 0.0], [0.6, 0.8]]}, schema=LABEL_VECTORS)
+
+
+def pairs_of(*sentences) -> pl.DataFrame:
+    rows = [{"pair_id": f"p{n}", "sentence_a": a, "sentence_b": b} for n, (a, b) in enumerate(sentences)]
+    return pl.DataFrame(rows, schema={name: PAIRS[name] for name in ("pair_id", "sentence_a", "sentence_b")})
+
+
+def test_all_fifteen_come_in_one_frame(no_vectors):
+    batch = GraphBatch.from_penman(list(SENTENCES.values()))
+    frame = measure(batch, batch, no_vectors)
+    assert frame.columns == [name for name in COLUMNS if name != "pair_id"]
+    assert frame.height == len(SENTENCES)
+
+
+def test_some_metrics_can_be_chosen(no_vectors):
+    batch = GraphBatch.from_penman(["(b / boy)"])
+    assert measure(batch, batch, no_vectors, ["wlk", "smatch"]).columns == ["wlk", "smatch", "smatch_optimal"]
+
+
+def test_what_cannot_be_measured_is_refused(no_vectors):
+    batch, longer = GraphBatch.from_penman(["(b / boy)"]), GraphBatch.from_penman(["(b / boy)", "(g / girl)"])
+    with pytest.raises(SettingsError, match="no metric 'bleu'; choose from smatch"):
+        measure(batch, batch, no_vectors, ["bleu"])
+    with pytest.raises(SettingsError, match="1 graphs cannot be paired with 2"):
+        measure(batch, longer, no_vectors)
+
+
+def test_a_shard_has_a_row_for_each_pair_in_their_order(amr, label_vectors):
+    pairs = pairs_of(("s3", "s1"), ("s1", "s2"), ("s1", "s1"), ("s2", "s1"))
+    output = measure_shard(pairs, amr, label_vectors)
+    assert output.rows.schema == pl.Schema(COLUMNS)
+    assert output.rows["pair_id"].to_list() == ["p0", "p1", "p2", "p3"]
+    assert output.rejects.is_empty()
+    assert output.rows.row(2)[1 : 1 + len(METRICS)] == pytest.approx([1.0] * len(METRICS))
+    assert output.rows.row(1)[1:] == pytest.approx(output.rows.row(3)[1:])
+    assert output.rows["max_indegree"][1] == pytest.approx(0.6)
+
+
+def test_the_order_of_the_graphs_and_further_ones_do_not_matter(amr, label_vectors):
+    pairs = pairs_of(("s1", "s2"))
+    one = measure_shard(pairs, amr, label_vectors)
+    other = measure_shard(pairs, pl.concat([amr.reverse(), amr]), label_vectors)
+    assert one.rows.equals(other.rows)
+
+
+def test_a_pair_without_a_graph_is_rejected_and_the_shard_goes_on(amr, label_vectors):
+    output = measure_shard(pairs_of(("s1", "lost"), ("s1", "s2"), ("lost", "gone")), amr, label_vectors)
+    assert output.rows["pair_id"].to_list() == ["p1"]
+    assert output.rejects.schema == pl.Schema(REJECTS)
+    assert output.rejects["entity_id"].to_list() == ["p0", "p2"]
+    assert set(output.rejects["code"]) == {RejectCode.MISSING_PARSE}
+    assert "lost and gone" in output.rejects["message"][1]
+
+
+def test_an_empty_shard_is_an_empty_table(amr, label_vectors):
+    for pairs, graphs in ((pairs_of(), amr), (pairs_of(("s1", "s2")), amr[:0])):
+        output = measure_shard(pairs, graphs, label_vectors)
+        assert output.rows.schema == pl.Schema(COLUMNS)
+        assert output.rows.is_empty()
+        assert len(output.rejects) == len(pairs)
+
+
+def test_a_kernel_is_compiled_even_where_nothing_can_be_cached(monkeypatch):
+    compile_for_real = numba.njit
+
+    def njit(function, **options):
+        if options.get("cache"):
+            raise RuntimeError("cannot cache function: no locator available")
+        return compile_for_real(function, **options)
+
+    monkeypatch.setattr(numba, "njit", njit)
+    assert kernel(lambda x: x + 1)(2) == 3

@@ -1,0 +1,51 @@
+import doctest
+
+import pytest
+
+from features.graphs.batch import GraphBatch
+from features.metrics import label_vectors, measure, quantifiers
+
+
+def score(left, right, vectors):
+    batches = (GraphBatch.from_penman([text]) for text in (left, right))
+    return measure(*batches, vectors, ["quantifiers"])["quantifiers"].item()
+
+
+TWO_CATS = "(l / look-01 :ARG0 (c / cat :quant 2) :ARG1 (w / window))"
+A_WHITE_CAT = "(l / look-01 :ARG0 (c / cat :ARG1-of (w2 / white-03)) :direction (o / out :op1 (w / window)))"
+THREE_MEN_POSING = "(p / pose-02 :ARG0 (m / man :quant 3) :location (t / tent))"
+THREE_MEN_EATING = "(e / eat-01 :ARG0 (m / man :quant 3) :location (k / kitchen))"
+
+
+def test_the_examples_of_the_paper(no_vectors):
+    """Opitz & Frank 2022, Table 7, pairs 1 and 2: quantSim low and high."""
+    assert score(TWO_CATS, A_WHITE_CAT, no_vectors) == 0.0
+    assert score(THREE_MEN_POSING, THREE_MEN_EATING, no_vectors) == 1.0
+    assert score(TWO_CATS, THREE_MEN_POSING, no_vectors) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "value"),
+    [
+        ("(m / man :quant 3)", '(m / woman :quant "3.0")', 1),
+        ("(m / man :quant 1000)", '(m / man :quant "1,000")', 1),
+        ("(m / man :mod (a / all))", "(w / woman :mod (a / all))", 1),
+        ("(m / man :mod (a / all))", "(m / man :quant (a / all))", 1),
+        ("(m / man :mod (a / all))", "(a / all :domain (m / man))", 1),
+        ("(m / man :mod (a / all))", "(m / man :mod (s / some))", 0),
+        ("(m / man :mod (y / young))", "(m / man)", 1),
+        ("(m / man :quant (m2 / more-than :op1 3))", "(m / man :quant 3)", 2 / 3),
+        ("(m / man :quant (m2 / many))", "(m / man :quant (f / few))", 0),
+        ("(a / and :op1 (m / man :quant 2) :op2 (w / woman :quant 2))", "(m / man :quant 2)", 2 / 3),
+        ("(d / day :op1 3)", "(d / day)", 1),
+    ],
+)
+def test_what_counts(left, right, value, no_vectors):
+    assert score(left, right, no_vectors) == pytest.approx(value)
+
+
+@pytest.mark.parametrize("module", [quantifiers, label_vectors])
+def test_examples_of_the_docstrings(module):
+    result = doctest.testmod(module)
+    assert result.attempted > 0
+    assert result.failed == 0
