@@ -166,6 +166,9 @@ def _with_absolute_paths(project: Project, base: Path) -> Project:
 def _sentence(path: Path, error: ValidationError) -> str:
     """Return one sentence on the first thing that is wrong, with the number of the others."""
     problems = error.errors()
+    inner = [problem["loc"] for problem in problems]
+    # A list that lost its wrong items is reported as too short as well: only the innermost problem is one.
+    problems = [p for p in problems if not any(loc != p["loc"] and loc[: len(p["loc"])] == p["loc"] for loc in inner)]
     first = problems[0]
     key = _dotted(first["loc"])
     others = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""

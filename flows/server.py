@@ -85,10 +85,10 @@ class PrivateServer:
         deadline = time.monotonic() + START_TIMEOUT
         while not _answers(self.url):
             if self._process.poll() is not None:
-                raise RunError(f"the private Prefect server ended while starting: {self._last_words()}")
+                raise RunError(f"The private Prefect server ended while starting: {self._last_words()}")
             if time.monotonic() > deadline:
                 raise RunError(
-                    f"the private Prefect server did not answer at {self.url} within {START_TIMEOUT:.0f} s: "
+                    f"The private Prefect server did not answer at {self.url} within {START_TIMEOUT:.0f} s: "
                     f"{self._last_words()}; start one with `prefect server start` and set PREFECT_API_URL"
                 )
             time.sleep(_POLL)
@@ -125,7 +125,7 @@ def prefect_api() -> Iterator[PrivateServer | None]:
     if url := os.environ.get("PREFECT_API_URL"):
         if not _answers(url, timeout=5.0):
             raise RunError(
-                f"the Prefect API {url!r} named by PREFECT_API_URL does not answer: start it with "
+                f"The Prefect API {url!r} named by PREFECT_API_URL does not answer: start it with "
                 "`prefect server start`, or unset the variable and a private server is used"
             )
         yield None

@@ -46,9 +46,8 @@ class Chain:
     def device(self, stage: str) -> str:
         """Return the device that the user set for a stage: `auto`, `cpu`, `cuda`; `cpu` for one that has no choice."""
         settings = self.settings[stage]
-        if isinstance(settings, AmrSettings) and settings.backend == "penman":
-            return "cpu"
-        return str(getattr(settings, "device", "cpu"))
+        looks_up = getattr(settings, "backend", None) in {"penman", "glove"}
+        return "cpu" if looks_up else str(getattr(settings, "device", "cpu"))
 
 
 def chain(project: Project, store: Store) -> Chain:

@@ -2,8 +2,8 @@
 
 import itertools
 import os
-import subprocess
 import shutil
+import subprocess
 import sys
 import time
 import uuid
@@ -16,8 +16,8 @@ import polars as pl
 import psutil
 import pytest
 
-from features.store.schemas import TABLES
 from features.store.runs import RunRecord
+from features.store.schemas import TABLES
 from features.store.store import Store
 from flows.server import PrivateServer
 
@@ -49,6 +49,7 @@ pairs_per_shard = {pairs}
 [cluster]
 workers = {workers}
 memory_limit = "4GiB"
+{more}
 """
 
 
@@ -58,7 +59,9 @@ class Generated:
 
     folder: Path
 
-    def write(self, pairs: int, *, sentences: int = 16, per_shard: int = 16, amr: str = "", workers: int = 1) -> None:
+    def write(
+        self, pairs: int, *, sentences: int = 16, per_shard: int = 16, amr: str = "", workers: int = 1, more: str = ""
+    ) -> None:
         """Write the first `pairs` pairs of an endless list, and a project file with these sizes of shards."""
         rows = list(itertools.islice(_pairs(), pairs))
         lines = ["sentence_a\tsentence_b", *(f"{a}\t{b}" for (a, _), (b, _) in rows)]
@@ -69,7 +72,7 @@ class Generated:
         words = (*ADJECTIVES, *NOUNS, *VERBS)
         vectors = [f"{word} {i % 5 + 1} {i % 3} {-i % 7}" for i, word in enumerate(words)]
         (self.folder / "vectors.txt").write_text("\n".join(vectors) + "\n")
-        text = TEMPLATE.format(sentences=sentences, pairs=per_shard, amr=amr, workers=workers)
+        text = TEMPLATE.format(sentences=sentences, pairs=per_shard, amr=amr, workers=workers, more=more)
         (self.folder / "facetflow.toml").write_text(text)
 
     @property

@@ -7,6 +7,7 @@ import cloudpickle
 import pytest
 from prefect import task
 
+from features.errors import FacetflowError
 from features.store.store import Store
 from flows import run_shards
 
@@ -18,7 +19,7 @@ def in_the_middle(project):
     try:
         store = Store.open(project.folder / "store")
         return bool(store.committed("amr")) and len(store.committed("metrics")) < len(store.committed("pairs"))
-    except Exception:  # the store is just being made
+    except FacetflowError:  # the store is just being made
         return False
 
 

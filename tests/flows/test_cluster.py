@@ -1,0 +1,145 @@
+"""The cluster: what its workers are given, that nobody else reaches it, that it ends, and what is refused at once."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import psutil
+import pytest
+from distributed import Client
+from prefect import task
+
+from features.errors import RunError
+from flows import cluster, run_shards, stages
+from flows.project import ClusterSettings
+
+CODE = """
+import sys, time
+from flows.cluster import local_cluster
+if __name__ == "__main__":
+    with local_cluster(workers=2, gpu_workers=0, threads=1, memory_limit="2GiB", log_folder=sys.argv[1]) as cluster:
+        print(cluster.scheduler_address, flush=True)
+        sys.stdin.read()
+"""
+
+
+@pytest.mark.slow
+def test_workers_get_what_they_are_meant_to_have(tmp_path):
+    def look(*names):
+        return {name: os.environ.get(name) for name in names}
+
+    with (
+        cluster.local_cluster(
+            workers=1, gpu_workers=1, threads=3, memory_limit="2GiB", log_folder=str(tmp_path)
+        ) as started,
+        Client(started) as client,
+    ):
+        client.wait_for_workers(2, timeout=60)
+        names = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS", "CUDA_VISIBLE_DEVICES")
+        seen = {
+            kind: client.submit(look, *names, resources={kind: 1}, key=kind).result(timeout=60)
+            for kind in ("CPU", "GPU")
+        }
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+        addresses = [worker["host"] for worker in workers]
+        listening = {
+            (connection.laddr.ip)
+            for process in (psutil.Process(), *psutil.Process().children(recursive=True))
+            for connection in process.net_connections()
+            if connection.status == psutil.CONN_LISTEN
+        }
+    assert seen["CPU"] == dict.fromkeys(names[:3], "3") | {"CUDA_VISIBLE_DEVICES": ""}
+    assert seen["GPU"] == dict.fromkeys(names[:3], "3") | {"CUDA_VISIBLE_DEVICES": "0"}
+    assert {worker["nthreads"] for worker in workers} == {1}
+    assert {worker["memory_limit"] for worker in workers} == {2 << 30}
+    assert set(addresses) | listening == {"127.0.0.1"}
+    assert {path.name for path in tmp_path.iterdir()} == {"worker-0.log", "gpu-0.log"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_workers_end_with_the_flow(how, tmp_path, wait_until, workers):
+    script = tmp_path / "flow.py"
+    script.write_text(CODE)
+    with subprocess.Popen(
+        [sys.executable, str(script), str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as flow:
+        assert flow.stdout.readline().startswith("tcp://127.0.0.1:")
+        found = wait_until(lambda: len(workers(flow.pid)) == 2 and workers(flow.pid), "two workers", 30)
+        flow.send_signal(how)
+    wait_until(lambda: not any(psutil.pid_exists(worker.pid) for worker in found), "the workers to end", 20)
+
+
+def test_a_gpu_that_no_worker_has_is_refused_at_once():
+    settings = ClusterSettings()
+    with pytest.raises(
+        RunError, match=r"\[amr\] asks for device = \"cuda\" and no worker of the local cluster has a GPU"
+    ):
+        cluster.check_gpu(settings, cluster.capacity(settings), ["amr"])
+    cluster.check_gpu(settings, cluster.capacity(settings), [])
+
+
+def test_gpus_that_the_machine_lacks_are_refused_at_once(monkeypatch):
+    monkeypatch.setattr(cluster, "gpu_count", lambda: 1)
+    assert cluster.capacity(ClusterSettings(workers=3, gpu_workers=1)) == cluster.Capacity(4, 1, 3, reserved=True)
+    with pytest.raises(RunError, match="asks for gpu_workers = 2 and this machine has 1 GPU:"):
+        cluster.capacity(ClusterSettings(gpu_workers=2))
+
+
+def test_gpus_are_counted_by_their_driver(monkeypatch, tmp_path):
+    command = tmp_path / "nvidia-smi"
+    command.write_text('#!/bin/sh\necho "GPU 0: NVIDIA A (UUID: GPU-1)"\necho "GPU 1: NVIDIA A (UUID: GPU-2)"\n')
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+    assert cluster.gpu_count() == 2
+    command.unlink()
+    assert cluster.gpu_count() == 0
+
+
+def test_a_scheduler_that_does_not_answer_is_named(monkeypatch):
+    monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", 0.5)
+    with pytest.raises(RunError, match=r"No Dask scheduler answers at 'tcp://127\.0\.0\.1:9' within"):
+        cluster.capacity(ClusterSettings(address="tcp://127.0.0.1:9"))
+
+
+@pytest.mark.slow
+def test_a_project_is_built_on_an_existing_cluster(project, facetflow, tmp_path):
+    project.write(10, sentences=8, per_shard=16)
+    with cluster.local_cluster(
+        workers=1, gpu_workers=0, threads=1, memory_limit="4GiB", log_folder=str(tmp_path)
+    ) as existing:
+        assert cluster.capacity(ClusterSettings(address=existing.scheduler_address)).workers == 1
+        code, output = facetflow.run(project, "build", "--dask-address", existing.scheduler_address)
+        assert code == 0, output
+    assert project.store.latest_release().rows["metrics"] == 20
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_shards_for_a_gpu_go_to_the_worker_that_has_one(project, in_process, monkeypatch, tmp_path):
+    """The others do the rest meanwhile; the GPU here is a resource without a card, as Dask sees no difference."""
+
+    def told(of, seen):
+        @task(persist_result=False, name=of.name)
+        def tell(job, settings):
+            from distributed import get_worker
+
+            with seen.open("a") as file:
+                file.write(f"{job.stage} {get_worker().name}\n")
+            return of.fn(job, settings)
+
+        return tell
+
+    seen = tmp_path / "seen.txt"
+    project.write(20, sentences=8, per_shard=16, more="gpu_workers = 1")
+    for stage in ("amr", "label_vectors"):
+        monkeypatch.setitem(run_shards.TASKS, stage, told(run_shards.TASKS[stage], seen))
+    monkeypatch.setattr(cluster, "gpu_count", lambda: 1)
+    monkeypatch.setattr(stages.Chain, "device", lambda _, stage: "auto" if stage == "amr" else "cpu")
+    assert in_process(project, {}).state == "done"
+    assert set(seen.read_text().splitlines()) == {"amr gpu-0", "label_vectors worker-0"}

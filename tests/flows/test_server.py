@@ -1,0 +1,74 @@
+"""The private Prefect server: it is there when it is needed and gone afterwards, however that comes."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from features.errors import RunError
+from flows.server import PrivateServer, prefect_api
+
+CODE = """
+import os, sys
+from flows.server import prefect_api
+with prefect_api() as server:
+    server.wait_until_ready()
+    print(server._process.pid, server.home, os.environ["PREFECT_API_URL"], flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_the_server_ends_with_the_process_that_started_it(how, wait_until):
+    with subprocess.Popen(
+        [sys.executable, "-c", CODE],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")},
+    ) as starter:
+        pid, home, url = starter.stdout.readline().split()
+        assert httpx.get(f"{url}/health").status_code == 200
+        (connection,) = {
+            (listening.laddr.ip, listening.laddr.port)
+            for listening in psutil.Process(int(pid)).net_connections()
+            if listening.status == psutil.CONN_LISTEN
+        }
+        assert connection[0] == "127.0.0.1", "nobody else can reach it"
+        starter.send_signal(how)
+    wait_until(lambda: not psutil.pid_exists(int(pid)), "the server to end", 20)
+    wait_until(lambda: not Path(home).exists(), "its folder to be removed", 5)
+
+
+@pytest.mark.slow
+def test_an_existing_api_is_used(server, monkeypatch):
+    monkeypatch.setenv("PREFECT_API_URL", server.url)
+    with prefect_api() as started:
+        assert started is None
+        assert os.environ["PREFECT_API_URL"] == server.url
+    assert os.environ["PREFECT_API_URL"] == server.url
+
+
+def test_an_api_that_does_not_answer_is_named(monkeypatch):
+    monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
+    with (
+        pytest.raises(RunError, match=r"The Prefect API 'http://127\.0\.0\.1:9/api' named by PREFECT_API_URL does not"),
+        prefect_api(),
+    ):
+        pass
+
+
+def test_a_server_that_cannot_start_says_why(monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    server = PrivateServer()
+    with pytest.raises(RunError, match="private Prefect server ended while starting: it left no message"):
+        server.wait_until_ready()
+    server.stop()
