@@ -1,0 +1,150 @@
+"""Each task as a plain call: reads the pinned input, writes one shard, looks first whether it is there already."""
+
+import pickle
+
+import polars as pl
+import pytest
+
+from features.errors import InputError
+from features.parsers.bank import build_bank
+from features.parsers.settings import AmrSettings, LabelVectorSettings
+from features.sentences import pair_id, sentence_id
+from features.stages import StageOutput
+from features.store.fingerprints import Recipe, fingerprint
+from features.store.schemas import PAIRS, SENTENCES
+from features.store.store import Store
+from tasks.embed_labels import embed_labels
+from tasks.measure_pairs import measure_pairs
+from tasks.parse_amr import parse_amr
+from tasks.shard import ShardJob
+
+GRAPHS = {
+    "A cat sleeps .": "(s / sleep-01 :ARG0 (c / cat))",
+    "A dog sleeps .": "(s / sleep-01 :ARG0 (d / dog))",
+    "A bird sings .": "(s / sing-01 :ARG0 (b / bird))",
+}
+FIRST, SECOND = "sentences-00000", "sentences-00001"
+RECIPES = {name: Recipe(name) for name in ("sentences", "pairs", "amr", "label_vectors", "metrics")}
+
+
+@pytest.fixture
+def store(tmp_path):
+    """Two sentence shards, one pair shard across them; the sentence of the last pair has no graph."""
+    store = Store.open(tmp_path / "store", create=True)
+    texts = {FIRST: ["A cat sleeps .", "A dog sleeps ."], SECOND: ["A bird sings .", "Nobody knows ."]}
+    receipts = [
+        store.write_shard("sentences", shard, fingerprint(RECIPES["sentences"], [shard]), StageOutput(_sentences(rows)))
+        for shard, rows in texts.items()
+    ]
+    pairs = [
+        _pair("A cat sleeps .", "A dog sleeps .", FIRST, FIRST),
+        _pair("A cat sleeps .", "A bird sings .", FIRST, SECOND),
+        _pair("A dog sleeps .", "Nobody knows .", FIRST, SECOND),
+    ]
+    output = StageOutput(pl.DataFrame(pairs, schema=PAIRS))
+    receipts.append(store.write_shard("pairs", "pairs-00000", fingerprint(RECIPES["pairs"], []), output))
+    store.commit(receipts, run_id="ingest", recipes=RECIPES)
+    return store
+
+
+@pytest.fixture
+def amr(tmp_path):
+    graphs = tmp_path / "graphs.amr"
+    graphs.write_text("\n".join(f"# ::snt {text}\n{graph}\n" for text, graph in GRAPHS.items()))
+    build_bank([graphs], tmp_path / "bank.arrow")
+    return AmrSettings(graphs=(str(graphs),), bank=tmp_path / "bank.arrow")
+
+
+@pytest.fixture
+def vectors(tmp_path):
+    (tmp_path / "vectors.txt").write_text("cat 1 0\ndog 1 1\nbird 0 1\nsleep 1 2\nsing 2 1\n")
+    return LabelVectorSettings(backend="glove", file=tmp_path / "vectors.txt")
+
+
+def _sentences(texts):
+    return pl.DataFrame({"sentence_id": [sentence_id(text) for text in texts], "text": texts}, schema=SENTENCES)
+
+
+def _pair(first, second, first_shard, second_shard):
+    a, b = sentence_id(first), sentence_id(second)
+    return {
+        "pair_id": pair_id("c", "train", "positive", a, b, 0),
+        "corpus": "c",
+        "split": "train",
+        "kind": "positive",
+        "sentence_a": a,
+        "sentence_b": b,
+        "shard_a": first_shard,
+        "shard_b": second_shard,
+    }
+
+
+def job(store, stage, shard, **upstream):
+    return ShardJob(
+        store=store.path,
+        stage=stage,
+        shard=shard,
+        fingerprint=fingerprint(RECIPES[stage], ["input"]),
+        versions=store.versions(),
+        upstream=upstream,
+    )
+
+
+def commit(store, *receipts):
+    store.commit(receipts, run_id="test", recipes=RECIPES)
+
+
+def test_a_chain_of_tasks_makes_rows_and_rejects(store, amr, vectors):
+    for shard in (FIRST, SECOND):
+        commit(store, parse_amr.fn(job(store, "amr", shard, sentences=(shard,)), amr))
+        commit(store, embed_labels.fn(job(store, "label_vectors", shard, amr=(shard,)), vectors))
+    both = (FIRST, SECOND)
+    work = job(store, "metrics", "pairs-00000", pairs=("pairs-00000",), amr=both, label_vectors=both)
+    receipt = measure_pairs.fn(work)
+    commit(store, receipt)
+
+    assert (receipt.rows, receipt.rejects, receipt.expected) == (2, 1, 3)
+    assert store.read("metrics")["pair_id"].to_list() == store.read("pairs")["pair_id"].to_list()[:2]
+    rejects = store.read("rejects").select("stage", "code").sort("stage").rows()
+    assert rejects == [("amr", "no_graph"), ("metrics", "missing_parse")]
+    assert set(store.read("label_vectors", shards=[FIRST])["label"]) == {"cat", "dog", "sleep"}
+
+
+def test_a_receipt_is_small_and_can_travel(store, amr):
+    receipt = parse_amr.fn(job(store, "amr", FIRST, sentences=(FIRST,)), amr)
+    assert pickle.loads(pickle.dumps(receipt)) == receipt
+    assert len(pickle.dumps(receipt)) < 2000
+    assert receipt.seconds > 0
+
+
+def test_what_is_committed_is_not_made_again(store, amr):
+    work = job(store, "amr", FIRST, sentences=(FIRST,))
+    commit(store, parse_amr.fn(work, amr))
+    (file,) = (store.path / "tables" / "amr").rglob("*.parquet")
+    written = file.stat().st_mtime_ns
+    assert parse_amr.fn(work, amr) is None
+    assert file.stat().st_mtime_ns == written
+
+
+def test_a_shard_is_made_again_under_another_fingerprint(store, amr):
+    commit(store, parse_amr.fn(job(store, "amr", FIRST, sentences=(FIRST,)), amr))
+    other = ShardJob(
+        store.path, "amr", FIRST, fingerprint(RECIPES["amr"], ["other"]), store.versions(), {"sentences": (FIRST,)}
+    )
+    assert parse_amr.fn(other, amr).fingerprint == other.fingerprint
+
+
+def test_input_is_read_at_its_pinned_version(store, amr, vectors):
+    commit(store, parse_amr.fn(job(store, "amr", FIRST, sentences=(FIRST,)), amr))
+    pinned = job(store, "label_vectors", FIRST, amr=(FIRST,))
+    empty = StageOutput(store.read("amr").clear())
+    commit(store, store.write_shard("amr", FIRST, fingerprint(RECIPES["amr"], ["later"]), empty))
+    assert embed_labels.fn(pinned, vectors).rows == 3
+    assert embed_labels.fn(job(store, "label_vectors", FIRST, amr=(FIRST,)), vectors).rows == 0
+
+
+def test_an_error_of_a_stage_is_not_swallowed(store, tmp_path):
+    missing = AmrSettings(graphs=("none.amr",), bank=tmp_path / "none.arrow")
+    with pytest.raises(InputError, match=r"none\.arrow"):
+        parse_amr.fn(job(store, "amr", FIRST, sentences=(FIRST,)), missing)
+    assert not store.committed("amr")
