@@ -58,7 +58,9 @@ def draw_facets(rows: Sequence[Mapping[str, Any]]) -> str:
             known = [(100 * row[key], place) for row, place in zip(rows, places, strict=True) if row[key] is not None]
             if known:
                 x, y = zip(*known, strict=True)
-                plot.scatter(x, y, color=colour, marker=marker, s=26, label=label, zorder=3)
+                plot.scatter(
+                    x, y, color=colour, marker=marker, s=34, label=label, zorder=3, edgecolors="white", linewidths=0.7
+                )
         plot.set_yticks(places, [row["name"] for row in rows])
         plot.axvline(0, color=_GRID, linewidth=0.8)
         plot.set_xlabel("Spearman × 100")
@@ -84,7 +86,14 @@ def draw_predictions(pairs: pl.DataFrame, names: Sequence[str]) -> str:
             low, high = min(0.0, float(predicted.min())), max(1.0, float(predicted.max()))
             plot.plot([0, 1], [0, 1], color=_GRID, linewidth=0.8, linestyle="--")
             plot.hexbin(
-                measured, predicted, gridsize=22, mincnt=1, cmap=fading, norm=LogNorm(), extent=(0, 1, low, high)
+                measured,
+                predicted,
+                gridsize=22,
+                mincnt=1,
+                cmap=fading,
+                norm=LogNorm(),
+                extent=(0, 1, low, high),
+                linewidths=0,
             )
             plot.set_title(name)
         figure.supxlabel("measured on the graphs")

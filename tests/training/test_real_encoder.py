@@ -1,0 +1,61 @@
+"""The real MiniLM, where it is on this machine: the paper's layout, and a first step that spoils nothing."""
+
+import numpy as np
+import pytest
+import torch
+from sentence_transformers import SentenceTransformer
+
+from features import models
+from features.errors import ModelError
+from training.facets import FacetLayout, cosines
+from training.jobs import Source, TrainingJob
+from training.s3bert.data import MeasuredPairs
+from training.s3bert.train import load_backbone, train
+from training.settings import TrainingSettings
+
+NAME = "all-MiniLM-L6-v2"
+TEXTS = ["Two cats are looking at a window.", "A white cat looks out of a window.", "Nobody sings."]
+
+
+@pytest.fixture(scope="module")
+def folder():
+    try:
+        return models.locate(NAME)
+    except ModelError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("cache_gib", [0.0, 1.0])
+def test_the_cut_backbone_computes_what_the_plain_encoder_does(folder, cache_gib):
+    backbone = load_backbone(TrainingSettings(precision="float32", cache_gib=cache_gib, device="cpu"), folder)
+    tokens = backbone.tokenize(TEXTS, max_tokens=128)
+    assert backbone.keep_states(tokens) == bool(cache_gib)
+    expected = SentenceTransformer(str(folder), device="cpu").encode(TEXTS)
+    np.testing.assert_allclose(backbone.embed_many(tokens, np.arange(3)), expected, atol=1e-5)
+
+
+def test_bfloat16_changes_similarities_by_less_than_a_hundredth(folder):
+    backbone = load_backbone(TrainingSettings(precision="bfloat16", device="cpu"), folder)
+    tokens = backbone.tokenize(TEXTS, max_tokens=128)
+    backbone.keep_states(tokens)
+    found = backbone.embed_many(tokens, np.arange(3))
+    exact = SentenceTransformer(str(folder), device="cpu").encode(TEXTS)
+    np.testing.assert_allclose(cosines(found[[0, 0]], found[[1, 2]]), cosines(exact[[0, 0]], exact[[1, 2]]), atol=0.01)
+
+
+@pytest.mark.slow
+def test_a_short_training_makes_the_papers_layout_and_keeps_similarities(folder, table_of_pairs, tmp_path):
+    MeasuredPairs.from_table(table_of_pairs, source={}).export(tmp_path / "pairs.parquet")
+    settings = TrainingSettings(backbone=NAME, epochs=1, device="cpu")
+    encoder = train(TrainingJob(source=Source(pairs=tmp_path / "pairs.parquet"), training=settings, output=tmp_path))
+    layout = FacetLayout.load(encoder)
+    assert [facet.stop - facet.start for facet in layout.facets] == [16] * 15
+    assert layout.residual == slice(240, 384)
+    before, after = (SentenceTransformer(str(path), device="cpu") for path in (folder, encoder))
+    np.testing.assert_allclose(
+        cosines(after.encode(TEXTS[:2]), after.encode(TEXTS[1:])),
+        cosines(before.encode(TEXTS[:2]), before.encode(TEXTS[1:])),
+        atol=0.05,
+    )
+    changed = {name for name, value in before.state_dict().items() if not torch.equal(value, after.state_dict()[name])}
+    assert {name.split("layer.")[1][0] for name in changed} == {"4", "5"}
