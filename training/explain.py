@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features.errors import InputError
+from features.parsers.devices import hide_progress_bars
 from features.sentences import normalise
 from training.facets import FacetLayout, cosines
 
@@ -88,6 +89,7 @@ def load_encoder(folder: Path, *, device: str | None = None) -> "SentenceTransfo
     """Load an encoder from its folder, with nothing asked of a hub."""
     from sentence_transformers import SentenceTransformer
 
+    hide_progress_bars()
     return SentenceTransformer(str(folder), device=device, local_files_only=True)
 
 

@@ -11,8 +11,12 @@ import click
 @click.pass_obj
 def evaluate(project: Path, name: str | None, split: str) -> None:
     """Compare facets with metrics on the pairs of a release, and the encoder with human ratings ([[evaluation]])."""
+    from flows.commands.report import print_scores
     from flows.local_run import run_flow
     from flows.project import load
+    from training.evaluation.run import METRICS_FILE, REPORT_FILE
+    from training.jobs import read_json
 
     folder = run_flow("evaluate_encoder", lambda: load(project), project_file=project, name=name, split=split)
-    click.echo(f"Wrote {folder / 'metrics.json'} and {folder / 'report.html'}")
+    print_scores(read_json(folder / METRICS_FILE))
+    click.echo(f"Wrote {folder / METRICS_FILE} and {folder / REPORT_FILE}")

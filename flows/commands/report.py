@@ -1,6 +1,7 @@
 """`facetflow report`: the scores of an encoder as a table, and its report as a file."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -17,7 +18,6 @@ def report(project: Path, /, *, model: Path | None, as_json: bool) -> None:
     """Show the scores of an evaluated encoder and write its report again, as one HTML file that opens offline."""
     from flows.project import load
     from training.evaluation.run import METRICS_FILE, write_report
-    from training.evaluation.tables import score_tables
     from training.jobs import latest_encoder, read_json
 
     encoder = model if model is not None else latest_encoder(load(project).runs)
@@ -25,18 +25,29 @@ def report(project: Path, /, *, model: Path | None, as_json: bool) -> None:
     if as_json:
         click.echo((encoder.parent / METRICS_FILE).read_text(encoding="utf-8"), nl=False)
         return
+    print_scores(read_json(encoder.parent / METRICS_FILE))
+    click.echo(f"Report: {path}")
+
+
+def print_scores(scores: Any) -> None:
+    """Print the tables of an evaluation (`metrics.json`)."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
+    from training.evaluation.tables import score_tables
+
     console = Console()
-    for scores in score_tables(read_json(encoder.parent / METRICS_FILE)):
+    for content in score_tables(scores):
         table = Table(
-            title=scores.title, title_justify="left", caption=scores.note, caption_justify="left", box=box.SIMPLE_HEAD
+            title=content.title,
+            title_justify="left",
+            caption=content.note,
+            caption_justify="left",
+            box=box.SIMPLE_HEAD,
         )
-        for number, column in enumerate(scores.columns):
+        for number, column in enumerate(content.columns):
             table.add_column(column, justify="right" if number else "left", no_wrap=True)
-        for row in scores.rows:
+        for row in content.rows:
             table.add_row(*row)
         console.print(table)
-    click.echo(f"Report: {path}")

@@ -132,15 +132,15 @@ def load_backbone(settings: TrainingSettings, folder: Path) -> "Backbone":
         folder: of the encoder.
     """
     import torch
-    from sentence_transformers import SentenceTransformer
 
+    from training.explain import load_encoder
     from training.s3bert.backbone import Backbone, choose_device, choose_precision
 
     if settings.threads is not None:
         torch.set_num_threads(settings.threads)
     device = choose_device(settings.device)
     return Backbone(
-        SentenceTransformer(str(folder), device=str(device), local_files_only=True),
+        load_encoder(folder, device=str(device)),
         layers_tuned=settings.layers_tuned,
         precision=choose_precision(settings.precision, device),
         dropout=settings.dropout,

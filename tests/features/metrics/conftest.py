@@ -81,12 +81,12 @@ def oracle_rows(shared):
 
 
 _CONCEPTS = ["boy", "girl", "cat", "want-01", "see-01", "have-rel-role-91", "and", "all", "many", "name"]
-_ROLES = ["ARG0", "ARG1", "ARG2", "mod", "domain", "name", "quant", "op1", "part", "consist-of", "location"]
+_ROLES = ["ARG0", "ARG0", "ARG1", "ARG1", "ARG2", "mod", "domain", "name", "quant", "op1", "part", "consist-of", "location"]
 _CONSTANTS = [("polarity", "-"), ("quant", "2"), ("quant", "2.0"), ("op1", '"Bob"'), ("op2", "3"), ("mod", "1"), ("ARG2", "5")]  # fmt: skip  # noqa: E501
 
 
 @st.composite
-def amr_graphs(draw, max_nodes: int = 6) -> AmrGraph:
+def amr_graphs(draw, max_nodes: int = 7) -> AmrGraph:
     """Draw a connected graph: a tree from the root, some further relations, some constants."""
     n = draw(st.integers(1, max_nodes))
     nodes = st.integers(0, n - 1)

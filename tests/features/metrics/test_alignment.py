@@ -13,6 +13,7 @@ from features.graphs.batch import GraphBatch
 from features.graphs.table import graphs_frame
 from features.metrics.alignment import integer_program
 from features.metrics.alignment.assignment import assign, make_workspace
+from features.metrics.alignment.bound import cell_value, make_local_space
 from features.metrics.alignment.integer_program import solve_exactly
 from features.metrics.alignment.problem import matches
 from features.metrics.alignment.search import Budget
@@ -70,6 +71,24 @@ def test_equal_to_brute_force(data, graph_pairs):
         matched, proven = best_matches(triples, pairs, pairs + len(left))
         assert proven.all()
         assert matched.tolist() == [best_by_brute_force(triples, pair, pair + len(left)) for pair in pairs]
+
+
+@on_random_graphs
+@given(data=st.data())
+def test_the_bound_holds_whatever_the_shares(data, graph_pairs):
+    left, right = data.draw(graph_pairs)[0]
+    triples = unlabeled_triples(GraphBatch.from_rows(graphs_frame([left, right])))
+    problem = build_pair(arrays_of(triples), 0, 1)
+    (best,), _ = best_matches(triples, np.array([0]), np.array([1]))
+    n_cells, n_links = len(problem.own), len(problem.weight)
+    shares = data.draw(arrays(np.float64, n_links, elements=st.floats(-1, 2, width=16)))
+    picked, space = np.zeros(2 * n_links, np.bool_), make_local_space(problem.widest)
+    allowed = np.ones(n_cells, np.bool_)
+    values = np.array([cell_value(problem, cell, shares, allowed, picked, space) for cell in range(n_cells)])
+    column_of = np.empty(problem.n_rows, np.int64)
+    bound = assign(values, problem.n_rows, problem.n_columns, column_of, make_workspace(problem.n_columns))
+    assert bound >= best - 1e-9
+    assert matches(problem, column_of) <= best
 
 
 @on_random_graphs
