@@ -8,9 +8,10 @@ A local cluster lives and dies with the flow: when that process is gone, each wo
 """
 
 import logging
+import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -162,7 +163,7 @@ def local_cluster(
         "cls": Scheduler,
         "options": {"host": LOCALHOST, "dashboard": False, "dashboard_address": f"{LOCALHOST}:0"},
     }
-    with dask.config.set({"distributed.nanny.pre-spawn-environ": _threads(threads)}):
+    with _inherited(_threads(threads)):
         try:
             return SpecCluster(scheduler=scheduler, workers=spec, silence_logs=False)  # type: ignore[no-untyped-call]
         except (RuntimeError, OSError) as error:
@@ -217,6 +218,25 @@ def _worker(limit: int, log_folder: str, *, gpu: str, resources: dict[str, float
         "silence_logs": False,
     }
     return {"cls": Nanny, "options": options}
+
+
+@contextmanager
+def _inherited(environment: Mapping[str, str]) -> Iterator[None]:
+    """Let workers that are made in this context start with these variables, whatever those of this process are.
+
+    Dask takes the names from its configuration and prefers the values that this process has.
+    """
+    before = {name: os.environ.get(name) for name in environment}
+    os.environ.update(environment)
+    try:
+        with dask.config.set({"distributed.nanny.pre-spawn-environ": dict(environment)}):
+            yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def _threads(threads: int) -> dict[str, str]:

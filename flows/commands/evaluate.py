@@ -15,8 +15,13 @@ def evaluate(project: Path, name: str | None, split: str) -> None:
     from flows.local_run import run_flow
     from flows.project import load
     from training.evaluation.run import METRICS_FILE, REPORT_FILE
-    from training.jobs import read_json
+    from training.jobs import latest_encoder, read_json
 
-    folder = run_flow("evaluate_encoder", lambda: load(project), project_file=project, name=name, split=split)
+    def check() -> None:
+        settings = load(project)
+        if name is None:
+            latest_encoder(settings.runs)
+
+    folder = run_flow("evaluate_encoder", check, project_file=project, name=name, split=split)
     print_scores(read_json(folder / METRICS_FILE))
     click.echo(f"Wrote {folder / METRICS_FILE} and {folder / REPORT_FILE}")

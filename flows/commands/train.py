@@ -13,8 +13,13 @@ import click
 @click.pass_obj
 def train(project: Path, release: int | None, name: str | None) -> None:
     """Train an encoder as [training] of the project says; an interrupted training goes on from its checkpoint."""
+    from features.store.store import Store
     from flows.local_run import run_flow
     from flows.project import load
 
-    encoder = run_flow("train_encoder", lambda: load(project), project_file=project, release=release, name=name)
+    def check() -> None:
+        store = Store.open(load(project).store)
+        _ = store.latest_release() if release is None else store.release(release)
+
+    encoder = run_flow("train_encoder", check, project_file=project, release=release, name=name)
     click.echo(f"Trained {encoder}")

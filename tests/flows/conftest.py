@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import textwrap
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -50,6 +51,19 @@ pairs_per_shard = {pairs}
 workers = {workers}
 memory_limit = "4GiB"
 {more}
+"""
+
+
+SCRIPT = """
+import sys
+
+if __name__ == "__main__":
+    from flows import cluster, run_shards, stages
+    from flows.local_run import run_flow
+    from prefect import task
+
+{code}
+    run_flow("build_features", lambda: None, project_file=sys.argv[1])
 """
 
 
@@ -212,29 +226,19 @@ def wait_until_fixture() -> Callable[..., object]:
 
 
 @pytest.fixture
-def in_process(
-    server: PrivateServer, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[Generated, dict[str, object]], RunRecord]:
-    """Return what builds a project in this process, with further settings of Dask."""
+def build_with(server: PrivateServer, tmp_path: Path) -> Callable[[Generated, str], RunRecord]:
+    """Return what builds a project in a process of its own that first runs some code, and gives the record."""
 
-    def build(project: Generated, settings: dict[str, object]) -> RunRecord:
-        from prefect.settings import (
-            PREFECT_API_URL,
-            PREFECT_LOGGING_LEVEL,
-            PREFECT_LOGGING_TO_API_ENABLED,
-            temporary_settings,
+    def build(project: Generated, code: str) -> RunRecord:
+        script = tmp_path / "build.py"
+        script.write_text(SCRIPT.format(code=textwrap.indent(textwrap.dedent(code), "    ")))
+        subprocess.run(
+            [sys.executable, str(script), str(project.folder / "facetflow.toml")],
+            env={**os.environ, "PREFECT_API_URL": server.url, "PREFECT_HOME": str(server.home)},
+            check=True,
+            timeout=200,
         )
-
-        from flows import cluster
-        from flows.local_run import run_flow
-
-        monkeypatch.setenv("PREFECT_API_URL", server.url)
-        for name, value in settings.items():
-            monkeypatch.setitem(cluster.DASK, name, value)
-        quiet = {PREFECT_LOGGING_LEVEL: "CRITICAL", PREFECT_LOGGING_TO_API_ENABLED: False}
-        with temporary_settings({PREFECT_API_URL: server.url, **quiet}):
-            record: RunRecord = run_flow("build_features", lambda: None, project_file=project.folder / "facetflow.toml")
-        return record
+        return project.store.runs()[0]
 
     return build
 

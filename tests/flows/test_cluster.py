@@ -8,10 +8,9 @@ import sys
 import psutil
 import pytest
 from distributed import Client
-from prefect import task
 
 from features.errors import RunError
-from flows import cluster, run_shards, stages
+from flows import cluster
 from flows.project import ClusterSettings
 
 CODE = """
@@ -25,7 +24,9 @@ if __name__ == "__main__":
 
 
 @pytest.mark.slow
-def test_workers_get_what_they_are_meant_to_have(tmp_path):
+def test_workers_get_what_they_are_meant_to_have(tmp_path, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")  # what the shell says of other programs
+
     def look(*names):
         return {name: os.environ.get(name) for name in names}
 
@@ -121,25 +122,26 @@ def test_a_project_is_built_on_an_existing_cluster(project, facetflow, tmp_path)
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_shards_for_a_gpu_go_to_the_worker_that_has_one(project, in_process, monkeypatch, tmp_path):
+def test_shards_for_a_gpu_go_to_the_worker_that_has_one(project, build_with):
     """The others do the rest meanwhile; the GPU here is a resource without a card, as Dask sees no difference."""
-
-    def told(of, seen):
-        @task(persist_result=False, name=of.name)
-        def tell(job, settings):
-            from distributed import get_worker
-
-            with seen.open("a") as file:
-                file.write(f"{job.stage} {get_worker().name}\n")
-            return of.fn(job, settings)
-
-        return tell
-
-    seen = tmp_path / "seen.txt"
     project.write(20, sentences=8, per_shard=16, more="gpu_workers = 1")
-    for stage in ("amr", "label_vectors"):
-        monkeypatch.setitem(run_shards.TASKS, stage, told(run_shards.TASKS[stage], seen))
-    monkeypatch.setattr(cluster, "gpu_count", lambda: 1)
-    monkeypatch.setattr(stages.Chain, "device", lambda _, stage: "auto" if stage == "amr" else "cpu")
-    assert in_process(project, {}).state == "done"
-    assert set(seen.read_text().splitlines()) == {"amr gpu-0", "label_vectors worker-0"}
+    record = build_with(
+        project,
+        """
+        def told(of):
+            @task(persist_result=False)
+            def tell(job, settings):
+                from distributed import get_worker
+                with open(job.store.parent / "seen.txt", "a") as file:
+                    file.write(f"{job.stage} {get_worker().name}\\n")
+                return of.fn(job, settings)
+            return tell
+
+        for stage in ("amr", "label_vectors"):
+            run_shards.TASKS[stage] = told(run_shards.TASKS[stage])
+        cluster.gpu_count = lambda: 1
+        stages.Chain.device = lambda _, stage: "auto" if stage == "amr" else "cpu"
+        """,
+    )
+    assert record.state == "done"
+    assert set((project.folder / "seen.txt").read_text().splitlines()) == {"amr gpu-0", "label_vectors worker-0"}
