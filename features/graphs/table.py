@@ -1,8 +1,12 @@
 """Rows of the table `amr`: one graph of one sentence, decoded once."""
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any
 
+import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from features.errors import RowError
 from features.graphs.graph import AmrGraph, decode
@@ -54,7 +58,7 @@ def encode(sentence_ids: Sequence[str], penmans: Sequence[str], parser: str) -> 
 def graphs_frame(graphs: Iterable[AmrGraph]) -> pl.DataFrame:
     """Return graphs as the list columns of the table `amr`, one row a graph."""
     graphs = list(graphs)
-    columns = {
+    columns: dict[str, list[list[Any]]] = {
         "concepts": [graph.concepts for graph in graphs],
         "attribute_nodes": [[node for node, _, _ in graph.attributes] for graph in graphs],
         "attribute_roles": [[role for _, role, _ in graph.attributes] for graph in graphs],
@@ -63,4 +67,11 @@ def graphs_frame(graphs: Iterable[AmrGraph]) -> pl.DataFrame:
         "relation_roles": [[role for _, role, _ in graph.relations] for graph in graphs],
         "relation_targets": [[target for _, _, target in graph.relations] for graph in graphs],
     }
-    return pl.DataFrame(columns, schema={name: AMR[name] for name in columns})
+    return pl.DataFrame({name: _list_column(lists, AMR[name]) for name, lists in columns.items()})
+
+
+def _list_column(lists: list[list[Any]], dtype: Any) -> pl.Series:
+    """Return lists as a column; by way of Arrow, because polars would make a series of each list."""
+    items = pa.array(list(chain.from_iterable(lists)), pa.string() if dtype.inner == pl.String else pa.int32())
+    offsets = pa.array(np.concatenate([[0], np.cumsum([len(items) for items in lists])]), pa.int64())
+    return pl.Series(pa.LargeListArray.from_arrays(offsets, items), dtype=dtype)

@@ -11,52 +11,45 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from features.metrics.arrays import Positions
 from features.metrics.compiled import kernel
 from features.metrics.metric import Comparison, Metric, Statistics, mean, similarities
-from features.metrics.triples import alphabetical_ranks
-
-Labels = npt.NDArray[np.int64]
-Degrees = npt.NDArray[np.int64]
 
 
-def _cosines(labels_of: Callable[[Comparison], Labels]) -> Callable[[Comparison], Statistics]:
+def _cosines(labels_of: Callable[[Comparison], Positions]) -> Callable[[Comparison], Statistics]:
     """Compare the labels that stand for each graph."""
 
     def statistics(pairs: Comparison) -> Statistics:
-        labels, position = np.unique(labels_of(pairs), return_inverse=True)
-        vectors = pairs.vectors.of_labels([pairs.graphs.concept_names[label] for label in labels]).astype(np.float64)
-        vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30)
-        left, right = position[pairs.first], position[pairs.second]
-        cosines = np.einsum("ij,ij->i", vectors[left], vectors[right])
-        cosines[left == right] = 1.0  # whatever the rounding
+        labels, same = labels_of(pairs), pairs.readings.concept_ids
+        left, right = labels[pairs.first], labels[pairs.second]
+        cosines = np.einsum("ij,ij->i", pairs.concept_directions[left], pairs.concept_directions[right])
+        cosines[same[left] == same[right]] = 1.0  # whatever the rounding
         return similarities(np.maximum(cosines, 0.0))
 
     return statistics
 
 
-def _roots(pairs: Comparison) -> Labels:
+def _roots(pairs: Comparison) -> Positions:
     graphs = pairs.graphs
     return np.asarray(graphs.concepts[graphs.node_offsets[:-1]], np.int64)
 
 
-def _best_connected(degrees_of: Callable[[Comparison], Degrees]) -> Callable[[Comparison], Labels]:
-    def labels(pairs: Comparison) -> Labels:
-        graphs = pairs.graphs
-        rank = alphabetical_ranks(graphs.concept_names)
-        nodes = _select(graphs.node_offsets, degrees_of(pairs), pairs.distances, rank[graphs.concepts])
+def _best_connected(degrees_of: Callable[[Comparison], Positions]) -> Callable[[Comparison], Positions]:
+    def labels(pairs: Comparison) -> Positions:
+        graphs, readings = pairs.graphs, pairs.readings
+        nodes = _select(graphs.node_offsets, degrees_of(pairs), readings.distances, readings.ranks)
         return np.asarray(graphs.concepts[nodes], np.int64)
 
     return labels
 
 
-def _indegrees(pairs: Comparison) -> Degrees:
-    return np.bincount(pairs.relations.targets, minlength=len(pairs.graphs.concepts))
+def _indegrees(pairs: Comparison) -> Positions:
+    return np.bincount(pairs.readings.relations.targets, minlength=len(pairs.graphs.concepts))
 
 
-def _outdegrees(pairs: Comparison) -> Degrees:
-    return np.bincount(pairs.relations.sources, minlength=len(pairs.graphs.concepts))
+def _outdegrees(pairs: Comparison) -> Positions:
+    return np.bincount(pairs.readings.relations.sources, minlength=len(pairs.graphs.concepts))
 
 
 @kernel
@@ -78,7 +71,7 @@ def _select(node_offsets: Any, degrees: Any, distances: Any, ranks: Any) -> Any:
     return nodes
 
 
-def _metric(name: str, summary: str, labels_of: Callable[[Comparison], Labels]) -> Metric:
+def _metric(name: str, summary: str, labels_of: Callable[[Comparison], Positions]) -> Metric:
     return Metric(
         name=name,
         summary=f"cosine of the label vectors of the {summary}",

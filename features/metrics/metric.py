@@ -12,13 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from features.graphs.batch import GraphBatch
+from features.metrics.arrays import Positions
 from features.metrics.label_vectors import LabelVectors
-from features.metrics.neighbourhoods import Neighbourhoods, distances_from_first, neighbourhoods
-from features.metrics.triples import DirectedRelations, direct, owners
+from features.metrics.readings import Readings
 
 Statistics = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.float64]
-Positions = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -38,23 +37,16 @@ class Comparison:
     vectors: LabelVectors
 
     @cached_property
-    def relations(self) -> DirectedRelations:
-        """The relations with every inverted role turned round, which several metrics start from."""
-        return direct(self.graphs)
+    def readings(self) -> Readings:
+        """What the metrics read from the graphs."""
+        return Readings(self.graphs)
 
     @cached_property
-    def neighbourhoods(self) -> Neighbourhoods:
-        """The graphs with constants as nodes."""
-        return neighbourhoods(self.graphs, self.relations)
-
-    @cached_property
-    def distances(self) -> Positions:
-        """Steps from the root to each concept node, along relations either way, shape (n_nodes,)."""
-        around = self.neighbourhoods
-        distances = distances_from_first(around.node_offsets, around.offsets, around.neighbours)
-        graph_of_node = owners(self.graphs.node_offsets)
-        positions = np.arange(len(graph_of_node)) + self.graphs.attribute_offsets[graph_of_node]
-        return np.asarray(distances[positions], np.int64)
+    def concept_directions(self) -> npt.NDArray[np.float64]:
+        """The vector of each of the batch's concept names, of length 1, shape (n_names, n_dimensions)."""
+        vectors = self.vectors.of_labels(self.graphs.concept_names).astype(np.float64)
+        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+        return np.asarray(vectors / np.maximum(lengths, 1e-30)[:, None], np.float64)
 
     def __len__(self) -> int:
         return len(self.first)

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from features.graphs.batch import GraphBatch
+from features.metrics.arrays import Positions, distinct, ids_of, owners
 from features.metrics.compiled import kernel
-from features.metrics.triples import DirectedRelations, distinct, owners
-
-Numbers = npt.NDArray[np.int64]
+from features.metrics.relations import DirectedRelations
 
 
 @dataclass(frozen=True)
@@ -37,15 +35,15 @@ class Neighbourhoods:
 
     label_names: list[str]
     role_names: list[str]
-    node_offsets: Numbers
-    labels: Numbers
-    edge_offsets: Numbers
-    sources: Numbers
-    roles: Numbers
-    targets: Numbers
-    offsets: Numbers
-    neighbours: Numbers
-    neighbour_roles: Numbers
+    node_offsets: Positions
+    labels: Positions
+    edge_offsets: Positions
+    sources: Positions
+    roles: Positions
+    targets: Positions
+    offsets: Positions
+    neighbours: Positions
+    neighbour_roles: Positions
 
 
 def neighbourhoods(graphs: GraphBatch, relations: DirectedRelations) -> Neighbourhoods:
@@ -56,12 +54,10 @@ def neighbourhoods(graphs: GraphBatch, relations: DirectedRelations) -> Neighbou
         relations: their relations, turned round.
     """
     ids: dict[str, int] = {}
-    concept_ids = np.array([ids.setdefault(_plain(name), len(ids)) for name in graphs.concept_names], np.int64)
-    value_ids = np.array([ids.setdefault(_plain(name), len(ids)) for name in graphs.value_names], np.int64)
+    concept_ids = ids_of(map(_plain, graphs.concept_names), ids)
+    value_ids = ids_of(map(_plain, graphs.value_names), ids)
     role_ids = {name: number for number, name in enumerate(relations.names)}
-    attribute_role_ids = np.array(
-        [role_ids.setdefault(name.lower(), len(role_ids)) for name in graphs.role_names], np.int64
-    )
+    attribute_role_ids = ids_of((name.lower() for name in graphs.role_names), role_ids)
 
     # Nodes of graph g: its concepts, then its constants.
     node_offsets = graphs.node_offsets + graphs.attribute_offsets
@@ -97,6 +93,7 @@ def neighbourhoods(graphs: GraphBatch, relations: DirectedRelations) -> Neighbou
 
 
 def _plain(name: str) -> str:
+    # As the reference of WLK does: Dillard's and Dillards are one label.
     return name.replace('"', "").replace("'", "").lower()
 
 

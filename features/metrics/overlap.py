@@ -16,19 +16,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from features.graphs.batch import GraphBatch
+from features.metrics.arrays import Positions, distinct, owners
 from features.metrics.compiled import kernel
 from features.metrics.metric import Comparison, Metric, Statistics, f1
-from features.metrics.triples import attribute_nodes, distinct, node_labels, owners
-
-Nodes = npt.NDArray[np.int64]
 
 _FRAME = re.compile(r"-[0-9]{2,}$")
 
 
-def bag_statistics(
-    graph_of: npt.NDArray[np.int64], items: npt.NDArray[np.integer[Any]], pairs: Comparison
-) -> Statistics:
+def bag_statistics(graph_of: Positions, items: npt.NDArray[np.integer[Any]], pairs: Comparison) -> Statistics:
     """Return (matched, left, right) for bags of items.
 
     Args:
@@ -65,42 +60,43 @@ def _overlap(offsets: Any, items: Any, first: Any, second: Any) -> Any:
     return matched
 
 
-def _concepts_of(nodes_of: Callable[[Comparison], Nodes]) -> Callable[[Comparison], Statistics]:
+def _concepts_of(nodes_of: Callable[[Comparison], Positions]) -> Callable[[Comparison], Statistics]:
     """Compare the concepts of some nodes; a node given twice counts twice."""
 
     def statistics(pairs: Comparison) -> Statistics:
         nodes = nodes_of(pairs)
-        return bag_statistics(owners(pairs.graphs.node_offsets)[nodes], node_labels(pairs.graphs)[nodes], pairs)
+        return bag_statistics(owners(pairs.graphs.node_offsets)[nodes], pairs.readings.labels[nodes], pairs)
 
     return statistics
 
 
-def _all_nodes(pairs: Comparison) -> Nodes:
+def _all_nodes(pairs: Comparison) -> Positions:
     return np.arange(len(pairs.graphs.concepts))
 
 
-def _frames(pairs: Comparison) -> Nodes:
+def _frames(pairs: Comparison) -> Positions:
     is_frame = np.array([_FRAME.search(name) is not None for name in pairs.graphs.concept_names], bool)
     return np.flatnonzero(is_frame[pairs.graphs.concepts])
 
 
-def _named(pairs: Comparison) -> Nodes:
-    relations = pairs.relations
+def _named(pairs: Comparison) -> Positions:
+    relations = pairs.readings.relations
     is_name = np.array([name == "name" for name in relations.names], bool)[relations.roles]
     (named, _), _ = distinct(relations.sources[is_name], relations.targets[is_name])
-    return np.concatenate([named, _nodes_with_attribute(pairs.graphs, "name")])
+    return np.concatenate([named, _nodes_with_attribute(pairs, "name")])
 
 
-def _negated(pairs: Comparison) -> Nodes:
-    return np.unique(_nodes_with_attribute(pairs.graphs, "polarity", "-"))
+def _negated(pairs: Comparison) -> Positions:
+    return np.unique(_nodes_with_attribute(pairs, "polarity", "-"))
 
 
-def _nodes_with_attribute(graphs: GraphBatch, role: str, value: str | None = None) -> Nodes:
+def _nodes_with_attribute(pairs: Comparison, role: str, value: str | None = None) -> Positions:
     """Return the nodes, numbered through the batch, that have an attribute, of any value when None."""
+    graphs = pairs.graphs
     roles = np.array([name.lower() == role for name in graphs.role_names], bool)
     values = np.array([value is None or name.replace('"', "") == value for name in graphs.value_names], bool)
     kept = roles[graphs.attribute_roles] & values[graphs.attribute_values]
-    return np.asarray(attribute_nodes(graphs)[kept], np.int64)
+    return np.asarray(pairs.readings.attribute_nodes[kept], np.int64)
 
 
 FRAMES = Metric(

@@ -13,11 +13,10 @@ posing in a tent" and "three men eating in a kitchen" agree, "two cats" and "a w
 from collections.abc import Callable, Iterable
 
 import numpy as np
-import numpy.typing as npt
 
+from features.metrics.arrays import Mask, ids_of, owners
 from features.metrics.metric import Comparison, Metric, Statistics, f1
 from features.metrics.overlap import bag_statistics
-from features.metrics.triples import attribute_nodes, owners
 
 QUANTIFIERS = frozenset({
     "all", "any", "both", "each", "every", "few", "many", "most", "much", "no", "none", "several", "some",
@@ -40,10 +39,10 @@ def normalise_quantity(filler: str) -> str:
 
 
 def _statistics(pairs: Comparison) -> Statistics:
-    graphs, relations = pairs.graphs, pairs.relations
+    graphs, relations = pairs.graphs, pairs.readings.relations
     ids: dict[str, int] = {}
-    concepts = np.array([ids.setdefault(normalise_quantity(name), len(ids)) for name in graphs.concept_names], np.int64)
-    values = np.array([ids.setdefault(normalise_quantity(name), len(ids)) for name in graphs.value_names], np.int64)
+    concepts = ids_of(map(normalise_quantity, graphs.concept_names), ids)
+    values = ids_of(map(normalise_quantity, graphs.value_names), ids)
     quantifying = np.array([name.lower() in QUANTIFIERS for name in graphs.concept_names], bool)[graphs.concepts]
 
     is_quantity = _roles(relations.names, lambda role: role == "quant")[relations.roles]
@@ -59,7 +58,7 @@ def _statistics(pairs: Comparison) -> Statistics:
     graph_of_attribute = owners(graphs.attribute_offsets)
     of_quantity = _roles(graphs.role_names, lambda role: role == "quant")[graphs.attribute_roles]
     of_operator = _roles(graphs.role_names, lambda role: role.startswith("op"))[graphs.attribute_roles]
-    attributes = np.flatnonzero(of_quantity | (of_operator & fillers[attribute_nodes(graphs)]))
+    attributes = np.flatnonzero(of_quantity | (of_operator & fillers[pairs.readings.attribute_nodes]))
     return bag_statistics(
         np.concatenate([owners(graphs.node_offsets)[nodes], graph_of_attribute[attributes]]),
         np.concatenate([concepts[graphs.concepts[nodes]], values[graphs.attribute_values[attributes]]]),
@@ -67,7 +66,7 @@ def _statistics(pairs: Comparison) -> Statistics:
     )
 
 
-def _roles(names: Iterable[str], is_kept: Callable[[str], bool]) -> npt.NDArray[np.bool_]:
+def _roles(names: Iterable[str], is_kept: Callable[[str], bool]) -> Mask:
     return np.array([is_kept(name.lower()) for name in names], bool)
 
 

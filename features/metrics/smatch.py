@@ -17,20 +17,16 @@ import numpy.typing as npt
 
 from features.metrics.alignment.solve import best_matches
 from features.metrics.metric import Comparison, Metric, Statistics, f1
-from features.metrics.triples import (
-    TripleBatch,
-    coreference_triples,
-    role_triples,
-    smatch_triples,
-    unlabeled_triples,
-)
+from features.metrics.parts import coreference_triples, role_triples
+from features.metrics.readings import Readings
+from features.metrics.triples import TripleBatch, smatch_triples, unlabeled_triples
 
 _ARGUMENT = re.compile(r"arg[0-9]+(-of)?")
 
 
-def _aligned(triples_of: Callable[[Comparison], TripleBatch]) -> Callable[[Comparison], Statistics]:
+def _aligned(triples_of: Callable[[Readings], TripleBatch]) -> Callable[[Comparison], Statistics]:
     def statistics(pairs: Comparison) -> Statistics:
-        triples = triples_of(pairs)
+        triples = triples_of(pairs.readings)
         matched, proven = best_matches(triples, pairs.first, pairs.second)
         return np.column_stack([matched, triples.sizes[pairs.first], triples.sizes[pairs.second], proven])
 
@@ -50,7 +46,7 @@ _EXACT = {"align": "exact", "count": "multiset"}
 SMATCH = Metric(
     name="smatch",
     summary="F1 of matching triples under the best alignment of nodes",
-    statistics=_aligned(lambda pairs: smatch_triples(pairs.graphs)),
+    statistics=_aligned(smatch_triples),
     number=f1,
     parameters={"triples": "smatch-1.0.4", **_EXACT},
     proof=_proof,
@@ -60,7 +56,7 @@ SMATCH = Metric(
 UNLABELED = Metric(
     name="unlabeled",
     summary="Smatch with all role labels made equal",
-    statistics=_aligned(lambda pairs: unlabeled_triples(pairs.graphs)),
+    statistics=_aligned(unlabeled_triples),
     number=f1,
     parameters={"triples": "smatch-1.0.4-unlabeled", **_EXACT},
     proof=_proof,
@@ -70,7 +66,7 @@ UNLABELED = Metric(
 COREFERENCE = Metric(
     name="coreference",
     summary="Smatch on the relations into nodes that have more than one parent",
-    statistics=_aligned(lambda pairs: coreference_triples(pairs.graphs, pairs.relations, pairs.distances)),
+    statistics=_aligned(coreference_triples),
     number=f1,
     parameters={"triples": "reentrancies", **_EXACT},
     proof=_proof,
@@ -79,7 +75,7 @@ COREFERENCE = Metric(
 SRL = Metric(
     name="srl",
     summary="Smatch on the :ARGn relations",
-    statistics=_aligned(lambda pairs: role_triples(pairs.graphs, pairs.relations, pairs.distances, _is_argument)),
+    statistics=_aligned(lambda readings: role_triples(readings, _is_argument)),
     number=f1,
     parameters={"triples": "arguments", **_EXACT},
     proof=_proof,

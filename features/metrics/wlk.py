@@ -87,7 +87,7 @@ def _common(offsets: Any, features: Any, first: Any, second: Any) -> Any:
 def _statistics(pairs: Comparison) -> Statistics:
     dot = np.zeros(len(pairs))
     lengths = np.zeros(len(pairs.graphs))
-    for iteration, (owner, features) in enumerate(_features(pairs.neighbourhoods)):
+    for iteration, (owner, features) in enumerate(_features(pairs.readings.neighbourhoods)):
         offsets, distinct = _sets(owner, features, len(pairs.graphs))
         weight = (1 + iteration) ** -2  # once for each side
         dot += weight * _common(offsets, distinct, pairs.first, pairs.second)

@@ -18,6 +18,7 @@ from features.metrics.alignment.integer_program import solve_exactly
 from features.metrics.alignment.problem import matches
 from features.metrics.alignment.search import Budget
 from features.metrics.alignment.solve import BUDGET, best_matches, build_pair
+from features.metrics.readings import Readings
 from features.metrics.triples import TripleBatch, smatch_triples, unlabeled_triples
 
 NO_BUDGET = Budget(nodes=0, root_iterations=1, node_iterations=1, work=0.0)
@@ -67,7 +68,7 @@ def test_equal_to_brute_force(data, graph_pairs):
     left, right = zip(*data.draw(graph_pairs), strict=True)
     graphs = GraphBatch.from_rows(graphs_frame([*left, *right]))
     pairs = np.arange(len(left))
-    for triples in (smatch_triples(graphs), unlabeled_triples(graphs)):
+    for triples in (smatch_triples(Readings(graphs)), unlabeled_triples(Readings(graphs))):
         matched, proven = best_matches(triples, pairs, pairs + len(left))
         assert proven.all()
         assert matched.tolist() == [best_by_brute_force(triples, pair, pair + len(left)) for pair in pairs]
@@ -77,7 +78,7 @@ def test_equal_to_brute_force(data, graph_pairs):
 @given(data=st.data())
 def test_the_bound_holds_whatever_the_shares(data, graph_pairs):
     left, right = data.draw(graph_pairs)[0]
-    triples = unlabeled_triples(GraphBatch.from_rows(graphs_frame([left, right])))
+    triples = unlabeled_triples(Readings(GraphBatch.from_rows(graphs_frame([left, right]))))
     problem = build_pair(arrays_of(triples), 0, 1)
     (best,), _ = best_matches(triples, np.array([0]), np.array([1]))
     n_cells, n_links = len(problem.own), len(problem.weight)
@@ -95,7 +96,7 @@ def test_the_bound_holds_whatever_the_shares(data, graph_pairs):
 @given(data=st.data())
 def test_the_integer_programme_finds_what_the_search_finds(data, graph_pairs):
     left, right = data.draw(graph_pairs)[0]
-    triples = unlabeled_triples(GraphBatch.from_rows(graphs_frame([left, right])))
+    triples = unlabeled_triples(Readings(GraphBatch.from_rows(graphs_frame([left, right]))))
     first, second = np.array([0]), np.array([1])
     (searched,), _ = best_matches(triples, first, second)
     assert solve_exactly(build_pair(arrays_of(triples), 0, 1), 0.0) == (searched, True)
@@ -119,7 +120,7 @@ def grid(width: int, height: int) -> str:
 def test_hard_pairs_are_solved_by_branching():
     graphs = GraphBatch.from_penman([grid(5, 3), grid(3, 5), grid(8, 2)])
     first, second = np.array([0, 0, 1]), np.array([1, 2, 2])
-    triples = unlabeled_triples(graphs)
+    triples = unlabeled_triples(Readings(graphs))
     at_the_root = Budget(nodes=0, root_iterations=80, node_iterations=20, work=2e9)
     matched, proven = best_matches(triples, first, second, BUDGET)
     assert proven.all()
@@ -129,7 +130,7 @@ def test_hard_pairs_are_solved_by_branching():
 def test_a_pair_that_is_left_open_says_so(monkeypatch):
     monkeypatch.setattr(integer_program, "MAX_LINKS", 0)
     graphs = GraphBatch.from_penman([grid(5, 3), grid(3, 5)])
-    triples = unlabeled_triples(graphs)
+    triples = unlabeled_triples(Readings(graphs))
     first, second = np.array([0]), np.array([1])
     (found,), (proven,) = best_matches(triples, first, second, NO_BUDGET)
     assert not proven
@@ -140,7 +141,7 @@ def test_a_pair_that_is_left_open_says_so(monkeypatch):
 def test_an_integer_programme_that_stops_early_says_so(monkeypatch):
     monkeypatch.setattr(integer_program, "NODE_LIMIT", 0)
     graphs = GraphBatch.from_penman([grid(6, 4), grid(4, 6)])
-    found, proven = solve_exactly(build_pair(arrays_of(unlabeled_triples(graphs)), 0, 1), 3.0)
+    found, proven = solve_exactly(build_pair(arrays_of(unlabeled_triples(Readings(graphs))), 0, 1), 3.0)
     assert not proven
     assert found >= 3.0
 
@@ -148,7 +149,7 @@ def test_an_integer_programme_that_stops_early_says_so(monkeypatch):
 def test_graphs_of_two_hundred_nodes_are_aligned():
     chain = "".join(f"(n{i} / c{i % 7} :r{i % 3} " for i in range(200)) + "(e / end)" + ")" * 200
     other = "".join(f"(n{i} / c{i % 5} :r{i % 3} " for i in range(180)) + "(e / end)" + ")" * 180
-    triples = smatch_triples(GraphBatch.from_penman([chain, other]))
+    triples = smatch_triples(Readings(GraphBatch.from_penman([chain, other])))
     (same,), (proven,) = best_matches(triples, np.array([0]), np.array([0]))
     assert proven
     assert same == triples.sizes[0]
@@ -157,14 +158,13 @@ def test_graphs_of_two_hundred_nodes_are_aligned():
 
 
 def test_an_alignment_counts_its_matches():
-    triples = smatch_triples(
-        GraphBatch.from_penman(
-            [
-                "(w / want-01 :ARG0 (b / boy) :ARG1 (s / sleep-01 :ARG0 b))",
-                "(w / want-01 :ARG0 (g / girl) :ARG1 (s / sleep-01 :ARG0 g))",
-            ]
-        )
+    graphs = GraphBatch.from_penman(
+        [
+            "(w / want-01 :ARG0 (b / boy) :ARG1 (s / sleep-01 :ARG0 b))",
+            "(w / want-01 :ARG0 (g / girl) :ARG1 (s / sleep-01 :ARG0 g))",
+        ]
     )
+    triples = smatch_triples(Readings(graphs))
     problem = build_pair(arrays_of(triples), 0, 1)
     assert matches(problem, np.array([0, 1, 2])) == 6  # TOP, want-01, sleep-01 and three relations
     assert matches(problem, np.array([0, -1, 2])) == 4

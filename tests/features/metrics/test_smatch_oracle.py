@@ -80,7 +80,7 @@ def greatest_match(left, right) -> int:
 @from_corpora
 def test_triples_are_those_of_the_reference_and_matches_at_least_its_own(corpus, reference_pairs, oracle_rows):
     pairs = reference_pairs(corpus).comparison
-    triples = smatch_triples(pairs.graphs)
+    triples = smatch_triples(pairs.readings)
     matched, proven = best_matches(triples, pairs.first, pairs.second)
     assert proven.all()
     lower, higher = set(), 0
@@ -105,7 +105,7 @@ def test_pairs_below_the_reference_repeat_triples(corpus, reference_pairs):
 @from_corpora
 def test_at_least_smatchpp_but_for_its_root_triple(corpus, reference_pairs, oracle_rows):
     pairs = reference_pairs(corpus).comparison
-    triples = smatch_triples(pairs.graphs)
+    triples = smatch_triples(pairs.readings)
     matched, _ = best_matches(triples, pairs.first, pairs.second)
     for index, row in oracle_rows("smatch_oracle.tsv", corpus).items():
         size = triples.sizes[pairs.first[index]] + triples.sizes[pairs.second[index]]
@@ -118,7 +118,7 @@ def test_equal_to_an_independent_integer_programme(corpus, reference_pairs, orac
     reference = reference_pairs(corpus)
     pairs = reference.comparison
     indices = np.array(sorted(oracle_rows("smatch_oracle.tsv", corpus)))
-    matched, _ = best_matches(smatch_triples(pairs.graphs), pairs.first[indices], pairs.second[indices])
+    matched, _ = best_matches(smatch_triples(pairs.readings), pairs.first[indices], pairs.second[indices])
     for index, found in zip(indices, matched, strict=True):
         left, right = (reference_triples(side[index]) for side in reference.texts)
         assert found == greatest_match(left, right), index
@@ -127,8 +127,8 @@ def test_equal_to_an_independent_integer_programme(corpus, reference_pairs, orac
 @from_corpora
 def test_all_pairs_are_proven_labelled_and_unlabelled(corpus, reference_pairs):
     pairs = reference_pairs(corpus).comparison
-    labelled, proven = best_matches(smatch_triples(pairs.graphs), pairs.first, pairs.second)
+    labelled, proven = best_matches(smatch_triples(pairs.readings), pairs.first, pairs.second)
     assert proven.all()
-    unlabelled, proven = best_matches(unlabeled_triples(pairs.graphs), pairs.first, pairs.second)
+    unlabelled, proven = best_matches(unlabeled_triples(pairs.readings), pairs.first, pairs.second)
     assert proven.all()
     assert (unlabelled >= labelled).all()  # any match stays one when labels are made equal

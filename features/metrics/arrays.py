@@ -1,0 +1,43 @@
+"""Small array operations on batches in CSR form: graph g owns `offsets[g]:offsets[g + 1]`."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Ids = npt.NDArray[np.int32]
+Positions = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+def owners(offsets: Positions) -> Positions:
+    """Return the graph of each row of an array with these offsets, shape (n_rows,)."""
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+
+
+def offsets_of(sorted_owners: Positions, n_graphs: int) -> Positions:
+    """Return the offsets of an array whose rows belong to these graphs, in order, shape (n_graphs + 1,)."""
+    return np.concatenate([[0], np.cumsum(np.bincount(sorted_owners, minlength=n_graphs))]).astype(np.int64)
+
+
+def sums(values: Ids, offsets: Positions) -> Positions:
+    """Return the sum of each graph's rows, shape (n_graphs,)."""
+    totals = np.concatenate([[0], np.cumsum(values, dtype=np.int64)])
+    return np.asarray(totals[offsets[1:]] - totals[offsets[:-1]], np.int64)
+
+
+def distinct(*columns: npt.NDArray[Any]) -> tuple[tuple[npt.NDArray[Any], ...], Positions]:
+    """Return the distinct rows of some columns, sorted, and how often each occurs."""
+    order = np.lexsort(columns[::-1])
+    columns = tuple(column[order] for column in columns)
+    starts = np.ones(len(order), bool)
+    starts[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+    counts = np.diff(np.append(np.flatnonzero(starts), len(order)))
+    return tuple(column[starts] for column in columns), counts
+
+
+def ids_of(names: Iterable[str], known: dict[str, int] | None = None) -> Ids:
+    """Return an id for each name, equal for equal names; `known` grows where it is given."""
+    known = {} if known is None else known
+    return np.array([known.setdefault(name, len(known)) for name in names], np.int32)

@@ -1,0 +1,59 @@
+"""Relations in one direction: `(b :ARG0-of s)` is `(s :ARG0 b)`.
+
+`consist-of` and the like are no inverses. `mod` and `domain`, which are each other's inverse, stay as they are: with
+`mod` turned round, as Smatch does, every modified argument would have two parents.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from features.graphs.batch import GraphBatch
+from features.metrics.arrays import Ids, Positions, ids_of, owners
+
+NOT_INVERTED = frozenset({"consist-of", "prep-out-of", "prep-on-behalf-of"})
+"""Roles that end in -of and are no inverse."""
+
+
+def is_inverted(role: str) -> bool:
+    """Return whether a role is the inverse of another."""
+    return role.endswith("-of") and role not in NOT_INVERTED
+
+
+@dataclass(frozen=True)
+class DirectedRelations:
+    """Relations with every inverted role turned round; nodes are numbered through the whole batch.
+
+    Args:
+        names: distinct roles, in lower case.
+        roles: shape (n_relations,).
+        sources: shape (n_relations,).
+        targets: shape (n_relations,).
+    """
+
+    names: list[str]
+    roles: Ids
+    sources: Positions
+    targets: Positions
+
+
+def direct(graphs: GraphBatch) -> DirectedRelations:
+    """Turn round the relations whose role is inverted."""
+    inverted = np.array([is_inverted(name) for name in graphs.role_names], bool)
+    forward = (name.removesuffix("-of") if is_inverted(name) else name for name in graphs.role_names)
+    names: dict[str, int] = {}
+    roles = ids_of((name.lower() for name in forward), names)
+    flipped = inverted[graphs.relation_roles]
+    sources, targets = ends_as_written(graphs)
+    return DirectedRelations(
+        names=list(names),
+        roles=roles[graphs.relation_roles],
+        sources=np.where(flipped, targets, sources),
+        targets=np.where(flipped, sources, targets),
+    )
+
+
+def ends_as_written(graphs: GraphBatch) -> tuple[Positions, Positions]:
+    """Return sources and targets of the relations as written, numbered through the batch."""
+    first = graphs.node_offsets[owners(graphs.relation_offsets)]
+    return graphs.relation_sources + first, graphs.relation_targets + first
