@@ -16,32 +16,36 @@ from features.metrics.arrays import Positions
 from features.metrics.compiled import kernel
 from features.metrics.metric import Comparison, Metric, Statistics, mean, similarities
 
+_NO_LENGTH = 1e-30
 
-def _cosines(labels_of: Callable[[Comparison], Positions]) -> Callable[[Comparison], Statistics]:
-    """Compare the labels that stand for each graph."""
+
+def _cosines(nodes_of: Callable[[Comparison], Positions]) -> Callable[[Comparison], Statistics]:
+    """Compare the labels of one node of each graph."""
 
     def statistics(pairs: Comparison) -> Statistics:
-        labels, same = labels_of(pairs), pairs.readings.concept_ids
+        nodes = nodes_of(pairs)
+        labels = pairs.readings.neighbourhoods.labels_of_concepts[pairs.graphs.concepts[nodes]]
         left, right = labels[pairs.first], labels[pairs.second]
-        cosines = np.einsum("ij,ij->i", pairs.concept_directions[left], pairs.concept_directions[right])
-        cosines[same[left] == same[right]] = 1.0  # whatever the rounding
+        vectors, lengths = pairs.label_vectors, np.linalg.norm(pairs.label_vectors, axis=1)
+        products = np.einsum("ij,ij->i", vectors[left], vectors[right])
+        cosines = products / np.maximum(lengths[left] * lengths[right], _NO_LENGTH)
+        cosines[left == right] = 1.0  # whatever the rounding
         return similarities(np.maximum(cosines, 0.0))
 
     return statistics
 
 
 def _roots(pairs: Comparison) -> Positions:
-    graphs = pairs.graphs
-    return np.asarray(graphs.concepts[graphs.node_offsets[:-1]], np.int64)
+    return pairs.graphs.node_offsets[:-1]
 
 
 def _best_connected(degrees_of: Callable[[Comparison], Positions]) -> Callable[[Comparison], Positions]:
-    def labels(pairs: Comparison) -> Positions:
-        graphs, readings = pairs.graphs, pairs.readings
-        nodes = _select(graphs.node_offsets, degrees_of(pairs), readings.distances, readings.ranks)
-        return np.asarray(graphs.concepts[nodes], np.int64)
+    def nodes(pairs: Comparison) -> Positions:
+        readings = pairs.readings
+        selected = _select(pairs.graphs.node_offsets, degrees_of(pairs), readings.distances, readings.ranks)
+        return np.asarray(selected, np.int64)
 
-    return labels
+    return nodes
 
 
 def _indegrees(pairs: Comparison) -> Positions:
@@ -71,11 +75,11 @@ def _select(node_offsets: Any, degrees: Any, distances: Any, ranks: Any) -> Any:
     return nodes
 
 
-def _metric(name: str, summary: str, labels_of: Callable[[Comparison], Positions]) -> Metric:
+def _metric(name: str, summary: str, nodes_of: Callable[[Comparison], Positions]) -> Metric:
     return Metric(
         name=name,
         summary=f"cosine of the label vectors of the {summary}",
-        statistics=_cosines(labels_of),
+        statistics=_cosines(nodes_of),
         number=mean,
         parameters={"vectors": "labels"},
         vacuous=None,

@@ -12,6 +12,7 @@ A word that the table does not have gets a vector seeded by the word, so that it
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -27,15 +28,16 @@ _SENSE = re.compile(r"(?<=[^\W\d_])-[0-9]+$")
 _BETWEEN_WORDS = re.compile(r"[-_\s]+")
 
 
-def split_label(label: str) -> list[str]:
-    """Return the words of a label: lower case, without quotes and sense.
+@lru_cache(maxsize=1 << 16)  # most labels come again in the next shard
+def split_label(label: str) -> tuple[str, ...]:
+    """Return the words of a label: lower case, without quotes, apostrophes and sense.
 
     >>> split_label("have-rel-role-91"), split_label('"New York"'), split_label("-")
-    (['have', 'rel', 'role'], ['new', 'york'], ['-'])
+    (('have', 'rel', 'role'), ('new', 'york'), ('-',))
     """
-    plain = label.replace('"', "").lower().strip()
-    words = [word for word in _BETWEEN_WORDS.split(_SENSE.sub("", plain)) if word]
-    return words or [plain]
+    plain = label.replace('"', "").replace("'", "").lower().strip()
+    words = tuple(word for word in _BETWEEN_WORDS.split(_SENSE.sub("", plain)) if word)
+    return words or (plain,)
 
 
 def words_of(labels: Iterable[str]) -> set[str]:
@@ -104,9 +106,13 @@ class LabelVectors:
         unknown = [word for word in dict.fromkeys(words) if word not in self._row_of]
         row_of = self._row_of | {word: len(self._matrix) + number for number, word in enumerate(unknown)}
         matrix = np.concatenate([self._matrix, *(_drawn(word, self.dimensions) for word in unknown)])
+        rows = np.array([row_of[word] for word in words])
         counts = np.array([len(words) for words in words_of_label])
         starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-        sums = np.add.reduceat(matrix[[row_of[word] for word in words]], starts, axis=0)
+        sums = matrix[rows[starts]]
+        for further in range(1, counts.max()):  # most labels have one word
+            longer = counts > further
+            sums[longer] += matrix[rows[starts[longer] + further]]
         return np.asarray(sums / counts[:, None], np.float32)
 
 

@@ -42,11 +42,9 @@ class Comparison:
         return Readings(self.graphs)
 
     @cached_property
-    def concept_directions(self) -> npt.NDArray[np.float64]:
-        """The vector of each of the batch's concept names, of length 1, shape (n_names, n_dimensions)."""
-        vectors = self.vectors.of_labels(self.graphs.concept_names).astype(np.float64)
-        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-        return np.asarray(vectors / np.maximum(lengths, 1e-30)[:, None], np.float64)
+    def label_vectors(self) -> npt.NDArray[np.float64]:
+        """The vector of each of `readings.neighbourhoods.label_names`, shape (n_labels, n_dimensions)."""
+        return self.vectors.of_labels(self.readings.neighbourhoods.label_names).astype(np.float64)
 
     def __len__(self) -> int:
         return len(self.first)

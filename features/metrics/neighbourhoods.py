@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from features.graphs.batch import GraphBatch
-from features.metrics.arrays import Positions, distinct, ids_of, owners
+from features.metrics.arrays import Ids, Positions, distinct, ids_of, owners
 from features.metrics.compiled import kernel
 from features.metrics.relations import DirectedRelations
 
@@ -24,6 +24,7 @@ class Neighbourhoods:
         role_names: distinct roles.
         node_offsets: shape (n_graphs + 1,).
         labels: shape (n_nodes,).
+        labels_of_concepts: label of each of the batch's concept names, shape (n_names,).
         edge_offsets: the edges that leave the nodes of graph g are `edge_offsets[g]:edge_offsets[g + 1]`.
         sources: shape (n_edges,).
         roles: shape (n_edges,).
@@ -37,6 +38,7 @@ class Neighbourhoods:
     role_names: list[str]
     node_offsets: Positions
     labels: Positions
+    labels_of_concepts: Ids
     edge_offsets: Positions
     sources: Positions
     roles: Positions
@@ -82,6 +84,7 @@ def neighbourhoods(graphs: GraphBatch, relations: DirectedRelations) -> Neighbou
         role_names=list(role_ids),
         node_offsets=node_offsets,
         labels=labels,
+        labels_of_concepts=concept_ids,
         edge_offsets=np.searchsorted(sources, node_offsets),
         sources=sources,
         roles=roles,

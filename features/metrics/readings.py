@@ -23,14 +23,9 @@ class Readings:
     graphs: GraphBatch
 
     @cached_property
-    def concept_ids(self) -> Ids:
-        """An id for each of the batch's concept names, equal for names that compare equal."""
-        return ids_of(map(comparable, self.graphs.concept_names))
-
-    @cached_property
     def labels(self) -> Ids:
-        """The id of each node's concept, shape (n_nodes,)."""
-        return np.asarray(self.concept_ids[self.graphs.concepts], np.int32)
+        """An id of each node's concept, equal for concepts that compare equal, shape (n_nodes,)."""
+        return np.asarray(ids_of(map(comparable, self.graphs.concept_names))[self.graphs.concepts], np.int32)
 
     @cached_property
     def ranks(self) -> Positions:

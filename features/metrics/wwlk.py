@@ -25,7 +25,7 @@ _ROUNDING = 1e-12  # a squared distance below this is one vector, summed in anot
 def _statistics(pairs: Comparison) -> Statistics:
     graphs = pairs.readings.neighbourhoods
     scores = _scores(
-        pairs.vectors.of_labels(graphs.label_names).astype(np.float64),
+        pairs.label_vectors,
         graphs.node_offsets,
         graphs.labels,
         graphs.offsets,

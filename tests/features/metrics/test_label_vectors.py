@@ -19,10 +19,11 @@ from features.store.schemas import LABEL_VECTORS
         ("-", ["-"]),
         ('""', [""]),
         ("+", ["+"]),
+        ('"Dillard\'s"', ["dillards"]),
     ],
 )
 def test_the_words_of_a_label(label, words):
-    assert split_label(label) == words
+    assert split_label(label) == tuple(words)
     assert words_of([label]) == set(words)
 
 
