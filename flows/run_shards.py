@@ -28,6 +28,7 @@ from features.store.runs import FailedShard
 from features.store.store import Store
 from features.types import Shard
 from flows.cluster import Capacity
+from flows.interruption import held_back
 from flows.progress import BuildProgress
 from flows.stages import Chain
 from tasks.embed_labels import embed_labels
@@ -131,19 +132,22 @@ class ShardRunner:
         self._show(work)
         waiting = list(work)
         self._open = {(item.stage, item.shard) for item in work}
-        while waiting or self._running or self._suspects:
-            if self._alone is None:
-                waiting = self._submit(waiting)
-            if not self._running and self._suspects:
-                suspect = self._suspects.popleft()
-                self._alone = (suspect.stage, suspect.shard)
-                self._start(suspect)
-            if self._running:
-                self._collect()
-            # A worker that has nothing to do may be waiting for what these commits free.
-            idle = len(self._running) < self._available.workers
-            if self._receipts and (idle or time.monotonic() - self._committed_at > COMMIT_EVERY):
-                self._commit()
+        with held_back() as interruption:
+            while waiting or self._running or self._suspects:
+                if self._alone is None:
+                    waiting = self._submit(waiting)
+                if not self._running and self._suspects:
+                    suspect = self._suspects.popleft()
+                    self._alone = (suspect.stage, suspect.shard)
+                    self._start(suspect)
+                if self._running:
+                    self._collect()
+                # A worker that has nothing to do may be waiting for what these commits free.
+                idle = len(self._running) < self._available.workers
+                late = time.monotonic() - self._committed_at > COMMIT_EVERY
+                if self._receipts and (idle or late or interruption.pending):
+                    self._commit()
+                interruption.deliver()
         return self._outcome
 
     def _show(self, work: Sequence[ShardWork]) -> None:

@@ -1,0 +1,72 @@
+"""Requests to end (SIGTERM, an interrupt at the terminal) that wait for a moment in which nothing is half done.
+
+A signal handler that raises does so between any two instructions, also inside libraries that catch what they do not
+know and make another error of it. Here the signal is noted; its former handler is called when the caller is ready.
+"""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+class Interruption:
+    """The signal that has come, if any."""
+
+    def __init__(self) -> None:
+        self._handlers: dict[int, Any] = {}
+        self._received: tuple[int, FrameType | None] | None = None
+
+    @property
+    def pending(self) -> bool:
+        """Whether a signal waits to be delivered."""
+        return self._received is not None
+
+    def deliver(self) -> None:
+        """Do what the signal would have done at once; nothing when none has come."""
+        if self._received is None:
+            return
+        (number, frame), self._received = self._received, None
+        self._restore()
+        handler = self._handlers[number]
+        if callable(handler):
+            handler(number, frame)
+        else:
+            os.kill(os.getpid(), number)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self._received = (number, frame)
+        self._restore()  # who asks a second time does not want to wait
+
+    def _hold(self) -> None:
+        self._handlers = {number: signal.signal(number, self._note) for number in _SIGNALS}
+
+    def _restore(self) -> None:
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def held_back() -> Iterator[Interruption]:
+    """Hold signals back; what has not been delivered by the end is delivered then.
+
+    Outside of the main thread signals go their usual way.
+
+    Yields:
+        What has come so far.
+    """
+    interruption = Interruption()
+    if threading.current_thread() is not threading.main_thread():
+        yield interruption
+        return
+    interruption._hold()
+    try:
+        yield interruption
+    finally:
+        interruption._restore()
+    interruption.deliver()

@@ -1,0 +1,61 @@
+"""Signals wait for a safe moment, and then do what they would have done."""
+
+import os
+import signal
+import threading
+
+import pytest
+
+from flows.interruption import held_back
+
+
+def interrupt_twice():
+    os.kill(os.getpid(), signal.SIGINT)
+    os.kill(os.getpid(), signal.SIGINT)
+    pytest.fail("the second one is not held back")
+
+
+def test_an_interrupt_waits_until_it_is_delivered():
+    with held_back() as interruption:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert interruption.pending
+        with pytest.raises(KeyboardInterrupt):
+            interruption.deliver()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_what_was_not_delivered_comes_at_the_end(monkeypatch):
+    received = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: received.append(number))
+    try:
+        with held_back():
+            os.kill(os.getpid(), signal.SIGTERM)
+            assert received == []
+        assert received == [signal.SIGTERM]
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_a_second_interrupt_does_not_wait():
+    with pytest.raises(KeyboardInterrupt), held_back():
+        interrupt_twice()
+
+
+def test_without_a_signal_nothing_happens():
+    with held_back() as interruption:
+        interruption.deliver()
+        assert not interruption.pending
+
+
+def test_other_threads_are_left_alone():
+    handlers = []
+
+    def work():
+        with held_back() as interruption:
+            handlers.append(signal.getsignal(signal.SIGINT))
+            interruption.deliver()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert handlers == [signal.default_int_handler]
