@@ -8,8 +8,8 @@ focus       max_indegree, max_outdegree, max_degree, root
 """
 
 from features.metrics.label_vectors import LabelVectors
-from features.metrics.measurement import ALGORITHM_VERSION, measure
+from features.metrics.measurement import ALGORITHM_VERSION, measure, warm_up
 from features.metrics.metric import Metric
 from features.metrics.registry import METRICS
 
-__all__ = ["ALGORITHM_VERSION", "METRICS", "LabelVectors", "Metric", "measure"]
+__all__ = ["ALGORITHM_VERSION", "METRICS", "LabelVectors", "Metric", "measure", "warm_up"]

@@ -11,6 +11,7 @@ from features.graphs.batch import GraphBatch
 from features.metrics.label_vectors import LabelVectors
 from features.metrics.metric import Comparison
 from features.metrics.registry import METRICS
+from features.store.schemas import LABEL_VECTORS
 
 ALGORITHM_VERSION = "1"
 """Raised when a change of code changes a number; part of the fingerprint of the stage and of every signature."""
@@ -38,6 +39,12 @@ def measure(
         raise SettingsError(f"{len(left)!r} graphs cannot be paired with {len(right)!r}; give as many of each")
     pairs = np.arange(len(left))
     return compare(Comparison(left.followed_by(right), pairs, pairs + len(left), vectors), metrics)
+
+
+def warm_up() -> None:
+    """Compile every kernel, or load it from the cache; called once before workers start, it spares each the wait."""
+    graphs = GraphBatch.from_penman(["(s / see-01 :ARG0 (b / boy :quant 2))", "(g / girl)"])
+    measure(graphs, graphs, LabelVectors.from_rows(pl.DataFrame(schema=LABEL_VECTORS)))
 
 
 def compare(pairs: Comparison, metrics: Sequence[str] | None = None) -> pl.DataFrame:

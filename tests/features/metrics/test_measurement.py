@@ -1,11 +1,12 @@
 import numba
 import polars as pl
 import pytest
+from numba.core.registry import CPUDispatcher
 
 from features.errors import SettingsError
 from features.graphs.batch import GraphBatch
 from features.graphs.table import encode
-from features.metrics import METRICS, measure
+from features.metrics import METRICS, alignment, focus, measure, neighbourhoods, overlap, warm_up, wlk, wwlk
 from features.metrics.compiled import kernel
 from features.metrics.stage import measure_shard
 from features.store.schemas import LABEL_VECTORS, PAIRS, REJECTS
@@ -87,6 +88,22 @@ def test_an_empty_shard_is_an_empty_table(amr, label_vectors):
         assert output.rows.schema == pl.Schema(COLUMNS)
         assert output.rows.is_empty()
         assert len(output.rejects) == len(pairs)
+
+
+def test_every_way_in_uses_the_same_compiled_kernels(amr, label_vectors, no_vectors):
+    """A second signature (of a read-only or strided array, say) would be compiled in every worker, after warm_up."""
+    warm_up()
+    kernels = {
+        kernel.py_func.__qualname__: kernel
+        for module in (alignment.solve, focus, neighbourhoods, overlap, wlk, wwlk)
+        for kernel in vars(module).values()
+        if isinstance(kernel, CPUDispatcher)
+    }
+    compiled = {name: len(kernel.signatures) for name, kernel in kernels.items()}
+    assert sum(compiled.values()) >= 8
+    measure_shard(pairs_of(("s1", "s2"), ("s2", "s3")), amr, label_vectors)
+    measure_shard(pairs_of(), amr[:0], label_vectors[:0])
+    assert {name: len(kernel.signatures) for name, kernel in kernels.items()} == compiled
 
 
 def test_a_kernel_is_compiled_even_where_nothing_can_be_cached(monkeypatch):
