@@ -37,13 +37,20 @@ def bag_statistics(graph_of: Positions, items: npt.NDArray[np.integer[Any]], pai
     order = np.lexsort((items, graph_of))
     sizes = np.bincount(graph_of, minlength=len(pairs.graphs))
     offsets = np.concatenate([[0], np.cumsum(sizes)])
-    matched = _overlap(offsets, items[order].astype(np.int64), pairs.first, pairs.second)
+    matched = count_common(offsets, items[order].astype(np.int64), pairs.first, pairs.second)
     return np.column_stack([matched, sizes[pairs.first], sizes[pairs.second]]).astype(np.float64)
 
 
 @kernel
-def _overlap(offsets: Any, items: Any, first: Any, second: Any) -> Any:
-    """Return the size of the intersection of the sorted bags of each pair."""
+def count_common(offsets: Any, items: Any, first: Any, second: Any) -> Any:
+    """Return how many items the bags of each pair have in common, float64, shape (n_pairs,).
+
+    Args:
+        offsets: int64, shape (n_graphs + 1,).
+        items: sorted within each graph, shape (n_items,).
+        first: int64, shape (n_pairs,).
+        second: int64, shape (n_pairs,).
+    """
     matched = np.zeros(len(first))
     for pair in range(len(first)):
         left, left_end = offsets[first[pair]], offsets[first[pair] + 1]

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from features.metrics.compiled import kernel
 from features.metrics.metric import Comparison, Metric, Statistics, mean, similarities
 from features.metrics.neighbourhoods import Neighbourhoods
+from features.metrics.overlap import count_common
 
 ITERATIONS = 2
 _ROLE = np.uint64(0xD6E8FEB86659FD93)
@@ -65,32 +66,13 @@ def _contextualise(hashes: Any, offsets: Any, neighbours: Any, roles: Any) -> An
     return contextualised
 
 
-@kernel
-def _common(offsets: Any, features: Any, first: Any, second: Any) -> Any:
-    """Return how many features the (sorted) sets of each pair have in common."""
-    common = np.zeros(len(first))
-    for pair in range(len(first)):
-        left, left_end = offsets[first[pair]], offsets[first[pair] + 1]
-        right, right_end = offsets[second[pair]], offsets[second[pair] + 1]
-        while left < left_end and right < right_end:
-            if features[left] == features[right]:
-                common[pair] += 1
-                left += 1
-                right += 1
-            elif features[left] < features[right]:
-                left += 1
-            else:
-                right += 1
-    return common
-
-
 def _statistics(pairs: Comparison) -> Statistics:
     dot = np.zeros(len(pairs))
     lengths = np.zeros(len(pairs.graphs))
     for iteration, (owner, features) in enumerate(_features(pairs.readings.neighbourhoods)):
         offsets, distinct = _sets(owner, features, len(pairs.graphs))
         weight = (1 + iteration) ** -2  # once for each side
-        dot += weight * _common(offsets, distinct, pairs.first, pairs.second)
+        dot += weight * count_common(offsets, distinct, pairs.first, pairs.second)
         lengths += weight * np.diff(offsets)
     return similarities(dot / np.sqrt(lengths[pairs.first] * lengths[pairs.second]))
 
