@@ -34,10 +34,10 @@ LEAVES_ALONE = [
     ("roles", "named_entities"),
     ("names", "negations"),
     ("root", "concepts"),
-    ("root", "srl"),
     ("specificity", "root"),
     *[("tense", metric) for metric in METRICS],
 ]
+# ("root", "srl") is in neither list: the part that `srl` compares has a root of its own, which may move or not.
 COUNTRIES_SWAPPED = "example-027"
 """Two countries that differ in their names only, which `srl` does not see."""
 
