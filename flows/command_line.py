@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "evaluate": "Evaluate an encoder on pairs and on human ratings.",
     "explain": "Say in which facets two sentences agree and differ.",
     "measure": "Measure pairs of AMR graphs or sentences.",
+    "score": "Score parsed graphs beside gold ones.",
     "parse": "Parse sentences into AMR.",
     "report": "Show the scores of an encoder, and write its report again.",
     "models": "List, pull and verify pretrained models.",

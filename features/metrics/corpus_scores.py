@@ -1,0 +1,179 @@
+"""Scores of a whole corpus: precision, recall and F1 of the summed statistics, with bootstrap intervals.
+
+    pair 0: matched 5, gold 6, parsed 6 ┐                      precision  matched / parsed   7 / 10
+    pair 1: matched 2, gold 6, parsed 4 ┴ sum: 7, 12, 10 ──>   recall     matched / gold     7 / 12
+                                                               F1         2 · matched / (gold + parsed)
+
+The bootstrap (Efron & Tibshirani 1993) draws as many pairs as there are, with replacement, and sums again: statistics
+are computed once, whatever the number of draws, and all metrics see the same draws.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from features.errors import InputError, SettingsError
+from features.metrics.measurement import ALGORITHM_VERSION
+from features.metrics.metric import Metric, Numbers, Statistics, f1
+from features.metrics.registry import METRICS
+
+
+@dataclass(frozen=True, slots=True)
+class Bootstrap:
+    """How intervals are made.
+
+    Args:
+        resamples: number of draws; 0 for no intervals.
+        seed: of the draws.
+        confidence: share of the draws that lies within an interval.
+    """
+
+    resamples: int = 1000
+    seed: int = 0
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        if self.resamples < 0:
+            raise SettingsError(f"the number of resamples cannot be {self.resamples!r}; give 0 or more")
+        if not 0 < self.confidence < 1:
+            raise SettingsError(f"a confidence of {self.confidence!r} is no share; give a number between 0 and 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A score in [0, 1] with its interval; both ends are None where none was asked for."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusScore:
+    """One metric over a corpus.
+
+    Args:
+        metric: its name.
+        pairs: number of pairs.
+        precision: of the summed statistics.
+        recall: likewise.
+        f1: likewise.
+        macro_f1: mean of the pairs' own F1.
+        proven: share of pairs whose alignment is proven to be the best; None for a metric without alignment.
+        signature: what the numbers depend on.
+    """
+
+    metric: str
+    pairs: int
+    precision: Estimate
+    recall: Estimate
+    f1: Estimate
+    macro_f1: Estimate
+    proven: float | None
+    signature: str
+
+
+def countable_metrics() -> tuple[str, ...]:
+    """Return the metrics whose statistics are counts of matches: those with precision and recall."""
+    return tuple(name for name, metric in METRICS.items() if metric.number is f1)
+
+
+def check_metrics(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names of metrics, or all that have precision and recall when there are none.
+
+    Raises:
+        SettingsError: when one is unknown or has no precision and recall.
+    """
+    known = countable_metrics()
+    for name in names:
+        if name not in known:
+            raise SettingsError(f"metric {name!r} has no precision and recall; choose from {', '.join(known)}")
+    return tuple(dict.fromkeys(names)) or known
+
+
+def score_corpus(
+    statistics: dict[str, Statistics], bootstrap: Bootstrap, context: dict[str, str] | None = None
+) -> list[CorpusScore]:
+    """Score a corpus from the statistics of its pairs.
+
+    Args:
+        statistics: metric → (matched, gold, parsed, ...) of each pair, shape (n_pairs, ≥ 3).
+        bootstrap: how intervals are made.
+        context: what else the numbers depend on, for the signatures.
+
+    Raises:
+        InputError: when there is no pair.
+    """
+    counts = {name: values[:, :3] for name, values in statistics.items()}
+    n_pairs = len(next(iter(counts.values())))
+    if n_pairs == 0:
+        raise InputError("there is no pair of graphs to score; give files with at least one graph each")
+    each = {name: f1(values) for name, values in counts.items()}
+    rows = np.column_stack([np.column_stack([counts[name], each[name]]) for name in counts])
+    draws = _draw_sums(rows, bootstrap)
+    found = []
+    for position, (name, values) in enumerate(counts.items()):
+        columns = slice(4 * position, 4 * position + 4)
+        totals, drawn = rows[:, columns].sum(axis=0, keepdims=True), draws[:, columns]
+        metric, drawn_counts = METRICS[name], drawn[:, :3]
+        total = totals[:, :3]
+        found.append(
+            CorpusScore(
+                metric=name,
+                pairs=n_pairs,
+                precision=_estimate(_share(total, 2), _share(drawn_counts, 2), bootstrap),
+                recall=_estimate(_share(total, 1), _share(drawn_counts, 1), bootstrap),
+                f1=_estimate(f1(total), f1(drawn_counts), bootstrap),
+                macro_f1=_estimate(totals[:, 3] / n_pairs, drawn[:, 3] / n_pairs, bootstrap),
+                proven=None if metric.proof is None else float(metric.proof(statistics[name]).mean()),
+                signature=_signature(metric, len(values), bootstrap, context or {}),
+            )
+        )
+    return found
+
+
+def as_table(scores: Sequence[CorpusScore]) -> pl.DataFrame:
+    """Return scores as a table: one row a metric; `f1`, `f1_low` and `f1_high`, and so on."""
+    rows = []
+    for score in scores:
+        row: dict[str, object] = {"metric": score.metric, "pairs": score.pairs}
+        for name in ("precision", "recall", "f1", "macro_f1"):
+            estimate: Estimate = getattr(score, name)
+            row |= {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
+        rows.append(row | {"proven": score.proven, "signature": score.signature})
+    return pl.DataFrame(rows, schema_overrides={"proven": pl.Float64}, infer_schema_length=None)
+
+
+def _draw_sums(rows: npt.NDArray[np.float64], bootstrap: Bootstrap) -> npt.NDArray[np.float64]:
+    """Return the sums of each draw, shape (resamples, n_columns)."""
+    random = np.random.default_rng(bootstrap.seed)
+    sums = np.empty((bootstrap.resamples, rows.shape[1]))
+    for draw in range(bootstrap.resamples):
+        times = np.bincount(random.integers(len(rows), size=len(rows)), minlength=len(rows))
+        sums[draw] = times @ rows
+    return sums
+
+
+def _share(counts: Statistics, of: int) -> Numbers:
+    """Return matched / size of one side: 1 where both sides are empty, 0 where only this one is."""
+    size = counts[:, of]
+    empty = np.where(counts[:, 1:3].any(axis=1), 0.0, 1.0)
+    return np.where(size > 0, counts[:, 0] / np.maximum(size, 1), empty)
+
+
+def _estimate(value: Numbers, drawn: Numbers, bootstrap: Bootstrap) -> Estimate:
+    if not len(drawn):
+        return Estimate(float(value[0]))
+    tail = (1 - bootstrap.confidence) / 2
+    low, high = np.quantile(drawn, [tail, 1 - tail])
+    return Estimate(float(value[0]), float(low), float(high))
+
+
+def _signature(metric: Metric, pairs: int, bootstrap: Bootstrap, context: dict[str, str]) -> str:
+    said = {"pairs": str(pairs), **context}
+    if bootstrap.resamples:
+        said |= {"bootstrap": str(bootstrap.resamples), "seed": str(bootstrap.seed)}
+    return "|".join([metric.signature(ALGORITHM_VERSION), *(f"{key}:{value}" for key, value in said.items())])

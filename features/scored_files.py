@@ -1,0 +1,148 @@
+"""A file of parsed graphs scored against a file of gold graphs: how good a parser is.
+
+No project, no store; what `facetflow score GOLD.amr PARSED.amr` does, callable in a notebook.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from features.errors import InputError
+from features.graphs.batch import GraphBatch
+from features.graphs.graph import AmrGraph
+from features.graphs.penman_files import PenmanBlock, read_blocks
+from features.graphs.table import MAX_NODES, graphs_frame
+from features.metrics.corpus_scores import Bootstrap, CorpusScore, check_metrics, score_corpus
+from features.metrics.label_vectors import LabelVectors
+from features.metrics.metric import Comparison, Statistics
+from features.metrics.registry import METRICS
+
+_BATCH = 8192  # pairs that are measured at once; memory does not grow with the files' number of pairs
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredFiles:
+    """Scores of a file of graphs.
+
+    Args:
+        scores: one for each metric.
+        wrong: what is wrong with a graph, a sentence each. A wrong parsed graph counts as one without any triple; the
+            pair of a wrong gold graph is left out.
+    """
+
+    scores: list[CorpusScore]
+    wrong: tuple[str, ...]
+
+
+def score_files(
+    gold: Path,
+    parsed: Path,
+    metrics: Sequence[str] = (),
+    bootstrap: Bootstrap | None = None,
+    *,
+    drop_wiki: bool = False,
+    by_position: bool = False,
+) -> ScoredFiles:
+    """Score the graphs of a parser against gold graphs.
+
+    Graphs belong together by their `# ::id` when every graph has one, else by their position in the files.
+
+    Args:
+        gold: a file of graphs in PENMAN (`.gz` too).
+        parsed: the graphs to score.
+        metrics: names; all that have precision and recall when empty.
+        bootstrap: how intervals are made; 1,000 draws by default.
+        drop_wiki: leave `:wiki` out on both sides, for parsers that do not link entities.
+        by_position: pair by position whatever the ids are.
+
+    Raises:
+        InputError: a file cannot be read, has no graph, or the graphs do not belong together one to one.
+        SettingsError: a metric has no precision and recall.
+    """
+    names = check_metrics(metrics)
+    expected, found = list(read_blocks(gold)), list(read_blocks(parsed))
+    order, pairing = _partners((gold, expected), (parsed, found), by_position=by_position)
+    pairs = [
+        (wanted, _graph(found[place], drop_wiki=drop_wiki))
+        for block, place in zip(expected, order, strict=True)
+        if (wanted := _graph(block, drop_wiki=drop_wiki)) is not None
+    ]
+    wrong = tuple(reason for block in (*expected, *found) if (reason := _fault(block)) is not None)
+    if not pairs:
+        raise InputError(f"no graph of {str(gold)!r} can be read: {wrong[0]}")
+    batches = [_statistics(pairs[start : start + _BATCH], names) for start in range(0, len(pairs), _BATCH)]
+    statistics = {name: np.concatenate([batch[name] for batch in batches]) for name in names}
+    context = {"pairing": pairing, "wiki": "dropped" if drop_wiki else "kept"}
+    return ScoredFiles(score_corpus(statistics, bootstrap or Bootstrap(), context), wrong)
+
+
+def _statistics(pairs: Sequence[tuple[AmrGraph, AmrGraph | None]], names: Sequence[str]) -> dict[str, Statistics]:
+    # Beside a missing graph the gold graph stands itself, for its size; then nothing of it is found.
+    graphs = [gold for gold, _ in pairs] + [gold if parsed is None else parsed for gold, parsed in pairs]
+    first = np.arange(len(pairs))
+    nothing = LabelVectors([], np.empty((0, 1), np.float32))  # counts need no vectors
+    comparison = Comparison(GraphBatch.from_rows(graphs_frame(graphs)), first, first + len(pairs), nothing)
+    missing = np.array([parsed is None for _, parsed in pairs], bool)
+    statistics = {name: METRICS[name].statistics(comparison) for name in names}
+    for values in statistics.values():
+        values[missing, 0] = values[missing, 2] = 0
+    return statistics
+
+
+def _fault(block: PenmanBlock) -> str | None:
+    """Return what is wrong with a graph, None for a good one."""
+    if block.error is not None:
+        return block.error.message
+    if block.graph is not None and len(block.graph.concepts) > MAX_NODES:
+        where = f"{block.path.name}, block at line {block.line}"
+        return f"{where}: the graph has {len(block.graph.concepts)} nodes, more than {MAX_NODES}"
+    return None
+
+
+def _graph(block: PenmanBlock, *, drop_wiki: bool) -> AmrGraph | None:
+    if block.graph is None or _fault(block) is not None:
+        return None
+    if not drop_wiki:
+        return block.graph
+    kept = [attribute for attribute in block.graph.attributes if attribute[1].lower() != "wiki"]
+    return replace(block.graph, attributes=kept)
+
+
+_File = tuple[Path, Sequence[PenmanBlock]]
+
+
+def _partners(gold: _File, parsed: _File, *, by_position: bool) -> tuple[list[int], str]:
+    """Return the position of the parsed graph of each gold graph, and how they were found."""
+    paths, sides = [str(path) for path, _ in (gold, parsed)], [blocks for _, blocks in (gold, parsed)]
+    if not all(sides):
+        raise InputError(f"{paths[0 if not sides[0] else 1]!r} holds no graph; give a file of graphs in PENMAN")
+    ids = [[block.metadata.get("id", "") for block in blocks] for blocks in sides]
+    if by_position or not all(all(names) for names in ids) or ids[0] == ids[1]:
+        if len(sides[0]) != len(sides[1]):
+            raise InputError(
+                f"{paths[0]!r} has {len(sides[0])} graphs and {paths[1]!r} has {len(sides[1])}, and not all have a "
+                "`# ::id` to find their partners by; give as many of each"
+            )
+        return list(range(len(sides[0]))), "position" if ids[0] != ids[1] or not ids[0][0] else "id"
+    for path, names in zip(paths, ids, strict=True):
+        name, times = Counter(names).most_common(1)[0]
+        if times > 1:
+            raise InputError(
+                f"id {name!r} occurs {times} times in {path!r}, so that its partner is not clear; make ids unique, or "
+                "pair by position"
+            )
+    place = {name: position for position, name in enumerate(ids[1])}
+    for path, other, lost in (
+        (paths[1], paths[0], [name for name in ids[0] if name not in place]),
+        (paths[0], paths[1], sorted(place.keys() - set(ids[0]))),
+    ):
+        if lost:
+            more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+            raise InputError(
+                f"{path!r} has no graph with the id {lost[0]!r}{more} of {other!r}; give the same ids on both sides, "
+                "or pair by position"
+            )
+    return [place[name] for name in ids[0]], "id"

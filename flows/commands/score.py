@@ -1,0 +1,112 @@
+"""`facetflow score`: how good parsed graphs are, beside gold ones."""
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from features.metrics.corpus_scores import CorpusScore, Estimate
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+class GraphsByDefault(click.Group):
+    """A group whose command is `amr` when no other is named: `score GOLD.amr PARSED.amr`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `amr` before arguments that start with no command."""
+        if args and args[0] not in {*self.commands, *ctx.help_option_names}:
+            args = ["amr", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=GraphsByDefault)
+def score() -> None:
+    """Score what a parser made beside gold data; `score GOLD.amr PARSED.amr` is `score amr GOLD.amr PARSED.amr`."""
+
+
+@score.command()
+@click.argument("gold", type=_FILE)
+@click.argument("parsed", type=_FILE)
+@click.option("--metrics", default="", help="Some metrics, separated by commas: smatch,srl; all that count by default.")
+@click.option("--drop-wiki", is_flag=True, help="Leave :wiki out on both sides.")
+@click.option("--by-position", is_flag=True, help="Pair graphs by position, whatever their ids are.")
+@click.option("--resamples", default=1000, show_default=True, type=click.IntRange(min=0), help="Of the bootstrap.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of the bootstrap.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the scores as a table too: .tsv, .csv, .jsonl or .parquet.",
+)
+def amr(
+    gold: Path,
+    parsed: Path,
+    metrics: str,
+    resamples: int,
+    seed: int,
+    output: Path | None,
+    *,
+    drop_wiki: bool,
+    by_position: bool,
+) -> int:
+    """Score the graphs of PARSED against those of GOLD: precision, recall and F1 of all triples together.
+
+    Graphs belong together by `# ::id` when all have one, else by position. Smatch is exact, so that a score is the same
+    on every run. A parsed graph that is wrong counts as empty; it is named on stderr, and the exit code is 2.
+    """
+    from features.files import table_format, write_table
+    from features.metrics.corpus_scores import Bootstrap, as_table
+    from features.scored_files import score_files
+
+    if output is not None:
+        table_format(output)  # before the work, not after it
+    names = [name.strip() for name in metrics.split(",") if name.strip()]
+    scored = score_files(gold, parsed, names, Bootstrap(resamples, seed), drop_wiki=drop_wiki, by_position=by_position)
+    _print(scored.scores)
+    if output is not None:
+        write_table(as_table(scored.scores), output)
+    for sentence in scored.wrong:
+        click.echo(sentence, err=True)
+    return 2 if scored.wrong else 0
+
+
+def _print(scores: "list[CorpusScore]") -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    table = Table(
+        title=f"{scores[0].pairs:,} pairs of graphs, × 100",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )
+    table.add_column("metric", no_wrap=True)
+    for title in ("precision", "recall", "F1", "95 % interval", "macro F1", "proven"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for line in scores:
+        table.add_row(
+            line.metric,
+            *(f"{100 * value:.2f}" for value in (line.precision.value, line.recall.value, line.f1.value)),
+            _interval(line.f1),
+            f"{100 * line.macro_f1.value:.2f}",
+            _proven(line.proven),
+        )
+    console.print(table)
+    for line in scores:
+        click.echo(line.signature)
+
+
+def _interval(estimate: "Estimate") -> str:
+    if estimate.low is None or estimate.high is None:
+        return ""
+    return f"{100 * estimate.low:.1f} – {100 * estimate.high:.1f}"
+
+
+def _proven(share: float | None) -> str:
+    """Return a share in percent, rounded down: 100 % is every pair."""
+    return "" if share is None else f"{math.floor(10_000 * share) / 100:g} %"

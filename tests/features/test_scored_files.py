@@ -1,0 +1,113 @@
+"""`facetflow score`: a parser's graphs beside gold ones."""
+
+from pathlib import Path
+
+import pytest
+import smatch
+
+from features.errors import InputError
+from features.graphs.penman_files import read_blocks
+from features.metrics.corpus_scores import Bootstrap
+from features.scored_files import score_files
+
+BOY = "# ::id x1\n(s / sleep-01 :ARG0 (b / boy))\n\n"
+GIRL = "# ::id x2\n(s / sleep-01 :ARG0 (g / girl))\n\n"
+CITY = '# ::id x3\n(c / city :wiki "Paris" :name (n / name :op1 "Paris"))\n\n'
+UNLINKED = '# ::id x3\n(c / city :wiki - :name (n / name :op1 "Paris"))\n\n'
+WRONG = "# ::id x2\n(s / sleep-01 :ARG0 (g / girl)\n\n"
+QUICK = Bootstrap(resamples=20)
+
+
+def unnamed(block: str) -> str:
+    return block.partition("\n")[2]
+
+
+@pytest.fixture
+def write(tmp_path: Path):
+    def write(name: str, *blocks: str) -> Path:
+        (tmp_path / name).write_text("".join(blocks))
+        return tmp_path / name
+
+    return write
+
+
+def smatch_of(*arguments, **options):
+    scored = score_files(*arguments, ["smatch"], QUICK, **options)
+    return scored.scores[0], scored.wrong
+
+
+def test_graphs_find_their_partner_by_id(write):
+    gold, parsed = write("gold", BOY, GIRL, CITY), write("parsed", CITY, BOY, GIRL)
+    score, wrong = smatch_of(gold, parsed)
+    assert score.f1.value == score.macro_f1.value == 1.0
+    assert score.proven == 1.0
+    assert wrong == ()
+    assert "|pairing:id|" in score.signature
+    assert smatch_of(gold, parsed, by_position=True)[0].f1.value < 1.0
+
+
+def test_without_ids_they_are_paired_by_position(write):
+    score, _ = smatch_of(write("gold", BOY, unnamed(GIRL)), write("parsed", BOY, GIRL))
+    assert score.f1.value == 1.0
+    assert "|pairing:position|" in score.signature
+
+
+def test_precision_is_of_the_parsed_side(write):
+    more = "# ::id x1\n(s / sleep-01 :ARG0 (b / boy :mod (y / young)))\n\n"
+    score, _ = smatch_of(write("gold", BOY), write("parsed", more))
+    assert (score.precision.value, score.recall.value) == (pytest.approx(4 / 6), 1.0)
+
+
+def test_wiki_can_be_left_out(write):
+    gold, parsed = write("gold", CITY), write("parsed", UNLINKED)
+    assert smatch_of(gold, parsed)[0].f1.value < 1.0
+    score, _ = smatch_of(gold, parsed, drop_wiki=True)
+    assert score.f1.value == 1.0
+    assert "|wiki:dropped|" in score.signature
+
+
+def test_a_wrong_parsed_graph_counts_as_empty(write):
+    gold = write("gold", BOY, GIRL)
+    score, wrong = smatch_of(gold, write("parsed", BOY, WRONG))
+    assert (score.precision.value, score.recall.value) == (1.0, 0.5)
+    assert len(wrong) == 1
+    assert "not closed" in wrong[0]
+
+
+def test_the_pair_of_a_wrong_gold_graph_is_left_out(write):
+    score, wrong = smatch_of(write("gold", BOY, WRONG), write("parsed", BOY, GIRL))
+    assert (score.pairs, score.f1.value) == (1, 1.0)
+    assert len(wrong) == 1
+    with pytest.raises(InputError, match=r"no graph of .* can be read: .*not closed"):
+        smatch_of(write("gold", WRONG), write("parsed", GIRL))
+
+
+def test_what_does_not_belong_together_is_one_sentence(write):
+    with pytest.raises(InputError, match=r"parsed' has no graph with the id 'x2' and 1 more of '.*gold'"):
+        smatch_of(write("gold", BOY, GIRL, CITY), write("parsed", BOY))
+    with pytest.raises(InputError, match=r"gold' has no graph with the id 'x3' of '.*parsed'"):
+        smatch_of(write("gold", BOY), write("parsed", BOY, CITY))
+    with pytest.raises(InputError, match=r"gold' has 2 graphs and .* has 1, and not all"):
+        smatch_of(write("gold", unnamed(BOY), GIRL), write("parsed", BOY))
+    with pytest.raises(InputError, match=r"'x1' occurs 2 times in '.*gold'"):
+        smatch_of(write("gold", BOY, BOY), write("parsed", BOY, GIRL))
+    with pytest.raises(InputError, match="parsed' holds no graph"):
+        smatch_of(write("gold", BOY), write("parsed", "# nothing\n"))
+
+
+def test_at_least_what_the_reference_finds(shared, write):
+    """smatch 1.0.4 climbs hills, so its sum of matches is a lower bound; the numbers of triples are equal."""
+    folder = shared / "data" / "bamboo" / "sts"
+    sides = [[block.text for block in read_blocks(folder / f"{side}.dev.amr.gz")][:100] for side in ("src", "tgt")]
+    theirs = []
+    for pair in zip(*sides, strict=True):
+        smatch.match_triple_dict.clear()  # it remembers scores of alignments, whatever the graphs are
+        theirs.append(smatch.get_amr_match(*(" ".join(text.split()) for text in pair)))
+    precision, recall, f1 = smatch.compute_f(*(sum(column) for column in zip(*theirs, strict=True)))
+    # Their first graph is what precision is of.
+    parsed, gold = (write(name, *(f"{text}\n\n" for text in side)) for name, side in zip("ab", sides, strict=True))
+    score, wrong = smatch_of(gold, parsed)
+    assert wrong == ()
+    assert (score.pairs, score.proven) == (100, 1.0)
+    assert f1 - 1e-9 <= score.f1.value <= f1 + 0.02
+    assert score.precision.value / score.recall.value == pytest.approx(precision / recall)

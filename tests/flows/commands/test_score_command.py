@@ -1,0 +1,58 @@
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from flows.command_line import run
+
+BOY = "(s / sleep-01 :ARG0 (b / boy))\n\n"
+GIRL = "(s / sleep-01 :ARG0 (g / girl))\n\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    gold, parsed = tmp_path / "gold.amr", tmp_path / "parsed.amr"
+    gold.write_text(BOY + GIRL)
+    parsed.write_text(BOY + BOY)
+    return [str(gold), str(parsed)]
+
+
+def test_a_table_and_the_signatures(files, capsys):
+    assert run(["score", *files, "--metrics", "smatch,frames", "--seed", "3"]) == 0
+    said = capsys.readouterr().out
+    # Seven of eight triples: sleep-01, TOP and ARG0 of both, boy of one.
+    assert ["smatch", "87.50", "87.50", "87.50"] in [line.split()[:4] for line in said.splitlines()]
+    assert "2 pairs of graphs" in said
+    assert "frames|count:multiset|version:" in said
+    assert "|pairing:position|wiki:kept|bootstrap:1000|seed:3\n" in said
+    assert "concepts" not in said
+
+
+def test_the_word_amr_may_be_said(files, capsys):
+    assert run(["score", "--metrics", "smatch", *files]) == 0
+    short = capsys.readouterr().out
+    assert run(["score", "amr", "--metrics", "smatch", *files]) == 0
+    assert capsys.readouterr().out == short
+
+
+def test_scores_as_a_file(files, tmp_path):
+    output = tmp_path / "scores.tsv"
+    assert run(["score", *files, "--resamples", "0", "-o", str(output)]) == 0
+    table = pl.read_csv(output, separator="\t")
+    assert table["metric"].to_list()[0] == "smatch"
+    assert table["f1"][0] == pytest.approx(0.875)
+    assert table["f1_low"].null_count() == table.height
+
+
+def test_a_wrong_graph_is_named_and_the_exit_code_says_so(files, capsys):
+    Path(files[1]).write_text(BOY + "(s / sleep-01\n\n")
+    assert run(["score", *files]) == 2
+    assert "parsed.amr, graph at line 3" in capsys.readouterr().err
+
+
+def test_errors_are_one_sentence(files, tmp_path, capsys):
+    assert run(["score", *files, "-o", str(tmp_path / "scores.xlsx")]) == 1
+    assert run(["score", *files, "--metrics", "wlk"]) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 2
+    assert "'wlk' has no precision and recall" in said[1]
