@@ -42,15 +42,6 @@ def make_local_space(widest: int) -> LocalSpace:
     )
 
 
-@kernel
-def _share_of(weight: Any, shares: Any, end: int) -> float:
-    """Return this end's share of its link; an even end has the share itself, an odd one the rest."""
-    link = end >> 1
-    if end & 1:
-        return float(weight[link] - shares[link])
-    return float(shares[link])
-
-
 @inlined
 def cell_value(problem: Problem, cell: int, shares: Any, allowed: Any, picked: Any, space: LocalSpace) -> float:
     """Return the greatest worth of a cell under the shares.
@@ -58,12 +49,12 @@ def cell_value(problem: Problem, cell: int, shares: Any, allowed: Any, picked: A
     Args:
         problem: the problem of the pair.
         cell: the cell.
-        shares: share of the even end of each link, shape (n_links,).
+        shares: share of each end in its link, shape (n_ends,); those of two twins add up to the weight.
         allowed: whether each cell may still be chosen; a link to a forbidden cell is worth nothing.
-        picked: filled for the ends of this cell: whether the end is part of the best choice, shape (2 · n_links,).
+        picked: filled for the ends of this cell: whether the end is part of the best choice, shape (n_ends,).
         space: workspace.
     """
-    ends, cell_of, weight = problem.ends, problem.cell_of, problem.weight
+    there = problem.there
     first, last = problem.offsets[cell], problem.offsets[cell + 1]
     total = problem.own[cell]
     kind = problem.kind[cell]
@@ -71,22 +62,18 @@ def cell_value(problem: Problem, cell: int, shares: Any, allowed: Any, picked: A
         return float(total)
     if kind == ALL:
         for t in range(first, last):
-            end = ends[t]
-            share = _share_of(weight, shares, end)
-            picked[end] = share > 0 and allowed[cell_of[end ^ 1]]
-            if picked[end]:
-                total += share
+            picked[t] = shares[t] > 0 and allowed[there[t]]
+            if picked[t]:
+                total += shares[t]
         return float(total)
     if kind == ONE:
         best = 0.0
         best_end = -1
         for t in range(first, last):
-            end = ends[t]
-            picked[end] = False
-            share = _share_of(weight, shares, end)
-            if share > best and allowed[cell_of[end ^ 1]]:
-                best = share
-                best_end = end
+            picked[t] = False
+            if shares[t] > best and allowed[there[t]]:
+                best = shares[t]
+                best_end = t
         if best_end >= 0:
             picked[best_end] = True
         return float(total + best)
@@ -96,8 +83,7 @@ def cell_value(problem: Problem, cell: int, shares: Any, allowed: Any, picked: A
 @inlined
 def _best_matching(problem: Problem, cell: int, shares: Any, allowed: Any, picked: Any, space: LocalSpace) -> float:
     """Solve the assignment problem of a cell's links; each share is at (row, column) of its other end."""
-    ends, cell_of, weight = problem.ends, problem.cell_of, problem.weight
-    local_row, local_column = problem.local_row, problem.local_column
+    there, local_row, local_column = problem.there, problem.local_row, problem.local_column
     values, end_at, column_of = space.values, space.end_at, space.column_of
     n_rows, n_columns = problem.local_rows[cell], problem.local_columns[cell]
     transposed = n_rows > n_columns
@@ -107,15 +93,13 @@ def _best_matching(problem: Problem, cell: int, shares: Any, allowed: Any, picke
         values[position] = 0.0
         end_at[position] = -1
     for t in range(problem.offsets[cell], problem.offsets[cell + 1]):
-        end = ends[t]
-        picked[end] = False
-        share = _share_of(weight, shares, end)
-        if share > 0 and allowed[cell_of[end ^ 1]]:
+        picked[t] = False
+        if shares[t] > 0 and allowed[there[t]]:
             row, column = local_row[t], local_column[t]
             if transposed:
                 row, column = column, row
-            values[row * n_columns + column] = share
-            end_at[row * n_columns + column] = end
+            values[row * n_columns + column] = shares[t]
+            end_at[row * n_columns + column] = t
     total = _match_greedily(n_rows, n_columns, space)
     if total < 0:
         total = assign(values, n_rows, n_columns, column_of, space.work)

@@ -7,7 +7,7 @@ up to date, so that a move is judged in constant time.
 from typing import Any
 
 from features.metrics.alignment.problem import Problem
-from features.metrics.compiled import kernel
+from features.metrics.compiled import inlined, kernel
 
 _NOTHING = 1e-9
 
@@ -27,7 +27,7 @@ def climb(problem: Problem, column_of: Any, score: float, row_of: Any, gain: Any
         The number of matches of the improved alignment.
     """
     n_rows, n_columns = problem.n_rows, problem.n_columns
-    offsets, ends, cell_of, weights = problem.offsets, problem.ends, problem.cell_of, problem.weight
+    offsets, there, weights = problem.offsets, problem.there, problem.weight
     heaviest = 0.0
     for weight in weights:
         heaviest = max(heaviest, weight)
@@ -35,7 +35,7 @@ def climb(problem: Problem, column_of: Any, score: float, row_of: Any, gain: Any
     gain[:] = problem.own
     for i in range(n_rows):
         row_of[column_of[i]] = i
-        _choose(offsets, ends, cell_of, weights, i * n_columns + column_of[i], 1.0, gain)
+        _choose(offsets, there, weights, i * n_columns + column_of[i], 1.0, gain)
     improved = True
     while improved:
         improved = False
@@ -55,36 +55,37 @@ def climb(problem: Problem, column_of: Any, score: float, row_of: Any, gain: Any
                     if change + 2 * heaviest <= _NOTHING:
                         continue
                     # A link of the two old cells was subtracted twice; one of the two new cells is not in `gain` yet.
-                    change += _link(offsets, ends, cell_of, weights, old_cell, taken) + _link(
-                        offsets, ends, cell_of, weights, cell, swapped
+                    change += _link(offsets, there, weights, old_cell, taken) + _link(
+                        offsets, there, weights, cell, swapped
                     )
                 if change <= _NOTHING:
                     continue
-                _choose(offsets, ends, cell_of, weights, old_cell, -1.0, gain)
-                _choose(offsets, ends, cell_of, weights, cell, 1.0, gain)
+                _choose(offsets, there, weights, old_cell, -1.0, gain)
+                _choose(offsets, there, weights, cell, 1.0, gain)
                 column_of[i] = j
                 row_of[j] = i
                 row_of[old] = k
                 if k >= 0:
-                    _choose(offsets, ends, cell_of, weights, k * n_columns + j, -1.0, gain)
-                    _choose(offsets, ends, cell_of, weights, k * n_columns + old, 1.0, gain)
+                    _choose(offsets, there, weights, k * n_columns + j, -1.0, gain)
+                    _choose(offsets, there, weights, k * n_columns + old, 1.0, gain)
                     column_of[k] = old
                 score += change
                 improved = True
     return score
 
 
-@kernel
-def _choose(offsets: Any, ends: Any, cell_of: Any, weights: Any, cell: int, sign: float, gain: Any) -> None:
+@inlined
+def _choose(offsets: Any, there: Any, weights: Any, cell: int, sign: float, gain: Any) -> None:
     """Add (or take away) what the links of a cell earn at their other ends."""
     for t in range(offsets[cell], offsets[cell + 1]):
-        gain[cell_of[ends[t] ^ 1]] += sign * weights[ends[t] >> 1]
+        gain[there[t]] += sign * weights[t]
 
 
-@kernel
-def _link(offsets: Any, ends: Any, cell_of: Any, weights: Any, cell: int, other: int) -> float:
+@inlined
+def _link(offsets: Any, there: Any, weights: Any, cell: int, other: int) -> float:
     """Return the weight of the link of two cells, 0 where there is none."""
+    total = 0.0
     for t in range(offsets[cell], offsets[cell + 1]):
-        if cell_of[ends[t] ^ 1] == other:
-            return float(weights[ends[t] >> 1])
-    return 0.0
+        if there[t] == other:
+            total = float(weights[t])
+    return total

@@ -25,44 +25,52 @@ _OPTIMAL = 0
 _EPSILON = 1e-6
 
 Positions = npt.NDArray[np.integer[Any]]
+Columns = npt.NDArray[np.int64]
 
 
-def solve_exactly(problem: Problem, known: float) -> tuple[float, bool]:
+def solve_exactly(problem: Problem, known: float, known_columns: Columns) -> tuple[float, Columns, bool]:
     """Solve a pair by integer programming.
 
     Args:
         problem: the problem of the pair.
         known: matches of an alignment found so far.
+        known_columns: that alignment, the column of each row, shape (n_rows,).
 
     Returns:
-        (greatest number of matches found, whether it is proven to be optimal).
+        (greatest number of matches found, the alignment, whether it is proven to be optimal).
     """
-    n_cells, n_links = len(problem.own), len(problem.weight)
+    n_cells, n_links = len(problem.own), len(problem.there) // 2
     if n_links > MAX_LINKS:
-        return known, False
+        return known, known_columns, False
     width = n_cells + n_links
-    cells, ends = np.arange(n_cells), np.arange(2 * n_links)
+    cells = np.arange(n_cells)
     rows, columns = np.divmod(cells, problem.n_columns)
     one_each = [_sums(rows, cells, width), _sums(columns, cells, width)]
-    there_rows, there_columns = np.divmod(problem.cell_of[ends ^ 1], problem.n_columns)
+    here = np.repeat(cells, np.diff(problem.offsets))
+    first = np.flatnonzero(problem.there > here)  # the end of each link that stands for it
+    link_of = np.empty(2 * n_links, np.int64)
+    link_of[first] = link_of[problem.twin[first]] = np.arange(n_links)
     within_cell = [
-        _sums_within_cell(problem.cell_of, there, n_cells, ends >> 1, width) for there in (there_rows, there_columns)
+        _sums_within_cell(here, there, n_cells, link_of, width) for there in np.divmod(problem.there, problem.n_columns)
     ]
     constraints = vstack(one_each + within_cell)
     upper = np.zeros(constraints.shape[0])
     upper[: problem.n_rows + problem.n_columns] = 1.0
     result = milp(
-        -np.concatenate([problem.own, problem.weight]),
+        -np.concatenate([problem.own, problem.weight[first]]),
         constraints=LinearConstraint(constraints, -np.inf, upper),
         integrality=np.concatenate([np.ones(n_cells), np.zeros(n_links)]),
         bounds=Bounds(0, 1),
         options={"node_limit": NODE_LIMIT, "mip_rel_gap": 0.0},
     )
-    found = known if result.x is None else max(known, float(np.round(-result.fun)))
+    if result.x is not None and round(-result.fun) > known:
+        chosen = result.x[:n_cells].reshape(problem.n_rows, problem.n_columns)
+        known, known_columns = float(round(-result.fun)), np.where(chosen.max(axis=1) > 0.5, chosen.argmax(axis=1), -1)
     if result.status == _OPTIMAL:
-        return found, True
+        return known, known_columns, True
     bound = result.mip_dual_bound
-    return found, bound is not None and bool(-bound < found + 1 - _EPSILON)  # scores are whole numbers
+    proven = bound is not None and bool(-bound < known + 1 - _EPSILON)  # scores are whole numbers
+    return known, known_columns, proven
 
 
 def _sums(groups: Positions, variables: Positions, width: int) -> Any:
@@ -70,10 +78,10 @@ def _sums(groups: Positions, variables: Positions, width: int) -> Any:
     return csr_array((np.ones(len(groups)), (groups, variables)), shape=(int(groups.max()) + 1, width))
 
 
-def _sums_within_cell(cell_of: Positions, there: Positions, n_cells: int, links: Positions, width: int) -> Any:
-    """Return the rows Σ y(q) − x(c), one for each cell c and each row (or column) `there` at the other ends."""
+def _sums_within_cell(here: Positions, there: Positions, n_cells: int, links: Positions, width: int) -> Any:
+    """Return the rows Σ y(q) − x(c): one for each cell c in `here` and each row (or column) `there` of its links."""
     stride = int(there.max(initial=0)) + 1
-    groups, group_of = np.unique(cell_of * stride + there, return_inverse=True)
+    groups, group_of = np.unique(here * stride + there, return_inverse=True)
     coefficients = np.concatenate([np.ones(len(links)), -np.ones(len(groups))])
     constraint = np.concatenate([group_of, np.arange(len(groups))])
     variable = np.concatenate([n_cells + links, groups // stride])

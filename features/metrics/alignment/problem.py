@@ -5,7 +5,7 @@ Cell (i, j) stands for "node i of the smaller graph is aligned with node j of th
     own     a cell alone: equal concepts, equal attributes, equal self-loops
     link    two cells together: a relation i → k with the role of a relation j → l, for cells (i, j) and (k, l)
 
-A link has two ends, numbered 2q and 2q + 1, so that `end ^ 1` is its other end and `end >> 1` the link.
+A link is kept at both of its cells: end t of a cell leads to the cell `there[t]`, where it is end `twin[t]`.
 """
 
 from typing import Any, NamedTuple
@@ -25,13 +25,13 @@ class Problem(NamedTuple):
         n_rows: nodes of the smaller graph.
         n_columns: nodes of the larger graph.
         own: float64, matches of each cell alone, shape (n_cells,).
-        cell_of: cell of each end, shape (2 · n_links,).
-        weight: float64, matches of each link, shape (n_links,).
-        offsets: the ends of cell c are `ends[offsets[c]:offsets[c + 1]]`.
-        ends: shape (2 · n_links,).
-        local_row: of each of `ends`: which of the distinct rows at the other ends, from 0.
+        offsets: the ends of cell c are `offsets[c]:offsets[c + 1]`.
+        there: cell at the other end, shape (n_ends,), n_ends = 2 · n_links.
+        twin: the other end, shape (n_ends,).
+        weight: float64, matches of the link, shape (n_ends,).
+        local_row: which of the distinct rows that the links of the cell lead to, from 0, shape (n_ends,).
         local_column: likewise.
-        local_rows: number of distinct rows at the other ends of each cell, shape (n_cells,).
+        local_rows: number of distinct rows that the links of each cell lead to, shape (n_cells,).
         local_columns: likewise.
         kind: ALL, ONE or MATCHING for each cell.
         widest: the greatest number of local rows or columns.
@@ -40,10 +40,10 @@ class Problem(NamedTuple):
     n_rows: int
     n_columns: int
     own: Any
-    cell_of: Any
-    weight: Any
     offsets: Any
-    ends: Any
+    there: Any
+    twin: Any
+    weight: Any
     local_row: Any
     local_column: Any
     local_rows: Any
@@ -81,69 +81,100 @@ def build(
             if attributes[x, 1] == other_attributes[y, 1]:
                 cell = attributes[x, 0] * n_columns + other_attributes[y, 0]
                 own[cell] += min(attributes[x, 2], other_attributes[y, 2])
-    cell_of, weight = _links(relations, other_relations, n_rows, n_columns, own)
-    return _arrange(n_rows, n_columns, own, cell_of, weight)
+    return _arrange(n_rows, n_columns, own, *_links(relations, other_relations, n_rows, n_columns, own))
 
 
 @kernel
 def _links(relations: Any, others: Any, n_rows: int, n_columns: int, own: Any) -> Any:
-    """Return the cells of the ends and the weights of the links; matching self-loops are added to `own`."""
-    n_cells = n_rows * n_columns
-    codes = np.empty(relations.shape[0] * others.shape[0], np.int64)
-    counts = np.empty(len(codes), np.int64)
-    n_codes = 0
-    for x in range(relations.shape[0]):
-        for y in range(others.shape[0]):
-            if relations[x, 2] != others[y, 2]:
-                continue
-            loop = relations[x, 0] == relations[x, 1]
-            if loop != (others[y, 0] == others[y, 1]):
-                continue
-            count = min(relations[x, 3], others[y, 3])
-            source = relations[x, 0] * n_columns + others[y, 0]
-            target = relations[x, 1] * n_columns + others[y, 1]
-            if loop:
-                own[source] += count
-                continue
-            codes[n_codes] = min(source, target) * n_cells + max(source, target)
-            counts[n_codes] = count
-            n_codes += 1
-    # Two nodes may have several relations: their links are one, with the sum of the weights.
-    order = np.argsort(codes[:n_codes])
-    cell_of = np.empty(2 * n_codes, np.int64)
-    weight = np.empty(n_codes)
+    """Return the two cells of each link and its weight; matching self-loops are added to `own`."""
+    most = relations.shape[0] * others.shape[0]
+    cells = np.empty((most, 2), np.int64)
+    weight = np.empty(most)
     n_links = 0
-    last = -1
-    for position in order:
-        code = codes[position]
-        if code == last:
-            weight[n_links - 1] += counts[position]
-        else:
-            cell_of[2 * n_links] = code // n_cells
-            cell_of[2 * n_links + 1] = code % n_cells
-            weight[n_links] = counts[position]
+    for x in range(relations.shape[0]):
+        source, target, role, count = relations[x]
+        for y in range(others.shape[0]):
+            if role != others[y, 2] or (source == target) != (others[y, 0] == others[y, 1]):
+                continue
+            cell = source * n_columns + others[y, 0]
+            if source == target:
+                own[cell] += min(count, others[y, 3])
+                continue
+            cells[n_links, 0] = cell
+            cells[n_links, 1] = target * n_columns + others[y, 1]
+            weight[n_links] = min(count, others[y, 3])
             n_links += 1
-            last = code
-    return cell_of[: 2 * n_links], weight[:n_links]
+    if _has_parallels(relations) and _has_parallels(others):
+        n_links = _merge(cells, weight, n_links, n_rows * n_columns)
+    return cells[:n_links], weight[:n_links]
 
 
 @kernel
-def _arrange(n_rows: int, n_columns: int, own: Any, cell_of: Any, weight: Any) -> Problem:
-    """Sort the ends by cell, and number the distinct rows and columns that each cell's links lead to."""
+def _has_parallels(relations: Any) -> bool:
+    """Return whether two nodes have more than one relation, in either direction."""
+    for x in range(relations.shape[0]):
+        low, high = min(relations[x, 0], relations[x, 1]), max(relations[x, 0], relations[x, 1])
+        for y in range(x):
+            if low == min(relations[y, 0], relations[y, 1]) and high == max(relations[y, 0], relations[y, 1]):
+                return True
+    return False
+
+
+@kernel
+def _merge(cells: Any, weight: Any, n_links: int, n_cells: int) -> int:
+    """Make links of the same two cells one, with the sum of the weights, in place; return how many are left."""
+    codes = np.empty(n_links, np.int64)
+    for link in range(n_links):
+        codes[link] = min(cells[link, 0], cells[link, 1]) * n_cells + max(cells[link, 0], cells[link, 1])
+    order = np.argsort(codes)
+    weights = weight[:n_links].copy()
+    kept = -1
+    last = -1
+    for link in order:
+        if codes[link] != last:
+            last = codes[link]
+            kept += 1
+            cells[kept, 0] = last // n_cells
+            cells[kept, 1] = last % n_cells
+            weight[kept] = 0.0
+        weight[kept] += weights[link]
+    return kept + 1
+
+
+@kernel
+def _arrange(n_rows: int, n_columns: int, own: Any, cells: Any, weights: Any) -> Problem:
+    """Sort the ends by cell."""
     n_cells = n_rows * n_columns
+    n_ends = 2 * len(weights)
     offsets = np.zeros(n_cells + 1, np.int64)
-    for end in range(len(cell_of)):
-        offsets[cell_of[end] + 1] += 1
+    for link in range(len(weights)):
+        offsets[cells[link, 0] + 1] += 1
+        offsets[cells[link, 1] + 1] += 1
     for cell in range(n_cells):
         offsets[cell + 1] += offsets[cell]
     free = offsets[:n_cells].copy()
-    ends = np.empty(len(cell_of), np.int64)
-    for end in range(len(cell_of)):
-        ends[free[cell_of[end]]] = end
-        free[cell_of[end]] += 1
+    there = np.empty(n_ends, np.int64)
+    twin = np.empty(n_ends, np.int64)
+    weight = np.empty(n_ends)
+    for link in range(len(weights)):
+        one, other = cells[link, 0], cells[link, 1]
+        s, t = free[one], free[other]
+        free[one] = s + 1
+        free[other] = t + 1
+        there[s], there[t] = other, one
+        twin[s], twin[t] = t, s
+        weight[s] = weight[t] = weights[link]
 
-    local_row = np.zeros(len(ends), np.int64)
-    local_column = np.zeros(len(ends), np.int64)
+    local = _local_numbers(n_rows, n_columns, offsets, there)
+    return Problem(n_rows, n_columns, own, offsets, there, twin, weight, *local)
+
+
+@kernel
+def _local_numbers(n_rows: int, n_columns: int, offsets: Any, there: Any) -> Any:
+    """Number the distinct rows and columns that each cell's links lead to; return the last six fields of `Problem`."""
+    n_cells = n_rows * n_columns
+    local_row = np.empty(len(there), np.int64)
+    local_column = np.empty(len(there), np.int64)
     local_rows = np.zeros(n_cells, np.int64)
     local_columns = np.zeros(n_cells, np.int64)
     kind = np.zeros(n_cells, np.int8)
@@ -152,10 +183,12 @@ def _arrange(n_rows: int, n_columns: int, own: Any, cell_of: Any, weight: Any) -
     widest = 1
     for cell in range(n_cells):
         first, last = offsets[cell], offsets[cell + 1]
+        if last - first <= 1:  # no numbers needed: most cells of a labelled pair
+            continue
         rows = 0
         columns = 0
         for t in range(first, last):
-            i, j = divmod(cell_of[ends[t] ^ 1], n_columns)
+            i, j = divmod(there[t], n_columns)
             if number_of_row[i] < 0:
                 number_of_row[i] = rows
                 rows += 1
@@ -165,7 +198,7 @@ def _arrange(n_rows: int, n_columns: int, own: Any, cell_of: Any, weight: Any) -
             local_row[t] = number_of_row[i]
             local_column[t] = number_of_column[j]
         for t in range(first, last):
-            i, j = divmod(cell_of[ends[t] ^ 1], n_columns)
+            i, j = divmod(there[t], n_columns)
             number_of_row[i] = -1
             number_of_column[j] = -1
         local_rows[cell] = rows
@@ -177,21 +210,7 @@ def _arrange(n_rows: int, n_columns: int, own: Any, cell_of: Any, weight: Any) -
             kind[cell] = ONE
         else:
             kind[cell] = MATCHING
-    return Problem(
-        n_rows,
-        n_columns,
-        own,
-        cell_of,
-        weight,
-        offsets,
-        ends,
-        local_row,
-        local_column,
-        local_rows,
-        local_columns,
-        kind,
-        widest,
-    )
+    return local_row, local_column, local_rows, local_columns, kind, widest
 
 
 @kernel
@@ -203,16 +222,16 @@ def matches(problem: Problem, column_of: Any) -> float:
         column_of: column of each row, -1 where the row is not aligned.
     """
     n_columns = problem.n_columns
-    own, cell_of, weight = problem.own, problem.cell_of, problem.weight
+    own, offsets, there, weight = problem.own, problem.offsets, problem.there, problem.weight
     total = 0.0
     for i in range(problem.n_rows):
-        if column_of[i] >= 0:
-            total += own[i * n_columns + column_of[i]]
-    for link in range(len(weight)):
-        if is_chosen(cell_of[2 * link], n_columns, column_of) and is_chosen(
-            cell_of[2 * link + 1], n_columns, column_of
-        ):
-            total += weight[link]
+        if column_of[i] < 0:
+            continue
+        cell = i * n_columns + column_of[i]
+        total += own[cell]
+        for t in range(offsets[cell], offsets[cell + 1]):
+            if there[t] > cell and is_chosen(there[t], n_columns, column_of):  # each link once
+                total += weight[t]
     return total
 
 

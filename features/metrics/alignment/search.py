@@ -24,6 +24,9 @@ _SHORTEN = 0.6
 _PROGRESS = 1e-3
 _RETRY = 2  # climb again only from alignments at most this much below the best
 
+START, BOUND, SEARCH, PROGRAM, OPEN = range(5)
+"""What closed a pair: the first assignment and climb, better shares, branching, the integer programme, nothing."""
+
 
 class Budget(NamedTuple):
     """How far the search goes before it leaves a pair open.
@@ -47,9 +50,10 @@ class State(NamedTuple):
     Args:
         value: worth of each cell, shape (n_cells,).
         stale: whether the worth must be computed anew, shape (n_cells,).
-        picked: whether an end is part of its cell's best choice, shape (2 · n_links,).
+        picked: whether an end is part of its cell's best choice, shape (n_ends,).
         column_of: the assignment, shape (n_rows,).
         climbed: a better alignment, shape (n_rows,).
+        best_of: the best alignment so far, shape (n_rows,).
         row_of: workspace of climbing, shape (n_columns,).
         gain: workspace of climbing, shape (n_cells,).
         work: workspace of the assignment.
@@ -61,6 +65,7 @@ class State(NamedTuple):
     picked: Any
     column_of: Any
     climbed: Any
+    best_of: Any
     row_of: Any
     gain: Any
     work: Workspace
@@ -76,14 +81,15 @@ def search(problem: Problem, budget: Budget) -> Any:
         budget: when to leave it open.
 
     Returns:
-        (matches found, whether they are proven to be optimal).
+        (matches found, the column of each row in that alignment, what proved them optimal or `OPEN`).
     """
     n_rows, n_columns = problem.n_rows, problem.n_columns
     n_cells = n_rows * n_columns
     state = State(
         np.zeros(n_cells),
         np.ones(n_cells, np.bool_),
-        np.zeros(len(problem.cell_of), np.bool_),
+        np.zeros(len(problem.there), np.bool_),
+        np.empty(n_rows, np.int64),
         np.empty(n_rows, np.int64),
         np.empty(n_rows, np.int64),
         np.empty(n_columns, np.int64),
@@ -99,20 +105,21 @@ def search(problem: Problem, budget: Budget) -> Any:
     best = -1.0
     work = 0.0
     nodes = 0
+    iterations = 0
     while len(open_allowed) > 0:
         if nodes > budget.nodes or work > budget.work:
-            return best, False
+            return best, state.best_of, OPEN
         allowed = open_allowed.pop()
         shares = open_shares.pop()
-        iterations = budget.root_iterations if nodes == 0 else budget.node_iterations
-        best, closed, done = _tighten(problem, state, allowed, shares, best, iterations, budget.work - work)
+        most = budget.root_iterations if nodes == 0 else budget.node_iterations
+        best, closed, iterations, done = _tighten(problem, state, allowed, shares, best, most, budget.work - work)
         work += done
         nodes += 1
         if closed:
             continue
         cell = _branching_cell(problem, state, allowed)
         if cell < 0:  # the allowed cells are an alignment by themselves
-            best = max(best, _only_alignment(problem, state, allowed))
+            best = _only_alignment(problem, state, allowed, best)
             continue
         without = allowed.copy()
         without[cell] = False
@@ -121,7 +128,9 @@ def search(problem: Problem, budget: Budget) -> Any:
         _choose(problem, allowed, cell)
         open_allowed.append(allowed)
         open_shares.append(shares)
-    return best, True
+    if nodes > 1:
+        return best, state.best_of, SEARCH
+    return best, state.best_of, START if iterations == 1 else BOUND
 
 
 @kernel
@@ -131,7 +140,7 @@ def _tighten(
     """Improve the shares of a node, and the best alignment; forbid cells that cannot be part of a better one.
 
     Returns:
-        (best so far, whether no alignment of the node is better, steps of work done).
+        (best so far, whether no alignment of the node is better, iterations and steps of work done).
     """
     n_rows, n_columns = problem.n_rows, problem.n_columns
     n_cells = n_rows * n_columns
@@ -152,14 +161,18 @@ def _tighten(
         bound = assign(value, n_rows, n_columns, state.column_of, state.work)
         work += n_rows * n_cells
         score = matches(problem, state.column_of)
+        found = state.column_of
         is_open = bound >= max(score, best) + 1 - _EPSILON
         if is_open and (iteration == 0 or (score >= best - _RETRY and score != last_score)):
             last_score = score
             state.climbed[:] = state.column_of
             score = climb(problem, state.climbed, score, state.row_of, state.gain)
-        best = max(best, score)
+            found = state.climbed
+        if score > best:
+            best = score
+            state.best_of[:] = found
         if bound < best + 1 - _EPSILON:
-            return best, True, work
+            return best, True, iteration + 1, work
         if work > work_left:
             break
         _forbid(problem, state, allowed, bound - (best + 1 - _EPSILON))
@@ -172,13 +185,13 @@ def _tighten(
                 step *= _SHORTEN
                 stalled = 0
         _move_shares(problem, state, allowed, shares, step * (bound - best - 0.5))
-    return best, False, work
+    return best, False, iterations, work
 
 
 @kernel
 def _forbid(problem: Problem, state: State, allowed: Any, slack: float) -> None:
     """Forbid each cell whose reduced cost exceeds the slack: choosing it takes the bound below best + 1."""
-    offsets, ends, cell_of = problem.offsets, problem.ends, problem.cell_of
+    offsets, there = problem.offsets, problem.there
     row_price, column_price = state.work.row_price, state.work.column_price
     value, stale = state.value, state.stale
     for i in range(problem.n_rows):
@@ -188,7 +201,7 @@ def _forbid(problem: Problem, state: State, allowed: Any, slack: float) -> None:
                 allowed[cell] = False
                 stale[cell] = True
                 for t in range(offsets[cell], offsets[cell + 1]):
-                    stale[cell_of[ends[t] ^ 1]] = True
+                    stale[there[t]] = True
 
 
 @kernel
@@ -197,7 +210,7 @@ def _move_shares(problem: Problem, state: State, allowed: Any, shares: Any, dist
 
     In vain means that its own cell is chosen, and the other cell is not chosen or does not pick the link.
     """
-    offsets, ends, cell_of, n_columns = problem.offsets, problem.ends, problem.cell_of, problem.n_columns
+    offsets, there, twin, n_columns = problem.offsets, problem.there, problem.twin, problem.n_columns
     picked, column_of, stale = state.picked, state.column_of, state.stale
     in_vain = 0
     for counting in (True, False):
@@ -207,16 +220,15 @@ def _move_shares(problem: Problem, state: State, allowed: Any, shares: Any, dist
             if not allowed[cell]:
                 continue
             for t in range(offsets[cell], offsets[cell + 1]):
-                end = ends[t]
-                other = cell_of[end ^ 1]
-                if not picked[end] or (picked[end ^ 1] and is_chosen(other, n_columns, column_of)):
+                if not picked[t] or (picked[twin[t]] and is_chosen(there[t], n_columns, column_of)):
                     continue
                 if counting:
                     in_vain += 1
                 else:
-                    shares[end >> 1] += step if end & 1 else -step
+                    shares[t] -= step
+                    shares[twin[t]] += step
                     stale[cell] = True
-                    stale[other] = True
+                    stale[there[t]] = True
         if in_vain == 0:
             return
 
@@ -249,10 +261,9 @@ def _branching_cell(problem: Problem, state: State, allowed: Any) -> int:
             continue
         disagreement = 0.01 * alternatives  # where the links agree, the cell with most alternatives
         for t in range(problem.offsets[cell], problem.offsets[cell + 1]):
-            end = problem.ends[t]
-            other = problem.cell_of[end ^ 1]
-            other_picks = is_chosen(other, n_columns, state.column_of) and state.picked[end ^ 1]
-            if allowed[other] and state.picked[end] != other_picks:
+            other = problem.there[t]
+            other_picks = is_chosen(other, n_columns, state.column_of) and state.picked[problem.twin[t]]
+            if allowed[other] and state.picked[t] != other_picks:
                 disagreement += 1.0
         if disagreement > most:
             most = disagreement
@@ -279,11 +290,15 @@ def _choose(problem: Problem, allowed: Any, cell: int) -> None:
 
 
 @kernel
-def _only_alignment(problem: Problem, state: State, allowed: Any) -> float:
-    """Return the matches of the alignment that the allowed cells are."""
+def _only_alignment(problem: Problem, state: State, allowed: Any, best: float) -> float:
+    """Return the matches of the alignment that the allowed cells are, or the best so far."""
     state.climbed[:] = -1
     for cell in range(len(allowed)):
         if allowed[cell]:
             i, j = divmod(cell, problem.n_columns)
             state.climbed[i] = j
-    return matches(problem, state.climbed)
+    score = matches(problem, state.climbed)
+    if score > best:
+        best = score
+        state.best_of[:] = state.climbed
+    return best

@@ -17,7 +17,7 @@ from features.metrics.alignment.bound import cell_value, make_local_space
 from features.metrics.alignment.integer_program import solve_exactly
 from features.metrics.alignment.problem import matches
 from features.metrics.alignment.search import Budget
-from features.metrics.alignment.solve import BUDGET, best_matches, build_pair
+from features.metrics.alignment.solve import BUDGET, best_alignments, best_matches, build_pair
 from features.metrics.readings import Readings
 from features.metrics.triples import TripleBatch, smatch_triples, unlabeled_triples
 
@@ -39,19 +39,23 @@ def arrays_of(triples: TripleBatch):
     )
 
 
+def facts_of(triples: TripleBatch, graph: int) -> dict[tuple, int]:
+    """Return the triples of a graph and how often each occurs."""
+    nodes = range(*triples.node_offsets[graph : graph + 2])
+    attributes = triples.attributes[range(*triples.attribute_offsets[graph : graph + 2])].tolist()
+    relations = triples.relations[range(*triples.relation_offsets[graph : graph + 2])].tolist()
+    facts = {("instance", i, int(triples.labels[node])): 1 for i, node in enumerate(nodes)}
+    facts |= {("attribute", node, key): count for node, key, count in attributes}
+    return facts | {("relation", source, target, role): count for source, target, role, count in relations}
+
+
 def best_by_brute_force(triples: TripleBatch, left: int, right: int) -> int:
     """Try every injective mapping, with the triples as multisets."""
 
-    def read(graph):
-        nodes = range(*triples.node_offsets[graph : graph + 2])
-        attributes = triples.attributes[range(*triples.attribute_offsets[graph : graph + 2])].tolist()
-        relations = triples.relations[range(*triples.relation_offsets[graph : graph + 2])].tolist()
-        facts = {("instance", i, int(triples.labels[node])): 1 for i, node in enumerate(nodes)}
-        facts |= {("attribute", node, key): count for node, key, count in attributes}
-        facts |= {("relation", source, target, role): count for source, target, role, count in relations}
-        return len(nodes), facts
-
-    (n, facts), (m, others) = sorted((read(left), read(right)), key=lambda graph: graph[0])
+    (n, facts), (m, others) = sorted(
+        ((int(np.diff(triples.node_offsets)[graph]), facts_of(triples, graph)) for graph in (left, right)),
+        key=lambda graph: graph[0],
+    )
     best = 0
     for image in permutations(range(m), n):
         total = 0
@@ -74,6 +78,32 @@ def test_equal_to_brute_force(data, graph_pairs):
         assert matched.tolist() == [best_by_brute_force(triples, pair, pair + len(left)) for pair in pairs]
 
 
+def matches_by_hand(triples: TripleBatch, left: int, right: int, image: list[int]) -> int:
+    """Count the triples of the left graph that the alignment turns into triples of the right one."""
+    facts, others = (facts_of(triples, graph) for graph in (left, right))
+    total = 0
+    for (kind, first, *rest), count in facts.items():
+        ends = [image[first], image[rest[0]]] if kind == "relation" else [image[first]]
+        total += min(count, others.get((kind, *ends, rest[-1]), 0))
+    return total
+
+
+@on_random_graphs
+@given(data=st.data())
+@pytest.mark.parametrize("budget", [BUDGET, NO_BUDGET])
+def test_the_alignment_has_the_matches_that_are_claimed(budget, data, graph_pairs):
+    left, right = zip(*data.draw(graph_pairs), strict=True)
+    triples = unlabeled_triples(Readings(GraphBatch.from_rows(graphs_frame([*left, *right]))))
+    pairs = np.arange(len(left))
+    found = best_alignments(triples, pairs, pairs + len(left), budget)
+    for pair in pairs:
+        image = found.images[found.offsets[pair] : found.offsets[pair + 1]].tolist()
+        assert len(image) == len(left[pair].concepts)
+        placed = [node for node in image if node >= 0]
+        assert len(set(placed)) == len(placed)
+        assert matches_by_hand(triples, pair, pair + len(left), image) == found.matched[pair]
+
+
 @on_random_graphs
 @given(data=st.data())
 def test_the_bound_holds_whatever_the_shares(data, graph_pairs):
@@ -81,9 +111,11 @@ def test_the_bound_holds_whatever_the_shares(data, graph_pairs):
     triples = unlabeled_triples(Readings(GraphBatch.from_rows(graphs_frame([left, right]))))
     problem = build_pair(arrays_of(triples), 0, 1)
     (best,), _ = best_matches(triples, np.array([0]), np.array([1]))
-    n_cells, n_links = len(problem.own), len(problem.weight)
-    shares = data.draw(arrays(np.float64, n_links, elements=st.floats(-1, 2, width=16)))
-    picked, space = np.zeros(2 * n_links, np.bool_), make_local_space(problem.widest)
+    n_cells, n_ends = len(problem.own), len(problem.there)
+    drawn = data.draw(arrays(np.float64, n_ends, elements=st.floats(-1, 2, width=16)))
+    ends = np.arange(n_ends)
+    shares = np.where(ends < problem.twin, drawn, problem.weight - drawn[problem.twin])
+    picked, space = np.zeros(n_ends, np.bool_), make_local_space(problem.widest)
     allowed = np.ones(n_cells, np.bool_)
     values = np.array([cell_value(problem, cell, shares, allowed, picked, space) for cell in range(n_cells)])
     column_of = np.empty(problem.n_rows, np.int64)
@@ -99,7 +131,10 @@ def test_the_integer_programme_finds_what_the_search_finds(data, graph_pairs):
     triples = unlabeled_triples(Readings(GraphBatch.from_rows(graphs_frame([left, right]))))
     first, second = np.array([0]), np.array([1])
     (searched,), _ = best_matches(triples, first, second)
-    assert solve_exactly(build_pair(arrays_of(triples), 0, 1), 0.0) == (searched, True)
+    problem = build_pair(arrays_of(triples), 0, 1)
+    programmed, columns, proven = solve_exactly(problem, -1.0, np.full(problem.n_rows, -1))
+    assert (programmed, proven) == (searched, True)
+    assert matches(problem, columns) == searched
     (programmed,), (proven,) = best_matches(triples, first, second, NO_BUDGET)
     assert (programmed, proven) == (searched, True)
 
@@ -141,7 +176,8 @@ def test_a_pair_that_is_left_open_says_so(monkeypatch):
 def test_an_integer_programme_that_stops_early_says_so(monkeypatch):
     monkeypatch.setattr(integer_program, "NODE_LIMIT", 0)
     graphs = GraphBatch.from_penman([grid(6, 4), grid(4, 6)])
-    found, proven = solve_exactly(build_pair(arrays_of(unlabeled_triples(Readings(graphs))), 0, 1), 3.0)
+    problem = build_pair(arrays_of(unlabeled_triples(Readings(graphs))), 0, 1)
+    found, _, proven = solve_exactly(problem, 3.0, np.full(problem.n_rows, -1))
     assert not proven
     assert found >= 3.0
 
