@@ -1,8 +1,6 @@
 """Evaluate an encoder in a process of its own: `python -m training.evaluation.run --settings evaluate.json`."""
 
-import argparse
 import logging
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -14,13 +12,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features import models
-from features.errors import FacetflowError, InputError, SettingsError
+from features.errors import InputError, SettingsError
 from features.files import write_table
 from training.evaluation.facets import EmbeddedPairs, score_facets
 from training.evaluation.ratings import score_ratings
 from training.explain import explain_embeddings, load_encoder
 from training.facets import FacetLayout, cosines
 from training.jobs import EvaluationJob, read_job, read_json, write_json, write_text
+from training.process import run_process
 from training.s3bert.data import MeasuredPairs
 from training.s3bert.encoder import TRAINING_FILE
 from training.s3bert.model_card import write_card
@@ -247,21 +246,11 @@ def _is_above(value: float | None, other: float | None) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one evaluation job; progress goes to standard error."""
-    parser = argparse.ArgumentParser(prog="python -m training.evaluation.run", description=main.__doc__)
-    parser.add_argument("--settings", type=Path, required=True, help="an EvaluationJob as JSON")
-    options = parser.parse_args(arguments)
-    logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
-    logging.getLogger("training").setLevel(logging.INFO)
-    # Read by the libraries when they are imported, in `evaluate`: an evaluation asks nobody for models.
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    try:
-        evaluate(read_job(EvaluationJob, options.settings))
-    except FacetflowError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
-    return 0
+    """Run one evaluation job."""
+    about = "Run one evaluation job: EvaluationJob as JSON."
+    return run_process(
+        "training.evaluation.run", about, lambda path: evaluate(read_job(EvaluationJob, path)), arguments
+    )
 
 
 if __name__ == "__main__":

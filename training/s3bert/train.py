@@ -1,10 +1,8 @@
 """Train an encoder in a process of its own: `python -m training.s3bert.train --settings train.json`."""
 
-import argparse
 import hashlib
 import json
 import logging
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -15,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features import models
-from features.errors import FacetflowError, InputError
+from features.errors import InputError, SettingsError
 from training.facets import Facet, FacetLayout, plan_layout
 from training.jobs import ENCODER, TrainingJob, read_job, read_json, write_json
+from training.process import run_process
 from training.s3bert.batches import number_groups
 from training.s3bert.data import MeasuredPairs
 from training.s3bert.encoder import QUANTILES, TRAINING_FILE, save_encoder
@@ -50,6 +49,8 @@ def train(job: TrainingJob) -> Path:
     """
     settings = job.training
     data = job.source.read().select(splits=settings.splits, corpora=settings.corpora)
+    facets = _facets(settings, data)
+    settings = settings.model_copy(update={"facets": facets})
     train_pairs, dev_pairs = (_positions(data, split) for split in settings.splits)
     if not len(train_pairs):
         raise InputError(
@@ -74,13 +75,13 @@ def train(job: TrainingJob) -> Path:
     backbone = load_backbone(settings, folder)
     tokens = backbone.tokenize(data.texts, max_tokens=settings.max_tokens)
     layout = plan_layout(
-        settings.facets,
+        facets,
         width=settings.facet_dimensions,
         dimension=backbone.dimension,
         similarity=settings.similarity,
     )
     targets = make_targets(
-        data.metrics(settings.facets), train_pairs, scaling=settings.targets, weighting=settings.facet_weights
+        data.metrics(facets), train_pairs, scaling=settings.targets, weighting=settings.facet_weights
     )
     decomposition = DecompositionObjective(layout, targets.weights.tolist())
     import torch
@@ -146,6 +147,20 @@ def load_backbone(settings: TrainingSettings, folder: Path) -> "Backbone":
         dropout=settings.dropout,
         cache_gib=settings.cache_gib,
     )
+
+
+def _facets(settings: TrainingSettings, data: MeasuredPairs) -> tuple[str, ...]:
+    """Return the metrics that get a facet.
+
+    Raises:
+        SettingsError: when the pairs were not measured with one of them.
+    """
+    if unknown := settings.unknown_facets(data.metric_names):
+        raise SettingsError(
+            f"the pairs were not measured with {unknown[0]!r}, which training.facets names; there are "
+            f"{', '.join(data.metric_names)}: correct the name, or build the features again"
+        )
+    return settings.facets or data.metric_names
 
 
 def _positions(data: MeasuredPairs, split: str) -> NDArray[np.int64]:
@@ -217,21 +232,9 @@ def _corpora(data: MeasuredPairs, settings: TrainingSettings, licences: dict[str
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one training job; progress goes to standard error."""
-    parser = argparse.ArgumentParser(prog="python -m training.s3bert.train", description=main.__doc__)
-    parser.add_argument("--settings", type=Path, required=True, help="a TrainingJob as JSON")
-    options = parser.parse_args(arguments)
-    logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
-    logging.getLogger("training").setLevel(logging.INFO)
-    # Read by the libraries when they are imported, in `train`: a training asks nobody for models.
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    try:
-        train(read_job(TrainingJob, options.settings))
-    except FacetflowError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
-    return 0
+    """Run one training job."""
+    about = "Run one training job: TrainingJob as JSON."
+    return run_process("training.s3bert.train", about, lambda path: train(read_job(TrainingJob, path)), arguments)
 
 
 if __name__ == "__main__":
