@@ -13,7 +13,7 @@ import numpy as np
 
 from features.metrics.alignment.assignment import Workspace, assign, make_workspace
 from features.metrics.alignment.problem import ALL, ONE, Problem
-from features.metrics.compiled import inlined, kernel
+from features.metrics.compiled import kernel
 
 _NOTHING = 1e-9
 
@@ -42,64 +42,86 @@ def make_local_space(widest: int) -> LocalSpace:
     )
 
 
-@inlined
-def cell_value(problem: Problem, cell: int, shares: Any, allowed: Any, picked: Any, space: LocalSpace) -> float:
-    """Return the greatest worth of a cell under the shares.
+@kernel
+def value_cells(
+    problem: Problem, shares: Any, allowed: Any, stale: Any, value: Any, picked: Any, space: LocalSpace
+) -> None:
+    """Find the greatest worth of cells under the shares.
 
     Args:
         problem: the problem of the pair.
-        cell: the cell.
         shares: share of each end in its link, shape (n_ends,); those of two twins add up to the weight.
-        allowed: whether each cell may still be chosen; a link to a forbidden cell is worth nothing.
-        picked: filled for the ends of this cell: whether the end is part of the best choice, shape (n_ends,).
+        allowed: whether each cell may still be chosen; a forbidden cell and links to it are worth nothing.
+        stale: whether the worth of each cell must be found anew, shape (n_cells,); none is afterwards.
+        value: the worth, filled for stale cells, shape (n_cells,).
+        picked: whether an end is part of the best choice of its cell, filled for stale cells, shape (n_ends,).
         space: workspace.
     """
-    there = problem.there
-    first, last = problem.offsets[cell], problem.offsets[cell + 1]
-    total = problem.own[cell]
-    kind = problem.kind[cell]
-    if first == last:
-        return float(total)
-    if kind == ALL:
-        for t in range(first, last):
-            picked[t] = shares[t] > 0 and allowed[there[t]]
-            if picked[t]:
-                total += shares[t]
-        return float(total)
-    if kind == ONE:
-        best = 0.0
-        best_end = -1
-        for t in range(first, last):
-            picked[t] = False
-            if shares[t] > best and allowed[there[t]]:
-                best = shares[t]
-                best_end = t
-        if best_end >= 0:
-            picked[best_end] = True
-        return float(total + best)
-    return float(total + _best_matching(problem, cell, shares, allowed, picked, space))
+    own, offsets, there, kind = problem.own, problem.offsets, problem.there, problem.kind
+    local_row, local_column = problem.local_row, problem.local_column
+    local_rows, local_columns = problem.local_rows, problem.local_columns
+    for cell in range(len(own)):
+        if not stale[cell]:
+            continue
+        stale[cell] = False
+        value[cell] = 0.0
+        if not allowed[cell]:
+            continue
+        first, last = offsets[cell], offsets[cell + 1]
+        total = own[cell]
+        if kind[cell] == ALL:
+            for t in range(first, last):
+                picked[t] = shares[t] > 0 and allowed[there[t]]
+                if picked[t]:
+                    total += shares[t]
+        elif kind[cell] == ONE:
+            best = 0.0
+            best_end = -1
+            for t in range(first, last):
+                picked[t] = False
+                if shares[t] > best and allowed[there[t]]:
+                    best = shares[t]
+                    best_end = t
+            if best_end >= 0:
+                picked[best_end] = True
+            total += best
+        else:
+            total += _best_matching(
+                first, last, local_rows[cell], local_columns[cell], local_row, local_column, there, shares, allowed,
+                picked, space,
+            )  # fmt: skip
+        value[cell] = total
 
 
-@inlined
-def _best_matching(problem: Problem, cell: int, shares: Any, allowed: Any, picked: Any, space: LocalSpace) -> float:
-    """Solve the assignment problem of a cell's links; each share is at (row, column) of its other end."""
-    there, local_row, local_column = problem.there, problem.local_row, problem.local_column
+@kernel
+def _best_matching(
+    first: int,
+    last: int,
+    n_rows: int,
+    n_columns: int,
+    local_row: Any,
+    local_column: Any,
+    there: Any,
+    shares: Any,
+    allowed: Any,
+    picked: Any,
+    space: LocalSpace,
+) -> float:
+    """Solve the assignment problem of a cell's ends; each share is at (local row, local column)."""
     values, end_at, column_of = space.values, space.end_at, space.column_of
-    n_rows, n_columns = problem.local_rows[cell], problem.local_columns[cell]
     transposed = n_rows > n_columns
     if transposed:
         n_rows, n_columns = n_columns, n_rows
+        local_row, local_column = local_column, local_row
     for position in range(n_rows * n_columns):
         values[position] = 0.0
         end_at[position] = -1
-    for t in range(problem.offsets[cell], problem.offsets[cell + 1]):
+    for t in range(first, last):
         picked[t] = False
         if shares[t] > 0 and allowed[there[t]]:
-            row, column = local_row[t], local_column[t]
-            if transposed:
-                row, column = column, row
-            values[row * n_columns + column] = shares[t]
-            end_at[row * n_columns + column] = t
+            position = local_row[t] * n_columns + local_column[t]
+            values[position] = shares[t]
+            end_at[position] = t
     total = _match_greedily(n_rows, n_columns, space)
     if total < 0:
         total = assign(values, n_rows, n_columns, column_of, space.work)
@@ -109,7 +131,7 @@ def _best_matching(problem: Problem, cell: int, shares: Any, allowed: Any, picke
     return total
 
 
-@inlined
+@kernel
 def _match_greedily(n_rows: int, n_columns: int, space: LocalSpace) -> float:
     """Give each row its best free column; return the sum where it proves itself optimal, else -1.
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from features.metrics.alignment.assignment import Workspace, assign, make_workspace
-from features.metrics.alignment.bound import LocalSpace, cell_value, make_local_space
+from features.metrics.alignment.bound import LocalSpace, make_local_space, value_cells
 from features.metrics.alignment.climbing import climb
 from features.metrics.alignment.problem import Problem, is_chosen, matches
 from features.metrics.compiled import kernel
@@ -152,12 +152,7 @@ def _tighten(
     last_score = -1.0
     work = 0.0
     for iteration in range(iterations):
-        for cell in range(n_cells):
-            if stale[cell]:
-                stale[cell] = False
-                value[cell] = 0.0
-                if allowed[cell]:
-                    value[cell] = cell_value(problem, cell, shares, allowed, state.picked, state.local)
+        value_cells(problem, shares, allowed, stale, value, state.picked, state.local)
         bound = assign(value, n_rows, n_columns, state.column_of, state.work)
         work += n_rows * n_cells
         score = matches(problem, state.column_of)

@@ -13,7 +13,7 @@ from features.graphs.batch import GraphBatch
 from features.graphs.table import graphs_frame
 from features.metrics.alignment import integer_program
 from features.metrics.alignment.assignment import assign, make_workspace
-from features.metrics.alignment.bound import cell_value, make_local_space
+from features.metrics.alignment.bound import make_local_space, value_cells
 from features.metrics.alignment.integer_program import solve_exactly
 from features.metrics.alignment.problem import matches
 from features.metrics.alignment.search import Budget
@@ -117,7 +117,9 @@ def test_the_bound_holds_whatever_the_shares(data, graph_pairs):
     shares = np.where(ends < problem.twin, drawn, problem.weight - drawn[problem.twin])
     picked, space = np.zeros(n_ends, np.bool_), make_local_space(problem.widest)
     allowed = np.ones(n_cells, np.bool_)
-    values = np.array([cell_value(problem, cell, shares, allowed, picked, space) for cell in range(n_cells)])
+    values, stale = np.empty(n_cells), np.ones(n_cells, np.bool_)
+    value_cells(problem, shares, allowed, stale, values, picked, space)
+    assert not stale.any()
     column_of = np.empty(problem.n_rows, np.int64)
     bound = assign(values, problem.n_rows, problem.n_columns, column_of, make_workspace(problem.n_columns))
     assert bound >= best - 1e-9
