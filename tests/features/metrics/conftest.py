@@ -1,12 +1,14 @@
 """Graphs for the metrics' tests: reference pairs with oracle scores, and random pairs."""
 
 import random
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+from amr import AMR  # the package `smatch` calls its parser so
 from hypothesis import strategies as st
 
 import features.metrics
@@ -138,3 +140,27 @@ def write_penman():
         return node(0)
 
     return write
+
+
+@pytest.fixture(scope="session")
+def reference_triples():
+    """Return a function from a graph in PENMAN to its triples as smatch 1.0.4 reads them."""
+
+    def read(text: str) -> tuple[int, Counter, Counter, Counter]:
+        """Return number of nodes, instances, attributes and relations, as smatch 1.0.4 reads them."""
+
+        def plain(name):
+            return name.lower().rstrip("_")
+
+        graph = AMR.parse_AMR_line("".join(line.strip() for line in text.splitlines()))
+        graph.rename_node("v")
+        instances, attributes, relations = graph.get_triples()
+        number = {name: position for position, (_, name, _) in enumerate(instances)}
+        return (
+            len(instances),
+            Counter((number[node], plain(concept)) for _, node, concept in instances),
+            Counter((number[node], plain(role), plain(value)) for role, node, value in attributes),
+            Counter((number[source], number[target], plain(role)) for role, source, target in relations),
+        )
+
+    return read
