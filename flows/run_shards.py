@@ -36,11 +36,13 @@ from tasks.embed_sentences import embed_sentences
 from tasks.measure_pairs import measure_pairs
 from tasks.parse_amr import parse_amr
 from tasks.parse_dependencies import parse_dependencies
+from tasks.parse_srl import parse_srl
 from tasks.shard import ShardJob
 
 TASKS: dict[str, Task[..., Any]] = {
     "amr": parse_amr,
     "dependencies": parse_dependencies,
+    "srl": parse_srl,
     "embeddings": embed_sentences,
     "label_vectors": embed_labels,
     "metrics": measure_pairs,

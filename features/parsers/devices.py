@@ -39,3 +39,20 @@ def hide_progress_bars() -> None:
     from transformers.utils.logging import disable_progress_bar
 
     disable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+def computes_in_bfloat16(precision: str, device: str) -> bool:
+    """Return whether a network computes in bfloat16.
+
+    Args:
+        precision: `float32`, `bfloat16`, or `auto`: where the hardware computes with it.
+        device: of torch.
+    """
+    import torch
+
+    if precision != "auto":
+        return precision == "bfloat16"
+    if device.startswith("cuda"):
+        return bool(torch.cuda.is_bf16_supported())
+    # Without these instructions bfloat16 is emulated, and several times slower than float32. No public name tells.
+    return bool(torch.cpu._is_avx512_bf16_supported())

@@ -1,7 +1,7 @@
-"""What a user may set for the parsers: the sections [amr], [dependencies], [embeddings], [label_vectors]."""
+"""What a user may set for the parsers: the sections [amr], [dependencies], [srl], [embeddings], [label_vectors]."""
 
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -25,18 +25,21 @@ class AmrSettings(_ParserSettings):
     """Where AMR graphs come from.
 
     Args:
-        backend: `penman`: graphs that the user has, found by their `::snt`; `amrlib`: a model parses.
+        backend: `penman`: graphs that the user has, found by their `::snt`; `embedded`: the parser that comes with the
+            project; `amrlib`: a large model.
         graphs: the user's PENMAN files (`penman`).
         bank: index of these files, made by `features.parsers.bank.build_bank`; the flow fills it in.
-        model: name or folder of an amrlib parser (`amrlib`).
+        model: name or folder of an amrlib parser (`amrlib`); `embedded` for the model that comes with the project, or
+            the folder of one that was trained like it (`embedded`).
         tokenizer: folder or Hub name of its tokenizer; None means the model's own folder where it has one, else the
             name in the model's configuration.
-        batch_size: sentences a batch (`amrlib`).
+        batch_size: sentences a batch (`amrlib`, `embedded`).
         beams: width of the beam search (`amrlib`); the first graph of the beam that is well formed is taken.
-        device: `auto`, `cpu`, `cuda` or `cuda:N` (`amrlib`).
+        device: `auto`, `cpu`, `cuda` or `cuda:N` (`amrlib`, `embedded`).
+        precision: `auto` is bfloat16 where the hardware computes with it, else float32 (`embedded`).
     """
 
-    backend: Literal["penman", "amrlib"] = "penman"
+    backend: Literal["penman", "embedded", "amrlib"] = "penman"
     graphs: tuple[str, ...] = ()
     bank: Path | None = None
     model: str = "parse_xfm_bart_large"
@@ -44,11 +47,21 @@ class AmrSettings(_ParserSettings):
     batch_size: int = Field(default=32, ge=1)
     beams: int = Field(default=4, ge=1)
     device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?)$")
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _embedded_has_a_model_of_its_own(cls, given: Any) -> Any:
+        if isinstance(given, dict) and given.get("backend", cls.model_fields["backend"].default) == "embedded":
+            return {"model": "embedded", **given}
+        return given
 
     @model_validator(mode="after")
     def _graphs_belong_to_the_bank(self) -> Self:
-        if self.backend == "amrlib" and (self.graphs or self.bank):
-            raise ValueError('graphs are read by the backend "penman" only; remove them, or the backend "amrlib"')
+        if self.backend != "penman" and (self.graphs or self.bank):
+            raise ValueError(
+                f'graphs are read by the backend "penman" only; remove them, or the backend "{self.backend}"'
+            )
         return self
 
 
@@ -80,6 +93,29 @@ class EmbeddingSettings(_ParserSettings):
     model: str = "all-MiniLM-L6-v2"
     batch_size: int = Field(default=64, ge=1)
     device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?)$")
+
+
+class SrlSettings(_ParserSettings):
+    """The tagger of semantic roles.
+
+    Args:
+        enabled: False leaves the stage out.
+        model: `embedded` for the one that comes with the project, else a known name, or the folder or `.tar.gz` of a
+            tagger in the format of AllenNLP's `srl_bert`.
+        predicates: who finds them: the tagger itself where it was trained to, or `spacy`: verbs and auxiliaries.
+        tags: name or folder of a spaCy pipeline that gives parts of speech (`spacy`).
+        batch_pieces: word pieces a batch, padding included.
+        device: `auto`, `cpu`, `cuda` or `cuda:N`.
+        precision: `auto` is bfloat16 where the hardware computes with it, else float32.
+    """
+
+    enabled: bool = False
+    model: str = "embedded"
+    predicates: Literal["tagger", "spacy"] = "tagger"
+    tags: str = "en_core_web_md"
+    batch_pieces: int = Field(default=4096, ge=8)
+    device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?)$")
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
 
 
 class LabelVectorSettings(BaseModel):

@@ -11,8 +11,9 @@ from features.parsers.amr import AmrParser
 from features.parsers.dependencies import DependencyParser
 from features.parsers.label_vectors import WordVectors
 from features.parsers.sentence_encoder import SentenceEncoder
+from features.parsers.srl.parser import SrlParser
 from features.stages import Reject, StageOutput, rejects_frame
-from features.store.schemas import DEPENDENCIES, EMBEDDINGS, LABEL_VECTORS
+from features.store.schemas import DEPENDENCIES, EMBEDDINGS, LABEL_VECTORS, SRL
 from features.types import RejectCode
 
 ALGORITHM_VERSION = "1"
@@ -53,6 +54,36 @@ def parse_dependencies(sentences: pl.DataFrame, parser: DependencyParser) -> Sta
         for identity, tree in zip(ids, parser.parse(texts), strict=True)
     ]
     return StageOutput(pl.DataFrame(rows, schema=DEPENDENCIES), rejects_frame(rejects))
+
+
+def parse_srl(sentences: pl.DataFrame, parser: SrlParser) -> StageOutput:
+    """Give each sentence its semantic roles.
+
+    Args:
+        sentences: rows of `SENTENCES`.
+        parser: see `features.parsers.srl.parser.load`.
+
+    Returns:
+        Rows of `SRL`; rejects for sentences that are too long. A sentence without a predicate has a row without frames.
+    """
+    ids, texts, rejects = _admit(sentences, parser.max_words)
+    rows = []
+    for identity, result in zip(ids, parser.parse(ids, texts), strict=True):
+        if isinstance(result, Reject):
+            rejects.append(result)
+            continue
+        spans = [(number, *span) for number, frame in enumerate(result.frames) for span in frame.spans]
+        columns = zip(*spans, strict=True) if spans else ((), (), (), ())
+        rows.append(
+            {
+                "sentence_id": identity,
+                "parser": parser.name,
+                "words": result.words,
+                "predicates": [frame.predicate for frame in result.frames],
+                **dict(zip(("span_frames", "span_labels", "span_starts", "span_ends"), columns, strict=True)),
+            }
+        )
+    return StageOutput(pl.DataFrame(rows, schema=SRL), rejects_frame(rejects))
 
 
 def embed_sentences(sentences: pl.DataFrame, encoder: SentenceEncoder) -> StageOutput:

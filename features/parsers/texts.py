@@ -10,10 +10,15 @@ import polars as pl
 
 from features.errors import InputError
 from features.files import open_text, table_format, write_table
+from features.parsers.srl.conll import brackets
+from features.parsers.srl.frames import Span
 from features.sentences import normalise, sentence_id
+from features.store.schemas import SRL
 
 _PENMAN = (".amr", ".penman", ".txt")
 _CONLLU = (".conllu",)
+_CONLL = (".conll",)
+_SPAN_COLUMNS = ("span_frames", "span_labels", "span_starts", "span_ends")
 _LINE_BREAK = re.compile(r"\s*\n\s*")
 _TOKEN_COLUMNS = ("tokens", "lemmas", "tags", "starts", "heads", "relations")
 
@@ -44,6 +49,12 @@ def check_amr_output(path: Path) -> None:
 def check_dependency_output(path: Path) -> None:
     """Raise `InputError` unless the suffix is that of CoNLL-U or of a table."""
     if path.suffix not in _CONLLU:
+        table_format(path)
+
+
+def check_srl_output(path: Path) -> None:
+    """Raise `InputError` unless the suffix is that of CoNLL columns or of a table."""
+    if path.suffix not in _CONLL:
         table_format(path)
 
 
@@ -83,6 +94,54 @@ def write_dependencies(dependencies: pl.DataFrame, texts: pl.DataFrame, path: Pa
     columns = ("positions", *_TOKEN_COLUMNS)
     singular = {name: name.removesuffix("s") for name in columns}
     write_table(tokens.select("sentence_id", *columns).explode(columns).rename(singular), path)
+
+
+def write_srl(srl: pl.DataFrame, texts: pl.DataFrame, path: Path) -> None:
+    """Write frames: the columns of `features.parsers.srl.conll`, or a table with a row for each span.
+
+    Args:
+        srl: rows of `SRL`.
+        texts: `sentence_id` and `text`.
+        path: `.conll`, or a suffix of a table. A table in which cells are lists (`.jsonl`, `.parquet`) has a row for
+            each sentence instead.
+    """
+    rows = srl.join(texts.unique("sentence_id"), on="sentence_id", maintain_order="left")
+    if path.suffix in _CONLL:
+        _write_text(path, _conll(rows))
+    elif table_format(path) in {"jsonl", "parquet"}:
+        write_table(rows.select("sentence_id", "text", *(name for name in SRL if name != "sentence_id")), path)
+    else:
+        write_table(_span_rows(rows), path)
+
+
+def _span_rows(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return a row for each span, with the predicate of its frame and its words."""
+    spans = []
+    for row in rows.iter_rows(named=True):
+        for number, label, start, end in zip(*(row[name] for name in _SPAN_COLUMNS), strict=True):
+            predicate = row["predicates"][number]
+            words = row["words"]
+            text = " ".join(words[start:end])
+            spans.append((row["sentence_id"], predicate, words[predicate], label, start, end, text))
+    names = ("sentence_id", "predicate", "predicate_word", "label", "start", "end", "words")
+    types = (pl.String, pl.Int64, pl.String, pl.String, pl.Int64, pl.Int64, pl.String)
+    return pl.DataFrame(spans, schema=dict(zip(names, types, strict=True)), orient="row")
+
+
+def _conll(rows: pl.DataFrame) -> Iterator[str]:
+    """Yield the sentences in columns; what a tagger does not say (lemma, part of speech, parse, sense) is `-`."""
+    for row in rows.iter_rows(named=True):
+        words = row["words"]
+        spans: list[list[Span]] = [[] for _ in row["predicates"]]
+        for number, *span in zip(*(row[name] for name in _SPAN_COLUMNS), strict=True):
+            spans[number].append(Span(*span))
+        columns = [brackets(of_frame, len(words)) for of_frame in spans]
+        yield f"# sent_id = {row['sentence_id']}\n# text = {row['text']}\n"
+        for position, cells in enumerate(zip(words, *columns, strict=True)):
+            named = words[position] if position in row["predicates"] else "-"
+            fields = (position + 1, cells[0], "-", "-", "-", named, named, *cells[1:])
+            yield "\t".join(map(str, fields)) + "\n"
+        yield "\n"
 
 
 def _conllu(rows: pl.DataFrame) -> Iterator[str]:

@@ -4,6 +4,9 @@ Every table is partitioned by `shard` and `fingerprint`; `rejects` by `stage` as
 Delta log, so what is committed is known without opening a file.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import polars as pl
 
 Columns = dict[str, pl.DataType | type[pl.DataType]]
@@ -79,6 +82,19 @@ DEPENDENCIES: Columns = {
 }
 """One dependency tree. `starts` are character offsets; `heads` are token positions, a root's head is itself."""
 
+SRL: Columns = {
+    "sentence_id": pl.String,
+    "parser": pl.String,
+    "words": _WORDS,
+    "predicates": _POSITIONS,
+    "span_frames": _POSITIONS,
+    "span_labels": _WORDS,
+    "span_starts": _POSITIONS,
+    "span_ends": _POSITIONS,
+}
+"""The semantic roles of one sentence. `predicates` are word positions, one a frame; each span says the number of its
+frame, its role (`V` for the predicate itself), its first word, and the position after its last."""
+
 EMBEDDINGS: Columns = {"sentence_id": pl.String, "vector": _VECTOR}
 """One sentence embedding by the teacher, unit length."""
 
@@ -90,7 +106,10 @@ METRICS: Columns = {
     **dict.fromkeys(METRIC_NAMES, pl.Float64),
     **{f"{name}_optimal": pl.Boolean for name in ALIGNED_METRICS},
 }
-"""One pair, measured."""
+"""One pair, measured; a column more for each metric of the project's own (`features.metrics.own`)."""
+
+FURTHER_COLUMNS: Mapping[str, type[pl.DataType]] = MappingProxyType({"metrics": pl.Float64})
+"""Tables that may have more columns than they were made with, and the type of these: metrics of a project's own."""
 
 REJECTS: Columns = {"entity_id": pl.String, "code": pl.String, "message": pl.String}
 """An entity that a stage could not process. `stage`, `shard` and `fingerprint` are partition values."""
@@ -100,6 +119,7 @@ TABLES: dict[str, Columns] = {
     "pairs": PAIRS,
     "amr": AMR,
     "dependencies": DEPENDENCIES,
+    "srl": SRL,
     "embeddings": EMBEDDINGS,
     "label_vectors": LABEL_VECTORS,
     "metrics": METRICS,

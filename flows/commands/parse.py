@@ -1,12 +1,13 @@
-"""`facetflow parse`: sentences of a text file to AMR graphs or dependency trees, without a project or a store."""
+"""`facetflow parse`: sentences of a text file to graphs, trees or semantic roles, without a project or a store."""
 
 import tempfile
 from pathlib import Path
+from typing import Literal
 
 import click
 import polars as pl
 
-from features.parsers.settings import AmrSettings, DependencySettings
+from features.parsers.settings import AmrSettings, DependencySettings, SrlSettings
 from features.stages import StageOutput
 
 _INPUT = click.argument("sentences", type=click.Path(exists=True, dir_okay=False, path_type=Path))
@@ -95,6 +96,40 @@ def dependencies(sentences: Path, output: Path, model: str, threads: int | None)
         rows.select("sentence_id", "text"), load(DependencySettings(model=model, threads=threads))
     )
     texts.write_dependencies(result.rows, rows.select("sentence_id", "text"), output)
+    return _report(rows, result, output)
+
+
+@parse.command()
+@_INPUT
+@_OUTPUT
+@click.option("--model", default="embedded", show_default=True, help="Name, folder or .tar.gz of an srl_bert tagger.")
+@click.option(
+    "--predicates",
+    default="tagger",
+    show_default=True,
+    type=click.Choice(("tagger", "spacy")),
+    help="Who finds them: the tagger itself, or spaCy by part of speech.",
+)
+@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
+@_THREADS
+def srl(
+    sentences: Path,
+    output: Path,
+    model: str,
+    predicates: Literal["tagger", "spacy"],
+    device: str,
+    threads: int | None,
+) -> int:
+    """Parse into semantic roles: .conll; .jsonl or .parquet (a row for each sentence), .tsv or .csv (for each span)."""
+    from features.parsers import texts
+    from features.parsers.srl.parser import load
+    from features.parsers.stages import parse_srl
+
+    texts.check_srl_output(output)
+    rows = texts.read_sentences(sentences)
+    settings = SrlSettings(model=model, predicates=predicates, device=device, threads=threads)
+    result = parse_srl(rows.select("sentence_id", "text"), load(settings))
+    texts.write_srl(result.rows, rows.select("sentence_id", "text"), output)
     return _report(rows, result, output)
 
 

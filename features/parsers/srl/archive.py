@@ -1,0 +1,196 @@
+"""The files of a tagger, as AllenNLP archives them: a `.tar.gz`, or a folder with the same content.
+
+    config.json                 how it was made; of interest: the encoder's name or sizes
+    vocabulary/labels.txt       BIO tags, a line each, in the order of their indices
+    weights.th                  parameters by name (torch.save); read without running code from it
+    weights.safetensors         the same instead, as our own training writes it: half precision, without what equals
+                                the base encoder that `facetflow.base` in config.json names
+    vocab.txt                   word pieces, where they are not those of bert-base-uncased
+
+AllenNLP keeps no word pieces in an archive. Those of bert-base-uncased come with all-MiniLM-L6-v2.
+"""
+
+import json
+import tempfile
+from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from features.errors import ModelError
+from features.models import locate
+from features.models.files import unpack_archive
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torch import Tensor
+
+CONFIGURATION = "config.json"
+LABELS = "vocabulary/labels.txt"
+WEIGHTS = "weights.safetensors"
+PICKLED_WEIGHTS = "weights.th"
+VOCABULARY = "vocab.txt"
+OWN_SECTION = "facetflow"
+"""Section of config.json with what AllenNLP does not know: `base`, `predicate_threshold`."""
+
+_UNCASED_VOCABULARY = "all-MiniLM-L6-v2"
+_ENCODER = "bert_model."
+# Buffers that older versions of transformers saved, and the pooler, which tagging does not use.
+_UNUSED = ("bert_model.embeddings.position_ids", "bert_model.pooler.", "bert_model.embeddings.token_type_ids")
+
+
+@dataclass(frozen=True, slots=True)
+class SrlArchive:
+    """A tagger, read but not yet built.
+
+    Args:
+        labels: BIO tags in the order of their indices.
+        weights: float32 parameters by AllenNLP's names.
+        encoder: what the configuration says of the encoder's sizes; empty where it gives a name.
+        lowercase: whether words are lower-cased before they are cut.
+        vocabulary: file of the word pieces.
+        own: what only our own taggers have.
+    """
+
+    labels: tuple[str, ...]
+    weights: "Mapping[str, Tensor]"
+    encoder: Mapping[str, Any]
+    lowercase: bool
+    vocabulary: Path
+    own: Mapping[str, Any]
+
+
+@contextmanager
+def open_archive(path: Path) -> "Iterator[SrlArchive]":
+    """Read a tagger; the files behind it stay until the block is left.
+
+    Args:
+        path: a folder, or a `.tar.gz`, which is unpacked to a temporary folder.
+
+    Raises:
+        ModelError: something is missing or is not what its name says.
+    """
+    if path.is_dir():
+        yield _read(path)
+        return
+    with tempfile.TemporaryDirectory(prefix="facetflow-srl-") as temporary:
+        folder = Path(temporary) / "model"
+        unpack_archive(path, folder)
+        yield _read(folder)
+
+
+def _read(folder: Path) -> SrlArchive:
+    configuration = _configuration(folder)
+    own = configuration.get(OWN_SECTION, {})
+    encoder = configuration["model"].get("bert_model", {})
+    name = configuration.get("dataset_reader", {}).get("bert_model_name") or (encoder if _is_name(encoder) else "")
+    lowercase = "uncased" in str(name)
+    weights = _weights(folder, own.get("base"))
+    return SrlArchive(
+        labels=_labels(folder),
+        weights=weights,
+        encoder={} if _is_name(encoder) else encoder,
+        lowercase=lowercase,
+        vocabulary=_vocabulary(folder, str(name), lowercase=lowercase),
+        own=own,
+    )
+
+
+def _is_name(encoder: object) -> bool:
+    return isinstance(encoder, str)
+
+
+def _configuration(folder: Path) -> dict[str, Any]:
+    path = folder / CONFIGURATION
+    try:
+        configuration = json.loads(path.read_text(encoding="utf-8"))
+        kind = configuration["model"]["type"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(
+            f"{str(folder)!r} is no archive of a tagger: its {CONFIGURATION!r} cannot be read ({error!r})."
+        ) from error
+    if kind != "srl_bert":
+        raise ModelError(f"The archive {str(folder)!r} holds a model of type {kind!r}; give one of type 'srl_bert'.")
+    return dict(configuration)
+
+
+def _labels(folder: Path) -> tuple[str, ...]:
+    path = folder / LABELS
+    try:
+        return tuple(path.read_text(encoding="utf-8").split())
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"The archive {str(folder)!r} lacks its labels {LABELS!r} ({error}).") from error
+
+
+def _vocabulary(folder: Path, name: str, *, lowercase: bool) -> Path:
+    if (folder / VOCABULARY).is_file():
+        return folder / VOCABULARY
+    if lowercase:
+        return locate(_UNCASED_VOCABULARY) / VOCABULARY
+    raise ModelError(
+        f"The archive {str(folder)!r} was made with the word pieces of {name or 'another encoder'!r} and does not carry"
+        f" them; put that encoder's {VOCABULARY!r} beside its {CONFIGURATION!r}."
+    )
+
+
+def _weights(folder: Path, base: str | None) -> "dict[str, Tensor]":
+    """Return the parameters in float32: those of the base encoder, then those of the archive over them."""
+    path = next((folder / name for name in (WEIGHTS, PICKLED_WEIGHTS) if (folder / name).is_file()), None)
+    if path is None:
+        raise ModelError(f"The archive {str(folder)!r} has no weights: neither {WEIGHTS!r} nor {PICKLED_WEIGHTS!r}.")
+    weights = {} if base is None else base_weights(locate(base))
+    weights |= _load(path)
+    return {name: tensor.float() for name, tensor in weights.items() if not name.startswith(_UNUSED)}
+
+
+def base_weights(folder: Path) -> "dict[str, Tensor]":
+    """Return the parameters of a BERT's own folder by the names that they have in a tagger."""
+    return {f"{_ENCODER}{name}": tensor for name, tensor in _load(folder / "model.safetensors").items()}
+
+
+def _load(path: Path) -> "dict[str, Tensor]":
+    try:
+        if path.suffix == ".safetensors":
+            from safetensors.torch import load_file
+
+            return load_file(path)
+        import torch
+
+        # weights_only: an archive from elsewhere can hold no code.
+        return dict(torch.load(path, map_location="cpu", weights_only=True))
+    except Exception as error:  # what torch and safetensors raise for a damaged file has no common base
+        raise ModelError(f"The weights {str(path)!r} cannot be read ({str(error).splitlines()[0]}).") from error
+
+
+def write_archive(
+    folder: Path,
+    *,
+    labels: tuple[str, ...],
+    weights: "Mapping[str, Tensor]",
+    configuration: Mapping[str, Any],
+) -> None:
+    """Write a tagger in half precision, without the parameters that equal those of its base encoder.
+
+    Args:
+        folder: made when missing.
+        labels: BIO tags in the order of their indices.
+        weights: by AllenNLP's names.
+        configuration: content of config.json, with `facetflow.base`.
+    """
+    import torch
+    from safetensors.torch import save_file
+
+    base = base_weights(locate(configuration[OWN_SECTION]["base"]))
+    own = {
+        name: tensor.detach().to("cpu", torch.float16).contiguous()
+        for name, tensor in weights.items()
+        if name not in base or not torch.equal(tensor.detach().cpu().float(), base[name].float())
+    }
+    (folder / LABELS).parent.mkdir(parents=True, exist_ok=True)
+    (folder / LABELS).write_text("".join(f"{label}\n" for label in labels), encoding="utf-8")
+    # AllenNLP's way to say that labels have neither padding nor an unknown one.
+    (folder / LABELS).with_name("non_padded_namespaces.txt").write_text("*tags\n*labels\n", encoding="utf-8")
+    (folder / CONFIGURATION).write_text(json.dumps(configuration, indent=2) + "\n", encoding="utf-8")
+    save_file(own, folder / WEIGHTS)

@@ -1,0 +1,127 @@
+"""The column format of PropBank files: CoNLL-2005 brackets, a column for each predicate.
+
+    # sent_id = weblog-0001
+    1  The     the    DT   (NP*      -      -         (ARG0*
+    2  cat     cat    NN   *)        -      -         *)
+    3  chased  chase  VBD  (VP*      chase  chase.01  (V*)
+    4  a       a      DT   (NP*      -      -         (ARG1*
+    5  mouse   mouse  NN   *)))      -      -         *)
+
+index, word, lemma, part of speech, parse, lemma and roleset of the predicate in this row, then the frames.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from features.errors import InputError
+from features.files import open_text
+from features.parsers.srl.frames import PREDICATE, Frame, Span
+
+_FIXED = 7
+_ROLESET = 6
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedSentence:
+    """A sentence with its frames.
+
+    Args:
+        sentence_id: as the file says, else `file:line`.
+        words: its tokens.
+        lemmas: one a word.
+        tags: parts of speech, one a word.
+        rolesets: `chase.01` where a word is a predicate, else `-`.
+        frames: a frame for each column, in their order.
+    """
+
+    sentence_id: str
+    words: tuple[str, ...]
+    lemmas: tuple[str, ...]
+    tags: tuple[str, ...]
+    rolesets: tuple[str, ...]
+    frames: tuple[Frame, ...]
+
+    @property
+    def predicates(self) -> tuple[int, ...]:
+        """Positions of the predicates, each once, in the order of the words."""
+        return tuple(sorted({frame.predicate for frame in self.frames}))
+
+
+def read_annotated(path: Path) -> Iterator[AnnotatedSentence]:
+    """Read a file sentence by sentence.
+
+    Args:
+        path: the file, decompressed when it ends in `.gz`.
+
+    Raises:
+        InputError: the file cannot be read, a row has another number of columns than its sentence, or brackets do not
+            match; the message names the line.
+    """
+    with open_text(path) as lines:
+        rows: list[list[str]] = []
+        name = first = ""
+        for number, line in enumerate(lines, start=1):
+            text = line.rstrip("\r\n")
+            if not text.strip():
+                if rows:
+                    yield _sentence(rows, name or first, first)
+                rows, name = [], ""
+            elif text.startswith("# sent_id = ") and not rows:
+                name = text.removeprefix("# sent_id = ").strip()
+            elif not (text.startswith("#") and not rows):
+                first = first if rows else f"{path.name}:{number}"
+                rows.append(text.split())
+                if len(rows[-1]) != len(rows[0]) or len(rows[0]) < _FIXED:
+                    raise InputError(
+                        f"{path}:{number} has {len(rows[-1])} columns where {max(len(rows[0]), _FIXED)} are expected:"
+                        f" index, word, lemma, part of speech, parse, predicate, roleset, and one for each predicate."
+                    )
+        if rows:
+            yield _sentence(rows, name or first, first)
+
+
+def _sentence(rows: Sequence[Sequence[str]], name: str, where: str) -> AnnotatedSentence:
+    columns = list(zip(*rows, strict=True))
+    named = [position for position, roleset in enumerate(columns[_ROLESET]) if roleset != "-"]
+    frames = []
+    for number, column in enumerate(columns[_FIXED:]):
+        spans = _spans(column, f"sentence {name!r} ({where}), frame {number + 1}")
+        verbs = [span.start for span in spans if span.label == PREDICATE]
+        if not verbs and number >= len(named):
+            raise InputError(f"In sentence {name!r} ({where}) nothing says which word is predicate {number + 1}.")
+        frames.append(Frame(verbs[0] if verbs else named[number], spans))
+    return AnnotatedSentence(name, columns[1], columns[2], columns[3], columns[_ROLESET], tuple(frames))
+
+
+def _spans(column: Iterable[str], where: str) -> tuple[Span, ...]:
+    """Return the spans of a column of brackets such as `(ARG0*`, `*`, `*)`."""
+    spans: list[Span] = []
+    label, start = "", 0
+    for position, cell in enumerate(column):
+        opening, star, closing = cell.partition("*")
+        opens = opening.removeprefix("(")
+        well_formed = star and closing in {"", ")"} and opening in {"", f"({opens}"} and "(" not in opens
+        if not well_formed or (opens and label) or (closing and not (opens or label)):
+            raise InputError(f"The cell {cell!r} in {where} is no bracket of CoNLL-2005, or matches no other.")
+        if opens:
+            label, start = opens, position
+        if closing:
+            spans.append(Span(label, start, position + 1))
+            label = ""
+    if label:
+        raise InputError(f"The span {label!r} in {where} is not closed.")
+    return tuple(spans)
+
+
+def brackets(spans: Iterable[Span], n_words: int) -> list[str]:
+    """Return spans as a column of brackets.
+
+    >>> brackets([Span("ARG0", 0, 2), Span("V", 2, 3)], 4)
+    ['(ARG0*', '*)', '(V*)', '*']
+    """
+    column = ["*"] * n_words
+    for label, start, end in spans:
+        column[start] = f"({label}{column[start]}"
+        column[end - 1] = f"{column[end - 1]})"
+    return column

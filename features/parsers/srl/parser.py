@@ -1,0 +1,168 @@
+"""Raw sentences to frames: the parser behind the stage `srl`.
+
+text ── words ── predicates: by the tagger itself, else by part of speech ── frames, or a reject that says why not
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from features.errors import ModelError
+from features.models import locate, stamp
+from features.parsers.devices import computes_in_bfloat16, hide_progress_bars, resolve_device, use_threads
+from features.parsers.settings import SrlSettings
+from features.parsers.srl.archive import open_archive
+from features.parsers.srl.frames import Frame
+from features.parsers.srl.tagger import SrlTagger
+from features.parsers.srl.wordpieces import Wordpieces
+from features.parsers.srl.words import predicates_by_tag, split_words
+from features.stages import Reject
+from features.types import RejectCode
+
+EMBEDDED = "embedded"
+"""Name of the tagger that comes with the project."""
+
+_EMBEDDED_FOLDER = Path(__file__).with_name("model")
+_THRESHOLD = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class SrlParse:
+    """A sentence with its frames.
+
+    Args:
+        words: of the sentence.
+        frames: by the position of their predicates.
+    """
+
+    words: tuple[str, ...]
+    frames: tuple[Frame, ...]
+
+
+class SrlParser:
+    """A tagger of semantic roles for raw sentences.
+
+    Args:
+        tagger: the loaded tagger.
+        settings: longest sentence, and where predicates come from.
+    """
+
+    def __init__(self, tagger: SrlTagger, settings: SrlSettings) -> None:
+        self.tagger = tagger
+        self._settings = settings
+        self.name = tagger_name(settings)
+        self.max_words = settings.max_words
+
+    def parse(self, sentence_ids: Sequence[str], texts: Sequence[str]) -> list[SrlParse | Reject]:
+        """Return for each sentence its frames, or a reject; a sentence without a predicate has no frames.
+
+        A sentence that BERT would have to cut is rejected as `sentence_too_long`.
+        """
+        sentences = split_words(texts)
+        fits = [self.tagger.n_pieces(words) <= self.tagger.longest for words in sentences]
+        readable = [words for words, fit in zip(sentences, fits, strict=True) if fit]
+        frames = iter(self.tagger.tag(readable, self.find_predicates(readable)))
+        return [
+            SrlParse(tuple(words), next(frames)) if fit else self._too_long(identity, words)
+            for identity, words, fit in zip(sentence_ids, sentences, fits, strict=True)
+        ]
+
+    def find_predicates(self, sentences: Sequence[Sequence[str]]) -> list[list[int]]:
+        """Return the positions of the predicates of sentences, each a list of words."""
+        if self._settings.predicates == "tagger":
+            return self.tagger.find_predicates(sentences)
+        return predicates_by_tag(sentences, self._settings.tags)
+
+    def _too_long(self, identity: str, words: Sequence[str]) -> Reject:
+        return Reject(
+            identity,
+            RejectCode.SENTENCE_TOO_LONG,
+            f"the sentence has {self.tagger.n_pieces(words)} word pieces, the tagger reads {self.tagger.longest}",
+        )
+
+
+def tagger_name(settings: SrlSettings) -> str:
+    """Return what the column `parser` says of the frames of a tagger."""
+    return f"srl_bert/{Path(settings.model).name.removesuffix('.tar.gz')}"
+
+
+def locate_tagger(model: str) -> Path:
+    """Return the folder or archive of a tagger.
+
+    Args:
+        model: `embedded`, a known name, a folder, or a `.tar.gz`.
+
+    Raises:
+        ModelError: there is none.
+    """
+    if model == EMBEDDED:
+        return _EMBEDDED_FOLDER
+    path = Path(model).expanduser()
+    return path.resolve() if path.is_file() else locate(model)
+
+
+def load(settings: SrlSettings) -> SrlParser:
+    """Load a tagger; once per process, as long as settings and files stay the same.
+
+    Raises:
+        ModelError: the tagger is not on this machine, or is no archive of `srl_bert`.
+        SettingsError: a GPU is asked for that is not there.
+    """
+    path = locate_tagger(settings.model)
+    return _load(settings, path, stamp(path))
+
+
+@lru_cache(maxsize=2)
+def _load(settings: SrlSettings, path: Path, _stamp: object) -> SrlParser:
+    device = resolve_device(settings.device)
+    use_threads(settings.threads)
+    hide_progress_bars()
+    tagger = load_tagger(path, device=device, batch_pieces=settings.batch_pieces, precision=settings.precision)
+    if settings.predicates == "tagger" and not tagger.finds_predicates:
+        raise ModelError(
+            f"The tagger {settings.model!r} was not trained to find predicates;"
+            f' set predicates = "spacy" for verbs and auxiliaries by part of speech.'
+        )
+    return SrlParser(tagger, settings)
+
+
+def load_tagger(path: Path, *, device: str = "cpu", batch_pieces: int = 4096, precision: str = "auto") -> SrlTagger:
+    """Build the tagger of an archive.
+
+    Args:
+        path: a folder or a `.tar.gz`, see `features.parsers.srl.archive`.
+        device: of torch.
+        batch_pieces: word pieces a batch, padding included.
+        precision: `auto` is bfloat16 where the hardware computes with it, else float32.
+
+    Raises:
+        ModelError: it cannot be read, or its weights do not fit its labels.
+    """
+    try:
+        from features.parsers.srl.network import PREDICATE_LAYER, SrlBert, encoder_config
+    except ImportError as error:
+        raise ModelError(
+            "Semantic roles need torch and transformers; install them with `pip install facetflow[parsers]`."
+        ) from error
+    with open_archive(path) as archive:
+        try:
+            network = SrlBert(
+                encoder_config(archive.weights, archive.encoder),
+                len(archive.labels),
+                finds_predicates=f"{PREDICATE_LAYER}.weight" in archive.weights,
+            )
+            network.load_state_dict(dict(archive.weights))
+        except (KeyError, IndexError, ValueError, RuntimeError) as error:
+            raise ModelError(
+                f"The weights of the tagger {str(path)!r} are not those of srl_bert with {len(archive.labels)} labels"
+                f" ({' '.join(str(error).split())[:200]})."
+            ) from error
+        return SrlTagger(
+            network.eval().to(device),
+            Wordpieces(archive.vocabulary, lowercase=archive.lowercase),
+            archive.labels,
+            batch_pieces=batch_pieces,
+            threshold=float(archive.own.get("predicate_threshold", _THRESHOLD)),
+            bfloat16=computes_in_bfloat16(precision, device),
+        )

@@ -1,0 +1,121 @@
+"""How good frames are, counted as the CoNLL-2005 shared task does (`srl-eval.pl`).
+
+An argument counts when its role and all its words are right. A continuation (`C-ARG1`) belongs to the argument before
+it of the same role, so both are one argument of two pieces; one that continues nothing is an argument of its own. The
+predicate (`V`, with its continuations) does not count. References (`R-ARG0`) are roles like any other.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Self
+
+from features.parsers.srl.frames import PREDICATE, Frame, Span
+
+_CONTINUES = "C-"
+
+Argument = tuple[str, tuple[tuple[int, int], ...]]
+"""Role, and where its pieces start and end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What was found, and what was to be found; counts of several sentences add up.
+
+    Args:
+        correct: found and right.
+        predicted: found.
+        gold: to be found.
+    """
+
+    correct: int = 0
+    predicted: int = 0
+    gold: int = 0
+
+    def __add__(self, other: Self) -> "Counts":
+        return Counts(self.correct + other.correct, self.predicted + other.predicted, self.gold + other.gold)
+
+    @property
+    def precision(self) -> float:
+        """Share of what was found that is right, in [0, 1]; 0 where nothing was found."""
+        return self.correct / self.predicted if self.predicted else 0.0
+
+    @property
+    def recall(self) -> float:
+        """Share of what was to be found that was found, in [0, 1]; 0 where there was nothing."""
+        return self.correct / self.gold if self.gold else 0.0
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall, in [0, 1]."""
+        total = self.predicted + self.gold
+        return 2 * self.correct / total if total else 0.0
+
+
+@dataclass
+class SrlScore:
+    """Scores of a tagger on a corpus.
+
+    Args:
+        roles: counts of each role.
+        predicates: counts of the predicates' positions.
+        perfect: frames of which every argument is right, among the gold frames.
+    """
+
+    roles: dict[str, Counts] = field(default_factory=dict)
+    predicates: Counts = Counts()
+    perfect: int = 0
+
+    @property
+    def total(self) -> Counts:
+        """Counts of all arguments."""
+        return sum(self.roles.values(), Counts())
+
+    def add(self, gold: Sequence[Frame], predicted: Sequence[Frame]) -> None:
+        """Count one sentence; frames are compared by their predicates.
+
+        Args:
+            gold: frames of the sentence. Several of one predicate are matched in their order.
+            predicted: frames that a tagger gave it.
+        """
+        found = {key: arguments(frame.spans) for key, frame in _numbered(predicted)}
+        right = {key: arguments(frame.spans) for key, frame in _numbered(gold)}
+        both = sum(key in found for key in right)
+        self.predicates += Counts(both, len(found), len(right))
+        for key in right.keys() | found.keys():
+            ours, theirs = found.get(key, set()), right.get(key, set())
+            self.perfect += key in right and key in found and ours == theirs
+            for role, counts in _by_role(ours, theirs):
+                self.roles[role] = self.roles.get(role, Counts()) + counts
+
+
+def arguments(spans: Iterable[Span]) -> set[Argument]:
+    """Return the arguments of a frame: spans joined with their continuations, without the predicate.
+
+    >>> arguments([Span("ARG1", 0, 2), Span("V", 2, 3), Span("C-ARG1", 3, 5)])
+    {('ARG1', ((0, 2), (3, 5)))}
+    """
+    joined: list[tuple[str, list[tuple[int, int]]]] = []
+    for label, start, end in sorted(spans, key=lambda span: span.start):
+        role = label.removeprefix(_CONTINUES)
+        earlier = next((pieces for known, pieces in reversed(joined) if known == role), None)
+        if label.startswith(_CONTINUES) and earlier is not None:
+            earlier.append((start, end))
+        else:
+            joined.append((role, [(start, end)]))
+    return {(role, tuple(pieces)) for role, pieces in joined if role != PREDICATE}
+
+
+def _numbered(frames: Iterable[Frame]) -> Iterable[tuple[tuple[int, int], Frame]]:
+    """Yield each frame with its predicate and how many frames of that predicate came before it."""
+    seen: Counter[int] = Counter()
+    for frame in frames:
+        yield (frame.predicate, seen[frame.predicate]), frame
+        seen[frame.predicate] += 1
+
+
+def _by_role(ours: set[Argument], theirs: set[Argument]) -> Iterable[tuple[str, Counts]]:
+    for role in {role for role, _ in ours | theirs}:
+        predicted = {argument for argument in ours if argument[0] == role}
+        gold = {argument for argument in theirs if argument[0] == role}
+        yield role, Counts(len(predicted & gold), len(predicted), len(gold))

@@ -1,0 +1,168 @@
+"""A tagger at work: sentences in, frames out, in batches of sentences of like length.
+
+    words ── find_predicates ──> positions ── tag ──> a frame for each: BERT, Viterbi, spans
+
+BERT reads a sentence once for each of its predicates, and once more to find them where the tagger can do that itself.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from features.parsers.srl.frames import Frame, spans_of
+from features.parsers.srl.viterbi import Constraints
+from features.parsers.srl.wordpieces import Pieces, Wordpieces
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from features.parsers.srl.network import SrlBert
+
+Words = Sequence[str]
+
+_MULTIPLE = 8  # each new shape of a matrix costs the CPU's library a fresh plan
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """One sequence that BERT reads."""
+
+    sentence: int
+    pieces: Pieces
+    predicate: int | None
+
+
+class SrlTagger:
+    """Finds predicates and their arguments.
+
+    Args:
+        network: ready to evaluate, on its device.
+        wordpieces: the vocabulary that it was trained with.
+        labels: BIO tags in the order of their indices.
+        batch_pieces: word pieces a batch, padding included.
+        threshold: probability above which a word is a predicate.
+        bfloat16: whether it computes in half the width.
+    """
+
+    def __init__(
+        self,
+        network: "SrlBert",
+        wordpieces: Wordpieces,
+        labels: Sequence[str],
+        *,
+        batch_pieces: int = 4096,
+        threshold: float = 0.5,
+        bfloat16: bool = False,
+    ) -> None:
+        self._network = network
+        self._wordpieces = wordpieces
+        self.labels = tuple(labels)
+        self._constraints = Constraints(labels)
+        self._batch_pieces = batch_pieces
+        self._threshold = threshold
+        self._bfloat16 = bfloat16
+        self.longest = int(network.bert_model.config.max_position_embeddings)
+
+    @property
+    def finds_predicates(self) -> bool:
+        """Whether it was trained to find predicates."""
+        return self._network.predicate_layer is not None
+
+    def n_pieces(self, words: Words) -> int:
+        """Return how many positions of BERT a sentence takes; more than `longest` cannot be read."""
+        return len(self._wordpieces.cut(words).ids)
+
+    def find_predicates(self, sentences: Sequence[Words]) -> list[list[int]]:
+        """Return the positions of the predicates of each sentence."""
+        readings = [_Reading(i, self._wordpieces.cut(words), None) for i, words in enumerate(sentences) if words]
+        found: list[list[int]] = [[] for _ in sentences]
+        for batch, logits in self._run(readings):
+            likely = 1 / (1 + np.exp(-logits[:, :, 0])) > self._threshold
+            for reading, row in zip(batch, likely, strict=True):
+                found[reading.sentence] = np.flatnonzero(row[list(reading.pieces.starts)]).tolist()
+        return found
+
+    def tag(self, sentences: Sequence[Words], predicates: Sequence[Sequence[int]]) -> list[tuple[Frame, ...]]:
+        """Return the frames of sentences.
+
+        Args:
+            sentences: words of each, none with more than `longest` pieces.
+            predicates: positions of the predicates of each sentence.
+
+        Returns:
+            A frame for each predicate, in the order given.
+        """
+        frames: list[dict[int, Frame]] = [{} for _ in sentences]
+        for batch, logits in self.scores(sentences, predicates):
+            likelihoods = _softmax(logits)
+            paths = self._constraints.decode(likelihoods, [len(reading.pieces.ids) for reading in batch])
+            for reading, path in zip(batch, paths, strict=True):
+                assert reading.predicate is not None  # noqa: S101 - `scores` reads marked sentences only
+                tags = [self.labels[i] for i in path[list(reading.pieces.starts)]]
+                frames[reading.sentence][reading.predicate] = Frame(reading.predicate, spans_of(tags))
+        return [tuple(known[i] for i in wanted) for known, wanted in zip(frames, predicates, strict=True)]
+
+    def scores(
+        self, sentences: Sequence[Words], predicates: Sequence[Sequence[int]]
+    ) -> Iterator[tuple[list[_Reading], NDArray[np.float32]]]:
+        """Yield batches of readings with their logits, (n, t, n_labels), one reading a predicate."""
+        readings = []
+        for number, (words, positions) in enumerate(zip(sentences, predicates, strict=True)):
+            pieces = self._wordpieces.cut(words)
+            readings += [_Reading(number, pieces, position) for position in dict.fromkeys(positions)]
+        return self._run(readings)
+
+    def _run(self, readings: Iterable[_Reading]) -> Iterator[tuple[list[_Reading], NDArray[np.float32]]]:
+        import torch
+
+        device = next(self._network.parameters()).device
+        for batch in _batches(readings, self._batch_pieces):
+            ids, types, mask = (torch.from_numpy(array).to(device) for array in _arrays(batch))
+            with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=self._bfloat16):
+                yield batch, _numbers(self._read(batch, ids, types, mask))
+
+    def _read(self, batch: Sequence[_Reading], ids: "Tensor", types: "Tensor", mask: "Tensor") -> "Tensor":
+        if batch[0].predicate is None:
+            return self._network.predicate_logits(ids, mask).unsqueeze(-1)
+        logits: Tensor = self._network(ids, types, mask)
+        return logits
+
+
+def _batches(readings: Iterable[_Reading], batch_pieces: int) -> Iterator[list[_Reading]]:
+    """Yield the readings, longest first, in batches that hold so many pieces when padded."""
+    waiting = sorted(readings, key=lambda reading: -len(reading.pieces.ids))
+    start = 0
+    while start < len(waiting):
+        size = max(1, batch_pieces // _padded(len(waiting[start].pieces.ids)))
+        yield waiting[start : start + size]
+        start += size
+
+
+def _padded(length: int) -> int:
+    return -(-length // _MULTIPLE) * _MULTIPLE
+
+
+def _arrays(batch: Sequence[_Reading]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return vocabulary indices, token types and mask of a batch, each (n, t)."""
+    shape = len(batch), _padded(max(len(reading.pieces.ids) for reading in batch))
+    ids, types, mask = (np.zeros(shape, np.int64) for _ in range(3))
+    for row, reading in enumerate(batch):
+        pieces = reading.pieces
+        ids[row, : len(pieces.ids)] = pieces.ids
+        mask[row, : len(pieces.ids)] = 1
+        if reading.predicate is not None:
+            types[row, pieces.starts[reading.predicate] : pieces.ends[reading.predicate] + 1] = 1
+    return ids, types, mask
+
+
+def _numbers(tensor: "Tensor") -> NDArray[np.float32]:
+    return tensor.float().cpu().numpy()
+
+
+def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
+    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    likelihoods: NDArray[np.float32] = powers / powers.sum(axis=-1, keepdims=True)
+    return likelihoods

@@ -1,0 +1,1 @@
+"""Training of the parsers that come with the project."""

@@ -1,0 +1,55 @@
+"""The README.md of a tagger: what it learnt from, how good and how fast it is, and what its use is bound to."""
+
+from collections.abc import Mapping
+from typing import Any
+
+_ABOUT = """\
+A tagger of semantic roles (PropBank) in the architecture and file format of AllenNLP's `srl_bert`: BERT with the
+predicate marked by token types, BIO tags, constrained Viterbi. A head of its own finds the predicates. Weights are in
+half precision; the parameters that equal those of the base encoder are not repeated here."""
+_DATA = """\
+Trained on `{file}`: {sentences:,} sentences, {predicates:,} predicates. Licence of these annotations: {licence}; it
+binds the use of the weights too. The base encoder, {base} (`{digest}`), is under {base_licence}."""
+_SCORES = """\
+On `{file}`: {sentences:,} sentences, {predicates:,} predicates, none of them trained on. Arguments as `srl-eval.pl`
+counts them, predicates (V) excluded."""
+
+
+def write_card(report: Mapping[str, Any]) -> str:
+    """Return the model card as Markdown.
+
+    Args:
+        report: content of `training.json`.
+    """
+    settings = report["settings"]
+    licences = {"licence": report["licence"], "base_licence": report["base_licence"]}
+    parts = [
+        f"# Semantic role tagger, from {settings['base']}",
+        _ABOUT,
+        "## Data and licence",
+        _DATA.format(**report["train"], **licences, base=settings["base"], digest=report["base_digest"][:16]),
+        "## Scores",
+        _SCORES.format(**report["dev"]),
+        _scores(report["scores"]),
+        "## Training",
+        f"{report['steps']:,} steps in {report['seconds'] / 60:.0f} minutes of one process. Settings:",
+        "\n".join(f"- {name}: `{value}`" for name, value in settings.items()),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _scores(scores: Mapping[str, Any]) -> str:
+    names = {
+        "gold_predicates": "arguments, gold predicates",
+        "own_predicates": "arguments, own predicates",
+        "predicates": "predicates",
+    }
+    lines = ["| | precision | recall | F1 |", "|---|---|---|---|"]
+    lines += [
+        f"| {title} | {scores[name]['precision']:.4f} | {scores[name]['recall']:.4f} | {scores[name]['f1']:.4f} |"
+        for name, title in names.items()
+        if name in scores
+    ]
+    if "sentences_per_second" in scores:
+        lines += ["", f"Speed where it was trained: {scores['sentences_per_second']:.0f} sentences a second."]
+    return "\n".join(lines)
