@@ -3,7 +3,7 @@
 No project, no store; what `facetflow measure A.amr B.amr` does, callable in a notebook.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,10 +12,14 @@ import polars as pl
 from features.errors import InputError
 from features.graphs.penman_files import PenmanBlock, read_blocks
 from features.graphs.table import encode
+from features.metrics.items import items_of
+from features.metrics.own import OwnMetric
+from features.metrics.own_measurement import Items, check_reads, measure_own
 from features.metrics.stage import measure_shard
 from features.parsers.settings import LabelVectorSettings
 from features.stages import StageOutput
 from features.store.schemas import METRICS, PAIRS
+from features.types import RejectCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,22 +27,25 @@ class MeasuredFiles:
     """Pairs of graphs of two files.
 
     Args:
-        scores: one row a pair: `pair` (from 1), `id_a`, `id_b` (their `::id`, null without), the fifteen metrics and
-            the flags `*_optimal`; null where one of the graphs is wrong.
-        wrong: what is wrong with a graph: file, line and reason, a sentence each.
+        scores: one row a pair: `pair` (from 1), `id_a`, `id_b` (their `::id`, null without), the fifteen metrics, the
+            flags `*_optimal`, the further metrics; null where one of the graphs is wrong.
+        wrong: what is wrong with a graph (file, line and reason) or with a pair of a further metric, a sentence each.
     """
 
     scores: pl.DataFrame
     wrong: tuple[str, ...]
 
 
-def measure_files(first: Path, second: Path, vectors: LabelVectorSettings | None = None) -> MeasuredFiles:
+def measure_files(
+    first: Path, second: Path, vectors: LabelVectorSettings | None = None, own: Sequence[OwnMetric] = ()
+) -> MeasuredFiles:
     """Measure two files of graphs in PENMAN with all metrics.
 
     Args:
         first: a file of graphs (`.gz` too).
         second: another, with as many.
         vectors: where the vectors of labels come from.
+        own: further metrics, that read graphs or sentences (`# ::snt`).
 
     Returns:
         The scores, and what could not be measured.
@@ -46,6 +53,7 @@ def measure_files(first: Path, second: Path, vectors: LabelVectorSettings | None
     Raises:
         InputError: a file cannot be read or has no graph, or the files have different numbers of graphs.
         ModelError: the model of the label vectors is not on this machine.
+        SettingsError: an own metric reads what is not in such files.
     """
     from features.parsers.label_vectors import load
     from features.parsers.stages import embed_labels
@@ -71,7 +79,30 @@ def measure_files(first: Path, second: Path, vectors: LabelVectorSettings | None
     )
     scores = names.join(measured, on="pair_id", how="left", maintain_order="left").drop("pair_id")
     wrong = [sentence for side, blocks in sides.items() for sentence in _wrong(blocks, encoded[side])]
-    return MeasuredFiles(scores.select("pair", "id_a", "id_b", *list(METRICS)[1:]), tuple(wrong))
+    scores = scores.select("pair", "id_a", "id_b", *list(METRICS)[1:])
+    further, failed = _measure_own(own, sides, amr)
+    return MeasuredFiles(pl.concat([scores, further], how="horizontal") if own else scores, (*wrong, *failed))
+
+
+def _measure_own(
+    metrics: Sequence[OwnMetric], sides: Mapping[str, Sequence[PenmanBlock]], amr: pl.DataFrame
+) -> tuple[pl.DataFrame, list[str]]:
+    """Return the columns of further metrics, and a sentence for each pair that one has no value for."""
+    check_reads(metrics, ("graphs", "sentences"), "a file of graphs")
+    items: Items = {
+        "graphs": items_of("graphs", amr) if metrics else {},
+        "sentences": {
+            f"{side}{position}": block.metadata["snt"]
+            for side, blocks in sides.items()
+            for position, block in enumerate(blocks)
+            if "snt" in block.metadata
+        },
+    }
+    pairs = [(f"a{position}", f"b{position}") for position in range(len(sides["a"]))]
+    columns, failures = measure_own(metrics, items, pairs)
+    told_before = ("graphs", RejectCode.MISSING_PARSE)  # what is wrong with the graph itself
+    told = [failure for failure in failures if (failure.metric.reads, failure.code) != told_before]
+    return columns, [f"pair {failure.pair + 1}: {failure.message}" for failure in told]
 
 
 def _encode(side: str, blocks: Sequence[PenmanBlock]) -> StageOutput:

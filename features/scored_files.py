@@ -4,7 +4,7 @@ No project, no store; what `facetflow score GOLD.amr PARSED.amr` does, callable 
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,10 +15,11 @@ from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph
 from features.graphs.penman_files import PenmanBlock, read_blocks
 from features.graphs.table import MAX_NODES, graphs_frame
-from features.metrics.corpus_scores import Bootstrap, CorpusScore, check_metrics, score_corpus
+from features.metrics.corpus_scores import AnyMetric, Bootstrap, CorpusScore, choose_metrics, score_corpus
 from features.metrics.label_vectors import LabelVectors
-from features.metrics.metric import Comparison, Statistics
-from features.metrics.registry import METRICS
+from features.metrics.metric import Comparison, Metric, Statistics
+from features.metrics.own import OwnMetric
+from features.metrics.own_measurement import check_reads
 
 _BATCH = 8192  # pairs that are measured at once; memory does not grow with the files' number of pairs
 
@@ -45,6 +46,7 @@ def score_files(
     *,
     drop_wiki: bool = False,
     by_position: bool = False,
+    own: Sequence[OwnMetric] = (),
 ) -> ScoredFiles:
     """Score the graphs of a parser against gold graphs.
 
@@ -57,12 +59,14 @@ def score_files(
         bootstrap: how intervals are made; 1,000 draws by default.
         drop_wiki: leave `:wiki` out on both sides, for parsers that do not link entities.
         by_position: pair by position whatever the ids are.
+        own: further metrics, whose function returns (matched, left, right).
 
     Raises:
         InputError: a file cannot be read, has no graph, or the graphs do not belong together one to one.
-        SettingsError: a metric has no precision and recall.
+        SettingsError: a metric has no precision and recall, or an own one reads no graphs.
     """
-    names = check_metrics(metrics)
+    check_reads(own, ("graphs",), "a file of graphs")
+    chosen = choose_metrics(metrics, own)
     expected, found = list(read_blocks(gold)), list(read_blocks(parsed))
     order, pairing = _partners((gold, expected), (parsed, found), by_position=by_position)
     pairs = [
@@ -73,23 +77,40 @@ def score_files(
     wrong = tuple(reason for block in (*expected, *found) if (reason := _fault(block)) is not None)
     if not pairs:
         raise InputError(f"no graph of {str(gold)!r} can be read: {wrong[0]}")
-    batches = [_statistics(pairs[start : start + _BATCH], names) for start in range(0, len(pairs), _BATCH)]
-    statistics = {name: np.concatenate([batch[name] for batch in batches]) for name in names}
+    batches = [_statistics(pairs[start : start + _BATCH], chosen) for start in range(0, len(pairs), _BATCH)]
+    statistics = {name: np.concatenate([batch[name] for batch in batches]) for name in chosen}
     context = {"pairing": pairing, "wiki": "dropped" if drop_wiki else "kept"}
-    return ScoredFiles(score_corpus(statistics, bootstrap or Bootstrap(), context), wrong)
+    return ScoredFiles(score_corpus(chosen, statistics, bootstrap or Bootstrap(), context), wrong)
 
 
-def _statistics(pairs: Sequence[tuple[AmrGraph, AmrGraph | None]], names: Sequence[str]) -> dict[str, Statistics]:
+def _statistics(
+    pairs: Sequence[tuple[AmrGraph, AmrGraph | None]], metrics: Mapping[str, AnyMetric]
+) -> dict[str, Statistics]:
     # Beside a missing graph the gold graph stands itself, for its size; then nothing of it is found.
     graphs = [gold for gold, _ in pairs] + [gold if parsed is None else parsed for gold, parsed in pairs]
     first = np.arange(len(pairs))
     nothing = LabelVectors([], np.empty((0, 1), np.float32))  # counts need no vectors
     comparison = Comparison(GraphBatch.from_rows(graphs_frame(graphs)), first, first + len(pairs), nothing)
     missing = np.array([parsed is None for _, parsed in pairs], bool)
-    statistics = {name: METRICS[name].statistics(comparison) for name in names}
+    both = list(zip(graphs[: len(pairs)], graphs[len(pairs) :], strict=True))
+    statistics = {
+        name: metric.statistics(comparison) if isinstance(metric, Metric) else _counts(metric, both)
+        for name, metric in metrics.items()
+    }
     for values in statistics.values():
         values[missing, 0] = values[missing, 2] = 0
     return statistics
+
+
+def _counts(metric: OwnMetric, pairs: Sequence[tuple[AmrGraph, AmrGraph]]) -> Statistics:
+    counts = [metric.counts(gold, parsed) for gold, parsed in pairs]
+    for pair, found in enumerate(counts, start=1):
+        if len(found) != 3:
+            raise InputError(
+                f"metric {metric.name!r} of {metric.file!r} returned {found.tolist()!r} for pair {pair}; F1 is made of "
+                "three counts: matched, left, right"
+            )
+    return np.stack(counts)
 
 
 def _fault(block: PenmanBlock) -> str | None:

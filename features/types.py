@@ -41,3 +41,4 @@ class RejectCode(StrEnum):
     MISSING_PARSE = "missing_parse"
     TOO_MANY_NODES = "too_many_nodes"
     LEAKED = "leaked"
+    METRIC_FAILED = "metric_failed"

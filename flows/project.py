@@ -7,13 +7,14 @@ import difflib
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any, Self, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
 from features.errors import SettingsError
 from features.parsers.settings import AmrSettings, DependencySettings, EmbeddingSettings, LabelVectorSettings
+from features.store.schemas import METRIC_NAMES
 from training.settings import TrainingSettings
 
 PROJECT_FILE = "facetflow.toml"
@@ -24,11 +25,13 @@ class MetricSettings(BaseModel):
 
     Args:
         enabled: False leaves the AMR metrics out, and the label vectors that only they need.
+        own: Python files with metrics of the project's own (docs/own_metrics.md).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     enabled: bool = True
+    own: tuple[Path, ...] = ()
 
 
 class LimitSettings(BaseModel):
@@ -104,6 +107,17 @@ class Project(BaseModel):
     training: TrainingSettings = TrainingSettings()
     evaluation: tuple[EvaluationSet, ...] = ()
 
+    @model_validator(mode="after")
+    def _check_facets(self) -> Self:
+        # The names of the project's own metrics are known only when their files have been run.
+        unknown = self.training.unknown_facets(METRIC_NAMES)
+        if unknown and not self.metrics.own:
+            raise ValueError(
+                f"training.facets names {unknown[0]!r}, which is no metric; choose from {', '.join(METRIC_NAMES)}, or "
+                "add one with metrics.own"
+            )
+        return self
+
     _base: Path = PrivateAttr(default_factory=Path)
 
     @property
@@ -152,6 +166,7 @@ def _with_absolute_paths(project: Project, base: Path) -> Project:
         "runs": base / project.runs,
         "amr": amr,
         "label_vectors": vectors,
+        "metrics": project.metrics.model_copy(update={"own": tuple(base / file for file in project.metrics.own)}),
     }
     for section in ("amr", "dependencies", "embeddings", "label_vectors"):
         settings = update.get(section, getattr(project, section))

@@ -7,10 +7,11 @@ pairs ────────────────────────�
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from features.corpora.dataset import GraphLayout
@@ -26,6 +27,9 @@ from features.store.store import Store
 from features.types import Shard
 from flows.project import Project
 
+
+if TYPE_CHECKING:  # compiled metrics take a while to import
+    from features.metrics.own_files import OwnMetrics
 
 @dataclass(frozen=True, slots=True)
 class Chain:
@@ -60,9 +64,10 @@ def chain(project: Project, store: Store) -> Chain:
         store: the store, for the sentences of each shard.
 
     Raises:
-        InputError: a graph file is missing.
+        InputError: a graph file is missing, or a file of metrics cannot be run.
         ModelError: a model is not on this machine.
     """
+        SettingsError: a metric reads what no stage makes.
     amr = _with_bank(project, store)
     stages = [_amr(amr, store)]
     settings: dict[str, BaseModel | None] = {"amr": amr}
@@ -79,9 +84,17 @@ def chain(project: Project, store: Store) -> Chain:
 
         stages += [
             Stage("label_vectors", "sentences", ("amr",), recipes.label_vector_recipe(project.label_vectors)),
-            Stage("metrics", "pairs", ("pairs", "amr", "label_vectors"), Recipe("metrics", {}, ALGORITHM_VERSION)),
+            Stage(
+                "metrics",
+                "pairs",
+                ("pairs", "amr", "label_vectors", *further),
+                Recipe("metrics", parameters, ALGORITHM_VERSION),
+            ),
+        from features.metrics.own_files import OwnMetrics, read_metric_file
         ]
-        settings |= {"label_vectors": project.label_vectors, "metrics": None}
+        own = OwnMetrics(files=tuple(read_metric_file(file) for file in project.metrics.own))
+        further, parameters = _own(own, {"sentences", *settings})
+        settings |= {"label_vectors": project.label_vectors, "metrics": own}
     return Chain(tuple(stages), settings)
 
 
@@ -89,6 +102,26 @@ def graph_files(project: Project) -> list[Path]:
     """Return the PENMAN files of a project: those of [amr], then those of corpora that are graphs themselves."""
     files = [Path(name) for name in project.amr.graphs]
     for corpus in project.corpora:
+def _own(own: "OwnMetrics", made: Collection[str]) -> tuple[list[str], dict[str, Any]]:
+    """Return the further tables that a project's own metrics read, and what they add to the recipe.
+
+    Args:
+        own: the metrics.
+        made: tables that there are before metrics.
+
+    Raises:
+        SettingsError: when a metric reads another.
+    """
+    from features.metrics.items import TABLES
+    from features.metrics.own_measurement import check_reads
+
+    metrics = own.load()
+    check_reads(metrics, [reads for reads, table in TABLES.items() if table in made], "this project")
+    further = sorted({TABLES[metric.reads] for metric in metrics} - {"amr"})
+    # Nothing without own metrics: the recipe stays what it was before there were any.
+    return further, {"own": {metric.name: metric.digest for metric in metrics}} if metrics else {}
+
+
         if isinstance(corpus.record.layouts[0], GraphLayout):
             for source in locate(corpus.record, corpus.files, project.base):
                 files += [source.path, *([source.partner] if source.partner else [])]

@@ -3,30 +3,38 @@
 import polars as pl
 from prefect import task
 
+from features.metrics.items import TABLES
 from features.metrics.label_vectors import words_of
+from features.metrics.own_files import OwnMetrics
 from features.metrics.stage import measure_shard
 from features.stages import StageOutput
 from features.store.receipts import Receipt
 from tasks.shard import TASK, Inputs, ShardJob, make_shard
 
+_NONE = OwnMetrics()
+
 
 @task(**TASK)
-def measure_pairs(job: ShardJob) -> Receipt | None:
+def measure_pairs(job: ShardJob, settings: OwnMetrics = _NONE) -> Receipt | None:
     """Measure a shard of pairs.
 
     Args:
         job: the shard, with the sentence shards that its sentences are in.
+        settings: metrics of the project's own.
     """
 
     def compute(inputs: Inputs) -> tuple[StageOutput, int]:
         pairs = inputs.read("pairs")
         sentences = pl.concat([pairs["sentence_a"], pairs["sentence_b"]]).unique()
         # A sentence shard is shared by many pair shards: only the graphs of these pairs are read.
-        amr = inputs.read("amr", pl.col("sentence_id").is_in(sentences.implode()))
+        of_these = pl.col("sentence_id").is_in(sentences.implode())
+        amr = inputs.read("amr", of_these)
         # A word has the same vector in every shard that it occurs in.
         words = pl.Series(sorted(words_of(_labels(amr))), dtype=pl.String)
         vectors = inputs.read("label_vectors", pl.col("label").is_in(words.implode())).unique("label")
-        return measure_shard(pairs, amr, vectors), pairs.height
+        own = settings.load()
+        tables = {name: inputs.read(name, of_these) for name in {TABLES[metric.reads] for metric in own} - {"amr"}}
+        return measure_shard(pairs, amr, vectors, own, tables), pairs.height
 
     return make_shard(job, compute)
 

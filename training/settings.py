@@ -8,11 +8,10 @@ field beside it changes one more:
     epochs = 4
 """
 
+from collections.abc import Collection
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
-
-from features.store.schemas import METRIC_NAMES
 
 Preset = Literal["paper", "released", "laptop"]
 
@@ -47,7 +46,8 @@ class TrainingSettings(BaseModel):
         backbone: name or path of the sentence encoder to start from.
         teacher: whose cosines are preserved: `store` takes the embeddings of the release where it has them, `backbone`
             always encodes with the start model.
-        facets: metrics that get a facet, in the order of their dimensions.
+        facets: metrics that get a facet, in the order of their dimensions; when missing, every metric of the pairs: the
+            fifteen, then those of the project's own.
         facet_dimensions: dimensions of each facet (h); what is left is the residual.
         splits: names of the splits to learn from and to choose the best model by.
         corpora: corpora to learn from; all when empty.
@@ -83,7 +83,7 @@ class TrainingSettings(BaseModel):
     preset: Preset = "paper"
     backbone: str = "all-MiniLM-L6-v2"
     teacher: Literal["store", "backbone"] = "store"
-    facets: tuple[str, ...] = METRIC_NAMES
+    facets: tuple[str, ...] | None = None
     facet_dimensions: Annotated[int, Field(ge=1)] = 16
     splits: tuple[str, str] = ("train", "dev")
     corpora: tuple[str, ...] = ()
@@ -121,9 +121,13 @@ class TrainingSettings(BaseModel):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        unknown = [name for name in self.facets if name not in METRIC_NAMES]
-        if unknown or not self.facets:
-            raise ValueError(f"facets must name metrics of {', '.join(METRIC_NAMES)}; unknown: {unknown!r}")
-        if len(set(self.facets)) < len(self.facets):
-            raise ValueError(f"facets must differ from one another, got {self.facets!r}")
+        if self.facets is not None:
+            if not self.facets:
+                raise ValueError("facets must name a metric; leave the key out for all of them")
+            if len(set(self.facets)) < len(self.facets):
+                raise ValueError(f"facets must differ from one another, got {self.facets!r}")
         return self
+
+    def unknown_facets(self, metrics: Collection[str]) -> list[str]:
+        """Return the facets that are none of these metrics."""
+        return [name for name in self.facets or () if name not in metrics]

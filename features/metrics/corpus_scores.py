@@ -8,7 +8,7 @@ The bootstrap (Efron & Tibshirani 1993) draws as many pairs as there are, with r
 are computed once, whatever the number of draws, and all metrics see the same draws.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ import polars as pl
 from features.errors import InputError, SettingsError
 from features.metrics.measurement import ALGORITHM_VERSION
 from features.metrics.metric import Metric, Numbers, Statistics, f1
+from features.metrics.own import OwnMetric
 from features.metrics.registry import METRICS
 
 
@@ -76,31 +77,39 @@ class CorpusScore:
     signature: str
 
 
-def countable_metrics() -> tuple[str, ...]:
+AnyMetric = Metric | OwnMetric
+
+
+def countable_metrics(own: Sequence[OwnMetric] = ()) -> dict[str, AnyMetric]:
     """Return the metrics whose statistics are counts of matches: those with precision and recall."""
-    return tuple(name for name, metric in METRICS.items() if metric.number is f1)
+    metrics: dict[str, AnyMetric] = {**METRICS, **{metric.name: metric for metric in own}}
+    return {name: metric for name, metric in metrics.items() if metric.number is f1}
 
 
-def check_metrics(names: Sequence[str]) -> tuple[str, ...]:
-    """Return names of metrics, or all that have precision and recall when there are none.
+def choose_metrics(names: Sequence[str], own: Sequence[OwnMetric] = ()) -> dict[str, AnyMetric]:
+    """Return metrics by their names, or all that have precision and recall when there are none.
 
     Raises:
         SettingsError: when one is unknown or has no precision and recall.
     """
-    known = countable_metrics()
-    for name in names:
+    known = countable_metrics(own)
+    for name in (*names, *(metric.name for metric in own)):
         if name not in known:
             raise SettingsError(f"metric {name!r} has no precision and recall; choose from {', '.join(known)}")
-    return tuple(dict.fromkeys(names)) or known
+    return {name: known[name] for name in names} or known
 
 
 def score_corpus(
-    statistics: dict[str, Statistics], bootstrap: Bootstrap, context: dict[str, str] | None = None
+    metrics: Mapping[str, AnyMetric],
+    statistics: Mapping[str, Statistics],
+    bootstrap: Bootstrap,
+    context: Mapping[str, str] | None = None,
 ) -> list[CorpusScore]:
     """Score a corpus from the statistics of its pairs.
 
     Args:
-        statistics: metric → (matched, gold, parsed, ...) of each pair, shape (n_pairs, ≥ 3).
+        metrics: by name.
+        statistics: name → (matched, gold, parsed, ...) of each pair, shape (n_pairs, ≥ 3).
         bootstrap: how intervals are made.
         context: what else the numbers depend on, for the signatures.
 
@@ -115,11 +124,11 @@ def score_corpus(
     rows = np.column_stack([np.column_stack([counts[name], each[name]]) for name in counts])
     draws = _draw_sums(rows, bootstrap)
     found = []
-    for position, (name, values) in enumerate(counts.items()):
+    for position, name in enumerate(counts):
         columns = slice(4 * position, 4 * position + 4)
         totals, drawn = rows[:, columns].sum(axis=0, keepdims=True), draws[:, columns]
-        metric, drawn_counts = METRICS[name], drawn[:, :3]
-        total = totals[:, :3]
+        total, drawn_counts = totals[:, :3], drawn[:, :3]
+        proof = getattr(metrics[name], "proof", None)
         found.append(
             CorpusScore(
                 metric=name,
@@ -128,8 +137,8 @@ def score_corpus(
                 recall=_estimate(_share(total, 1), _share(drawn_counts, 1), bootstrap),
                 f1=_estimate(f1(total), f1(drawn_counts), bootstrap),
                 macro_f1=_estimate(totals[:, 3] / n_pairs, drawn[:, 3] / n_pairs, bootstrap),
-                proven=None if metric.proof is None else float(metric.proof(statistics[name]).mean()),
-                signature=_signature(metric, len(values), bootstrap, context or {}),
+                proven=None if proof is None else float(proof(statistics[name]).mean()),
+                signature=_signature(metrics[name], n_pairs, bootstrap, context or {}),
             )
         )
     return found
@@ -172,7 +181,7 @@ def _estimate(value: Numbers, drawn: Numbers, bootstrap: Bootstrap) -> Estimate:
     return Estimate(float(value[0]), float(low), float(high))
 
 
-def _signature(metric: Metric, pairs: int, bootstrap: Bootstrap, context: dict[str, str]) -> str:
+def _signature(metric: AnyMetric, pairs: int, bootstrap: Bootstrap, context: Mapping[str, str]) -> str:
     said = {"pairs": str(pairs), **context}
     if bootstrap.resamples:
         said |= {"bootstrap": str(bootstrap.resamples), "seed": str(bootstrap.seed)}

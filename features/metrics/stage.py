@@ -1,27 +1,44 @@
 """The measure stage: the pairs of a shard become rows of `metrics`."""
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 import polars as pl
 
 from features.graphs.batch import GraphBatch
+from features.metrics.items import TABLES, items_of
 from features.metrics.label_vectors import LabelVectors
 from features.metrics.measurement import compare
 from features.metrics.metric import Comparison
+from features.metrics.own import OwnMetric
+from features.metrics.own_measurement import measure_own
 from features.stages import Reject, StageOutput, rejects_frame
 from features.store.schemas import METRICS
 from features.types import RejectCode
 
 
-def measure_shard(pairs: pl.DataFrame, amr: pl.DataFrame, label_vectors: pl.DataFrame) -> StageOutput:
+def measure_shard(
+    pairs: pl.DataFrame,
+    amr: pl.DataFrame,
+    label_vectors: pl.DataFrame,
+    own: Sequence[OwnMetric] = (),
+    tables: Mapping[str, pl.DataFrame] | None = None,
+) -> StageOutput:
     """Measure the pairs of a shard with all metrics.
 
     Args:
         pairs: rows of `PAIRS`.
         amr: rows of `AMR` with the graphs of their sentences; others are ignored.
         label_vectors: rows of `LABEL_VECTORS`.
+        own: metrics of the project's own; each becomes one more column.
+        tables: rows of the further tables that these read, by name.
 
     Returns:
-        Rows of `METRICS` in the order of the pairs; a reject `MISSING_PARSE` for each pair that lacks a graph.
+        Rows of `METRICS` in the order of the pairs; a reject `MISSING_PARSE` for each pair that lacks what a metric
+        reads, `METRIC_FAILED` for one that a metric of the project's own has no value for.
+
+    Raises:
+        InputError: when a metric of the project's own says that it is symmetric and is not.
     """
     needed = pl.concat([pairs["sentence_a"], pairs["sentence_b"]]).unique()
     graphs = amr.unique("sentence_id", keep="first", maintain_order=True).filter(
@@ -53,7 +70,19 @@ def measure_shard(pairs: pl.DataFrame, amr: pl.DataFrame, label_vectors: pl.Data
         LabelVectors.from_rows(label_vectors),
     )
     rows = compare(comparison).select(complete["pair_id"], pl.all()).cast(pl.Schema(METRICS))
-    return StageOutput(rows, rejects_frame(_missing(placed)))
+    rejects = _missing(placed)
+    if own:
+        read = {"amr": graphs, **(tables or {})}
+        items = {reads: items_of(reads, read[TABLES[reads]]) for reads in {metric.reads for metric in own}}
+        columns, failures = measure_own(own, items, complete.select("sentence_a", "sentence_b").rows())
+        # A row has every metric or is none: of several failures of a pair the first is told.
+        failed = {failure.pair: failure for failure in reversed(failures)}
+        rejects += [
+            Reject(complete["pair_id"][pair], failed[pair].code, failed[pair].message) for pair in sorted(failed)
+        ]
+        kept = [position for position in range(complete.height) if position not in failed]
+        rows = pl.concat([rows, columns], how="horizontal")[kept]
+    return StageOutput(rows, rejects_frame(rejects))
 
 
 def _missing(placed: pl.DataFrame) -> list[Reject]:

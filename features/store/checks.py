@@ -1,14 +1,17 @@
 """What a shard has to be before it may enter a table: the columns of the schema, every id once, no row lost."""
 
 import re
+from collections.abc import Iterable
 
 import polars as pl
 
 from features.errors import StoreError
 from features.stages import StageOutput
+from features.store.delta import Table
 from features.store.schemas import Columns
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_COLUMN = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def check_names(*names: str) -> None:
@@ -44,6 +47,13 @@ def check_columns(frame: pl.DataFrame, columns: Columns, where: str) -> None:
             raise StoreError(f"Column {name!r} of {where} is {schema[name]}; it has to be {dtype}.")
     if list(schema) != list(columns):
         raise StoreError(f"The columns of {where} stand in the order {', '.join(schema)}; use {', '.join(columns)}.")
+
+
+def further_columns(table: Table, names: Iterable[str]) -> Columns:
+    """Return those columns that a table was not made with and may have, none where it may have none."""
+    if table.further is None:
+        return {}
+    return {name: table.further for name in names if name not in table.columns and _COLUMN.fullmatch(name)}
 
 
 def check_ids(output: StageOutput, key: str, where: str) -> None:

@@ -5,12 +5,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from features.errors import StoreError
 from features.store import folder
-from features.store.checks import check_conservation
+from features.store.checks import check_conservation, further_columns
 from features.store.delta import NewFile, Table
 from features.store.fingerprints import Recipe, identity, identity_of
 from features.store.receipts import Receipt, WrittenFile
+from features.store.schemas import Columns
 from features.types import Shard
 
 
@@ -42,12 +45,25 @@ def commit(
     for name, table in tables.items():
         made = [receipt for receipt in unique if receipt.table == name and receipt.data]
         if made:
+            if table.further is not None:
+                # Before the files: a column that no file has yet is no harm, a file whose columns nobody knows is.
+                table.add_columns(column for receipt in made for column in _further_columns(table, receipt))
             after[name] = table.replace(
                 [NewFile(r.data, r.shard, r.fingerprint, None) for r in made if r.data],
                 (),
                 said | {"versions": before | after} | _described(made, recipes),
             )
     return after
+
+
+def _further_columns(table: Table, receipt: Receipt) -> Columns:
+    if receipt.data is None:
+        return {}
+    path = table.path / receipt.data.path
+    try:
+        return further_columns(table, pl.read_parquet_schema(path))
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise StoreError(f"The file {str(path)!r} cannot be read; run shard {receipt.shard!r} again.") from error
 
 
 def _unique(receipts: Iterable[Receipt]) -> list[Receipt]:

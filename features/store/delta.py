@@ -17,7 +17,7 @@ import json
 import math
 import random
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -109,15 +109,23 @@ class Table:
         partitions: names of the partition columns.
         table_id: the id that it was made with. A table that was deleted and made again counts its versions from 0, and
             a release would read other rows under the same version: it is refused.
+        further: type of the columns that it may get beside `columns`; None where it may get none.
     """
 
     def __init__(
-        self, name: str, path: Path, columns: Columns, partitions: Sequence[str], table_id: str | None = None
+        self,
+        name: str,
+        path: Path,
+        columns: Columns,
+        partitions: Sequence[str],
+        table_id: str | None = None,
+        further: type[pl.DataType] | None = None,
     ) -> None:
         self.name = name
         self.path = path
         self.columns = columns
         self.partitions = tuple(partitions)
+        self.further = further
         self._id = table_id
         self._uri = path.absolute().as_uri()
 
@@ -171,6 +179,28 @@ class Table:
         table = self.open()
         with self._clear_errors("Reading"):
             return [CommitRecord(int(commit["version"]), commit.get(_METADATA, {})) for commit in table.history()]
+
+    def columns_at(self, version: int | None = None) -> Columns:
+        """Return the columns at a version, without the partitions; rows that were written before a column lack it."""
+        if self.further is None:
+            return self.columns
+        known = {*self.columns, *self.partitions}
+        further = [field.name for field in self.open(version).schema().fields if field.name not in known]
+        return {**self.columns, **dict.fromkeys(further, self.further)}
+
+    def add_columns(self, names: Iterable[str]) -> None:
+        """Let the table have further columns; a transaction of its own, that changes no row.
+
+        Args:
+            names: of the columns; those that are there already change nothing.
+        """
+        present = self.columns_at()
+        if new := [name for name in dict.fromkeys(names) if name not in present]:
+            frame = pl.DataFrame(schema=dict.fromkeys(new, self.further))
+            with self._clear_errors("Adding columns to"):
+                table = self.open()
+                table.alter.add_columns(Schema.from_arrow(frame.to_arrow().schema).fields)
+            self._sync_log(table.version())
 
     def stale_files(self, keep_versions: Collection[int], older_than: timedelta) -> list[str]:
         """Return files, relative to the table's folder, that neither the newest nor the given versions name.

@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 from features.errors import StoreError
 from features.store import folder
 from features.store.delta import Table
-from features.store.schemas import TABLES
+from features.store.schemas import FURTHER_COLUMNS, TABLES
 
 FORMAT = 1
 """Version of the layout above. A store of a newer format is refused."""
@@ -50,7 +50,7 @@ def local_path(root: str | Path) -> Path:
 def table_of(path: Path, name: str, table_id: str | None = None) -> Table:
     """Return a table of the store in the folder `path`."""
     partitions = ("stage", "shard", "fingerprint") if name == "rejects" else ("shard", "fingerprint")
-    return Table(name, path / "tables" / name, TABLES[name], partitions, table_id)
+    return Table(name, path / "tables" / name, TABLES[name], partitions, table_id, FURTHER_COLUMNS.get(name))
 
 
 def read(path: Path) -> dict[str, str]:

@@ -4,6 +4,8 @@ import importlib.metadata
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from features.errors import StoreError
 from features.store.fingerprints import identity_of
 from features.store.plan import SOURCES, Plan, Stage, plan
@@ -42,7 +44,7 @@ def draft(
         if total and rejects.get(stage, 0) / total > rejected_rows:
             raise StoreError(
                 f"Stage {stage!r} rejected {rejects[stage]} of {total} rows, more than the {rejected_rows:.1%} allowed"
-                "; look at the rejects, or raise limits.rejected_rows."
+                f"{_example(store, stage, versions['rejects'])}; look at the rejects, or raise limits.rejected_rows."
             )
     return Release(
         number=0,
@@ -86,6 +88,16 @@ def _rejects(store: "Store", versions: Mapping[str, int], planned: Plan) -> dict
         if stage in SOURCES or stage not in TABLES or expected == known.fingerprint:
             found[stage] = found.get(stage, 0) + known.rows
     return found
+
+
+def _example(store: "Store", stage: str, version: int) -> str:
+    """Return the most frequent reason of a stage's rejects, with one of its messages."""
+    rows = store.read("rejects", version, columns=["stage", "code", "message"]).filter(pl.col("stage") == stage)
+    codes = rows["code"].value_counts(sort=True)
+    if codes.is_empty():
+        return ""
+    code, count = codes.row(0)
+    return f", {count} of them as {code!r} ({rows.filter(pl.col('code') == code)['message'][0]})"
 
 
 def _recipe(store: "Store", table: str, version: int) -> Mapping[str, object] | None:

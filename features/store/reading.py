@@ -3,12 +3,14 @@
 import contextlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from features.errors import StoreError
 from features.store import folder
 from features.store.delta import DataFile, Table
+from features.store.schemas import Columns
 from features.types import Shard
 
 _FILE = "__file"
@@ -23,7 +25,7 @@ def scan(
     with_shard: bool,
 ) -> pl.LazyFrame:
     """Return rows of a table as a lazy frame; `Store.scan` says what the parameters are."""
-    schema = dict(table.columns)
+    schema = dict(table.columns_at(version))
     if "stage" in table.partitions:
         schema["stage"] = pl.String
     wanted = list(columns) if columns is not None else list(schema)
@@ -31,7 +33,7 @@ def scan(
         raise StoreError(f"Table {table.name!r} has no column {unknown[0]!r}; it has {', '.join(schema)}.")
     files = {str(table.path / file.path): file for file in _select(table, version, shards)}
     _check_sizes(table, files)
-    frame = _lazy(files, schema | {"shard": pl.String})
+    frame = _lazy(files, schema | {"shard": pl.String}, growing=table.further is not None)
     return frame.select([*wanted, "shard"] if with_shard else wanted)
 
 
@@ -53,13 +55,22 @@ def clear_errors(table: str, root: Path) -> Iterator[None]:
         ) from error
 
 
-def _lazy(
-    files: Mapping[str, DataFile], schema: pl.Schema | Mapping[str, pl.DataType | type[pl.DataType]]
-) -> pl.LazyFrame:
+def _lazy(files: Mapping[str, DataFile], schema: Columns, *, growing: bool) -> pl.LazyFrame:
+    """Return the rows of some files.
+
+    Args:
+        files: by path.
+        schema: of the rows, partitions included.
+        growing: whether files may lack columns that the table got after them, or have some that it got later.
+    """
     if not files:
         return pl.LazyFrame(schema=schema)
+    columns: dict[str, Any] = {}
+    if growing:
+        written = {name: dtype for name, dtype in schema.items() if name not in {"shard", "stage"}}
+        columns = {"schema": written, "missing_columns": "insert", "extra_columns": "ignore"}
     # The log says what partition a file is of; its path says the same, but so may a folder above the store.
-    frame = pl.scan_parquet(list(files), glob=False, hive_partitioning=False, include_file_paths=_FILE)
+    frame = pl.scan_parquet(list(files), glob=False, hive_partitioning=False, include_file_paths=_FILE, **columns)
     partitions = {"shard": {path: file.shard for path, file in files.items()}}
     if "stage" in schema:
         partitions["stage"] = {path: Shard(file.stage or "") for path, file in files.items()}

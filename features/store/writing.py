@@ -7,7 +7,7 @@ import polars as pl
 
 from features.stages import StageOutput
 from features.store import folder
-from features.store.checks import check_columns, check_conservation, check_ids, check_names
+from features.store.checks import check_columns, check_conservation, check_ids, check_names, further_columns
 from features.store.delta import Table
 from features.store.receipts import Receipt, WrittenFile
 from features.store.schemas import REJECTS
@@ -29,7 +29,7 @@ def write_shard(
     """Write rows to the folder of `table` and rejects to that of `rejects`; `Store.write_shard` says the rest."""
     check_names(shard, fingerprint)
     where = f"shard {shard!r} of table {table.name!r}"
-    check_columns(output.rows, table.columns, where)
+    check_columns(output.rows, {**table.columns, **further_columns(table, output.rows.columns)}, where)
     check_columns(output.rejects, REJECTS, f"the rejects of {where}")
     check_ids(output, next(iter(table.columns)), where)
     check_conservation(output.rows.height, output.rejects.height, expected, where)

@@ -23,19 +23,25 @@ _GRAPHS = click.Path(exists=True, dir_okay=False, path_type=Path)
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Word vectors (text) instead of a model.",
 )
-def measure(first: Path, second: Path, output: Path, model: str, glove: Path | None) -> int:
+@click.option(
+    "--metric-file", "files", multiple=True, type=_GRAPHS, help="Python file with metrics of your own; may be repeated."
+)
+def measure(first: Path, second: Path, output: Path, model: str, glove: Path | None, files: tuple[Path, ...]) -> int:
     """Measure the graphs of FIRST with those of SECOND, two PENMAN files with as many graphs each.
 
-    One row a pair, one column for each of the fifteen metrics. Graphs that are wrong are named on stderr, their pairs
-    have empty scores, and the exit code is 2.
+    One row a pair, one column for each of the fifteen metrics, and for those of your own, which may read graphs or
+    sentences (`# ::snt`). Graphs that are wrong are named on stderr, their pairs have empty scores, and the exit code
+    is 2.
     """
     from features.files import table_format, write_table
     from features.measured_files import measure_files
+    from features.metrics.own_files import load_files, read_metric_file
     from features.parsers.settings import LabelVectorSettings
 
     table_format(output)  # before the work, not after it
     settings = LabelVectorSettings(backend="glove", file=glove) if glove else LabelVectorSettings(model=model)
-    measured = measure_files(first, second, settings)
+    own = load_files(read_metric_file(file) for file in files)
+    measured = measure_files(first, second, settings, own)
     write_table(measured.scores, output)
     for sentence in measured.wrong:
         click.echo(sentence, err=True)

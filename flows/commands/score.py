@@ -31,6 +31,9 @@ def score() -> None:
 @click.argument("gold", type=_FILE)
 @click.argument("parsed", type=_FILE)
 @click.option("--metrics", default="", help="Some metrics, separated by commas: smatch,srl; all that count by default.")
+@click.option(
+    "--metric-file", "files", multiple=True, type=_FILE, help="Python file with metrics of your own; may be repeated."
+)
 @click.option("--drop-wiki", is_flag=True, help="Leave :wiki out on both sides.")
 @click.option("--by-position", is_flag=True, help="Pair graphs by position, whatever their ids are.")
 @click.option("--resamples", default=1000, show_default=True, type=click.IntRange(min=0), help="Of the bootstrap.")
@@ -45,6 +48,7 @@ def amr(
     gold: Path,
     parsed: Path,
     metrics: str,
+    files: tuple[Path, ...],
     resamples: int,
     seed: int,
     output: Path | None,
@@ -59,12 +63,21 @@ def amr(
     """
     from features.files import table_format, write_table
     from features.metrics.corpus_scores import Bootstrap, as_table
+    from features.metrics.own_files import load_files, read_metric_file
     from features.scored_files import score_files
 
     if output is not None:
         table_format(output)  # before the work, not after it
     names = [name.strip() for name in metrics.split(",") if name.strip()]
-    scored = score_files(gold, parsed, names, Bootstrap(resamples, seed), drop_wiki=drop_wiki, by_position=by_position)
+    scored = score_files(
+        gold,
+        parsed,
+        names,
+        Bootstrap(resamples, seed),
+        drop_wiki=drop_wiki,
+        by_position=by_position,
+        own=load_files(read_metric_file(file) for file in files),
+    )
     _print(scored.scores)
     if output is not None:
         write_table(as_table(scored.scores), output)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +85,8 @@ def draw_predictions(pairs: pl.DataFrame, names: Sequence[str]) -> str:
         for plot, name in zip(axes, names, strict=False):
             measured, predicted = pairs[f"{name}_measured"].to_numpy(), pairs[f"{name}_predicted"].to_numpy()
             low, high = min(0.0, float(predicted.min())), max(1.0, float(predicted.max()))
-            plot.plot([0, 1], [0, 1], color=_GRID, linewidth=0.8, linestyle="--")
+            least = _least(measured)
+            plot.plot([least, 1], [least, 1], color=_GRID, linewidth=0.8, linestyle="--")
             plot.hexbin(
                 measured,
                 predicted,
@@ -92,7 +94,7 @@ def draw_predictions(pairs: pl.DataFrame, names: Sequence[str]) -> str:
                 mincnt=1,
                 cmap=fading,
                 norm=LogNorm(),
-                extent=(0, 1, low, high),
+                extent=(least, 1, low, high),
                 linewidths=0,
             )
             plot.set_title(name)
@@ -112,7 +114,13 @@ def draw_distributions(pairs: pl.DataFrame, names: Sequence[str]) -> str:
         figure, axes = _grid(len(names))
         for plot, name in zip(axes, names, strict=False):
             values = pairs[f"{name}_measured"].to_numpy()
-            plot.hist(values, bins=20, range=(0, 1), weights=np.full(len(values), 100 / len(values)), color=ACCENT)
+            plot.hist(
+                values,
+                bins=20,
+                range=(_least(values), 1),
+                weights=np.full(len(values), 100 / len(values)),
+                color=ACCENT,
+            )
             plot.set_title(name)
         figure.supxlabel("value of the metric")
         figure.supylabel("% of pairs")
@@ -135,6 +143,11 @@ def draw_course(history: Sequence[Mapping[str, float]], best_step: int) -> str:
         plot.set_ylabel("dev loss")
         plot.grid()
         return _svg(figure, "course")
+
+
+def _least(values: NDArray[np.float64]) -> float:
+    """Return where the axis of a metric begins: 0, or -1 for one that falls below."""
+    return -1.0 if len(values) and values.min() < 0 else 0.0
 
 
 def _styled() -> Any:

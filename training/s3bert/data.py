@@ -21,6 +21,7 @@ from features.store.schemas import METRIC_NAMES
 
 PAIR_COLUMNS: tuple[str, ...] = ("pair_id", "corpus", "split", "kind", "positive_id", "score")
 _TEXTS = ("text_a", "text_b")
+_POSITIONS = ("first", "second")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,8 @@ class MeasuredPairs:
 
     Args:
         texts: the unique sentences, (n_texts,).
-        pairs: one row a pair: `PAIR_COLUMNS`, `first` and `second` (positions in `texts`), and the fifteen metrics.
+        pairs: one row a pair: `PAIR_COLUMNS`, `first` and `second` (positions in `texts`), and the metrics, first
+            the fifteen, then those of the project's own.
         teacher: the teacher's embeddings of `texts`, (n_texts, d), or None where there are none.
         source: where the pairs came from, for model cards: release and table versions, or file and digest.
     """
@@ -53,9 +55,15 @@ class MeasuredPairs:
         """Positions of the sentences b in `texts`, (n_pairs,)."""
         return self.pairs["second"].to_numpy()
 
-    def metrics(self, names: Sequence[str] = METRIC_NAMES) -> NDArray[np.float32]:
-        """Return the values of some metrics, (n_pairs, n_names)."""
-        return self.pairs.select(pl.col(list(names)).cast(pl.Float32)).to_numpy()
+    @property
+    def metric_names(self) -> tuple[str, ...]:
+        """The metrics, in the order of their columns."""
+        return tuple(name for name in self.pairs.columns if name not in {*PAIR_COLUMNS, *_POSITIONS})
+
+    def metrics(self, names: Sequence[str] | None = None) -> NDArray[np.float32]:
+        """Return the values of some metrics, of all by default, (n_pairs, n_names)."""
+        chosen = self.metric_names if names is None else names
+        return self.pairs.select(pl.col(list(chosen)).cast(pl.Float32)).to_numpy()
 
     def select(
         self, *, splits: Collection[str] = (), kinds: Collection[str] = (), corpora: Collection[str] = ()
@@ -69,8 +77,7 @@ class MeasuredPairs:
         return type(self)(
             texts=tuple(self.texts[position] for position in used),
             pairs=kept.with_columns(
-                pl.Series(name, np.searchsorted(used, kept[name].to_numpy()), dtype=pl.Int64)
-                for name in ("first", "second")
+                pl.Series(name, np.searchsorted(used, kept[name].to_numpy()), dtype=pl.Int64) for name in _POSITIONS
             ),
             teacher=None if self.teacher is None else self.teacher[used],
             source=self.source,
@@ -94,7 +101,7 @@ class MeasuredPairs:
             *PAIR_COLUMNS,
             pl.Series("text_a", texts[self.first], dtype=pl.String),
             pl.Series("text_b", texts[self.second], dtype=pl.String),
-            *METRIC_NAMES,
+            *self.metric_names,
         )
         write_table(table, path)
 
@@ -102,23 +109,29 @@ class MeasuredPairs:
     def from_file(cls, path: Path) -> Self:
         """Read a table of `export`; Parquet, or another format that the suffix names.
 
+        Every column that is no other is a metric.
+
         Raises:
             InputError: when the file is missing, damaged, or lacks a column.
         """
-        return cls.from_table(read_table(path, (*PAIR_COLUMNS, *_TEXTS, *METRIC_NAMES)), source={"file": path.name})
+        table = read_table(path)
+        if missing := [name for name in (*PAIR_COLUMNS, *_TEXTS, *METRIC_NAMES) if name not in table.columns]:
+            raise InputError(f"{str(path)!r} has the columns {table.columns}; it lacks {missing}.")
+        return cls.from_table(table, source={"file": path.name})
 
     @classmethod
     def from_table(cls, table: pl.DataFrame, *, source: dict[str, Any]) -> Self:
         """Make measured pairs of a table with `PAIR_COLUMNS`, `text_a`, `text_b` and the metrics."""
+        own = [name for name in table.columns if name not in {*PAIR_COLUMNS, *_TEXTS, *METRIC_NAMES}]
         texts = pl.concat([table["text_a"], table["text_b"].alias("text_a")]).unique(maintain_order=True)
         positions = pl.DataFrame({"text": texts}).with_row_index("position")
         pairs = table
-        for text, position in zip(_TEXTS, ("first", "second"), strict=True):
+        for text, position in zip(_TEXTS, _POSITIONS, strict=True):
             named = positions.select(pl.col("text").alias(text), pl.col("position").cast(pl.Int64).alias(position))
             pairs = pairs.join(named, on=text, how="left", maintain_order="left")
         return cls(
             texts=tuple(texts.to_list()),
-            pairs=_checked(pairs.select(*PAIR_COLUMNS, "first", "second", *METRIC_NAMES), str(source)),
+            pairs=_checked(pairs.select(*PAIR_COLUMNS, *_POSITIONS, *METRIC_NAMES, *own), str(source)),
             source=source,
         )
 
@@ -144,10 +157,12 @@ class MeasuredPairs:
         def read(table: str, columns: Sequence[str]) -> pl.DataFrame:
             return store.read(table, version=versions[table], columns=list(columns))
 
+        # Of the columns of the table, those that this release was measured with: others are left of older recipes.
+        metrics = (*METRIC_NAMES, *pinned.recipe("metrics").parameters.get("own", {}))
         sentences = read("sentences", ("sentence_id", "text")).sort("sentence_id").with_row_index("position")
         measured = (
             read("pairs", (*PAIR_COLUMNS, "sentence_a", "sentence_b"))
-            .join(read("metrics", ("pair_id", *METRIC_NAMES)), on="pair_id", how="inner")
+            .join(read("metrics", ("pair_id", *metrics)), on="pair_id", how="inner")
             .sort("pair_id")  # the order of rows in a store is nobody's promise
         )
         for entity, position in (("sentence_a", "first"), ("sentence_b", "second")):
@@ -159,7 +174,7 @@ class MeasuredPairs:
             raise InputError(f"release {pinned.number} of {str(root)!r} has no measured pair; build the features first")
         return cls(
             texts=tuple(sentences["text"].to_list()),
-            pairs=_checked(measured.select(*PAIR_COLUMNS, "first", "second", *METRIC_NAMES), str(root)),
+            pairs=_checked(measured.select(*PAIR_COLUMNS, *_POSITIONS, *metrics), str(root)),
             teacher=_teacher(read("embeddings", ("sentence_id", "vector")), sentences)
             if "embeddings" in versions
             else None,
@@ -180,7 +195,9 @@ def _teacher(embeddings: pl.DataFrame, sentences: pl.DataFrame) -> NDArray[np.fl
 
 
 def _checked(pairs: pl.DataFrame, origin: str) -> pl.DataFrame:
-    for name in METRIC_NAMES:
+    for name in (name for name in pairs.columns if name not in {*PAIR_COLUMNS, *_POSITIONS}):
+        if not pairs.schema[name].is_numeric():
+            raise InputError(f"metric {name!r} in {origin} holds {pairs.schema[name]}, not numbers; leave it out")
         bad = pairs.filter(~pl.col(name).is_finite().fill_null(value=False))
         if bad.height:
             raise InputError(

@@ -1,0 +1,115 @@
+"""What a metric of one's own may read of a sentence: its text, its graph, its dependency tree, its frames.
+
+reads            item             from the table
+"graphs"         AmrGraph         amr
+"sentences"      str              sentences
+"dependencies"   DependencyTree   dependencies
+"srl"            Frames           srl
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal
+
+import polars as pl
+
+from features.graphs.graph import AmrGraph
+
+Reads = Literal["graphs", "sentences", "dependencies", "srl"]
+
+TABLES: Mapping[Reads, str] = MappingProxyType(
+    {"graphs": "amr", "sentences": "sentences", "dependencies": "dependencies", "srl": "srl"}
+)
+"""What is read → the table that has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DependencyTree:
+    """The dependency tree of a sentence; every list has an entry for each token.
+
+    Args:
+        tokens: as written.
+        lemmas: their base forms.
+        tags: universal parts of speech.
+        heads: position of each token's head; a root is its own.
+        relations: label of the relation to the head.
+    """
+
+    tokens: list[str]
+    lemmas: list[str]
+    tags: list[str]
+    heads: list[int]
+    relations: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """An argument of a predicate: words `start` to `end`, the last not included."""
+
+    label: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A predicate, by the position of its word, and its arguments."""
+
+    predicate: int
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """Who does what to whom in a sentence: its words and the frames of its predicates."""
+
+    words: list[str]
+    frames: list[Frame]
+
+    def text(self, span: Span) -> str:
+        """Return the words of a span, with blanks between them."""
+        return " ".join(self.words[span.start : span.end])
+
+
+def items_of(reads: Reads, rows: pl.DataFrame) -> dict[str, Any]:
+    """Return sentence id → item.
+
+    Args:
+        reads: which kind of item.
+        rows: of the table that has it.
+    """
+    make, columns = _MAKERS[reads]
+    ids = rows["sentence_id"].to_list()
+    return {identity: make(*row) for identity, row in zip(ids, rows.select(columns).iter_rows(), strict=True)}
+
+
+def _graph(concepts: list[str], *columns: list[Any]) -> AmrGraph:
+    nodes, attribute_roles, values, sources, relation_roles, targets = columns
+    return AmrGraph(
+        concepts,
+        list(zip(nodes, attribute_roles, values, strict=True)),
+        list(zip(sources, relation_roles, targets, strict=True)),
+    )
+
+
+def _frames(words: list[str], predicates: list[int], *spans: list[Any]) -> Frames:
+    of_frame: list[list[Span]] = [[] for _ in predicates]
+    for frame, label, start, end in zip(*spans, strict=True):
+        of_frame[frame].append(Span(label, start, end))
+    return Frames(words, [Frame(word, tuple(found)) for word, found in zip(predicates, of_frame, strict=True)])
+
+
+_MAKERS: Mapping[Reads, tuple[Callable[..., Any], tuple[str, ...]]] = {
+    "graphs": (
+        _graph,
+        (
+            "concepts",
+            *("attribute_nodes", "attribute_roles", "attribute_values"),
+            *("relation_sources", "relation_roles", "relation_targets"),
+        ),
+    ),
+    "sentences": (str, ("text",)),
+    "dependencies": (DependencyTree, ("tokens", "lemmas", "tags", "heads", "relations")),
+    "srl": (_frames, ("words", "predicates", "span_frames", "span_labels", "span_starts", "span_ends")),
+}

@@ -1,0 +1,181 @@
+"""A metric of one's own: a function of two items that returns a number, in a Python file named by the project file.
+
+    from features.metrics.own import own_metric
+
+    @own_metric(reads="sentences")
+    def same_length(left, right):
+        "How alike two sentences are in their number of words."
+        a, b = len(left.split()), len(right.split())
+        return min(a, b) / max(a, b)
+
+It becomes the column `same_length` of the table `metrics`, and a facet of every encoder that is trained from it.
+`features.metrics.items` says what a function is given.
+"""
+
+import re
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+
+from features.errors import RowError, SettingsError
+from features.metrics.items import Reads
+from features.metrics.metric import Numbers, Statistics
+from features.store.schemas import METRICS
+from features.types import RejectCode
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_RESERVED = frozenset({*METRICS, "shard", "fingerprint", "stage", "residual", "similarity"})
+_ROUNDING = 1e-9  # a sum of shares may be 1.0000000000000002
+
+
+@dataclass(frozen=True, eq=False)
+class OwnMetric:
+    """A metric that a user wrote. Called, it is the function itself.
+
+    Args:
+        name: its column; the name of the function.
+        summary: what it compares, in a line; the first line of the function's docstring.
+        reads: what the function is given of each sentence.
+        function: from two items to a number, or to counts where there is `number`.
+        number: from counts, shape (n, n_counts), to scores, shape (n,); None when the function returns the score.
+        range: lowest and highest value, within [-1, 1].
+        symmetric: whether both orders of a pair have the same value.
+        vacuous: value where the function returns None: neither side has what the metric looks at.
+        file: the file it was written in.
+        digest: of that file's content.
+    """
+
+    name: str
+    summary: str
+    reads: Reads
+    function: Callable[[Any, Any], Any]
+    number: Callable[[Statistics], Numbers] | None = None
+    range: tuple[float, float] = (0.0, 1.0)
+    symmetric: bool = True
+    vacuous: float | None = 1.0
+    file: str = ""
+    digest: str = ""
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name) or self.name in _RESERVED or self.name.endswith("_optimal"):
+            raise SettingsError(
+                f"a metric cannot be called {self.name!r}; take another name of small letters, digits and '_'"
+            )
+        if self.reads not in get_args(Reads):
+            raise SettingsError(
+                f"metric {self.name!r} cannot read {self.reads!r}; choose from {', '.join(get_args(Reads))}"
+            )
+        low, high = self.range
+        if not -1 <= low < high <= 1:
+            raise SettingsError(
+                f"the range {self.range!r} of metric {self.name!r} does not lie within [-1, 1], as that of a facet "
+                "does; scale its values"
+            )
+        if self.vacuous is not None and not low <= self.vacuous <= high:
+            raise SettingsError(f"the vacuous value {self.vacuous!r} of metric {self.name!r} is not in its range")
+
+    def __call__(self, left: Any, right: Any) -> Any:
+        """Return what the function returns."""
+        return self.function(left, right)
+
+    def signature(self, version: str) -> str:
+        """Return what the number depends on, in one word; `version` is that of the engine."""
+        return f"{self.name}|own:{self.digest}|reads:{self.reads}|version:{version}"
+
+    def counts(self, left: Any, right: Any) -> Statistics:
+        """Return the counts of a pair, shape (n_counts,), of a metric that has a `number`.
+
+        Raises:
+            RowError: with METRIC_FAILED, when the function fails or returns no counts.
+        """
+        result = self._call(left, right)
+        try:
+            counts = np.asarray(result, np.float64)
+        except (TypeError, ValueError) as error:
+            raise self._failed(f"returned {result!r} instead of counts") from error
+        if counts.ndim != 1 or not counts.size or not np.isfinite(counts).all():
+            raise self._failed(f"returned {result!r} instead of counts")
+        return counts
+
+    def score(self, left: Any, right: Any) -> float:
+        """Return the score of a pair, in `range`.
+
+        Raises:
+            RowError: with METRIC_FAILED, when the function fails, or returns what is no number or out of range.
+        """
+        result: Any
+        if self.number is not None:
+            counts = self.counts(left, right)
+            try:
+                result = float(self.number(counts[None])[0])
+            except Exception as error:
+                raise self._failed(f"has a number() that raised {_told(error)}") from error
+        else:
+            result = self._call(left, right)
+            result = self.vacuous if result is None else result
+        low, high = self.range
+        if not isinstance(result, int | float | np.number | np.bool_) or not (
+            low - _ROUNDING <= result <= high + _ROUNDING
+        ):
+            raise self._failed(f"returned {result!r}, which is no number in [{low:g}, {high:g}]")
+        return min(max(float(result), low), high)
+
+    def _call(self, left: Any, right: Any) -> Any:
+        try:
+            return self.function(left, right)
+        except (Exception, SystemExit) as error:
+            lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self.file]
+            where = f" in line {lines[-1]}" if lines else ""
+            raise self._failed(f"raised {_told(error)}{where}") from error
+
+    def _failed(self, what: str) -> RowError:
+        return RowError(RejectCode.METRIC_FAILED, f"metric {self.name!r} of {self.file!r} {what}")
+
+
+def own_metric(
+    *,
+    reads: Reads,
+    number: Callable[[Statistics], Numbers] | None = None,
+    range: tuple[float, float] = (0.0, 1.0),  # noqa: A002  # the word of `Metric`
+    symmetric: bool = True,
+    vacuous: float | None = 1.0,
+) -> Callable[[Callable[[Any, Any], Any]], OwnMetric]:
+    """Make a metric of a function of two items.
+
+    Args:
+        reads: what the function is given of each sentence: "graphs", "sentences", "dependencies" or "srl".
+        number: for a function that returns counts: what makes a score of them. With `features.metrics.metric.f1` and
+            counts (matched, left, right) the metric has precision and recall too, and adds up over a corpus.
+        range: lowest and highest value, within [-1, 1].
+        symmetric: whether both orders of a pair have the same value; it is checked on some pairs.
+        vacuous: value where the function returns None, because neither side has what it looks at.
+
+    Raises:
+        SettingsError: when name, range or vacuous value make no sense.
+    """
+
+    def wrap(function: Callable[[Any, Any], Any]) -> OwnMetric:
+        module = sys.modules.get(function.__module__)
+        return OwnMetric(
+            name=function.__name__,
+            summary=(function.__doc__ or "").strip().partition("\n")[0],
+            reads=reads,
+            function=function,
+            number=number,
+            range=range,
+            symmetric=symmetric,
+            vacuous=vacuous,
+            file=function.__code__.co_filename,
+            digest=getattr(module, "__facetflow_digest__", ""),
+        )
+
+    return wrap
+
+
+def _told(error: BaseException) -> str:
+    text = str(error).strip().partition("\n")[0]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

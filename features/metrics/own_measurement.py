@@ -1,0 +1,109 @@
+"""Pairs measured by metrics of one's own, one pair after the other; what fails fails for its pair alone."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from features.errors import InputError, RowError, SettingsError
+from features.metrics.items import Reads
+from features.metrics.own import OwnMetric
+from features.types import RejectCode
+
+_CHECKED = 16  # pairs of a shard whose value is compared with that of the other order
+_TOLERANCE = 1e-6
+
+Items = Mapping[Reads, Mapping[str, Any]]
+"""What is read → sentence id → item."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A pair that a metric has no value for.
+
+    Args:
+        pair: its position.
+        metric: the metric.
+        code: why.
+        message: for a human, with the metric and its file.
+    """
+
+    pair: int
+    metric: OwnMetric
+    code: RejectCode
+    message: str
+
+
+def check_reads(metrics: Sequence[OwnMetric], available: Collection[str], where: str) -> None:
+    """Refuse a metric that reads what is not there.
+
+    Args:
+        metrics: the metrics.
+        available: what can be read.
+        where: in what, for the message.
+
+    Raises:
+        SettingsError: with the first such metric.
+    """
+    for metric in metrics:
+        if metric.reads not in available:
+            raise SettingsError(
+                f"metric {metric.name!r} of {metric.file!r} reads {metric.reads!r}, which {where} does not have; it "
+                f"has {', '.join(available)}"
+            )
+
+
+def measure_own(
+    metrics: Sequence[OwnMetric], items: Items, pairs: Sequence[tuple[str, str]]
+) -> tuple[pl.DataFrame, list[Failure]]:
+    """Measure pairs of sentences.
+
+    Args:
+        metrics: the metrics.
+        items: what they read.
+        pairs: ids of both sentences of each pair.
+
+    Returns:
+        One row a pair with a float64 column for each metric, null where it failed; and why, by metric and pair.
+
+    Raises:
+        InputError: when a metric says that it is symmetric and is not.
+    """
+    columns: dict[str, list[float | None]] = {}
+    failures: list[Failure] = []
+    for metric in metrics:
+        values = columns[metric.name] = []
+        for position, pair in enumerate(pairs):
+            try:
+                values.append(_score(metric, items[metric.reads], *pair, check=position < _CHECKED))
+            except RowError as error:
+                values.append(None)
+                failures.append(Failure(position, metric, error.code, error.message))
+    return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Float64)), failures
+
+
+def _score(metric: OwnMetric, items: Mapping[str, Any], first: str, second: str, *, check: bool) -> float:
+    left, right = _item(metric, items, first), _item(metric, items, second)
+    score = metric.score(left, right)
+    if check and metric.symmetric and abs((back := metric.score(right, left)) - score) > _TOLERANCE:
+        raise InputError(
+            f"metric {metric.name!r} of {metric.file!r} is {score:g} for {_short(left)} and {_short(right)}, but "
+            f"{back:g} the other way round; make it symmetric, or say symmetric=False"
+        )
+    return score
+
+
+def _item(metric: OwnMetric, items: Mapping[str, Any], sentence: str) -> Any:
+    try:
+        return items[sentence]
+    except KeyError:
+        raise RowError(
+            RejectCode.MISSING_PARSE,
+            f"metric {metric.name!r} reads {metric.reads}, and sentence {sentence} has none; see the rejects",
+        ) from None
+
+
+def _short(item: Any) -> str:
+    text = repr(item)
+    return f"{text[:80]}…" if len(text) > 80 else text

@@ -1,0 +1,121 @@
+"""The table of metrics may get columns; what was committed and released before stays readable as it was."""
+
+import polars as pl
+import pytest
+
+from features.errors import StoreError
+from features.stages import StageOutput
+from features.store.fingerprints import Recipe, fingerprint
+from features.store.schemas import METRICS, SENTENCES
+from features.store.store import Store
+
+PLAIN, OWN = Recipe("metrics"), Recipe("metrics", {"own": {"length": "abc"}})
+
+
+def rows(*ids: str, **own: float) -> pl.DataFrame:
+    frame = pl.DataFrame({"pair_id": list(ids)}).with_columns(
+        pl.lit(None, dtype).alias(name) for name, dtype in METRICS.items() if name != "pair_id"
+    )
+    return frame.with_columns(pl.lit(value).alias(name) for name, value in own.items())
+
+
+@pytest.fixture
+def store(tmp_path) -> Store:
+    return Store.open(tmp_path / "store", create=True)
+
+
+def commit(store: Store, recipe: Recipe, **shards: pl.DataFrame) -> int:
+    receipts = [
+        store.write_shard("metrics", name.replace("_", "-"), fingerprint(recipe, []), StageOutput(frame))
+        for name, frame in shards.items()
+    ]
+    return store.commit(receipts, run_id="r", recipes={"metrics": recipe})["metrics"]
+
+
+def test_a_column_comes_with_the_first_shard_that_has_it(store):
+    before = commit(store, PLAIN, pairs_0=rows("a"), pairs_1=rows("b"))
+    after = commit(store, OWN, pairs_0=rows("a", length=0.5))
+    assert store.read("metrics", before).columns == list(METRICS)
+    table = store.read("metrics", after, with_shard=True)
+    assert table.columns == [*METRICS, "length", "shard"]
+    assert table.select("pair_id", "length").rows() == [("a", 0.5), ("b", None)]
+    assert store.read("metrics", columns=["length"], shards=["pairs-0"])["length"].to_list() == [0.5]
+
+
+def test_old_versions_are_read_as_they_were_after_the_column_came(store):
+    before = commit(store, PLAIN, pairs_0=rows("a"))
+    commit(store, OWN, pairs_0=rows("a", length=0.5))
+    assert store.read("metrics", before)["pair_id"].to_list() == ["a"]
+    with pytest.raises(StoreError, match="has no column 'length'"):
+        store.read("metrics", before, columns=["length"])
+
+
+def test_a_column_that_goes_is_empty_and_comes_back(store):
+    commit(store, OWN, pairs_0=rows("a", length=0.5))
+    commit(store, PLAIN, pairs_0=rows("a"))
+    assert store.read("metrics")["length"].to_list() == [None]
+    commit(store, OWN, pairs_0=rows("a", length=0.7))
+    assert store.read("metrics")["length"].to_list() == [0.7]
+
+
+def test_columns_of_two_recipes_are_found_by_name(store):
+    commit(store, OWN, pairs_0=rows("a", length=0.5, depth=0.1))
+    commit(store, OWN, pairs_1=rows("b", depth=0.2, length=0.6))
+    assert store.read("metrics").select("length", "depth").rows() == [(0.5, 0.1), (0.6, 0.2)]
+
+
+def test_the_table_keeps_its_id_and_adding_what_is_there_commits_nothing(store):
+    commit(store, OWN, pairs_0=rows("a", length=0.5))
+    version = store.versions()["metrics"]
+    assert Store.open(store.path).read("metrics").height == 1  # the id is that of store.json
+    assert commit(store, OWN, pairs_0=rows("a", length=0.5)) == version
+
+
+@pytest.mark.parametrize(
+    ("frame", "sentence"),
+    [
+        (rows("a").with_columns(pl.lit("x").alias("length")), "Column 'length' .* is String; it has to be Float64"),
+        (rows("a").with_columns(pl.lit(0.5).alias("Length of it")), "unknown column 'Length of it'"),
+        (rows("a").select(pl.lit(0.5).alias("length"), pl.all()), "stand in the order"),
+    ],
+)
+def test_further_columns_are_numbers_with_plain_names_and_come_last(store, frame, sentence):
+    with pytest.raises(StoreError, match=sentence):
+        store.write_shard("metrics", "pairs-0", fingerprint(PLAIN, []), StageOutput(frame))
+
+
+def test_no_other_table_grows(store):
+    frame = pl.DataFrame(
+        {"sentence_id": ["a"], "text": ["A."], "length": [0.5]}, schema={**SENTENCES, "length": pl.Float64}
+    )
+    with pytest.raises(StoreError, match="unknown column 'length'"):
+        store.write_shard("sentences", "sentences-0", fingerprint(Recipe("sentences"), []), StageOutput(frame))
+
+
+def test_a_rejected_stage_says_what_its_rejects_are(store):
+    from features.stages import Reject, rejects_frame
+    from features.store.plan import Stage
+    from features.store.schemas import PAIRS
+    from features.types import RejectCode
+
+    sentences, ingest = Recipe("sentences"), Recipe("pairs")
+    pair = {"pair_id": "a", "sentence_a": "s", "sentence_b": "s", "shard_a": "sentences-0", "shard_b": "sentences-0"}
+    receipts = [
+        store.write_shard(
+            "sentences",
+            "sentences-0",
+            fingerprint(sentences, []),
+            StageOutput(pl.DataFrame({"sentence_id": ["s"], "text": ["A."]}, schema=SENTENCES)),
+        ),
+        store.write_shard("pairs", "pairs-0", fingerprint(ingest, []), StageOutput(pl.DataFrame([pair], schema=PAIRS))),
+    ]
+    store.commit(receipts, run_id="r", recipes={"sentences": sentences, "pairs": ingest})
+    stage = Stage("metrics", "pairs", ("pairs",), PLAIN)
+    mark = fingerprint(PLAIN, [f"pairs:pairs-0:{store.committed('pairs')['pairs-0'].fingerprint}"])
+    failed = rejects_frame([Reject("a", RejectCode.METRIC_FAILED, "metric 'length' of 'mine.py' raised KeyError: 'x'")])
+    receipt = store.write_shard("metrics", "pairs-0", mark, StageOutput(pl.DataFrame(schema=METRICS), failed))
+    store.commit([receipt], run_id="r", recipes={"metrics": PLAIN})
+    with pytest.raises(
+        StoreError, match=r"1 of them as 'metric_failed' \(metric 'length' of 'mine\.py' raised KeyError"
+    ):
+        store.publish("r", stages=[stage], rejected_rows=0.05)
