@@ -26,11 +26,7 @@ def _cosines(nodes_of: Callable[[Comparison], Positions]) -> Callable[[Compariso
         nodes = nodes_of(pairs)
         labels = pairs.readings.neighbourhoods.labels_of_concepts[pairs.graphs.concepts[nodes]]
         left, right = labels[pairs.first], labels[pairs.second]
-        vectors, lengths = pairs.label_vectors, np.linalg.norm(pairs.label_vectors, axis=1)
-        products = np.einsum("ij,ij->i", vectors[left], vectors[right])
-        cosines = products / np.maximum(lengths[left] * lengths[right], _NO_LENGTH)
-        cosines[left == right] = 1.0  # whatever the rounding
-        return similarities(np.maximum(cosines, 0.0))
+        return similarities(_clipped_cosines(pairs.label_vectors, left, right))
 
     return statistics
 
@@ -54,6 +50,23 @@ def _indegrees(pairs: Comparison) -> Positions:
 
 def _outdegrees(pairs: Comparison) -> Positions:
     return np.bincount(pairs.readings.relations.sources, minlength=len(pairs.graphs.concepts))
+
+
+@kernel
+def _clipped_cosines(vectors: Any, left: Any, right: Any) -> Any:
+    """Return the cosine of two rows for each pair, at least 0; 1 for a row and itself, whatever the rounding."""
+    cosines = np.ones(len(left))
+    for pair in range(len(left)):
+        if left[pair] == right[pair]:
+            continue
+        product, length, other_length = 0.0, 0.0, 0.0
+        for axis in range(vectors.shape[1]):
+            x, y = np.float64(vectors[left[pair], axis]), np.float64(vectors[right[pair], axis])
+            product += x * y
+            length += x * x
+            other_length += y * y
+        cosines[pair] = max(product / max(np.sqrt(length * other_length), _NO_LENGTH), 0.0)
+    return cosines
 
 
 @kernel

@@ -104,8 +104,10 @@ class LabelVectors:
         words_of_label = [split_label(label) for label in labels]
         words = [word for words in words_of_label for word in words]
         unknown = [word for word in dict.fromkeys(words) if word not in self._row_of]
-        row_of = self._row_of | {word: len(self._matrix) + number for number, word in enumerate(unknown)}
-        matrix = np.concatenate([self._matrix, *(_drawn(word, self.dimensions) for word in unknown)])
+        row_of, matrix = self._row_of, self._matrix
+        if unknown:
+            row_of = row_of | {word: len(matrix) + number for number, word in enumerate(unknown)}
+            matrix = np.concatenate([matrix, *(_drawn(word, self.dimensions) for word in unknown)])
         rows = np.array([row_of[word] for word in words])
         counts = np.array([len(words) for words in words_of_label])
         starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
@@ -113,7 +115,8 @@ class LabelVectors:
         for further in range(1, counts.max()):  # most labels have one word
             longer = counts > further
             sums[longer] += matrix[rows[starts[longer] + further]]
-        return np.asarray(sums / counts[:, None], np.float32)
+        sums /= counts[:, None].astype(np.float32)
+        return np.asarray(sums, np.float32)
 
 
 def _drawn(word: str, dimensions: int) -> Vectors:

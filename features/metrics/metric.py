@@ -42,9 +42,9 @@ class Comparison:
         return Readings(self.graphs)
 
     @cached_property
-    def label_vectors(self) -> npt.NDArray[np.float64]:
+    def label_vectors(self) -> npt.NDArray[np.float32]:
         """The vector of each of `readings.neighbourhoods.label_names`, shape (n_labels, n_dimensions)."""
-        return self.vectors.of_labels(self.readings.neighbourhoods.label_names).astype(np.float64)
+        return self.vectors.of_labels(self.readings.neighbourhoods.label_names)
 
     def __len__(self) -> int:
         return len(self.first)

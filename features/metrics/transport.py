@@ -67,6 +67,7 @@ def least_cost(costs: Any, supply: Any, demand: Any) -> float:
     column_price = np.empty(m)
     for column in range(m):
         column_price[column] = costs[:, column].min()
+    _send_for_nothing(costs, supply, demand, flow, row_price, column_price)
     tree = Tree(
         np.empty(m),
         np.empty(n),
@@ -90,6 +91,22 @@ def least_cost(costs: Any, supply: Any, demand: Any) -> float:
         for column in range(m):
             total += flow[row, column] * costs[row, column]
     return total
+
+
+@kernel
+def _send_for_nothing(costs: Any, supply: Any, demand: Any, flow: Any, row_price: Any, column_price: Any) -> None:
+    """Raise the prices of the rows as far as they go, and send what then costs nothing more: most of the mass."""
+    for row in range(costs.shape[0]):
+        least = np.inf
+        for column in range(costs.shape[1]):
+            least = min(least, costs[row, column] - column_price[column])
+        row_price[row] = least
+        for column in range(costs.shape[1]):
+            if costs[row, column] - column_price[column] == least:
+                amount = min(supply[row], demand[column])
+                flow[row, column] += amount
+                supply[row] -= amount
+                demand[column] -= amount
 
 
 @kernel

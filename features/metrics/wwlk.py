@@ -69,28 +69,49 @@ def _inner_products(
     """
     start, end = node_offsets[left], node_offsets[left + 1]
     other_start, other_end = node_offsets[right], node_offsets[right + 1]
-    products = np.dot(vectors[labels[start:end]], vectors[labels[other_start:other_end]].T)
+    products = np.dot(_rows(vectors, labels[start:end]), _rows(vectors, labels[other_start:other_end]).T)
     total = products.copy()
+    halfway = np.empty_like(products)
     for _ in range(ITERATIONS):
-        products = _take_up(products, offsets, neighbours, start)
-        products = _take_up(products.T, offsets, neighbours, other_start).T
+        _take_up_left(products, offsets, neighbours, start, halfway)
+        _take_up_right(halfway, offsets, neighbours, other_start, products)
         total += products
     return total
 
 
 @kernel
-def _take_up(rows: Any, offsets: Any, neighbours: Any, start: int) -> Any:
-    """Add to the row of each node the weighted mean of its neighbours' rows."""
-    result = np.empty(rows.shape)
-    for node in range(rows.shape[0]):
-        result[node] = rows[node]
+def _rows(vectors: Any, labels: Any) -> Any:
+    """Return the vectors of some labels in double precision, which small distances need."""
+    rows = np.empty((len(labels), vectors.shape[1]))
+    for node in range(len(labels)):
+        rows[node] = vectors[labels[node]]
+    return rows
+
+
+@kernel
+def _take_up_left(products: Any, offsets: Any, neighbours: Any, start: int, result: Any) -> None:
+    """Add to the row of each node of the left graph the weighted mean of its neighbours' rows."""
+    for node in range(products.shape[0]):
+        result[node] = products[node]
         first, last = offsets[start + node], offsets[start + node + 1]
         weight = ROLE_WEIGHT / max(last - first, 1)
         for t in range(first, last):
             other = neighbours[t] - start
-            for column in range(rows.shape[1]):
-                result[node, column] += weight * rows[other, column]
-    return result
+            for column in range(products.shape[1]):
+                result[node, column] += weight * products[other, column]
+
+
+@kernel
+def _take_up_right(products: Any, offsets: Any, neighbours: Any, start: int, result: Any) -> None:
+    """Add to the column of each node of the right graph the weighted mean of its neighbours' columns."""
+    for node in range(products.shape[1]):
+        first, last = offsets[start + node], offsets[start + node + 1]
+        weight = ROLE_WEIGHT / max(last - first, 1)
+        for row in range(products.shape[0]):
+            taken = 0.0
+            for t in range(first, last):
+                taken += products[row, neighbours[t] - start]
+            result[row, node] = products[row, node] + weight * taken
 
 
 WWLK = Metric(
