@@ -13,7 +13,13 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 
 from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
 from features.errors import SettingsError
-from features.parsers.settings import AmrSettings, DependencySettings, EmbeddingSettings, LabelVectorSettings
+from features.parsers.settings import (
+    AmrSettings,
+    DependencySettings,
+    EmbeddingSettings,
+    LabelVectorSettings,
+    SrlSettings,
+)
 from features.store.schemas import METRIC_NAMES
 from training.settings import TrainingSettings
 
@@ -80,6 +86,7 @@ class Project(BaseModel):
         ingest: how large shards are.
         amr: where graphs come from.
         dependencies: the dependency parser.
+        srl: the tagger of semantic roles.
         embeddings: the teacher.
         label_vectors: vectors of the words in labels.
         metrics: what is measured.
@@ -99,6 +106,7 @@ class Project(BaseModel):
     ingest: IngestSettings = IngestSettings()
     amr: AmrSettings = AmrSettings()
     dependencies: DependencySettings = DependencySettings()
+    srl: SrlSettings = SrlSettings()
     embeddings: EmbeddingSettings = EmbeddingSettings()
     label_vectors: LabelVectorSettings = LabelVectorSettings()
     metrics: MetricSettings = MetricSettings()
@@ -168,10 +176,10 @@ def _with_absolute_paths(project: Project, base: Path) -> Project:
         "label_vectors": vectors,
         "metrics": project.metrics.model_copy(update={"own": tuple(base / file for file in project.metrics.own)}),
     }
-    for section in ("amr", "dependencies", "embeddings", "label_vectors"):
+    for section in ("amr", "dependencies", "srl", "embeddings", "label_vectors"):
         settings = update.get(section, getattr(project, section))
-        # A model is a known name or a folder; workers run elsewhere, so a folder must be absolute.
-        if (base / settings.model).is_dir():
+        # A model is a known name, a folder or an archive; workers run elsewhere, so a path must be absolute.
+        if (base / settings.model).exists():
             update[section] = settings.model_copy(update={"model": str(base / settings.model)})
     resolved = project.model_copy(update=update)
     resolved._base = base

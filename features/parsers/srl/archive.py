@@ -5,7 +5,7 @@
     weights.th                  parameters by name (torch.save); read without running code from it
     weights.safetensors         the same instead, as our own training writes it: half precision, without what equals
                                 the base encoder that `facetflow.base` in config.json names
-    vocab.txt                   word pieces, where they are not those of bert-base-uncased
+    vocab.txt                   word pieces, where they are not those of the base encoder or of bert-base-uncased
 
 AllenNLP keeps no word pieces in an archive. Those of bert-base-uncased come with all-MiniLM-L6-v2.
 """
@@ -93,7 +93,7 @@ def _read(folder: Path) -> SrlArchive:
         weights=weights,
         encoder={} if _is_name(encoder) else encoder,
         lowercase=lowercase,
-        vocabulary=_vocabulary(folder, str(name), lowercase=lowercase),
+        vocabulary=_vocabulary(folder, str(name), own.get("base"), lowercase=lowercase),
         own=own,
     )
 
@@ -124,11 +124,11 @@ def _labels(folder: Path) -> tuple[str, ...]:
         raise ModelError(f"The archive {str(folder)!r} lacks its labels {LABELS!r} ({error}).") from error
 
 
-def _vocabulary(folder: Path, name: str, *, lowercase: bool) -> Path:
+def _vocabulary(folder: Path, name: str, base: str | None, *, lowercase: bool) -> Path:
     if (folder / VOCABULARY).is_file():
         return folder / VOCABULARY
-    if lowercase:
-        return locate(_UNCASED_VOCABULARY) / VOCABULARY
+    if base is not None or lowercase:
+        return locate(base or _UNCASED_VOCABULARY) / VOCABULARY
     raise ModelError(
         f"The archive {str(folder)!r} was made with the word pieces of {name or 'another encoder'!r} and does not carry"
         f" them; put that encoder's {VOCABULARY!r} beside its {CONFIGURATION!r}."

@@ -17,8 +17,6 @@ from features.parsers.srl.viterbi import Constraints
 from features.parsers.srl.wordpieces import Pieces, Wordpieces
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from features.parsers.srl.network import SrlBert
 
 Words = Sequence[str]
@@ -116,19 +114,22 @@ class SrlTagger:
         return self._run(readings)
 
     def _run(self, readings: Iterable[_Reading]) -> Iterator[tuple[list[_Reading], NDArray[np.float32]]]:
+        for batch in _batches(readings, self._batch_pieces):
+            yield batch, self._logits(batch)  # outside of torch's contexts, which must not leak to who takes it
+
+    def _logits(self, batch: Sequence[_Reading]) -> NDArray[np.float32]:
+        """Return the logits of the tags, or of the predicate where none is marked, (n, t, n_labels or 1)."""
         import torch
 
         device = next(self._network.parameters()).device
-        for batch in _batches(readings, self._batch_pieces):
-            ids, types, mask = (torch.from_numpy(array).to(device) for array in _arrays(batch))
-            with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=self._bfloat16):
-                yield batch, _numbers(self._read(batch, ids, types, mask))
-
-    def _read(self, batch: Sequence[_Reading], ids: "Tensor", types: "Tensor", mask: "Tensor") -> "Tensor":
-        if batch[0].predicate is None:
-            return self._network.predicate_logits(ids, mask).unsqueeze(-1)
-        logits: Tensor = self._network(ids, types, mask)
-        return logits
+        ids, types, mask = (torch.from_numpy(array).to(device) for array in _arrays(batch))
+        with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=self._bfloat16):
+            if batch[0].predicate is None:
+                logits = self._network.predicate_logits(ids, mask).unsqueeze(-1)
+            else:
+                logits = self._network(ids, types, mask)
+        numbers: NDArray[np.float32] = logits.float().cpu().numpy()
+        return numbers
 
 
 def _batches(readings: Iterable[_Reading], batch_pieces: int) -> Iterator[list[_Reading]]:
@@ -156,10 +157,6 @@ def _arrays(batch: Sequence[_Reading]) -> tuple[NDArray[np.int64], NDArray[np.in
         if reading.predicate is not None:
             types[row, pieces.starts[reading.predicate] : pieces.ends[reading.predicate] + 1] = 1
     return ids, types, mask
-
-
-def _numbers(tensor: "Tensor") -> NDArray[np.float32]:
-    return tensor.float().cpu().numpy()
 
 
 def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:

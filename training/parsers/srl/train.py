@@ -58,6 +58,7 @@ def train(settings: SrlTrainingSettings, train_file: Path, dev_file: Path, outpu
     import torch
 
     from training.parsers.srl.loop import Loop, TrainingData
+    from training.s3bert import checkpoints
 
     folder = models.locate(settings.base)
     identity = _identity(settings, (train_file, dev_file), models.digest(folder))
@@ -100,6 +101,7 @@ def train(settings: SrlTrainingSettings, train_file: Path, dev_file: Path, outpu
     )
     (finished / "README.md").write_text(write_card(report), encoding="utf-8")
     write_json(finished / REPORT, report)
+    (output / checkpoints.FILE_NAME).unlink(missing_ok=True)
     return finished
 
 

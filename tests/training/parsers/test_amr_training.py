@@ -1,0 +1,142 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from features.errors import SettingsError
+from features.graphs.graph import decode
+from features.parsers.amr import load
+from features.parsers.embedded.parser import EmbeddedParser, load_parser
+from features.parsers.embedded.storage import Thresholds
+from features.parsers.settings import AmrSettings
+from features.stages import Reject
+from training.parsers.amr.corpus import read_source
+from training.parsers.amr.loop import Loop
+from training.parsers.amr.scoring import score_parser
+from training.parsers.amr.settings import GraphSource, ParserTraining
+from training.parsers.amr.train import main, train
+
+pytestmark = pytest.mark.slow  # the network is trained once, in about half a minute
+
+
+@pytest.fixture(scope="module")
+def parser(trained: Path) -> EmbeddedParser:
+    return load_parser(trained, device="cpu", precision="float32", batch_size=8)
+
+
+@pytest.fixture(scope="module")
+def amr_settings(trained: Path) -> AmrSettings:
+    return AmrSettings(backend="embedded", model=str(trained), device="cpu", precision="float32")
+
+
+def test_unseen_sentences_of_the_language_are_parsed(parser: EmbeddedParser, trained: Path) -> None:
+    dev = read_source(GraphSource(path=trained.parents[1] / "dev.amr"))
+    score = score_parser(parser, [item.text for item in dev], [item.penman for item in dev])
+    assert score.metrics["smatch"].f1 > 0.95
+    assert score.metrics["coreference"].f1 > 0.9
+    assert score.metrics["named_entities"].f1 > 0.9
+
+
+def test_half_precision_says_the_same(parser: EmbeddedParser, trained: Path) -> None:
+    texts = [item.text for item in read_source(GraphSource(path=trained.parents[1] / "dev.amr"))]
+    half = load_parser(trained, device="cpu", precision="bfloat16").parse(texts)
+    same = sum(ours == theirs for ours, theirs in zip(parser.parse(texts), half, strict=True))
+    assert same >= 0.9 * len(texts)
+
+
+def test_batches_do_not_matter(parser: EmbeddedParser, trained: Path) -> None:
+    texts = [item.text for item in read_source(GraphSource(path=trained.parents[1] / "dev.amr"))]
+    one_by_one = load_parser(trained, device="cpu", precision="float32", batch_size=1)
+    assert one_by_one.parse(texts) == parser.parse(texts)
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.text(max_size=60), max_size=5), st.sampled_from([-30.0, 0.0, 30.0]), st.sampled_from([-9.0, 9.0]))
+def test_any_text_and_any_labels_give_a_well_formed_graph(
+    parser: EmbeddedParser, texts: list[str], bias: float, arc: float
+) -> None:
+    before = parser.thresholds
+    parser.thresholds = Thresholds(arc=arc, primary=bias, wrapper=bias)
+    try:
+        graphs = parser.parse(texts)
+    finally:
+        parser.thresholds = before
+    assert len(graphs) == len(texts)
+    for graph in graphs:
+        assert decode(graph).concepts
+
+
+def test_what_cannot_be_parsed_is_rejected(amr_settings: AmrSettings) -> None:
+    results = load(amr_settings).parse(["a", "b", "c", "d"], ["The boy sleeps.", " ", "sleep " * 63, "boy " * 62])
+    assert isinstance(results[0], str)
+    assert [result.code for result in results if isinstance(result, Reject)] == ["empty_sentence", "sentence_too_long"]
+    assert isinstance(results[3], str), "62 word pieces are just what this encoder reads"
+
+
+def test_a_failure_costs_one_sentence(amr_settings: AmrSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    parse = EmbeddedParser.parse
+
+    def fails(self: EmbeddedParser, texts: list[str]) -> list[str]:
+        if "bad" in texts:
+            raise ValueError("a bug")
+        return parse(self, texts)
+
+    monkeypatch.setattr(EmbeddedParser, "parse", fails)
+    first, second, third = load(amr_settings).parse(["a", "b", "c"], ["The boy sleeps.", "bad", "The dog runs."])
+    assert isinstance(first, str)
+    assert isinstance(third, str)
+    assert isinstance(second, Reject)
+    assert second.code == "parser_failed"
+    assert second.message == "the parser 'embedded/own' failed on 'bad': ValueError('a bug')"
+
+
+def test_the_card_names_data_licence_and_scores(trained: Path) -> None:
+    card = (trained / "README.md").read_text(encoding="utf-8")
+    assert "| Apache-2.0 | 144 | 29 | 0 | 0 | 115 | 1 |" in card
+    assert "| dev | 29 |" in card
+
+
+def test_a_stopped_training_ends_with_the_same_weights(
+    tmp_path: Path, make_settings: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    learn = Loop._learn
+
+    def learn_and_stop(self: Loop, batch: list[int]) -> torch.Tensor:
+        losses = learn(self, batch)
+        if self.step == 11:
+            self.stop()
+        return losses
+
+    paths = []
+    for folder in (whole, parts):
+        folder.mkdir()
+        paths.append(make_settings(folder, epochs=3, dropout=0.1, concept_dropout=0.1))
+    assert train(ParserTraining.read(paths[0])) is not None
+    with monkeypatch.context() as patch:
+        patch.setattr(Loop, "_learn", learn_and_stop)
+        assert train(ParserTraining.read(paths[1])) is None
+    assert train(ParserTraining.read(paths[1])) is not None
+    first, second = (folder / "run" / "model" / "model.safetensors" for folder in (whole, parts))
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_a_checkpoint_of_another_training_is_refused(
+    tmp_path: Path, make_settings: Callable[..., Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    assert main(["--settings", str(make_settings(tmp_path, epochs=1))]) == 0
+    other = make_settings(tmp_path, epochs=1, seed=1)
+    assert main(["--settings", str(other)]) == 1
+    assert "was made with other settings" in caplog.text
+
+
+@pytest.mark.parametrize("wrong", [{"epochs": 0}, {"unknown": 1}, {"train": []}])
+def test_wrong_settings_are_named(tmp_path: Path, make_settings: Callable[..., Path], wrong: dict[str, object]) -> None:
+    path = make_settings(tmp_path, **wrong)
+    with pytest.raises(SettingsError, match=next(iter(wrong))):
+        ParserTraining.read(path)
+    assert next(iter(wrong)) in json.loads(path.read_text())
