@@ -114,6 +114,31 @@ class GraphBatch:
             relation_targets=np.concatenate([self.relation_targets, other.relation_targets]),
         )
 
+    def select(self, graphs: npt.NDArray[np.int64]) -> "GraphBatch":
+        """Return some of the graphs, in the order given, with only the strings that they need."""
+        node_offsets, nodes = _rows_of(self.node_offsets, graphs)
+        attribute_offsets, attributes = _rows_of(self.attribute_offsets, graphs)
+        relation_offsets, relations = _rows_of(self.relation_offsets, graphs)
+        roles = np.concatenate([self.attribute_roles[attributes], self.relation_roles[relations]])
+        concept_names, concepts = _compact(self.concept_names, self.concepts[nodes])
+        role_names, roles = _compact(self.role_names, roles)
+        value_names, values = _compact(self.value_names, self.attribute_values[attributes])
+        return GraphBatch(
+            concept_names=concept_names,
+            role_names=role_names,
+            value_names=value_names,
+            node_offsets=node_offsets,
+            concepts=concepts,
+            attribute_offsets=attribute_offsets,
+            attribute_nodes=self.attribute_nodes[attributes],
+            attribute_roles=roles[: len(attributes)],
+            attribute_values=values,
+            relation_offsets=relation_offsets,
+            relation_sources=self.relation_sources[relations],
+            relation_roles=roles[len(attributes) :],
+            relation_targets=self.relation_targets[relations],
+        )
+
 
 def _list_column(rows: pl.DataFrame, name: str) -> tuple[Offsets, Any]:
     column: Any = rows[name].rechunk().to_arrow()  # a LargeListArray, which the stubs do not tell
@@ -139,3 +164,18 @@ def _merge(names: list[str], others: list[str]) -> tuple[list[str], Ids]:
 
 def _append_offsets(first: Offsets, second: Offsets) -> Offsets:
     return np.concatenate([first, first[-1] + second[1:]])
+
+
+def _rows_of(offsets: Offsets, graphs: npt.NDArray[np.int64]) -> tuple[Offsets, npt.NDArray[np.int64]]:
+    """Return the offsets and the rows of some graphs."""
+    sizes = np.diff(offsets)[graphs]
+    selected = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return selected, np.arange(selected[-1]) + np.repeat(offsets[graphs] - selected[:-1], sizes)
+
+
+def _compact(names: list[str], ids: Ids) -> tuple[list[str], Ids]:
+    """Return the names that occur, and the new id of each of the ids."""
+    used = np.zeros(len(names), bool)
+    used[ids] = True
+    number = np.cumsum(used, dtype=np.int32) - np.int32(1)
+    return [names[old] for old in np.flatnonzero(used)], number[ids]

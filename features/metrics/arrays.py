@@ -27,14 +27,25 @@ def sums(values: Ids, offsets: Positions) -> Positions:
     return np.asarray(totals[offsets[1:]] - totals[offsets[:-1]], np.int64)
 
 
-def distinct(*columns: npt.NDArray[Any]) -> tuple[tuple[npt.NDArray[Any], ...], Positions]:
-    """Return the distinct rows of some columns, sorted, and how often each occurs."""
-    order = np.lexsort(columns[::-1])
-    columns = tuple(column[order] for column in columns)
-    starts = np.ones(len(order), bool)
-    starts[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
-    counts = np.diff(np.append(np.flatnonzero(starts), len(order)))
-    return tuple(column[starts] for column in columns), counts
+def distinct(*columns: npt.NDArray[np.integer[Any]]) -> tuple[tuple[Positions, ...], Positions]:
+    """Return the distinct rows of some columns of ids, sorted, and how often each occurs.
+
+    Each row is put into one number, which sorts many times faster than columns; a batch of some million nodes fits.
+    """
+    sizes = [int(column.max(initial=0)) + 1 for column in columns]
+    keys = columns[0].astype(np.int64)
+    for column, size in zip(columns[1:], sizes[1:], strict=True):
+        keys = keys * size + column
+    keys.sort()
+    starts = np.ones(len(keys), bool)
+    starts[1:] = keys[1:] != keys[:-1]
+    counts = np.diff(np.append(np.flatnonzero(starts), len(keys)))
+    keys = keys[starts]
+    rows: list[Positions] = []
+    for size in reversed(sizes[1:]):
+        rows.append(np.asarray(keys % size, np.int64))
+        keys = keys // size
+    return (keys, *reversed(rows)), counts
 
 
 def ids_of(names: Iterable[str], known: dict[str, int] | None = None) -> Ids:

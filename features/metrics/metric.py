@@ -4,7 +4,7 @@ pair 0: matched 5, left 6, right 6 ┐                                  number([
 pair 1: matched 2, left 6, right 4 ┘ sum: [7, 12, 10] ── number ──>   number([7, 12, 10])  = 0.64   the corpus' score
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -48,6 +48,17 @@ class Comparison:
 
     def __len__(self) -> int:
         return len(self.first)
+
+    def parts(self, size: int) -> Iterator["Comparison"]:
+        """Yield the pairs in order, at most `size` at once, each time with the graphs that they need."""
+        if len(self) <= size:
+            yield self
+            return
+        for start in range(0, len(self), size):
+            first, second = self.first[start : start + size], self.second[start : start + size]
+            needed, positions = np.unique(np.concatenate([first, second]), return_inverse=True)
+            graphs = self.graphs.select(needed)
+            yield Comparison(graphs, positions[: len(first)], positions[len(first) :], self.vectors)
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,7 @@ def make_triples(
     """
     small_keys = np.unique(attribute_keys, return_inverse=True)[1]
     (attribute_nodes, small_keys), attribute_counts = distinct(attribute_nodes, small_keys)
-    (sources, targets, roles), relation_counts = distinct(sources, targets, roles)
+    (sources, targets, role_ids), relation_counts = distinct(sources, targets, roles)
     graph_of_node = owners(node_offsets)
     of_attributes, of_relations = graph_of_node[attribute_nodes], graph_of_node[sources]
     n_graphs = len(node_offsets) - 1
@@ -112,7 +112,7 @@ def make_triples(
         attribute_offsets=offsets_of(of_attributes, n_graphs),
         attributes=_rows(attribute_nodes - first[of_attributes], small_keys, attribute_counts),
         relation_offsets=offsets_of(of_relations, n_graphs),
-        relations=_rows(sources - first[of_relations], targets - first[of_relations], roles, relation_counts),
+        relations=_rows(sources - first[of_relations], targets - first[of_relations], role_ids, relation_counts),
     )
 
 

@@ -10,6 +10,7 @@ graphs. The reference numbers nodes of the same label in the order of the file (
 depend on that order; here equal labels are equal.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -67,38 +68,65 @@ def _contextualise(hashes: Any, offsets: Any, neighbours: Any, roles: Any) -> An
 
 
 def _statistics(pairs: Comparison) -> Statistics:
+    graphs = pairs.readings.neighbourhoods
     dot = np.zeros(len(pairs))
     lengths = np.zeros(len(pairs.graphs))
-    for iteration, (owner, features) in enumerate(_features(pairs.readings.neighbourhoods)):
-        offsets, distinct = _sets(owner, features, len(pairs.graphs))
+    for iteration, features in enumerate(_features(graphs)):
+        offsets = graphs.node_offsets + (graphs.edge_offsets if iteration == 0 else 0)
+        kept, distinct = _sets(offsets, features)
         weight = (1 + iteration) ** -2  # once for each side
-        dot += weight * count_common(offsets, distinct, pairs.first, pairs.second)
-        lengths += weight * np.diff(offsets)
+        dot += weight * count_common(kept, distinct, pairs.first, pairs.second)
+        lengths += weight * np.diff(kept)
     return similarities(dot / np.sqrt(lengths[pairs.first] * lengths[pairs.second]))
 
 
-def _features(graphs: Neighbourhoods) -> list[tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]]:
-    """Return, for each iteration, the graph of each feature and the feature."""
-    nodes = np.repeat(np.arange(len(graphs.node_offsets) - 1), np.diff(graphs.node_offsets))
+def _features(graphs: Neighbourhoods) -> Iterator[npt.NDArray[np.uint64]]:
+    """Yield the features of each iteration, graph by graph: labels, and at first triples too."""
     hashes = _hash_labels(graphs.labels)
     triples = _hash_triples(hashes, graphs.sources, graphs.roles, graphs.targets)
-    features = [(np.concatenate([nodes, nodes[graphs.sources]]), np.concatenate([hashes, triples]))]
+    yield _interleave(hashes, graphs.node_offsets, triples, graphs.edge_offsets)
     for _ in range(ITERATIONS):
         hashes = _contextualise(hashes, graphs.offsets, graphs.neighbours, graphs.neighbour_roles)
-        features.append((nodes, hashes))
+        yield hashes
+
+
+@kernel
+def _interleave(first: Any, first_offsets: Any, second: Any, second_offsets: Any) -> Any:
+    """Return the first and the second features of each graph, one after the other."""
+    features = np.empty(len(first) + len(second), first.dtype)
+    end = 0
+    for graph in range(len(first_offsets) - 1):
+        for t in range(first_offsets[graph], first_offsets[graph + 1]):
+            features[end] = first[t]
+            end += 1
+        for t in range(second_offsets[graph], second_offsets[graph + 1]):
+            features[end] = second[t]
+            end += 1
     return features
 
 
-def _sets(
-    owner: npt.NDArray[np.int64], features: npt.NDArray[np.uint64], n_graphs: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
-    """Return the distinct features of each graph, sorted, with their offsets."""
-    order = np.lexsort((features, owner))
-    owner, features = owner[order], features[order]
-    fresh = np.ones(len(order), bool)
-    fresh[1:] = (owner[1:] != owner[:-1]) | (features[1:] != features[:-1])
-    counts = np.bincount(owner[fresh], minlength=n_graphs)
-    return np.concatenate([[0], np.cumsum(counts)]), features[fresh]
+@kernel
+def _sets(offsets: Any, features: Any) -> Any:
+    """Return the distinct features of each graph, sorted: their offsets and the features."""
+    kept = np.zeros_like(offsets)
+    distinct = np.empty_like(features)
+    end = 0
+    for graph in range(len(offsets) - 1):
+        start = end
+        for t in range(offsets[graph], offsets[graph + 1]):
+            # Sorted by insertion: most graphs have some ten features.
+            feature = features[t]
+            place = end
+            while place > start and distinct[place - 1] > feature:
+                place -= 1
+            if place > start and distinct[place - 1] == feature:
+                continue
+            for position in range(end, place, -1):
+                distinct[position] = distinct[position - 1]
+            distinct[place] = feature
+            end += 1
+        kept[graph + 1] = end
+    return kept, distinct[:end]
 
 
 WLK = Metric(

@@ -55,6 +55,14 @@ def test_rows_of_the_table_and_slices_of_it_make_the_same_arrays():
     assert graphs_of(GraphBatch.from_rows(rows.reverse())) == [decode(text) for text in reversed(TEXTS)]
 
 
+def test_some_graphs_are_selected_with_the_strings_that_they_need():
+    batch = GraphBatch.from_penman(TEXTS).select(np.array([2, 1, 2]))
+    assert graphs_of(batch) == [decode(TEXTS[graph]) for graph in (2, 1, 2)]
+    assert set(batch.concept_names) == {"cat", "sleep-01", "boy"}
+    assert (set(batch.role_names), batch.value_names) == ({"quant", "ARG0-of"}, ["2"])
+    assert graphs_of(batch.select(np.array([], np.int64))) == []
+
+
 def test_strings_are_held_once():
     batch = GraphBatch.from_penman(TEXTS)
     for names in (batch.concept_names, batch.role_names, batch.value_names):

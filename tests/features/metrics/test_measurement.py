@@ -1,13 +1,28 @@
 import numba
+import numpy as np
 import polars as pl
 import pytest
 from numba.core.registry import CPUDispatcher
+from polars.testing import assert_frame_equal
 
 from features.errors import SettingsError
 from features.graphs.batch import GraphBatch
 from features.graphs.table import encode
-from features.metrics import METRICS, alignment, focus, measure, neighbourhoods, overlap, warm_up, wlk, wwlk
+from features.metrics import (
+    METRICS,
+    alignment,
+    focus,
+    measure,
+    measurement,
+    neighbourhoods,
+    overlap,
+    warm_up,
+    wlk,
+    wwlk,
+)
 from features.metrics.compiled import kernel
+from features.metrics.measurement import compare
+from features.metrics.metric import Comparison
 from features.metrics.stage import measure_shard
 from features.store.schemas import LABEL_VECTORS, PAIRS, REJECTS
 from features.store.schemas import METRICS as COLUMNS
@@ -45,6 +60,16 @@ def test_all_fifteen_come_in_one_frame(no_vectors):
 def test_some_metrics_can_be_chosen(no_vectors):
     batch = GraphBatch.from_penman(["(b / boy)"])
     assert measure(batch, batch, no_vectors, ["wlk", "smatch"]).columns == ["wlk", "smatch", "smatch_optimal"]
+
+
+def test_pairs_that_are_measured_in_parts_have_the_same_scores(monkeypatch, no_vectors):
+    texts = [*SENTENCES.values(), '(p / person :name (n / name :op1 "Ann") :quant 2 :ARG0-of (s / sleep-01 :mod 1))']
+    first, second = np.divmod(np.arange(16), 4)
+    pairs = Comparison(GraphBatch.from_penman(texts), first, second, no_vectors)
+    whole = compare(pairs)
+    for size in (1, 3, 15):
+        monkeypatch.setattr(measurement, "PAIRS_AT_ONCE", size)
+        assert_frame_equal(compare(pairs), whole, check_exact=False)
 
 
 def test_what_cannot_be_measured_is_refused(no_vectors):
