@@ -19,7 +19,6 @@ from features.metrics.corpus_scores import AnyMetric, Bootstrap, CorpusScore, ch
 from features.metrics.label_vectors import LabelVectors
 from features.metrics.metric import Comparison, Metric, Statistics
 from features.metrics.own import OwnMetric
-from features.metrics.own_measurement import check_reads
 
 _BATCH = 8192  # pairs that are measured at once; memory does not grow with the files' number of pairs
 
@@ -59,13 +58,12 @@ def score_files(
         bootstrap: how intervals are made; 1,000 draws by default.
         drop_wiki: leave `:wiki` out on both sides, for parsers that do not link entities.
         by_position: pair by position whatever the ids are.
-        own: further metrics, whose function returns (matched, left, right).
+        own: further metrics; those count that read graphs and return (matched, left, right).
 
     Raises:
         InputError: a file cannot be read, has no graph, or the graphs do not belong together one to one.
-        SettingsError: a metric has no precision and recall, or an own one reads no graphs.
+        SettingsError: a metric has no precision and recall.
     """
-    check_reads(own, ("graphs",), "a file of graphs")
     chosen = choose_metrics(metrics, own)
     expected, found = list(read_blocks(gold)), list(read_blocks(parsed))
     order, pairing = _partners((gold, expected), (parsed, found), by_position=by_position)

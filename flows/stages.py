@@ -10,8 +10,8 @@ import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
 from typing import TYPE_CHECKING, Any
+
 from pydantic import BaseModel
 
 from features.corpora.dataset import GraphLayout
@@ -27,9 +27,9 @@ from features.store.store import Store
 from features.types import Shard
 from flows.project import Project
 
-
 if TYPE_CHECKING:  # compiled metrics take a while to import
     from features.metrics.own_files import OwnMetrics
+
 
 @dataclass(frozen=True, slots=True)
 class Chain:
@@ -66,8 +66,8 @@ def chain(project: Project, store: Store) -> Chain:
     Raises:
         InputError: a graph file is missing, or a file of metrics cannot be run.
         ModelError: a model is not on this machine.
-    """
         SettingsError: a metric reads what no stage makes.
+    """
     amr = _with_bank(project, store)
     stages = [_amr(amr, store)]
     settings: dict[str, BaseModel | None] = {"amr": amr}
@@ -81,7 +81,10 @@ def chain(project: Project, store: Store) -> Chain:
     if project.metrics.enabled:
         # Here, because compiled metrics take a while to import, and other commands need the chain too.
         from features.metrics import ALGORITHM_VERSION
+        from features.metrics.own_files import OwnMetrics, read_metric_file
 
+        own = OwnMetrics(files=tuple(read_metric_file(file) for file in project.metrics.own))
+        further, parameters = _own(own, {"sentences", *settings})
         stages += [
             Stage("label_vectors", "sentences", ("amr",), recipes.label_vector_recipe(project.label_vectors)),
             Stage(
@@ -90,18 +93,11 @@ def chain(project: Project, store: Store) -> Chain:
                 ("pairs", "amr", "label_vectors", *further),
                 Recipe("metrics", parameters, ALGORITHM_VERSION),
             ),
-        from features.metrics.own_files import OwnMetrics, read_metric_file
         ]
-        own = OwnMetrics(files=tuple(read_metric_file(file) for file in project.metrics.own))
-        further, parameters = _own(own, {"sentences", *settings})
         settings |= {"label_vectors": project.label_vectors, "metrics": own}
     return Chain(tuple(stages), settings)
 
 
-def graph_files(project: Project) -> list[Path]:
-    """Return the PENMAN files of a project: those of [amr], then those of corpora that are graphs themselves."""
-    files = [Path(name) for name in project.amr.graphs]
-    for corpus in project.corpora:
 def _own(own: "OwnMetrics", made: Collection[str]) -> tuple[list[str], dict[str, Any]]:
     """Return the further tables that a project's own metrics read, and what they add to the recipe.
 
@@ -122,6 +118,10 @@ def _own(own: "OwnMetrics", made: Collection[str]) -> tuple[list[str], dict[str,
     return further, {"own": {metric.name: metric.digest for metric in metrics}} if metrics else {}
 
 
+def graph_files(project: Project) -> list[Path]:
+    """Return the PENMAN files of a project: those of [amr], then those of corpora that are graphs themselves."""
+    files = [Path(name) for name in project.amr.graphs]
+    for corpus in project.corpora:
         if isinstance(corpus.record.layouts[0], GraphLayout):
             for source in locate(corpus.record, corpus.files, project.base):
                 files += [source.path, *([source.partner] if source.partner else [])]

@@ -81,8 +81,8 @@ AnyMetric = Metric | OwnMetric
 
 
 def countable_metrics(own: Sequence[OwnMetric] = ()) -> dict[str, AnyMetric]:
-    """Return the metrics whose statistics are counts of matches: those with precision and recall."""
-    metrics: dict[str, AnyMetric] = {**METRICS, **{metric.name: metric for metric in own}}
+    """Return the metrics whose statistics are counts of matches in graphs: those with precision and recall."""
+    metrics: dict[str, AnyMetric] = {**METRICS, **{metric.name: metric for metric in own if metric.reads == "graphs"}}
     return {name: metric for name, metric in metrics.items() if metric.number is f1}
 
 
@@ -90,10 +90,15 @@ def choose_metrics(names: Sequence[str], own: Sequence[OwnMetric] = ()) -> dict[
     """Return metrics by their names, or all that have precision and recall when there are none.
 
     Raises:
-        SettingsError: when one is unknown or has no precision and recall.
+        SettingsError: when one is unknown or has no precision and recall, or none of the own ones has.
     """
     known = countable_metrics(own)
-    for name in (*names, *(metric.name for metric in own)):
+    if own and not any(metric.name in known for metric in own):
+        raise SettingsError(
+            f"no metric of {own[0].file!r} has precision and recall: that takes one that reads graphs, returns counts "
+            "and has number=f1"
+        )
+    for name in names:
         if name not in known:
             raise SettingsError(f"metric {name!r} has no precision and recall; choose from {', '.join(known)}")
     return {name: known[name] for name in names} or known
