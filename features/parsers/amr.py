@@ -5,6 +5,7 @@
 | backend | graphs come from | rejects |
 |---|---|---|
 | `penman` | the user's files, by their `::snt` (`features.parsers.bank`) | `no_graph` |
+| `embedded` | the parser that comes with the project (`features.parsers.embedded`) | `empty_sentence`, as below |
 | `amrlib` | any installed amrlib parser (`features.parsers.amrlib_parser`) | `parser_failed`, `sentence_too_long` |
 """
 
@@ -16,6 +17,7 @@ from typing import Protocol
 from features.errors import SettingsError
 from features.models import locate, stamp
 from features.parsers.bank import BankParser
+from features.parsers.embedded.amr_parser import load_embedded, model_folder
 from features.parsers.settings import AmrSettings
 from features.stages import Reject
 
@@ -50,6 +52,8 @@ def load(settings: AmrSettings) -> AmrParser:
     """
     if settings.backend == "amrlib":
         return _load_amrlib(settings, stamp(locate(settings.model)))
+    if settings.backend == "embedded":
+        return _load_embedded(settings, stamp(model_folder(settings.model)))
     if settings.bank is None:
         raise SettingsError(
             f"The AMR backend 'penman' has no index of the graph files {list(settings.graphs)!r};"
@@ -63,6 +67,11 @@ def _load_amrlib(settings: AmrSettings, _stamp: object) -> AmrParser:
     from features.parsers.amrlib_parser import load_amrlib
 
     return load_amrlib(settings)
+
+
+@lru_cache(maxsize=2)
+def _load_embedded(settings: AmrSettings, _stamp: object) -> AmrParser:
+    return load_embedded(settings)
 
 
 @lru_cache(maxsize=2)

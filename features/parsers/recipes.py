@@ -10,7 +10,15 @@ from pathlib import Path
 from features.models import digest, locate
 from features.parsers.amrlib_parser import parser_name, tokenizer_folder
 from features.parsers.dependencies import pipeline_name
-from features.parsers.settings import AmrSettings, DependencySettings, EmbeddingSettings, LabelVectorSettings
+from features.parsers.embedded.amr_parser import weights_digest
+from features.parsers.settings import (
+    AmrSettings,
+    DependencySettings,
+    EmbeddingSettings,
+    LabelVectorSettings,
+    SrlSettings,
+)
+from features.parsers.srl.parser import locate_tagger, tagger_name
 from features.parsers.stages import ALGORITHM_VERSION
 from features.store.fingerprints import Recipe
 
@@ -20,6 +28,14 @@ def amr_recipe(settings: AmrSettings) -> Recipe:
     if settings.backend == "penman":
         parameters = {"backend": "penman", "max_words": settings.max_words}
         return Recipe("amr", parameters, ALGORITHM_VERSION, None)
+    if settings.backend == "embedded":
+        parameters = {
+            "backend": "embedded",
+            "model": Path(settings.model).name,
+            "precision": settings.precision,
+            "max_words": settings.max_words,
+        }
+        return Recipe("amr", parameters, ALGORITHM_VERSION, weights_digest(settings.model))
     folder = locate(settings.model)
     tokenizer = tokenizer_folder(folder, settings)
     weights = digest(folder)
@@ -40,6 +56,21 @@ def dependency_recipe(settings: DependencySettings) -> Recipe:
     folder = locate(settings.model)
     parameters = {"model": pipeline_name(folder), "max_words": settings.max_words, "spacy": version("spacy")}
     return Recipe("dependencies", parameters, ALGORITHM_VERSION, digest(folder))
+
+
+def srl_recipe(settings: SrlSettings) -> Recipe:
+    """Return the recipe of the stage `srl`: words come from spaCy, and predicates perhaps from one of its pipelines."""
+    weights = digest(locate_tagger(settings.model))
+    parameters = {
+        "model": tagger_name(settings),
+        "predicates": settings.predicates,
+        "precision": settings.precision,
+        "max_words": settings.max_words,
+        "spacy": version("spacy"),
+    }
+    if settings.predicates == "spacy":
+        weights = f"{weights}+{digest(locate(settings.tags))}"
+    return Recipe("srl", parameters, ALGORITHM_VERSION, weights)
 
 
 def embedding_recipe(settings: EmbeddingSettings) -> Recipe:

@@ -25,12 +25,16 @@ def language() -> Iterator[tuple[str, str]]:
     for subject, (number, name) in itertools.product(_SUBJECTS, enumerate(_NAMES, start=2)):
         operands = " ".join(f':op{place} "{part}"' for place, part in enumerate(name.split(), start=1))
         city = f'(c / city :wiki "{name}" :name (n / name {operands}))'
-        yield f"A doctor likes {name} and the {subject}.", (
-            "(l / like-01 :ARG0 (p / person :ARG0-of (h / have-org-role-91 :ARG2 (d / doctor)))"
-            f" :ARG1 (a / and :op1 {city} :op2 (s / {subject})))"
+        yield (
+            f"A doctor likes {name} and the {subject}.",
+            (
+                "(l / like-01 :ARG0 (p / person :ARG0-of (h / have-org-role-91 :ARG2 (d / doctor)))"
+                f" :ARG1 (a / and :op1 {city} :op2 (s / {subject})))"
+            ),
         )
-        yield f"See {number} thousand {subject}s!", (
-            f"(v / see-01 :mode imperative :ARG0 (y / you) :ARG1 (s / {subject} :quant {number * 1000}))"
+        yield (
+            f"See {number} thousand {subject}s!",
+            (f"(v / see-01 :mode imperative :ARG0 (y / you) :ARG1 (s / {subject} :quant {number * 1000}))"),
         )
 
 

@@ -1,0 +1,104 @@
+"""The embedded parser as the stage `amr` sees it: a graph or a reject for each sentence, and never an exception."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from features import models
+from features.models import digest
+from features.parsers.devices import use_threads
+from features.parsers.embedded.parser import EmbeddedParser, load_parser
+from features.parsers.embedded.storage import DESCRIPTION_FILE, WEIGHTS_FILE, read_base
+from features.parsers.settings import AmrSettings
+from features.stages import Reject
+from features.types import RejectCode
+
+BUILT_IN = "embedded"
+"""What a user writes for the model that comes with the project."""
+
+
+class EmbeddedAmrParser:
+    """The embedded parser, as an `AmrParser`.
+
+    Args:
+        parser: the loaded model.
+        max_words: longer sentences are rejected before they come here.
+    """
+
+    def __init__(self, parser: EmbeddedParser, max_words: int) -> None:
+        self._parser = parser
+        self.name = f"embedded/{parser.description.name}"
+        self.max_words = max_words
+
+    def parse(self, sentence_ids: Sequence[str], texts: Sequence[str]) -> list[str | Reject]:
+        """Return for each sentence its graph, or a reject.
+
+        An empty sentence is rejected as `empty_sentence`, one that the encoder would have to cut as
+        `sentence_too_long`, and one that the parser fails on as `parser_failed`.
+        """
+        rejects = [self._reject(identity, text) for identity, text in zip(sentence_ids, texts, strict=True)]
+        accepted = [position for position, reject in enumerate(rejects) if reject is None]
+        graphs = iter(self._graphs([sentence_ids[i] for i in accepted], [texts[i] for i in accepted]))
+        return [next(graphs) if reject is None else reject for reject in rejects]
+
+    def shard_digest(self, sentence_ids: Sequence[str]) -> str:
+        """Return the empty string: text and recipe decide everything."""
+        return ""
+
+    def _reject(self, identity: str, text: str) -> Reject | None:
+        if not text.strip():
+            return Reject(identity, RejectCode.EMPTY_SENTENCE, "the sentence has no character that can be seen")
+        if not self._parser.fits(text):
+            message = f"the parser {self.name!r} would cut {text[:60]!r}..."
+            return Reject(identity, RejectCode.SENTENCE_TOO_LONG, message)
+        return None
+
+    def _graphs(self, sentence_ids: Sequence[str], texts: Sequence[str]) -> list[str | Reject]:
+        """Parse; after an exception each sentence by itself, so that only the culprit is lost."""
+        try:
+            return [*self._parser.parse(texts)]
+        except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+            if len(texts) > 1:
+                pairs = zip(sentence_ids, texts, strict=True)
+                return [graph for identity, text in pairs for graph in self._graphs([identity], [text])]
+            message = f"the parser {self.name!r} failed on {texts[0][:60]!r}: {error!r}"
+            return [Reject(sentence_ids[0], RejectCode.PARSER_FAILED, message)]
+
+
+def model_folder(model: str) -> Path:
+    """Return the folder of a model: the built-in one, or a folder made by a training.
+
+    Raises:
+        ModelError: there is no such folder.
+    """
+    return Path(__file__).parent / "model" if model == BUILT_IN else models.locate(model)
+
+
+def weights_digest(model: str) -> str:
+    """Return the hash of all files that graphs depend on: those of the model, and of its base encoder.
+
+    Raises:
+        ModelError: model or base encoder is missing.
+    """
+    folder = model_folder(model)
+    own = [digest(folder / name) for name in (DESCRIPTION_FILE, WEIGHTS_FILE)]
+    return "+".join([*own, digest(models.locate(read_base(folder)))])
+
+
+def load_embedded(settings: AmrSettings) -> EmbeddedAmrParser:
+    """Load the embedded parser.
+
+    Args:
+        settings: model, device, precision, batch size, threads.
+
+    Raises:
+        ModelError: model or base encoder is missing or damaged.
+        SettingsError: the device is not there.
+    """
+    use_threads(settings.threads)
+    parser = load_parser(
+        model_folder(settings.model),
+        device=settings.device,
+        precision=settings.precision,
+        batch_size=settings.batch_size,
+    )
+    return EmbeddedAmrParser(parser, settings.max_words)

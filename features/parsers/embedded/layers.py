@@ -1,0 +1,70 @@
+"""The layers that the network is made of: the transformer block, and the small transform before each head."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+
+class Block(nn.Module):
+    """A transformer block (Vaswani et al. 2017); BERT's when it normalises after each part.
+
+    Args:
+        width: of the states.
+        heads: of the attention.
+        inner: width of the feed-forward part.
+        normalise_first: normalise what goes into each part (trains faster from scratch), not what comes out (BERT).
+        epsilon: of the normalisation.
+    """
+
+    def __init__(self, width: int, *, heads: int, inner: int, normalise_first: bool, epsilon: float = 1e-5) -> None:
+        super().__init__()
+        self._heads, self._normalise_first = heads, normalise_first
+        self.attention = nn.Linear(width, 3 * width)
+        self.attended = nn.Linear(width, width)
+        self.inner = nn.Linear(width, inner)
+        self.outer = nn.Linear(inner, width)
+        self.norm1 = nn.LayerNorm(width, eps=epsilon)
+        self.norm2 = nn.LayerNorm(width, eps=epsilon)
+
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        """Return the new states.
+
+        Args:
+            states: shape (batch, length, width).
+            mask: added to the attention, shape (batch, 1, 1, length): 0, or very negative where there is no word.
+        """
+        if self._normalise_first:
+            states = states + self._attend(self.norm1(states), mask)
+            return states + self._feed(self.norm2(states))
+        states = self.norm1(states + self._attend(states, mask))
+        new: Tensor = self.norm2(states + self._feed(states))
+        return new
+
+    def _attend(self, states: Tensor, mask: Tensor) -> Tensor:
+        batch, length, width = states.shape
+        parts = self.attention(states).view(batch, length, 3, self._heads, width // self._heads)
+        query, key, value = parts.permute(2, 0, 3, 1, 4)
+        if self.training:
+            # The fused attention has a slow backward pass on CPUs.
+            scores = query @ key.transpose(-1, -2) * (width // self._heads) ** -0.5 + mask
+            mixed = scores.softmax(-1).to(value.dtype) @ value
+        else:
+            mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask.to(query.dtype))
+        attended: Tensor = self.attended(mixed.transpose(1, 2).reshape(batch, length, width))
+        return attended
+
+    def _feed(self, states: Tensor) -> Tensor:
+        fed: Tensor = self.outer(functional.gelu(self.inner(states)))
+        return fed
+
+
+class Transform(nn.Sequential):
+    """Linear layer, GELU and dropout: what each head looks through."""
+
+    def __init__(self, width: int, outputs: int, dropout: float) -> None:
+        super().__init__(nn.Linear(width, outputs), nn.GELU(), nn.Dropout(dropout))
+
+
+def attention_mask(present: Tensor) -> Tensor:
+    """Return the mask of `Block` for a boolean tensor of shape (batch, length)."""
+    return torch.zeros(present.shape, device=present.device).masked_fill(~present, -1e4)[:, None, None, :]

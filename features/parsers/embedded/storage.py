@@ -1,0 +1,174 @@
+"""A model on disk: `model.safetensors` beside `model.json`, small enough for a repository.
+
+Matrices are stored as int8 with a scale for each row, w ≈ scale · q with scale = max|w| / 127; the rest is float16.
+What equals the base encoder (its table of word pieces) is not stored: `model.json` names the encoder and its hash.
+
+    model.json          format, base encoder and its digest, sizes, vocabulary, decoding thresholds
+    model.safetensors   tensor `name` in float16, or `name` in int8 and `name.scale` in float32
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from features.errors import ModelError
+from features.parsers.embedded.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from features.parsers.embedded.network import NetworkShape
+
+FORMAT = "facetflow-embedded-amr-1"
+WEIGHTS_FILE, DESCRIPTION_FILE = "model.safetensors", "model.json"
+_SCALE = ".scale"
+
+Storage = Literal["int8", "float16"]
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """What is chosen on dev once the weights are learnt.
+
+    Args:
+        arc: log-odds from which a pair of nodes is related.
+        primary: added to the score of "no concept".
+        wrapper: added to the score of "no further concepts".
+    """
+
+    arc: float = 0.5
+    primary: float = 0.0
+    wrapper: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """Everything about a model but its weights.
+
+    Args:
+        name: of the parser, for the column `parser`.
+        base: name of the base encoder.
+        base_digest: its hash when the model was trained.
+        vocabulary: labels.
+        thresholds: of decoding.
+        shape: sizes of the network that do not follow from the vocabulary.
+    """
+
+    name: str
+    base: str
+    base_digest: str
+    vocabulary: Vocabulary
+    thresholds: Thresholds
+    shape: Mapping[str, Any]
+
+    def network_shape(self) -> "NetworkShape":
+        """Return the sizes of the network."""
+        from features.parsers.embedded.network import NetworkShape
+
+        words = self.vocabulary
+        return NetworkShape(
+            primaries=len(words.primaries),
+            senses=len(words.senses),
+            wrappers=len(words.wrappers),
+            roles=len(words.roles),
+            concepts=len(words.concepts),
+            **self.shape,
+        )
+
+
+def save_model(
+    folder: Path, description: Description, weights: Mapping[str, "Tensor"], storage: Storage = "int8"
+) -> None:
+    """Write a model.
+
+    Args:
+        folder: made where it is missing.
+        description: see `Description`.
+        weights: the network's own, without the base encoder's tables.
+        storage: `int8` for matrices, or `float16` for all.
+    """
+    from safetensors.torch import save_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    stored: dict[str, Tensor] = {}
+    for name, weight in weights.items():
+        if storage == "int8" and weight.ndim == 2 and min(weight.shape) > 1:
+            stored[name], stored[name + _SCALE] = _quantise(weight.detach().float().cpu())
+        else:
+            stored[name] = weight.detach().half().cpu().contiguous()
+    save_file(stored, folder / WEIGHTS_FILE)
+    data = {
+        "format": FORMAT,
+        **{key: getattr(description, key) for key in ("name", "base", "base_digest")},
+        "shape": dict(description.shape),
+        "thresholds": asdict(description.thresholds),
+        "vocabulary": description.vocabulary.to_json(),
+    }
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    (folder / DESCRIPTION_FILE).write_text(text, encoding="utf-8")
+
+
+def read_description(folder: Path) -> Description:
+    """Read all of a model but its weights.
+
+    Raises:
+        ModelError: when the folder holds no such model.
+    """
+    path = folder / DESCRIPTION_FILE
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if data["format"] != FORMAT:
+            raise ModelError(f"The model {str(path)!r} has format {data['format']!r}; this release reads {FORMAT!r}.")
+        return Description(
+            name=data["name"],
+            base=data["base"],
+            base_digest=data["base_digest"],
+            vocabulary=Vocabulary.from_json(data["vocabulary"]),
+            thresholds=Thresholds(**data["thresholds"]),
+            shape=data["shape"],
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(
+            f"The folder {str(folder)!r} holds no embedded AMR parser ({error!r} in {path.name});"
+            " give the output folder of a training, or leave `model` out for the parser that comes with the project."
+        ) from error
+
+
+def read_base(folder: Path) -> str:
+    """Return the name of the base encoder of a model.
+
+    Raises:
+        ModelError: when the folder holds no such model.
+    """
+    return read_description(folder).base
+
+
+def read_weights(folder: Path) -> dict[str, "Tensor"]:
+    """Read the weights of a model, in float32.
+
+    Raises:
+        ModelError: when the file is missing or damaged.
+    """
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    path = folder / WEIGHTS_FILE
+    try:
+        stored = load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise ModelError(f"The weights {str(path)!r} cannot be read ({error}); install the model again.") from error
+    return {
+        name: weight.float() * stored[name + _SCALE] if name + _SCALE in stored else weight.float()
+        for name, weight in stored.items()
+        if not name.endswith(_SCALE)
+    }
+
+
+def _quantise(weight: "Tensor") -> tuple["Tensor", "Tensor"]:
+    """Return a matrix as int8, and the scale of each row, shape (n_rows, 1)."""
+    import torch
+
+    scale = weight.abs().amax(1, keepdim=True).clamp(min=1e-8) / 127
+    return (weight / scale).round().to(torch.int8), scale

@@ -1,0 +1,74 @@
+"""A sentence as words: abbreviations, numbers, words, clitics, and single marks, each with its place in the text."""
+
+import re
+import zlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+SUFFIXES = 4096
+SPELLINGS = 16384
+CASINGS = 8
+
+_WORD = re.compile(
+    r"""(?:[A-Za-z]\.){2,}            # U.S.
+      | \d+(?:[.,]\d+)*               # 2,500.5
+      | [^\W\d_]+(?=n['’]t\b)         # do|n't
+      | n['’]t\b
+      | ['’](?:s|re|ve|ll|d|m)\b
+      | [^\W\d_]+
+      | \S""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_NUMBER = re.compile(r"\d+(\.\d+)?")
+_POWERS = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+
+
+class Word(NamedTuple):
+    """A word and the characters that it covers: `text[start:end]`."""
+
+    text: str
+    start: int
+    end: int
+
+
+def split_words(text: str) -> list[Word]:
+    """Return the words of a sentence.
+
+    >>> [word.text for word in split_words("The U.S. didn't pay $2.5 million.")]
+    ['The', 'U.S.', 'did', "n't", 'pay', '$', '2.5', 'million', '.']
+    """
+    return [Word(found[0], found.start(), found.end()) for found in _WORD.finditer(text)]
+
+
+def number_at(words: Sequence[str], position: int) -> str | None:
+    """Return the value of the number that starts at a word, multiplied by a power that follows; None for no number.
+
+    >>> number_at(["2.5", "million"], 0)
+    '2500000'
+    """
+    digits = words[position].replace(",", "")
+    if not digits[:1].isdigit() or not _NUMBER.fullmatch(digits):
+        return None
+    following = words[position + 1].lower() if position + 1 < len(words) else ""
+    if following not in _POWERS:
+        return digits
+    value = float(digits) * _POWERS[following]
+    return str(int(value)) if abs(value - round(value)) < 1e-6 else repr(round(value, 6))
+
+
+def spelling_features(word: str) -> tuple[int, int, int]:
+    """Return what the encoder's uncased word pieces hide: casing, hashed suffix, hashed spelling."""
+    lower = word.lower()
+    return _casing(word), zlib.crc32(lower[-3:].encode()) % SUFFIXES, zlib.crc32(lower.encode()) % SPELLINGS
+
+
+def _casing(word: str) -> int:
+    if word[0].isdigit():
+        return 1
+    if len(word) == 1 and not word.isalnum():
+        return 2
+    if word.islower():
+        return 3
+    if word.isupper() and len(word) > 1:
+        return 4
+    return 5 if word[0].isupper() else 6

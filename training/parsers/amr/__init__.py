@@ -1,0 +1,7 @@
+"""Training of the embedded AMR parser on any file of graphs: `python -m training.parsers.amr.train --settings FILE`.
+
+    graphs ── flat graphs ── alignment ── targets ── loop ── weights ── scores, model card
+    corpus.py flattening.py  alignment.py targets.py loop.py            scoring.py, model_card.py
+
+The file of settings says which graphs teach, which are held out, and how long to learn (`settings`).
+"""

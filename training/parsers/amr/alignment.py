@@ -1,0 +1,218 @@
+"""Put every node of a graph on one word of its sentence; several nodes may share a word.
+
+1. names on the words that spell them, numbers and strings on the words of that value;
+2. nodes whose letters or translations leave no doubt;
+3. the others where letters, translation and the words of their neighbours in the graph agree best;
+4. abstract concepts (date-entity, the type of a name) on the word of a certain child;
+5. what is left on the word of the neighbour that explains it best.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from features.parsers.embedded.nodes import FlatGraph, is_constant, is_name, value_of
+from features.parsers.embedded.words import Word, number_at
+from training.parsers.amr.likeness import CERTAIN, CONFIDENT, FUNCTION_WORDS
+from training.parsers.amr.translation import Evidence, Scores
+
+_QUANTITY = ("unit", "quant")
+_DECIDING_ROLES = {
+    "date-entity": ("month", "weekday", "year", "day", "dayperiod", "season", "decade", "century", "mod", "time"),
+    "monetary-quantity": _QUANTITY,
+    "temporal-quantity": _QUANTITY,
+    "distance-quantity": _QUANTITY,
+    "mass-quantity": _QUANTITY,
+    "ordinal-entity": ("value",),
+    "percentage-entity": ("value",),
+    "string-entity": ("value",),
+    "url-entity": ("value",),
+    "email-address-entity": ("value",),
+    "phone-number-entity": ("value",),
+    "rate-entity-91": ("ARG2", "ARG1", "ARG4", "ARG3"),
+}
+"""Abstract concepts, and the roles whose child decides on the word, the first that is there."""
+
+_SPELT_NAME, _SPELT_VALUE = 2.0, 1.5
+_MARGIN = 1.5
+_LEAST_TRANSLATION = 2e-4
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Where the nodes of a graph are in its sentence.
+
+    Args:
+        word: position of the word of each node.
+        spans: first and last word of the names that are spelt in the text.
+        certainty: how well the letters of word and node agree; above 1 for names and values that are spelt out.
+    """
+
+    word: list[int]
+    spans: dict[int, tuple[int, int]]
+    certainty: list[float]
+
+
+def align(graph: FlatGraph, words: Sequence[Word], evidence: Evidence) -> Alignment:
+    """Align one graph.
+
+    Args:
+        graph: the graph.
+        words: of its sentence, at least one.
+        evidence: see `learn_translations`.
+    """
+    aligner = _Aligner(graph, words, evidence)
+    aligner.spelt()
+    aligner.lexical()
+    aligner.structural()
+    aligner.leftover()
+    return Alignment(aligner.word, aligner.spans, aligner.certainty)
+
+
+class _Aligner:
+    def __init__(self, graph: FlatGraph, words: Sequence[Word], evidence: Evidence) -> None:
+        n = len(graph.nodes)
+        self._nodes, self._evidence = graph.nodes, evidence
+        self._spelling = [word.text for word in words]
+        self._lower = [word.text.lower() for word in words]
+        self._children: list[list[tuple[str, int]]] = [[] for _ in range(n)]
+        self._neighbours: list[list[int]] = [[] for _ in range(n)]
+        for source, role, target in graph.edges:
+            self._children[source].append((role, target))
+            self._neighbours[source].append(target)
+            self._neighbours[target].append(source)
+        self._taken: dict[int, set[str]] = defaultdict(set)
+        self.word = [-1] * n
+        self.spans: dict[int, tuple[int, int]] = {}
+        self.certainty = [0.0] * n
+
+    def spelt(self) -> None:
+        for node, label in enumerate(self._nodes):
+            if is_name(label):
+                span = _spelt_at(self._lower, value_of(label))
+                if span and label not in self._taken[span[0]]:
+                    self.spans[node] = span
+                    self._put(node, span[0], _SPELT_NAME)
+            elif is_constant(label):
+                value = value_of(label).strip('"')
+                for position, lower in enumerate(self._lower):
+                    same = lower == value.lower() or number_at(self._spelling, position) == value
+                    if same and label not in self._taken[position]:
+                        self._put(node, position, _SPELT_VALUE)
+                        break
+
+    def lexical(self) -> None:
+        scores, translation = self._scores()
+        likeness = self._evidence.likeness
+        doubtful = []
+        for node in self._open():
+            if self._abstract(node):
+                continue
+            row = self._free(node, scores[node])
+            first, *others = np.argsort(-row, kind="stable")[:2].tolist()
+            sure = likeness[node, first] >= CONFIDENT or translation[node, first] > 0.3
+            if sure and (not others or row[first] - row[others[0]] > _MARGIN):
+                self._put(node, first, float(likeness[node, first]))
+            else:
+                doubtful.append(node)
+        doubtful.sort(key=lambda node: -sum(self.word[other] >= 0 for other in self._neighbours[node]))
+        for node in doubtful:
+            row = self._free(node, scores[node])
+            best = int((row + self._nearness(node)).argmax())
+            if row[best] >= np.log(_LEAST_TRANSLATION) or likeness[node, best] >= 0.5:
+                self._put(node, best, float(likeness[node, best]))
+
+    def structural(self) -> None:
+        scores, translation = self._scores()
+        for _ in range(4):  # a type above a date above a month: no deeper in practice
+            for node in self._open():
+                word = self._word_of_deciding_child(node)
+                if word < 0 and self._abstract(node):
+                    best = int(self._free(node, scores[node]).argmax())
+                    if translation[node, best] > np.exp(-4):
+                        word = best
+                        self.certainty[node] = float(self._evidence.likeness[node, best])
+                if word >= 0:
+                    self._put(node, word, self.certainty[node])
+
+    def leftover(self) -> None:
+        translation = self._evidence.translation
+        while True:
+            before = len(self._open())
+            for node in self._open():
+                placed = [other for other in self._neighbours[node] if self.word[other] >= 0]
+                free = [other for other in placed if self._nodes[node] not in self._taken[self.word[other]]]
+                children = {child for _, child in self._children[node]}
+                if placed:
+
+                    def explains(
+                        other: int, node: int = node, children: set[int] = children
+                    ) -> tuple[bool, bool, float]:
+                        probability = float(translation[node, self.word[other]])
+                        return probability > 1e-3, other in children, probability
+
+                    self._put(node, self.word[max(free or placed, key=explains)], 0.0)
+            if len(self._open()) == before:
+                break
+        for node in self._open():
+            self._put(node, 0, 0.0)
+
+    def _open(self) -> list[int]:
+        return [node for node, word in enumerate(self.word) if word < 0]
+
+    def _put(self, node: int, word: int, certainty: float) -> None:
+        self.word[node] = word
+        self.certainty[node] = certainty
+        self._taken[word].add(self._nodes[node])
+
+    def _abstract(self, node: int) -> bool:
+        return self._nodes[node] in _DECIDING_ROLES or any(role == "name" for role, _ in self._children[node])
+
+    def _scores(self) -> tuple[Scores, Scores]:
+        """Return how well each word suits each node, and the translations without those that function words lend."""
+        likeness, translation = self._evidence.likeness, self._evidence.translation
+        function = np.array([word in FUNCTION_WORDS for word in self._lower])
+        lent = function & (likeness < CONFIDENT) & (translation < 0.15)
+        inside = np.zeros(len(self._lower), bool)
+        for first, last in self.spans.values():
+            inside[first + 1 : last + 1] = True
+        scores = np.log(translation + 1e-7) + 8 * likeness + 8 * (likeness >= CERTAIN) - 4 * lent - 4 * inside
+        return scores.astype(np.float32), np.where(lent, 0.02 * translation, translation)
+
+    def _free(self, node: int, row: Scores) -> Scores:
+        """Return the scores with those of words that have this concept already lowered out of reach."""
+        taken = [self._nodes[node] in self._taken[position] for position in range(len(row))]
+        free: Scores = np.where(taken, np.float32(-1e4), row)
+        return free
+
+    def _nearness(self, node: int) -> Scores:
+        """Return the bonus of words at or near those of the node's neighbours."""
+        placed = np.array([self.word[other] for other in self._neighbours[node] if self.word[other] >= 0])
+        if not len(placed):
+            return np.full(len(self._lower), -0.45, np.float32)
+        distance = np.abs(np.arange(len(self._lower))[:, None] - placed).min(1)
+        bonus: Scores = (1.5 * (distance == 0) - 0.15 * np.minimum(distance, 12)).astype(np.float32)
+        return bonus
+
+    def _word_of_deciding_child(self, node: int) -> int:
+        for role in ("name", *_DECIDING_ROLES.get(self._nodes[node], ())):
+            for other, child in self._children[node]:
+                if other == role and self.word[child] >= 0:
+                    return self.word[child]
+        return -1
+
+
+def _spelt_at(words: Sequence[str], operands: str) -> tuple[int, int] | None:
+    """Return the first and last of the words that spell a name, or None."""
+    wanted = operands.lower().replace(" ", "").replace('"', "")
+    for first in range(len(words) if wanted else 0):
+        spelt = ""
+        for last in range(first, len(words)):
+            spelt += words[last]
+            if spelt == wanted:
+                return first, last
+            if not wanted.startswith(spelt):
+                break
+    return None

@@ -1,0 +1,74 @@
+"""After the last step: write the model, choose its thresholds on dev, score it, and write its card."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from features.parsers.embedded.parser import EmbeddedParser, load_parser
+from features.parsers.embedded.storage import Description, Thresholds, save_model
+from features.parsers.embedded.vocabulary import Vocabulary
+from training.parsers.amr.corpus import Sentence, read_source
+from training.parsers.amr.model_card import write_card
+from training.parsers.amr.preparing import Prepared
+from training.parsers.amr.scoring import score_graphs, score_parser
+from training.parsers.amr.settings import ParserTraining
+
+if TYPE_CHECKING:
+    from features.parsers.embedded.network import Network
+
+_log = logging.getLogger("training")
+
+MODEL = "model"
+"""Folder of the finished model, in the output folder."""
+
+_STEPS = {"arc": (0.0, 0.5, 1.0), "primary": (0.0, -0.5, -1.0), "wrapper": (0.0, -0.5, -1.0)}
+
+
+def describe(settings: ParserTraining, vocabulary: Vocabulary, base_digest: str) -> Description:
+    """Return everything about the model but its weights."""
+    shape = {"width": settings.width, "node_layers": settings.node_layers, "dropout": settings.dropout}
+    return Description(settings.name, settings.base, base_digest, vocabulary, Thresholds(), shape)
+
+
+def finish(settings: ParserTraining, prepared: Prepared, description: Description, network: "Network") -> Path:
+    """Write the trained network as a model.
+
+    Returns:
+        Folder of the model, with its card.
+    """
+    folder = settings.output / MODEL
+    weights = dict(network.named_parameters())
+    save_model(folder, description, weights, settings.storage)
+    parser = load_parser(folder, base=settings.base, device=settings.device)
+    every = -(-len(prepared.dev_sentences) // settings.dev_examples)
+    parser.thresholds = choose_thresholds(parser, prepared.dev_sentences[::every])
+    save_model(folder, replace(description, thresholds=parser.thresholds), weights, settings.storage)
+    files = {"dev": settings.dev, **settings.evaluations}
+    scores = {}
+    for name, sources in files.items():
+        sentences = [sentence for source in sources for sentence in read_source(source)]
+        scores[name] = score_parser(parser, [item.text for item in sentences], [item.penman for item in sentences])
+        _log.info("%s: Smatch %.4f", name, scores[name].metrics["smatch"].f1)
+    write_card(folder, settings, prepared.reports, description, scores)
+    return folder
+
+
+def choose_thresholds(parser: EmbeddedParser, dev: Sequence[Sentence]) -> Thresholds:
+    """Return the thresholds with the best Smatch on dev, chosen one after the other."""
+    texts, gold = [sentence.text for sentence in dev], [sentence.penman for sentence in dev]
+    tried: dict[Thresholds, float] = {}
+
+    def smatch(thresholds: Thresholds) -> float:
+        if thresholds not in tried:
+            parser.thresholds = thresholds
+            tried[thresholds] = score_graphs(parser.parse(texts), gold, ["smatch"])["smatch"].f1
+            _log.info("%s: Smatch %.4f on %d sentences of dev", thresholds, tried[thresholds], len(texts))
+        return tried[thresholds]
+
+    best = parser.thresholds
+    for name, values in _STEPS.items():
+        for value in values:
+            best = max(best, replace(best, **{name: value}), key=smatch)
+    return best

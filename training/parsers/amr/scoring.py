@@ -1,0 +1,94 @@
+"""How good a parser is: micro F1 of Smatch and its parts against graphs, by the project's own exact metrics."""
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from features.graphs.batch import GraphBatch
+from features.metrics.label_vectors import LabelVectors
+from features.metrics.metric import Comparison, f1
+from features.metrics.registry import METRICS
+from features.parsers.embedded.parser import EmbeddedParser
+from features.store.schemas import LABEL_VECTORS
+
+_WIKI = re.compile(r':wiki\s+("[^"]*"|[^\s()]+)')
+
+COUNTED = tuple(name for name, metric in METRICS.items() if metric.number is f1)
+"""The metrics that have precision and recall."""
+
+
+@dataclass(frozen=True, slots=True)
+class MicroScore:
+    """One metric over a file.
+
+    Args:
+        precision: matched by parsed.
+        recall: matched by gold.
+        f1: of both.
+    """
+
+    precision: float
+    recall: float
+    f1: float
+
+
+@dataclass(frozen=True, slots=True)
+class ParserScore:
+    """How good and how fast a parser is on a file.
+
+    Args:
+        sentences: of the file.
+        seconds: for parsing them, from text to PENMAN.
+        metrics: scores by name of the metric.
+    """
+
+    sentences: int
+    seconds: float
+    metrics: dict[str, MicroScore]
+
+
+def without_wiki(penman: str) -> str:
+    """Return a graph without its wiki links, which no parser here gives."""
+    return _WIKI.sub("", penman)
+
+
+def score_graphs(parsed: Sequence[str], gold: Sequence[str], metrics: Sequence[str] = COUNTED) -> dict[str, MicroScore]:
+    """Score graphs against gold graphs, pair by pair, wiki links left out.
+
+    Args:
+        parsed: PENMAN.
+        gold: as many.
+        metrics: names of metrics with precision and recall.
+    """
+    left = GraphBatch.from_penman([without_wiki(penman) for penman in parsed])
+    right = GraphBatch.from_penman([without_wiki(penman) for penman in gold])
+    pairs = np.arange(len(left))
+    no_vectors = LabelVectors.from_rows(pl.DataFrame(schema=LABEL_VECTORS))  # these metrics use none
+    comparison = Comparison(left.followed_by(right), pairs, pairs + len(left), no_vectors)
+    scores = {}
+    for name in metrics:
+        total = METRICS[name].statistics(comparison)[:, :3].sum(0, keepdims=True)
+        matched, found, wanted = total[0].tolist()
+        scores[name] = MicroScore(matched / max(found, 1), matched / max(wanted, 1), float(f1(total)[0]))
+    return scores
+
+
+def score_parser(
+    parser: EmbeddedParser, texts: Sequence[str], gold: Sequence[str], metrics: Sequence[str] = COUNTED
+) -> ParserScore:
+    """Parse sentences and score the graphs.
+
+    Args:
+        parser: the loaded model.
+        texts: sentences.
+        gold: the graph of each.
+        metrics: names of metrics with precision and recall.
+    """
+    begun = time.perf_counter()
+    parsed = parser.parse(texts)
+    seconds = time.perf_counter() - begun
+    return ParserScore(len(texts), seconds, score_graphs(parsed, gold, metrics))

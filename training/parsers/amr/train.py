@@ -1,0 +1,116 @@
+"""Train the embedded AMR parser: `python -m training.parsers.amr.train --settings FILE.json`.
+
+Stopped by a signal, it writes a checkpoint first; started again with the same settings, it goes on from there.
+"""
+
+import argparse
+import hashlib
+import logging
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+
+from features import models
+from features.errors import FacetflowError
+from features.parsers.embedded.base_encoder import fill_layers, fill_tables, read_shape
+from features.parsers.embedded.inputs import WordPieces
+from training.parsers.amr.finishing import finish
+from training.parsers.amr.preparing import prepare
+from training.parsers.amr.settings import GraphSource, HeldOut, ParserTraining
+
+_log = logging.getLogger("training")
+
+# With more or fewer epochs a training that was stopped goes on, at the rates of the new schedule.
+_MAY_CHANGE = {
+    *("epochs", "log_every", "checkpoint_every", "dev_examples", "threads", "device", "output"),
+    *("name", "storage", "evaluations"),
+}
+
+
+def train(settings: ParserTraining) -> Path | None:
+    """Train a parser, from the checkpoint in the output folder if there is one.
+
+    Returns:
+        Folder of the model; None when a signal stopped the training.
+
+    Raises:
+        InputError: when files cannot be read or hold nothing to learn from.
+        ModelError: when the base encoder is missing.
+        SettingsError: when the folder holds another training.
+        RunError: when the loss is no number any more.
+    """
+    import torch
+
+    from features.parsers.embedded.network import Network
+    from training.parsers.amr.finishing import describe
+    from training.parsers.amr.loop import Loop
+    from training.s3bert.backbone import choose_device, choose_precision
+
+    if settings.threads:
+        torch.set_num_threads(settings.threads)
+    torch.set_flush_denormal(True)
+    base = models.locate(settings.base)
+    encoder = read_shape(base)
+    base_digest = models.digest(base)
+    identity = identity_of(settings, base_digest)
+    prepared = prepare(settings, WordPieces(base, encoder.positions))
+    description = describe(settings, prepared.vocabulary, base_digest)
+    torch.manual_seed(settings.seed)
+    network = Network(description.network_shape(), encoder)
+    fill_tables(network, base)
+    fill_layers(network, base)
+    device = choose_device(settings.device)
+    precision = choose_precision(settings.precision, device)
+    loop = Loop(
+        network.to(device),
+        prepared.train,
+        prepared.dev,
+        settings,
+        precision=precision,
+        device=device,
+        identity=identity,
+    )
+    _log.info("%d examples, %d of dev, %d steps", len(prepared.train), len(prepared.dev), loop.steps)
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        loop.stop()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        finished = loop.run()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return finish(settings, prepared, description, network) if finished else None
+
+
+def identity_of(settings: ParserTraining, base_digest: str) -> str:
+    """Return a hash of all that the weights depend on: settings, files and base encoder."""
+    files: list[GraphSource | HeldOut] = [*settings.train, *settings.dev, *settings.held_out]
+    parts = [
+        settings.model_dump_json(exclude=_MAY_CHANGE),
+        base_digest,
+        *(models.digest(file.path) for file in files),
+        models.digest(settings.frames) if settings.frames else "",
+    ]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the settings, train, and return the exit code."""
+    parser = argparse.ArgumentParser(description="Train the embedded AMR parser on files of graphs.")
+    parser.add_argument("--settings", type=Path, required=True, help="JSON file; see training.parsers.amr.settings")
+    options = parser.parse_args(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
+    try:
+        train(ParserTraining.read(options.settings))
+    except FacetflowError as error:
+        _log.error("%s", error)  # the message says it all
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
