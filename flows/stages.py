@@ -2,6 +2,7 @@
 
 sentences ─┬─ amr ── label_vectors ─┐
            ├─ dependencies          ├─ metrics
+           ├─ srl                   │
            └─ embeddings            │
 pairs ──────────────────────────────┘
 """
@@ -75,6 +76,9 @@ def chain(project: Project, store: Store) -> Chain:
         recipe = recipes.dependency_recipe(project.dependencies)
         stages.append(Stage("dependencies", "sentences", ("sentences",), recipe))
         settings["dependencies"] = project.dependencies
+    if project.srl.enabled:
+        stages.append(Stage("srl", "sentences", ("sentences",), recipes.srl_recipe(project.srl)))
+        settings["srl"] = project.srl
     if project.embeddings.enabled:
         stages.append(Stage("embeddings", "sentences", ("sentences",), recipes.embedding_recipe(project.embeddings)))
         settings["embeddings"] = project.embeddings

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from flows.commands.score_srl import srl
+
 if TYPE_CHECKING:
     from features.metrics.corpus_scores import CorpusScore, Estimate
 
@@ -84,6 +86,9 @@ def amr(
     for sentence in scored.wrong:
         click.echo(sentence, err=True)
     return 2 if scored.wrong else 0
+
+
+score.add_command(srl)
 
 
 def _print(scores: "list[CorpusScore]") -> None:

@@ -17,10 +17,10 @@ from features.errors import FacetflowError, InputError
 from features.parsers.devices import computes_in_bfloat16
 from features.parsers.srl.archive import OWN_SECTION, VOCABULARY, base_weights, write_archive
 from features.parsers.srl.conll import AnnotatedSentence, read_annotated
+from features.parsers.srl.evaluation import evaluate
 from features.parsers.srl.tagger import SrlTagger
 from features.parsers.srl.wordpieces import Wordpieces
 from training.jobs import write_json
-from training.parsers.srl.evaluation import evaluate
 from training.parsers.srl.examples import label_names, marked, unmarked
 from training.parsers.srl.model_card import write_card
 from training.parsers.srl.settings import SrlTrainingSettings

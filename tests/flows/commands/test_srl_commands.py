@@ -1,0 +1,104 @@
+"""`facetflow parse srl` and `facetflow score srl`, with the tagger that the parity fixture holds."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from features.models import locate
+from features.parsers.srl.conll import read_annotated
+from flows.command_line import run
+
+TAGGER = str(Path(__file__).parents[2] / "features/parsers/srl/fixtures/srl_bert.tar.gz")
+GOLD = """\
+1\tShe\tshe\tPRP\t*\t-\t-\t(ARG0*)\t*
+2\tlikes\tlike\tVBZ\t*\tlike\tlike.01\t(V*)\t*
+3\tbarking\tbark\tVBG\t*\tbark\tbark.01\t(ARG1*)\t(V*)
+"""
+
+
+@pytest.fixture(autouse=True)
+def pipeline() -> None:
+    from features.errors import ModelError
+    from features.models import pull
+
+    try:
+        pull("en_core_web_md")
+    except ModelError as error:
+        pytest.skip(f"needs en_core_web_md: {error}")
+    assert locate("en_core_web_md").is_dir()
+
+
+@pytest.fixture
+def sentences(tmp_path: Path) -> Path:
+    path = tmp_path / "in.txt"
+    path.write_text("The cat chased a mouse.\n\nYes\nShe has seen it.\n")
+    return path
+
+
+def parse(sentences: Path, output: Path) -> int:
+    return run(["parse", "srl", str(sentences), "-o", str(output), "--model", TAGGER, "--predicates", "spacy"])
+
+
+def test_a_row_for_each_sentence(sentences: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "out.jsonl"
+    assert parse(sentences, output) == 0
+    assert "3 of 3 sentences" in capsys.readouterr().err
+    rows = [json.loads(line) for line in output.read_text().splitlines()]
+    assert [row["words"] for row in rows] == [
+        ["The", "cat", "chased", "a", "mouse", "."],
+        ["Yes"],
+        ["She", "has", "seen", "it", "."],
+    ]
+    assert [row["predicates"] for row in rows] == [[2], [], [1, 2]]
+    for row in rows:
+        assert len(row["span_labels"]) == len(row["span_starts"]) == len(row["span_ends"]) == len(row["span_frames"])
+        assert all(
+            start < end <= len(row["words"]) for start, end in zip(row["span_starts"], row["span_ends"], strict=True)
+        )
+
+
+def test_columns_hold_the_same_frames(sentences: Path, tmp_path: Path) -> None:
+    assert parse(sentences, tmp_path / "out.conll") == 0
+    assert parse(sentences, tmp_path / "out.parquet") == 0
+    rows = pl.read_parquet(tmp_path / "out.parquet").rows(named=True)
+    for sentence, row in zip(read_annotated(tmp_path / "out.conll"), rows, strict=True):
+        assert sentence.sentence_id == row["sentence_id"]
+        assert list(sentence.words) == row["words"]
+        spans = [(number, *span) for number, frame in enumerate(sentence.frames) for span in frame.spans]
+        names = ("span_frames", "span_labels", "span_starts", "span_ends")
+        assert spans == list(zip(*(row[name] for name in names), strict=True))
+
+
+def test_a_row_for_each_span(sentences: Path, tmp_path: Path) -> None:
+    assert parse(sentences, tmp_path / "out.tsv") == 0
+    spans = pl.read_csv(tmp_path / "out.tsv", separator="\t")
+    assert spans.columns == ["sentence_id", "predicate", "predicate_word", "label", "start", "end", "words"]
+    assert set(spans["predicate_word"]) <= {"chased", "has", "seen"}
+    words = ["The", "cat", "chased", "a", "mouse", "."]
+    for start, end, text in spans.filter(predicate_word="chased").select("start", "end", "words").iter_rows():
+        assert text == " ".join(words[start:end])
+
+
+def test_an_output_of_no_known_format(sentences: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert parse(sentences, tmp_path / "out.xyz") == 1
+    assert "suffix" in capsys.readouterr().err
+
+
+def test_the_score(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gold = tmp_path / "gold.conll"
+    gold.write_text(GOLD)
+    assert run(["score", "srl", str(gold), "--model", TAGGER, "--predicates", "spacy"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["predicates", "2", "2", "100.00", "100.00", "100.00"] in lines
+    told = next(line for line in lines if line[:2] == ["arguments,", "predicates"])
+    assert told[5] == "2"  # gold arguments: ARG0 and ARG1; V does not count
+    assert any(line[:2] == ["ARG0", "1"] for line in lines)
+
+
+def test_a_file_without_frames(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gold = tmp_path / "gold.conll"
+    gold.write_text("1\tYes\tyes\tUH\t*\t-\t-\n")
+    assert run(["score", "srl", str(gold), "--model", TAGGER, "--predicates", "spacy"]) == 1
+    assert "no frame to compare with" in capsys.readouterr().err
