@@ -6,8 +6,8 @@
 
 Features say that something occurs, not how often; those of iteration i weigh 1 / (1 + i); the metric is the cosine.
 Contextualised labels are kept as hashes of 64 bits: two different ones would be taken for equal once in some 10¹²
-graphs. The reference numbers nodes of the same label in the order of the file (boy###2, boy###1), which makes its score
-depend on that order; here equal labels are equal.
+graphs. Of nodes with the same label the reference lets one, by the order of a set, give its neighbourhood to all of
+them; here each node has its own.
 """
 
 from collections.abc import Iterator
