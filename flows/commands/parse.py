@@ -34,7 +34,12 @@ def parse() -> None:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Look the sentences up by ::snt in this PENMAN file (.gz too) instead of parsing; may be repeated.",
 )
-@click.option("--model", default="parse_xfm_bart_large", show_default=True, help="Name or folder of an amrlib parser.")
+@click.option(
+    "--model",
+    default="parse_xfm_bart_large",
+    show_default=True,
+    help="`embedded` for the parser that comes with facetflow, the folder of one trained like it, or an amrlib parser.",
+)
 @click.option("--tokenizer", help="Folder of the parser's tokenizer, where it does not lie with the model.")
 @click.option("--batch-size", default=32, show_default=True, type=click.IntRange(min=1))
 @click.option("--beams", default=4, show_default=True, type=click.IntRange(min=1), help="Width of the beam search.")
@@ -55,6 +60,7 @@ def amr(
     from features.parsers import texts
     from features.parsers.amr import load
     from features.parsers.bank import build_bank
+    from features.parsers.embedded.amr_parser import is_embedded
     from features.parsers.stages import parse_amr
 
     texts.check_amr_output(output)
@@ -66,7 +72,7 @@ def amr(
             settings = AmrSettings(bank=bank)
         else:
             settings = AmrSettings(
-                backend="amrlib",
+                backend="embedded" if is_embedded(model) else "amrlib",
                 model=model,
                 tokenizer=tokenizer,
                 batch_size=batch_size,

@@ -73,6 +73,11 @@ def model_folder(model: str) -> Path:
     return Path(__file__).parent / "model" if model == BUILT_IN else models.locate(model)
 
 
+def is_embedded(model: str) -> bool:
+    """Return whether a name or folder is that of an embedded parser, and not of another kind."""
+    return model == BUILT_IN or (Path(model) / DESCRIPTION_FILE).is_file()
+
+
 def weights_digest(model: str) -> str:
     """Return the hash of all files that graphs depend on: those of the model, and of its base encoder.
 
