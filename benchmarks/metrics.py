@@ -1,109 +1,154 @@
-"""How many pairs a second each metric measures, beside smatch 1.0.4 on the same pairs in the same run.
+"""How fast the metric engine is, beside its peers, on the same pairs in the same run.
 
-    python benchmarks/metrics.py                           the STS development pairs, where the reference data lies
+    python benchmarks/metrics.py                           the pairs of the built-in example
     python benchmarks/metrics.py left.amr.gz right.amr.gz  any two files of PENMAN, in pair order
 
 Times are processor time of one core, the best of some runs, everything compiled. The metrics start from rows of the
-table `amr`, as the stage does; smatch starts from PENMAN, having no other way in, and is also given without parsing.
+table `amr`, as the stage does ("from arrays"), or from PENMAN, as the peers do ("from text"). Peers that are not
+installed are left out: `pip install smatchpp==1.8.0 mip==2.0.0` adds smatchpp (GPL) and the solver of its ILP.
 """
 
 import argparse
 import os
-import time
-from collections.abc import Callable
+import platform
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one core for all
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import amr as smatch_amr
 import numpy as np
-import smatch
+from metric_engine.clock import best, head, row
+from metric_engine.inputs import EXAMPLE, Pairs, generated_pairs, read_pairs
+from metric_engine.peers import peers
+from metric_engine.processes import dask_speed, peak_memory
 
-from features.graphs.batch import GraphBatch
-from features.graphs.penman_files import read_blocks
 from features.graphs.table import encode
-from features.metrics import ALGORITHM_VERSION, METRICS, LabelVectors
-from features.metrics.label_vectors import words_of
-from features.metrics.measurement import compare
-from features.metrics.metric import Comparison
+from features.metrics import ALGORITHM_VERSION, METRICS
+from features.metrics.alignment.solve import best_alignments
+from features.metrics.measurement import compare, warm_up
+from features.metrics.parts import argument_triples, coreference_triples
+from features.metrics.triples import smatch_triples, unlabeled_triples
 
-REFERENCE = Path(__file__).resolve().parents[2] / "shared" / "data" / "bamboo" / "sts"
-DIMENSIONS = 384  # of all-MiniLM-L6-v2
+ALIGNED = {
+    "smatch": smatch_triples,
+    "unlabeled": unlabeled_triples,
+    "coreference": coreference_triples,
+    "srl": argument_triples,
+}
+SIZES = (("1 to 8 nodes", 1, 8), ("9 to 16", 9, 16), ("17 to 32", 17, 32), ("33 and more", 33, 10**6))
+GROWTH = ((5, 400), (10, 400), (20, 200), (40, 50), (80, 10), (160, 5))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("left", nargs="?", type=Path, default=REFERENCE / "src.dev.amr.gz")
-    parser.add_argument("right", nargs="?", type=Path, default=REFERENCE / "tgt.dev.amr.gz")
+    parser.add_argument("left", nargs="?", type=Path, default=EXAMPLE / "graphs_a.amr")
+    parser.add_argument("right", nargs="?", type=Path, default=EXAMPLE / "graphs_b.amr")
     parser.add_argument("--runs", type=int, default=5, help="the best of so many runs is taken")
-    parser.add_argument("--smatch-pairs", type=int, default=1_000, help="pairs that smatch 1.0.4 is timed on")
+    parser.add_argument("--peer-pairs", type=int, default=2_000, help="pairs of each size that peers are timed on")
+    parser.add_argument("--only", choices=SECTIONS, action="append", help="a section; may be given again")
     arguments = parser.parse_args()
-    texts = [
-        [block.text for block in read_blocks(path) if block.error is None] for path in (arguments.left, arguments.right)
-    ]
-    n = min(map(len, texts))
-    texts = [side[:n] for side in texts]
-    rows = encode([str(number) for number in range(2 * n)], texts[0] + texts[1], "benchmark").rows
-    graphs = GraphBatch.from_rows(rows)
-    sizes = np.diff(graphs.node_offsets)
-    print(f"{n} pairs, {np.median(sizes):.0f} nodes a graph in the middle, {sizes.max()} at most")
+    pairs = read_pairs(arguments.left, arguments.right)
+    sizes = pairs.sizes()
+    warm_up()
+    print(f"{arguments.left.name} and {arguments.right.name}: {len(pairs)} pairs, larger graph: {np.median(sizes):.0f}")
+    print(f"nodes in the middle, {sizes.max()} at most. Python {platform.python_version()}, {platform.machine()},")
+    print(f"{os.cpu_count()} cores; algorithm version {ALGORITHM_VERSION}")
+    for name in arguments.only or SECTIONS:
+        SECTIONS[name](pairs, arguments)
 
-    words = sorted(words_of([*graphs.concept_names, *graphs.value_names]))
-    vectors = LabelVectors(words, np.random.default_rng(0).standard_normal((len(words), DIMENSIONS)).astype(np.float32))
-    first = np.arange(n)
 
-    def pairs() -> Comparison:
-        return Comparison(GraphBatch.from_rows(rows), first, first + n, vectors)
-
-    started = time.perf_counter()
-    compare(Comparison(graphs, first[:2], first[:2] + n, vectors))
-    print(f"{time.perf_counter() - started:.1f} s to compile, or to load what was compiled before\n")
-
-    print(f"{'':32}{'pairs/s':>10}{'µs/pair':>10}")
+def each_metric(pairs: Pairs, arguments: argparse.Namespace) -> None:
+    """Print the time of each metric and of all in one pass."""
+    head("metric, from arrays, one core")
     for name, metric in METRICS.items():
-        report(name, best(arguments.runs, lambda metric=metric: metric.statistics(pairs())) / n)
-    ours = best(arguments.runs, lambda: compare(pairs())) / n
-    report("all fifteen, one pass", ours)
-    print(f"\nalgorithm version {ALGORITHM_VERSION}")
-
-    few = min(n, arguments.smatch_pairs)
-    alone = best(arguments.runs, lambda: METRICS["smatch"].statistics(pairs())) / n
-    whole = best(1, lambda: smatch_scores(texts, few)) / few
-    parsing = best(1, lambda: [smatch_amr.AMR.parse_AMR_line(one_line(t)) for side in texts for t in side[:few]]) / few
-    decoding = best(arguments.runs, lambda: encode(rows["sentence_id"], texts[0] + texts[1], "benchmark")) / n
-    print()
-    report("smatch 1.0.4 from PENMAN", whole)
-    report("smatch 1.0.4 without parsing", whole - parsing)
-    report("smatch here from PENMAN", decoding + alone)
-    report("smatch here", alone)
-    print(f"\nratio from PENMAN          {whole / (decoding + alone):8.1f}")
-    print(f"ratio without parsing      {(whole - parsing) / alone:8.1f}")
-    print(f"ratio of all fifteen here to one smatch 1.0.4 {whole / (decoding + ours):8.1f}")
+        row(name, best(arguments.runs, lambda metric=metric: metric.statistics(pairs.comparison())) / len(pairs))
+    row("all fifteen, one pass", best(arguments.runs, lambda: compare(pairs.comparison())) / len(pairs))
 
 
-def smatch_scores(texts: list[list[str]], n: int) -> None:
-    for left, right in zip(texts[0][:n], texts[1][:n], strict=True):
-        smatch.match_triple_dict.clear()
-        smatch.get_amr_match(one_line(left), one_line(right))
+def beside_peers(pairs: Pairs, arguments: argparse.Namespace) -> None:
+    """Print Smatch here and by the peers, by the size of the larger graph."""
+    sizes, smatch = pairs.sizes(), METRICS["smatch"]
+    for title, least, most in (*SIZES, ("all sizes", 1, 10**6)):
+        chosen = np.flatnonzero((sizes >= least) & (sizes <= most))[: arguments.peer_pairs]
+        if not len(chosen):
+            continue
+        some = pairs.some(chosen)
+        n = len(some)
+        runs = max(arguments.runs, 500 // n)  # the fewer pairs, the more chance in a run
+        arrays = best(runs, lambda some=some: smatch.statistics(some.comparison())) / n
+        ids = [str(graph) for graph in range(2 * n)]
+        decoding = best(arguments.runs, lambda some=some, ids=ids: encode(ids, some.texts, "benchmark")) / n
+        head(f"Smatch, {title}: {n} pairs")
+        row("here, from arrays", arrays)
+        row("here, from text", arrays + decoding)
+        ours = smatch.number(smatch.statistics(some.comparison()))
+        for peer in peers():
+            if peer.score is None:
+                print(f"{peer.name:36}{'absent':>12}; {peer.missing}")
+                continue
+            found: list[float] = []
+            texts = list(zip(some.texts[:n], some.texts[n:], strict=True))
+            spent = best(1, lambda p=peer, t=texts, f=found: f.extend(p.score(*pair) for pair in t)) / n
+            lower = np.mean(np.array(found) < ours - 0.001)
+            note = f"{spent / arrays:,.0f}x, from text {spent / (arrays + decoding):,.0f}x; {lower:.1%} scored lower"
+            row(peer.name, spent, note)
 
 
-def one_line(text: str) -> str:
-    return "".join(line.strip() for line in text.splitlines())
+def proofs(pairs: Pairs, arguments: argparse.Namespace) -> None:
+    """Print what proves the alignments."""
+    print(f"\n{'optimum proven by':36}{'start':>9}{'bound':>9}{'search':>9}{'ILP':>9}{'open':>9}")
+    comparison = pairs.comparison()
+    for name, triples_of in ALIGNED.items():
+        found = best_alignments(triples_of(comparison.readings), comparison.first, comparison.second)
+        shares = np.bincount(found.closed_by, minlength=5) / len(pairs)
+        print(f"{name:36}" + "".join(f"{share:9.2%}" for share in shares))
 
 
-def best(runs: int, work: Callable[[], object]) -> float:
-    """Return the least processor time of some runs, in seconds."""
-    times = []
-    for _ in range(runs):
-        started = time.process_time()
-        work()
-        times.append(time.process_time() - started)
-    return min(times)
+def growth(pairs: Pairs, arguments: argparse.Namespace) -> None:
+    """Print how time grows with the number of nodes, on generated pairs of which a fifth differs."""
+    print(
+        f"\n{'generated pairs':20}"
+        + "".join(f"{name:>16}" for name in ("smatch", "unlabeled", "wlk", "wwlk", "proven"))
+    )
+    for nodes, n in GROWTH:
+        some = generated_pairs(n, nodes)
+        comparison = some.comparison()
+        times = [
+            best(1, lambda m=METRICS[m], c=comparison: m.statistics(c)) / n
+            for m in ("smatch", "unlabeled", "wlk", "wwlk")
+        ]
+        proven = [METRICS[m].proof(METRICS[m].statistics(comparison)).mean() for m in ("smatch", "unlabeled")]
+        line = "".join(f"{seconds * 1e6:13,.0f} µs" for seconds in times)
+        print(f"{nodes:4} nodes, {n:3} pairs{line}{proven[0]:10.0%}, {proven[1]:.0%}")
 
 
-def report(name: str, seconds: float) -> None:
-    print(f"{name:32}{1 / seconds:10.0f}{seconds * 1e6:10.1f}")
+def cores(pairs: Pairs, arguments: argparse.Namespace) -> None:
+    """Print the speed of one and of two Dask workers on shards from files."""
+    try:
+        speeds = [dask_speed(pairs, n_workers) for n_workers in (1, 2)]
+    except ImportError:
+        print("\ntwo cores: left out, Dask is not installed; pip install 'facetflow[flows]'")
+        return
+    print("\nDask workers, shards of 8,192 pairs from files, wall-clock")
+    print(f"{'one':36}{speeds[0]:12,.0f} pairs/s")
+    print(f"{'two':36}{speeds[1]:12,.0f} pairs/s, {speeds[1] / speeds[0]:.2f}x")
 
+
+def memory(pairs: Pairs, arguments: argparse.Namespace) -> None:
+    """Print the most memory of a process that measures more and more pairs."""
+    print("\nall fifteen, most memory of the process")
+    for n_pairs in (4_000, 40_000, 120_000):
+        print(f"{n_pairs:8,} pairs{peak_memory(pairs, n_pairs):12,.0f} MiB")
+
+
+SECTIONS = {
+    "metrics": each_metric,
+    "peers": beside_peers,
+    "proofs": proofs,
+    "growth": growth,
+    "cores": cores,
+    "memory": memory,
+}
 
 if __name__ == "__main__":
     main()

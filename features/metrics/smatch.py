@@ -9,7 +9,6 @@ The number of matches is exact: hill-climbing, as the reference does it, is a lo
 triples, triples of the first and of the second graph, and whether the optimum is proven.
 """
 
-import re
 from collections.abc import Callable
 
 import numpy as np
@@ -17,11 +16,9 @@ import numpy.typing as npt
 
 from features.metrics.alignment.solve import best_matches
 from features.metrics.metric import Comparison, Metric, Statistics, f1
-from features.metrics.parts import coreference_triples, role_triples
+from features.metrics.parts import argument_triples, coreference_triples
 from features.metrics.readings import Readings
 from features.metrics.triples import TripleBatch, smatch_triples, unlabeled_triples
-
-_ARGUMENT = re.compile(r"arg[0-9]+(-of)?")
 
 
 def _aligned(triples_of: Callable[[Readings], TripleBatch]) -> Callable[[Comparison], Statistics]:
@@ -35,10 +32,6 @@ def _aligned(triples_of: Callable[[Readings], TripleBatch]) -> Callable[[Compari
 
 def _proof(statistics: Statistics) -> npt.NDArray[np.bool_]:
     return statistics[:, 3] > 0
-
-
-def _is_argument(role: str) -> bool:
-    return _ARGUMENT.fullmatch(role) is not None
 
 
 _EXACT = {"align": "exact", "count": "multiset"}
@@ -75,7 +68,7 @@ COREFERENCE = Metric(
 SRL = Metric(
     name="srl",
     summary="Smatch on the :ARGn relations",
-    statistics=_aligned(lambda readings: role_triples(readings, _is_argument)),
+    statistics=_aligned(argument_triples),
     number=f1,
     parameters={"triples": "arguments", **_EXACT},
     proof=_proof,

@@ -1,0 +1,55 @@
+"""Other tools for Smatch, from PENMAN to the number of a pair; a tool that is not installed says how to get it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+Score = Callable[[str, str], float]
+"""From two graphs in PENMAN to F1 in [0, 1]."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A tool, or why it is not there."""
+
+    name: str
+    score: Score | None
+    missing: str = ""
+
+
+def peers() -> Iterator[Peer]:
+    """Yield the peers that can be installed beside the project."""
+    try:
+        yield Peer("smatch 1.0.4, hill-climbing", _smatch())
+    except ImportError:
+        yield Peer("smatch 1.0.4, hill-climbing", None, "pip install smatch==1.0.4")
+    for solver, name in (("hillclimber", "hill-climbing"), ("ilp", "ILP")):
+        try:
+            yield Peer(f"smatchpp 1.8.0, {name}", _smatchpp(solver))
+        except ImportError:
+            yield Peer(f"smatchpp 1.8.0, {name}", None, "pip install smatchpp==1.8.0 mip==2.0.0")
+
+
+def _smatch() -> Score:
+    import smatch
+
+    def score(left: str, right: str) -> float:
+        smatch.match_triple_dict.clear()
+        matched, n_left, n_right = smatch.get_amr_match(_one_line(left), _one_line(right))
+        return 2 * matched / (n_left + n_right)
+
+    return score
+
+
+def _smatchpp(name: str) -> Score:
+    from smatchpp import Smatchpp, solvers
+
+    measure = Smatchpp(alignmentsolver=solvers.get_solver(name))
+
+    def score(left: str, right: str) -> float:
+        return float(measure.score_pair(left, right)["main"]["F1"]) / 100
+
+    return score
+
+
+def _one_line(text: str) -> str:
+    return "".join(line.strip() for line in text.splitlines())
