@@ -1,0 +1,75 @@
+from pathlib import Path
+
+import pytest
+
+from features.errors import InputError
+from training.parsers.amr.corpus import held_out_keys, read_source, read_training
+from training.parsers.amr.preparing import read_frames
+from training.parsers.amr.settings import GraphSource, HeldOut
+
+GUIDELINES = """Text.
+
+```lisp
+(g / go-02
+   :polarity -)
+```
+
+> He may **not**
+> go.
+>
+> Going is out.
+
+More text ends the example.
+
+> A quotation without a graph.
+
+```lisp
+(b / broken
+```
+
+> Left out.
+"""
+
+
+def write(path: Path, *texts: str) -> Path:
+    path.write_text("\n\n".join(f"# ::snt {text}\n(t / thing)" for text in texts) + "\n", encoding="utf-8")
+    return path
+
+
+def test_what_is_held_out_repeated_or_unsuited_is_not_learnt_from(tmp_path: Path) -> None:
+    first = write(tmp_path / "a.amr", "header", "A boy.", "a boy!", "In dev", "In a table, really.", "?", "end")
+    second = write(tmp_path / "b.amr", "A boy.", "one two three four")
+    dev = write(tmp_path / "dev.amr", "in DEV.")
+    table = tmp_path / "table.txt"
+    table.write_text("7\tIn a table really\t0.5\n", encoding="utf-8")
+    keys = held_out_keys([HeldOut(path=table, kind="table")], [GraphSource(path=dev)])
+    sources = [GraphSource(path=first, skip_first=1, skip_last=1), GraphSource(path=second)]
+    kept, (of_first, of_second) = read_training(sources, keys, max_words=3)
+    assert [sentence.text for sentence in kept] == ["A boy."]
+    assert (of_first.read, of_first.held_out, of_first.repeated, of_first.unsuited, of_first.kept) == (5, 2, 1, 1, 1)
+    assert (of_second.read, of_second.repeated, of_second.unsuited, of_second.kept) == (2, 1, 1, 0)
+
+
+def test_guidelines_give_each_sentence_of_a_graph(tmp_path: Path) -> None:
+    path = tmp_path / "guide.md"
+    path.write_text(GUIDELINES, encoding="utf-8")
+    sentences = read_source(GraphSource(path=path, kind="guidelines"))
+    assert [sentence.text for sentence in sentences] == ["He may not go.", "Going is out."]
+    assert {tuple(sentence.graph.nodes) for sentence in sentences} == {("go-02", "=-")}
+
+
+def test_a_file_without_sentences_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "bare.amr"
+    path.write_text("(b / boy)\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"bare\.amr"):
+        read_source(GraphSource(path=path))
+
+
+def test_frames_list_the_senses_of_lemmas(tmp_path: Path) -> None:
+    path = tmp_path / "frames.txt"
+    path.write_text("abandon-01  ARG0: one\nabandon-02  ARG0: two\nlook-up-05  ARG0\nother text\n", encoding="utf-8")
+    assert read_frames(path) == {"abandon": ["01", "02"], "look-up": ["05"]}
+    assert read_frames(None) == {}
+    path.write_text("nothing\n", encoding="utf-8")
+    with pytest.raises(InputError, match="no roleset"):
+        read_frames(path)

@@ -1,0 +1,112 @@
+from itertools import pairwise
+
+import pytest
+
+from features.graphs.graph import decode
+from features.parsers.embedded.nodes import FlatGraph
+from features.parsers.embedded.realising import realise
+from features.parsers.embedded.vocabulary import Vocabulary
+from features.parsers.embedded.words import split_words
+from training.parsers.amr.alignment import Alignment, align
+from training.parsers.amr.corpus import Sentence
+from training.parsers.amr.flattening import flatten
+from training.parsers.amr.likeness import CONFIDENT, likeness
+from training.parsers.amr.targets import anchor, count_vocabulary, make_target
+from training.parsers.amr.translation import learn_translations
+
+
+def sentence(text: str, penman: str) -> Sentence:
+    return Sentence(text, split_words(text), flatten(decode(penman)), penman, 1.0, "test")
+
+
+CITY = sentence(
+    "On 12 May the doctor didn't see New York's 3 million boys.",
+    """(s / see-01 :polarity -
+          :ARG0 (p / person :ARG0-of (h / have-org-role-91 :ARG2 (d / doctor)))
+          :ARG1 (b / boy :quant 3000000 :mod (c / city :wiki "x" :name (n / name :op1 "New" :op2 "York")))
+          :time (e / date-entity :month 5 :day 12))""",
+)
+
+
+def words_of(example: Sentence, alignment: Alignment) -> dict[str, str]:
+    spelling = [word.text for word in example.words]
+    return {label: spelling[word] for label, word in zip(example.graph.nodes, alignment.word, strict=True)}
+
+
+def test_flattening_folds_names_and_turns_roles_round() -> None:
+    graph = flatten(decode('(b / boy :ARG0-of (s / see-01 :domain-of (x / x)) :name (n / name :op2 "B" :op1 "A"))'))
+    assert graph == FlatGraph(["boy", "see-01", "x", "@A B"], [(1, "ARG0", 0), (1, "mod", 2), (0, "name", 3)], 0)
+
+
+def test_roles_that_only_look_inverse_stay() -> None:
+    assert flatten(decode("(r / ring :consist-of (g / gold))")).edges == [(0, "consist-of", 1)]
+
+
+def test_nodes_are_put_on_the_words_that_say_them() -> None:
+    (evidence,) = learn_translations([CITY])
+    placed = words_of(CITY, align(CITY.graph, CITY.words, evidence))
+    assert placed["see-01"] == "see"
+    assert placed["boy"] == "boys"
+    assert placed["doctor"] == "doctor"
+    assert placed["@New York"] == placed["city"] == "New"
+    assert placed["=3000000"] == "3"
+    assert placed["=12"] == placed["date-entity"] == "12"
+
+
+def test_translations_are_learnt_where_letters_do_not_help() -> None:
+    sentences = [
+        sentence(f"She {verb}s not.", f"(v / {frame} :polarity - :ARG0 (s / she))")
+        for verb, frame in [("run", "run-02"), ("sing", "sing-01"), ("sleep", "sleep-01"), ("work", "work-01")] * 3
+    ] + [sentence("She runs.", "(v / run-02 :ARG0 (s / she))")] * 4
+    evidence = learn_translations(sentences)
+    placed = words_of(sentences[0], align(sentences[0].graph, sentences[0].words, evidence[0]))
+    assert placed["=-"] == "not"
+
+
+def make(examples: list[Sentence]) -> tuple[Vocabulary, list[list[str]]]:
+    evidence = learn_translations(examples)
+    anchored = [
+        anchor(example, align(example.graph, example.words, known), known)
+        for example, known in zip(examples, evidence, strict=True)
+    ]
+    vocabulary = count_vocabulary(anchored, {})
+    realised = []
+    for example, words in zip(anchored, examples, strict=True):
+        target = make_target(example, vocabulary)
+
+        def sense_of(word: int, _lemma: str, senses: list[int] = target.senses) -> str:
+            return vocabulary.senses[senses[word]]
+
+        slots, labels = realise(words.text, words.words, target.primaries, target.wrappers, sense_of, vocabulary)
+        assert slots == target.slots
+        assert all(first < second for first, second in pairwise(slots))
+        realised.append(labels)
+    return vocabulary, realised
+
+
+def test_the_labels_say_the_whole_graph() -> None:
+    _, realised = make([CITY] * 9)
+    assert sorted(realised[0]) == sorted(CITY.graph.nodes)
+
+
+def test_what_is_too_rare_for_a_label_is_left_out_or_copied() -> None:
+    rare = sentence("A glorp!", "(w / wuzzle-03 :mod (x / strange-thing) :mode expressive)")
+    vocabulary, realised = make([*[CITY] * 9, rare])
+    assert "wuzzle" not in vocabulary.primaries
+    assert "strange-thing" not in realised[-1]
+
+
+@pytest.mark.parametrize(
+    ("word", "label", "alike"),
+    [
+        ("boys", "boy", True),
+        ("running", "run-02", True),
+        ("development", "develop-02", True),
+        ("cat", "case-04", False),
+        ("may", "date-entity", False),
+        ("up", "look-up-05", False),
+        ("new", "@New York", False),
+    ],
+)
+def test_likeness(word: str, label: str, alike: bool) -> None:
+    assert (likeness(word, label) >= CONFIDENT) == alike
