@@ -107,8 +107,10 @@ class Store:
         """Return what is committed of every shard of a table, from the log alone; not for `rejects`."""
         if table == "rejects":
             raise StoreError("A shard may have rejects of several stages: ask rejected() instead of 'rejects'.")
-        files = self._table(table).files(version)
-        return {file.shard: Committed(file.fingerprint, file.rows, file.bytes) for file in files}
+        handle = self._table(table)
+        if table not in self._ids:
+            return {}  # a store of a version that did not have this table; the next build makes it
+        return {file.shard: Committed(file.fingerprint, file.rows, file.bytes) for file in handle.files(version)}
 
     def rejected(self, version: int | None = None) -> dict[tuple[str, Shard], Committed]:
         """Return the committed rejects of every stage and shard that has any, from the log alone."""

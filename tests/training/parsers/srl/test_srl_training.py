@@ -8,10 +8,10 @@ import pytest
 
 from features.errors import InputError, SettingsError
 from features.parsers.srl.conll import read_annotated
+from features.parsers.srl.evaluation import evaluate
 from features.parsers.srl.parser import load_tagger
 from features.parsers.srl.wordpieces import Wordpieces
 from training.parsers.srl import train as srl_train
-from features.parsers.srl.evaluation import evaluate
 from training.parsers.srl.examples import IGNORED, batches, label_names, marked, stack, unmarked
 from training.parsers.srl.settings import SrlTrainingSettings
 
