@@ -48,6 +48,20 @@ def test_an_export_without_a_metric_is_refused(measured, tmp_path):
         MeasuredPairs.from_file(tmp_path / "less.parquet")
 
 
+def test_what_is_no_other_column_is_a_metric_of_ones_own(measured, tmp_path):
+    path = tmp_path / "pairs.parquet"
+    own = MeasuredPairs(measured.texts, measured.pairs.with_columns(length=0.5, depth=pl.col("smatch")))
+    assert own.metric_names == (*METRIC_NAMES, "length", "depth")
+    own.export(path)
+    found = MeasuredPairs.from_file(path)
+    assert found.metric_names == own.metric_names
+    np.testing.assert_allclose(found.metrics(("depth",)), measured.metrics(("smatch",)))
+    assert found.digest() != measured.digest()
+    pl.read_parquet(path).with_columns(remark=pl.lit("fine")).write_parquet(path)
+    with pytest.raises(InputError, match=r"'remark' .* holds String, not numbers"):
+        MeasuredPairs.from_file(path)
+
+
 @pytest.mark.parametrize("value", [None, float("nan"), float("inf")])
 def test_a_metric_that_is_no_number_is_refused_with_its_pair(measured, tmp_path, value):
     measured.export(tmp_path / "pairs.parquet")

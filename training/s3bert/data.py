@@ -158,11 +158,13 @@ class MeasuredPairs:
             return store.read(table, version=versions[table], columns=list(columns))
 
         # Of the columns of the table, those that this release was measured with: others are left of older recipes.
-        metrics = (*METRIC_NAMES, *pinned.recipe("metrics").parameters.get("own", {}))
+        table = store.read("metrics", version=versions["metrics"])
+        own = pinned.recipe("metrics").parameters.get("own", {})
+        metrics = (*METRIC_NAMES, *(name for name in table.columns if name in own))
         sentences = read("sentences", ("sentence_id", "text")).sort("sentence_id").with_row_index("position")
         measured = (
             read("pairs", (*PAIR_COLUMNS, "sentence_a", "sentence_b"))
-            .join(read("metrics", ("pair_id", *metrics)), on="pair_id", how="inner")
+            .join(table.select("pair_id", *metrics), on="pair_id", how="inner")
             .sort("pair_id")  # the order of rows in a store is nobody's promise
         )
         for entity, position in (("sentence_a", "first"), ("sentence_b", "second")):

@@ -1,0 +1,171 @@
+"""docs/own_metrics.md, done as it says: from a file to a column of the store and a facet of a trained encoder."""
+
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from features.metrics.items import DependencyTree, Frame, Frames, Span
+from features.metrics.own_files import MetricFile, load_files
+from features.store.schemas import METRIC_NAMES, METRICS
+from flows.command_line import run
+from training.facets import FacetLayout
+
+OWN = ("modality", "common_words")
+TRAINING = """\
+[training]
+backbone = "little"
+facet_dimensions = 2
+layers_tuned = 1
+epochs = 1
+batch_size = 8
+splits = ["train", "train"]
+threads = 1
+"""
+CAN = "# ::snt A cat can swim .\n(p / possible-01 :ARG1 (s / swim-01 :ARG0 (c / cat)))\n\n"
+MUST = "# ::snt A cat must swim .\n(o / obligate-01 :ARG2 (s / swim-01 :ARG0 (c / cat)))\n\n"
+
+
+@pytest.fixture(scope="module")
+def blocks(root: Path) -> dict[str, list[str]]:
+    """The page's code blocks, by language."""
+    found: dict[str, list[str]] = {}
+    page = (root / "docs" / "own_metrics.md").read_text()
+    for language, code in re.findall(r"^```(\w+)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+        found.setdefault(language, []).append(code)
+    return found
+
+
+def make_little_encoder(folder: Path) -> None:
+    """Write a SentenceTransformer of one layer with random weights."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer import modules
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "cat", "dog", "girl", "can", "must", "run", "sing", "."]
+    plain = folder.with_name("plain")
+    plain.mkdir()
+    (plain / "vocab.txt").write_text("\n".join(words) + "\n")
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 48}
+    BertModel(BertConfig(vocab_size=len(words), max_position_embeddings=64, **sizes)).save_pretrained(plain)
+    BertTokenizerFast(vocab=str(plain / "vocab.txt")).save_pretrained(plain)
+    layers = [modules.Transformer(str(plain), max_seq_length=32), modules.Pooling(48), modules.Normalize()]
+    SentenceTransformer(modules=layers, device="cpu").save_pretrained(str(folder), create_model_card=False)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_from_a_file_to_a_column_and_a_facet(project, facetflow, blocks):
+    project.write(24)
+    assert facetflow.run(project, "build")[0] == 0
+    before = project.store.read("metrics", project.store.release(1).versions["metrics"])
+    assert before.columns == list(METRICS)
+
+    (project.folder / "my_metrics.py").write_text(blocks["python"][0])
+    make_little_encoder(project.folder / "little")
+    project.write(24, more=blocks["toml"][0] + TRAINING)
+    code, said = facetflow.run(project, "plan", "--explain")
+    assert code == 0, said
+    (line,) = [line for line in said.splitlines() if line.startswith("metrics: ")]
+    assert "4 to do: 4 because parameters.own.common_words null → " in line
+    assert all("up to date" in line for line in said.splitlines() if line.startswith(("amr: ", "label_vectors: ")))
+    code, said = facetflow.run(project, "build")
+    assert code == 0, said
+    metrics = project.store.read("metrics")
+    assert metrics.columns == [*METRICS, *OWN]
+    assert metrics.select(OWN).null_count().row(0) == (0, 0)
+    # "1 small cat can sleep ." and "1 small cat can run .": five of seven words.
+    assert metrics["common_words"].max() == pytest.approx(5 / 7)
+    assert metrics.drop(OWN).sort("pair_id").equals(before.sort("pair_id"))
+    assert project.store.read("metrics", project.store.release(1).versions["metrics"]).columns == list(METRICS)
+
+    code, said = facetflow.run(project, "train", "--name", "own")
+    assert code == 0, said
+    layout = FacetLayout.load(project.folder / "runs" / "own" / "encoder")
+    assert layout.names == (*METRIC_NAMES, *OWN)
+    code, said = facetflow.run(project, "evaluate", "--split", "train")
+    assert code == 0, said
+    assert "common_words" in (project.folder / "runs" / "own" / "report.html").read_text()
+    code, said = facetflow.run(project, "explain", "Cats can swim.", "Cats must swim.")
+    assert code == 0, said
+    assert {line.split()[0] for line in said.splitlines() if line.strip()} >= {*METRIC_NAMES, *OWN}
+
+    source = (project.folder / "my_metrics.py").read_text()
+    (project.folder / "my_metrics.py").write_text(source.replace("likely-01", "unlikely-01"))
+    said = facetflow.run(project, "plan", "--explain")[1]
+    assert re.search(r"metrics: .* because parameters\.own\.common_words \w+ → \w+, parameters\.own\.modality ", said)
+
+
+@pytest.mark.slow
+def test_a_metric_that_fails_publishes_nothing_and_says_why(project, facetflow):
+    (project.folder / "mine.py").write_text(
+        "from features.metrics.own import own_metric\n\n\n"
+        '@own_metric(reads="sentences")\ndef fragile(left, right):\n    return 1 / 0\n'
+    )
+    project.write(8, more='[metrics]\nown = ["mine.py"]\n')
+    code, said = facetflow.run(project, "build")
+    assert code == 2
+    words = " ".join(said.split())
+    assert "Nothing was published: Stage 'metrics' rejected 16 of 16 rows" in words
+    assert "16 of them as 'metric_failed' (metric 'fragile' of" in words
+    assert "mine.py' raised ZeroDivisionError: division by zero in line 6)" in words
+
+    project.write(8, more='[metrics]\nown = ["mine.py"]\n[training]\nfacets = ["fragil"]\n')
+    (project.folder / "mine.py").write_text("from features.metrics.own import own_metric\n")
+    code, said = facetflow.run(project, "build")
+    assert code == 1
+    assert "mine.py' has no metric; put @own_metric" in said.splitlines()[-1]
+
+
+def test_trees_and_frames_need_their_stage(project, capsys, blocks):
+    (project.folder / "mine.py").write_text(blocks["python"][1])
+    project.write(8, more='[metrics]\nown = ["mine.py"]\n')
+    assert run(["--project", str(project.folder / "facetflow.toml"), "plan"]) == 1
+    said = capsys.readouterr().err
+    assert "metric 'subjects' of" in said
+    assert "reads 'dependencies', which this project does not have; it has graphs, sentences" in said
+
+
+def test_metrics_of_trees_and_frames(blocks):
+    subjects, agents = load_files([MetricFile(path="page.py", source=blocks["python"][1])])
+    boys = DependencyTree(["Boys", "sleep"], ["boy", "sleep"], ["NOUN", "VERB"], [1, 1], ["nsubj", "ROOT"])
+    rain = DependencyTree(["Rain", "!"], ["rain", "!"], ["NOUN", "PUNCT"], [0, 0], ["ROOT", "punct"])
+    assert [subjects.score(boys, boys), subjects.score(boys, rain), subjects.score(rain, rain)] == [1.0, 0.0, 1.0]
+    sleep = Frames(["Boys", "sleep"], [Frame(1, (Span("ARG0", 0, 1), Span("V", 1, 2)))])
+    nothing = Frames(["Rain", "!"], [])
+    assert [agents.score(sleep, sleep), agents.score(sleep, nothing), agents.score(nothing, nothing)] == [1.0, 0.0, 1.0]
+
+
+def test_measure_and_score_take_the_file_too(tmp_path, blocks, capsys):
+    file = tmp_path / "my_metrics.py"
+    file.write_text(blocks["python"][0])
+    gold, parsed = tmp_path / "a.amr", tmp_path / "b.amr"
+    gold.write_text(CAN + MUST)
+    parsed.write_text(CAN + CAN)
+    words = tmp_path / "words.txt"
+    words.write_text("cat 1 0\nswim 0 1\n")
+    output = tmp_path / "scores.tsv"
+    options = ["-o", str(output), "--glove", str(words), "--metric-file", str(file)]
+    assert run(["measure", str(gold), str(parsed), *options]) == 0
+    table = pl.read_csv(output, separator="\t")
+    assert table.columns[-2:] == list(OWN)
+    assert table["modality"].to_list() == [1.0, 0.0]
+    # "A cat can swim ." and "A cat must swim .": four of six words.
+    assert table["common_words"].to_list() == pytest.approx([1.0, 4 / 6])
+
+    capsys.readouterr()
+    assert run(["score", str(gold), str(parsed), "--metric-file", str(file)]) == 0
+    said = capsys.readouterr().out
+    assert ["modality", "50.00", "50.00", "50.00"] in [line.split()[:4] for line in said.splitlines()]
+    file.write_text(blocks["python"][1])
+    assert run(["score", str(gold), str(parsed), "--metric-file", str(file)]) == 1
+    assert "my_metrics.py' has precision and recall: that takes one that reads graphs" in capsys.readouterr().err
+
+    file.write_text(blocks["python"][0])
+    gold.write_text(CAN.replace("# ::snt", "#") + MUST)
+    assert run(["measure", str(gold), str(parsed), *options]) == 2
+    assert "pair 1: metric 'common_words' reads sentences, and sentence a0 has none" in capsys.readouterr().err
+    assert pl.read_csv(output, separator="\t")["common_words"].null_count() == 1
