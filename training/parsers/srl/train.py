@@ -17,7 +17,7 @@ from features.errors import FacetflowError, InputError
 from features.parsers.devices import computes_in_bfloat16
 from features.parsers.srl.archive import OWN_SECTION, VOCABULARY, base_weights, write_archive
 from features.parsers.srl.conll import AnnotatedSentence, read_annotated
-from features.parsers.srl.evaluation import evaluate
+from features.parsers.srl.evaluation import evaluate, score_with_gold_predicates
 from features.parsers.srl.tagger import SrlTagger
 from features.parsers.srl.wordpieces import Wordpieces
 from training.jobs import write_json
@@ -79,7 +79,8 @@ def train(settings: SrlTrainingSettings, train_file: Path, dev_file: Path, outpu
     output.mkdir(parents=True, exist_ok=True)
 
     def score(current: "SrlBert") -> dict[str, Any]:
-        return evaluate(_tagger(current, wordpieces, labels), dev)
+        counts = score_with_gold_predicates(_tagger(current, wordpieces, labels), dev).total
+        return {"gold_predicates": {"f1": round(counts.f1, 4)}}
 
     loop = Loop(network, data, settings, folder=output, identity=identity, evaluate=score)
     _LOG.info("%d sentences, %d predicates, %d steps", len(sentences), len(data.marked), loop.steps)
@@ -94,7 +95,7 @@ def train(settings: SrlTrainingSettings, train_file: Path, dev_file: Path, outpu
         "base_digest": models.digest(folder),
         "steps": loop.steps,
         "seconds": round(seconds),
-        "scores": score(network),
+        "scores": evaluate(_tagger(network, wordpieces, labels), dev),
     }
     write_archive(
         finished, labels=labels, weights=network.state_dict(), configuration=_configuration(network, settings)
