@@ -60,8 +60,12 @@ Senses of lemmas never seen: {settings.frames.name if settings.frames else "the 
 {settings.epochs} epochs in batches of {settings.batch_size}, AdamW at {settings.learning_rate:g} (encoder \
 {settings.encoder_learning_rate:g}), linear decay, weights averaged over about {settings.average_over} steps, seed \
 {settings.seed}. Made by `python -m training.parsers.amr.train`.
-"""
+{_terms(settings.note)}"""
     (folder / CARD).write_text(text, encoding="utf-8")
+
+
+def _terms(note: str) -> str:
+    return f"\n## Terms\n\n{note}\n" if note else ""
 
 
 def _source_table(sources: Sequence[SourceReport]) -> str:

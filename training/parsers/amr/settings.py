@@ -81,6 +81,7 @@ class ParserTraining(BaseModel):
         dev_examples: sentences of dev, evenly chosen, that the log's accuracies are measured on.
         storage: of matrices in the model; int8 is half of float16.
         evaluations: files that the finished model is scored on, for its card, by name.
+        note: for the card: terms of the model, and what else a user should know.
         precision: `auto` is bfloat16 where the processor computes with it, else float32.
         device: `auto` is a GPU where there is one.
         threads: CPU threads; PyTorch's choice when missing.
@@ -114,6 +115,7 @@ class ParserTraining(BaseModel):
     dev_examples: Annotated[int, Field(ge=1)] = 500
     storage: Literal["int8", "float16"] = "int8"
     evaluations: dict[str, tuple[GraphSource, ...]] = {}
+    note: str = ""
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     device: str = "auto"
     threads: Annotated[int, Field(ge=1)] | None = None

@@ -25,7 +25,7 @@ _log = logging.getLogger("training")
 # With more or fewer epochs a training that was stopped goes on, at the rates of the new schedule.
 _MAY_CHANGE = {
     *("epochs", "log_every", "checkpoint_every", "dev_examples", "threads", "device", "output"),
-    *("name", "storage", "evaluations"),
+    *("name", "storage", "evaluations", "note"),
 }
 
 

@@ -1,0 +1,95 @@
+"""How fast and how good the embedded AMR parser is, beside amrlib with a model of BART-base's shape.
+
+    python benchmarks/amr_parsers.py                             the sentences of the built-in example
+    python benchmarks/amr_parsers.py gold.amr.gz --model FOLDER  sentences and graphs of a file, a model of one's own
+
+Times are from text to PENMAN in one process, everything loaded, the best of some runs: by the clock, and by processor
+time, which other work on the machine disturbs less. The peer has random
+weights: its output is worth nothing, its time is that of any BART-base parser, since it is made to write as many tokens
+as our graph of the sentence has, counted as whole words, brackets and roles (a real one writes some more, in pieces).
+"""
+
+import argparse
+import os
+import platform
+import re
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import torch
+from amrlib_peer.bart_base import load_peer
+
+from features.graphs.penman_files import read_blocks
+from features.parsers.embedded.amr_parser import model_folder
+from features.parsers.embedded.parser import EmbeddedParser, load_parser
+from training.parsers.amr.scoring import score_graphs
+
+EXAMPLE = Path(__file__).parents[1] / "features" / "corpora" / "example"
+_SERIALISED = re.compile(r"[()]|[^\s()]+")
+
+
+def main() -> None:
+    arguments = _arguments()
+    torch.set_num_threads(arguments.threads)
+    blocks = [block for file in arguments.graphs for block in read_blocks(file) if block.metadata.get("snt")]
+    texts = [block.metadata["snt"] for block in blocks]
+    words = sum(len(text.split()) for text in texts) / len(texts)
+    print(f"{len(texts)} sentences of {words:.1f} words, {arguments.threads} threads, torch {torch.__version__},")
+    print(f"Python {platform.python_version()}, {platform.machine()}, load {os.getloadavg()[0]:.1f}\n")
+    print(f"{'parser':44}{'load s':>8}{'sentences/s':>13}{'a core-second':>15}{'Smatch':>9}")
+    speed = 0.0
+    for precision in ("bfloat16", "float32"):
+        begun = time.perf_counter()
+        parser = load_parser(model_folder(arguments.model), device="cpu", precision=precision)
+        loaded = time.perf_counter() - begun
+        parser.parse(texts[: arguments.batch])
+        graphs, seconds, processor = _best(arguments.runs, lambda parser=parser: parser.parse(texts))
+        smatch = score_graphs(graphs, [block.text for block in blocks], ["smatch"])["smatch"].f1
+        speed = max(speed, len(texts) / seconds)
+        speeds = f"{len(texts) / seconds:13,.0f}{len(texts) / processor:15,.0f}"
+        print(f"{f'embedded, {precision}':44}{loaded:8.1f}{speeds}{100 * smatch:9.1f}")
+    if arguments.peer_sentences:
+        _time_peer(parser, texts[:: max(1, len(texts) // arguments.peer_sentences)], speed)
+
+
+def _time_peer(parser: EmbeddedParser, texts: Sequence[str], speed: float) -> None:
+    lengths = [len(_SERIALISED.findall(graph)) for graph in parser.parse(texts)]
+    with tempfile.TemporaryDirectory() as folder:
+        begun = time.perf_counter()
+        peer = load_peer(Path(folder), texts)
+        loaded = time.perf_counter() - begun
+    for beams in (1, 4):
+        seconds = peer.seconds(texts, lengths, beams)
+        theirs = len(texts) / seconds
+        name = f"amrlib, BART-base's shape, {beams} beam{'s' * (beams > 1)}"
+        print(f"{name:44}{loaded:8.1f}{theirs:13,.2f}{'':24}   embedded is {speed / theirs:,.0f} times as fast")
+
+
+def _best(runs: int, work: Callable[[], list[str]]) -> tuple[list[str], float, float]:
+    """Return the result, the least time by the clock and the least processor time."""
+    seconds, processor = [], []
+    for _ in range(runs):
+        begun, worked = time.perf_counter(), time.process_time()
+        result = work()
+        seconds.append(time.perf_counter() - begun)
+        processor.append(time.process_time() - worked)
+    return result, min(seconds), min(processor)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("graphs", nargs="*", type=Path, help="PENMAN files with ::snt")
+    parser.add_argument("--model", default="embedded", help="folder of a model")
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--runs", type=int, default=3, help="the best of so many runs is taken")
+    parser.add_argument("--peer-sentences", type=int, default=24, help="that amrlib is timed on; 0 for none")
+    arguments = parser.parse_args()
+    arguments.graphs = arguments.graphs or [EXAMPLE / "graphs_a.amr", EXAMPLE / "graphs_b.amr"]
+    return arguments
+
+
+if __name__ == "__main__":
+    main()
