@@ -1,0 +1,204 @@
+"""A graph in layers, from the root down: where its boxes and edges are (after Sugiyama et al. 1981).
+
+    rank       every edge leads down, as long as there is no cycle: a node lies below all that point to it
+    order      within a layer, nodes move to where their neighbours are until fewer edges cross
+    position   as near to the neighbours as the boxes beside it allow
+
+An edge over several layers runs through a way point in each of them, which is ordered and placed like a node.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+GAP = 15.0  # between two boxes of a layer
+_WAY = 10.0  # width of a way point
+_SWEEPS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Positions in pixels; the upper left corner of everything is 0, 0.
+
+    Args:
+        centres: x of the middle and y of the upper side of each box.
+        ways: for each edge the points it passes between its boxes, from the source to the target.
+        width: of everything.
+        height: of everything.
+    """
+
+    centres: list[tuple[float, float]]
+    ways: list[list[tuple[float, float]]]
+    width: float
+    height: float
+
+
+def lay_out(
+    sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]], labels: Sequence[float], rise: float
+) -> Layout:
+    """Lay a graph out; node 0 is the root.
+
+    Args:
+        sizes: width and height of each box.
+        edges: source and target of each edge; none from a node to itself.
+        labels: width of each edge's label, which stands at a way point of its own where the edge spans one layer.
+        rise: height between two layers of boxes.
+    """
+    ranks = _ranks(len(sizes), edges)
+    layers: list[list[int]] = [[] for _ in range(max(ranks) + 1)]
+    for node in _reading_order(len(sizes), edges):
+        layers[ranks[node]].append(node)
+    widths = [width for width, _ in sizes]
+    chains: list[list[int]] = []
+    links: list[tuple[int, int]] = []
+    for (source, target), label in zip(edges, labels, strict=True):
+        upper, lower = (source, target) if ranks[source] < ranks[target] else (target, source)
+        chain = [upper]
+        for rank in range(ranks[upper] + 1, ranks[lower]):
+            layers[rank].append(len(widths))
+            chain.append(len(widths))
+            widths.append(max(_WAY, label))
+        chain.append(lower)
+        links += pairwise(chain)
+        chains.append(chain if upper == source else chain[::-1])
+    _order(layers, links)
+    x = _place(layers, links, widths)
+    heights = [max((sizes[node][1] for node in layer if node < len(sizes)), default=0.0) for layer in layers]
+    tops = [sum(heights[:rank]) + rise * rank for rank in range(len(layers))]
+    rank_of = {node: rank for rank, layer in enumerate(layers) for node in layer}
+    return Layout(
+        centres=[(x[node], tops[ranks[node]]) for node in range(len(sizes))],
+        ways=[[(x[way], tops[rank_of[way]] + heights[rank_of[way]] / 2) for way in chain[1:-1]] for chain in chains],
+        width=max(x[node] + widths[node] / 2 for layer in layers for node in layer),
+        height=tops[-1] + heights[-1],
+    )
+
+
+def _ranks(n_nodes: int, edges: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the layer of each node: the longest way from the root, edges that close a cycle left out."""
+    below: list[list[int]] = [[] for _ in range(n_nodes)]
+    for source, target in edges:
+        below[source].append(target)
+    state, order, kept = [0] * n_nodes, list[int](), list[tuple[int, int]]()
+    for start in range(n_nodes):
+        # Depth first with a stack: 1 while a node is open, 2 when all below it is done.
+        stack = [(start, iter(below[start]))] if not state[start] else []
+        state[start] = state[start] or 1
+        while stack:
+            node, targets = stack[-1]
+            target = next(targets, -1)
+            if target < 0:
+                stack.pop()
+                state[node] = 2
+                order.append(node)
+            elif state[target] != 1:
+                kept.append((node, target))
+                if not state[target]:
+                    state[target] = 1
+                    stack.append((target, iter(below[target])))
+    into: list[list[int]] = [[] for _ in range(n_nodes)]
+    for source, target in kept:
+        into[target].append(source)
+    ranks = [0] * n_nodes
+    for node in reversed(order):
+        ranks[node] = max((ranks[source] + 1 for source in into[node]), default=0)
+    return ranks
+
+
+def _reading_order(n_nodes: int, edges: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the nodes as a reader of the graph meets them, which is a fair first order of the layers."""
+    below: list[list[int]] = [[] for _ in range(n_nodes)]
+    for source, target in edges:
+        below[source].append(target)
+    met: dict[int, None] = {}
+    for start in range(n_nodes):
+        stack = [start]
+        while stack:
+            node = stack.pop()
+            if node not in met:
+                met[node] = None
+                stack += reversed(below[node])
+    return list(met)
+
+
+def _order(layers: list[list[int]], links: Sequence[tuple[int, int]]) -> None:
+    """Sort each layer by the mean place of its neighbours, down and up again; keep the order with fewest crossings."""
+    above, below = _neighbours(links)
+    best, fewest = [list(layer) for layer in layers], _crossings(layers, links)
+    for sweep in range(_SWEEPS):
+        down = sweep % 2 == 0
+        for rank in range(1, len(layers)) if down else range(len(layers) - 2, -1, -1):
+            fixed = {node: place for place, node in enumerate(layers[rank - 1 if down else rank + 1])}
+            here = {node: place for place, node in enumerate(layers[rank])}
+            near = above if down else below
+            layers[rank].sort(key=_mean_place(near, fixed, here))
+        if (crossings := _crossings(layers, links)) < fewest:
+            best, fewest = [list(layer) for layer in layers], crossings
+    layers[:] = best
+
+
+def _mean_place(
+    near: dict[int, list[int]], fixed: dict[int, int], here: dict[int, int]
+) -> Callable[[int], tuple[float, int]]:
+    def key(node: int) -> tuple[float, int]:
+        places = [fixed[other] for other in near.get(node, ()) if other in fixed]
+        return (sum(places) / len(places) if places else here[node], here[node])
+
+    return key
+
+
+def _crossings(layers: Sequence[Sequence[int]], links: Sequence[tuple[int, int]]) -> int:
+    place = {node: at for layer in layers for at, node in enumerate(layer)}
+    rank = {node: number for number, layer in enumerate(layers) for node in layer}
+    count = 0
+    for number in range(len(layers) - 1):
+        ends = sorted((place[upper], place[lower]) for upper, lower in links if rank[upper] == number)
+        count += sum(a[1] > b[1] for at, a in enumerate(ends) for b in ends[at + 1 :] if a[0] < b[0])
+    return count
+
+
+def _neighbours(links: Sequence[tuple[int, int]]) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+    above: dict[int, list[int]] = {}
+    below: dict[int, list[int]] = {}
+    for upper, lower in links:
+        above.setdefault(lower, []).append(upper)
+        below.setdefault(upper, []).append(lower)
+    return above, below
+
+
+def _place(
+    layers: Sequence[Sequence[int]], links: Sequence[tuple[int, int]], widths: Sequence[float]
+) -> dict[int, float]:
+    """Return the x of each node's middle: as near to the mean of its neighbours as its layer allows."""
+    above, below = _neighbours(links)
+    x: dict[int, float] = {}
+    for layer in layers:
+        x.update(zip(layer, _spread([0.0] * len(layer), layer, widths), strict=True))
+    for sweep in range(2 * _SWEEPS):
+        for layer in layers if sweep % 2 == 0 else reversed(layers):
+            wanted = []
+            for node in layer:
+                others = above.get(node, []) + below.get(node, [])
+                wanted.append(sum(x[other] for other in others) / len(others) if others else x[node])
+            x.update(zip(layer, _spread(wanted, layer, widths), strict=True))
+    left = min(x[node] - widths[node] / 2 for layer in layers for node in layer)
+    return {node: value - left for node, value in x.items()}
+
+
+def _spread(wanted: Sequence[float], layer: Sequence[int], widths: Sequence[float]) -> list[float]:
+    """Return places in order, boxes not overlapping, with the least squared distance from the wanted ones.
+
+    Isotonic regression (pool adjacent violators) on the places less the room that the boxes before need.
+    """
+    room = [0.0]
+    for node, following in pairwise(layer):
+        room.append(room[-1] + (widths[node] + widths[following]) / 2 + GAP)
+    blocks: list[tuple[float, int]] = []  # mean and number of what is pooled
+    for place, before in zip(wanted, room, strict=True):
+        mean, count = place - before, 1
+        while blocks and blocks[-1][0] > mean:
+            other, others = blocks.pop()
+            mean, count = (mean * count + other * others) / (count + others), count + others
+        blocks.append((mean, count))
+    free = [mean for mean, count in blocks for _ in range(count)]
+    return [place + before for place, before in zip(free, room, strict=True)]

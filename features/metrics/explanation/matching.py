@@ -1,0 +1,71 @@
+"""Which items of two graphs find a partner: triples under an alignment of nodes, bags of labels one by one."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+
+from features.metrics.explanation.views import BagItem, Place, Triples, View
+
+Matches = list[tuple[Place, Place]]
+"""What of the first graph matches what of the second, each place once a side and item."""
+
+
+def match_triples(left: Triples, right: Triples, views: tuple[View, View], image: Mapping[int, int]) -> Matches:
+    """Return the triples that match when nodes lie on each other.
+
+    Args:
+        left: triples of the first graph.
+        right: of the second.
+        views: both graphs.
+        image: node of the first graph → node of the second.
+    """
+    theirs = set(right.nodes)
+    found = [
+        (Place("node", node), Place("node", image[node]))
+        for node in left.nodes
+        if image.get(node) in theirs and views[0].labels[node] == views[1].labels[image[node]]
+    ]
+    found += _pair_off(
+        (((image.get(a.node), a.role, a.value), a.place) for a in left.attributes),
+        (((a.node, a.role, a.value), a.place) for a in right.attributes),
+    )
+    found += _pair_off(
+        (((image.get(r.source), r.role, image.get(r.target)), r.place) for r in left.relations),
+        (((r.source, r.role, r.target), r.place) for r in right.relations),
+    )
+    return found
+
+
+def match_bags(left: Sequence[BagItem], right: Sequence[BagItem], image: Mapping[int, int]) -> Matches:
+    """Return a greatest number of pairs of equal labels; nodes that lie on each other come first.
+
+    Args:
+        left: items of the first graph.
+        right: of the second.
+        image: node of the first graph → node of the second.
+    """
+    aligned = _pair_off(
+        (((label, image.get(place.index)), place) for label, place in left if place.kind == "node"),
+        (((label, place.index), place) for label, place in right if place.kind == "node"),
+    )
+    ours, theirs = _without(left, [a for a, _ in aligned]), _without(right, [b for _, b in aligned])
+    return aligned + _pair_off(ours, theirs)
+
+
+def _pair_off(left: Iterable[tuple[Hashable, Place]], right: Iterable[tuple[Hashable, Place]]) -> Matches:
+    """Return pairs of items with equal keys, each item in at most one."""
+    waiting: defaultdict[Hashable, list[Place]] = defaultdict(list)
+    for key, place in right:
+        waiting[key].append(place)
+    return [(place, waiting[key].pop(0)) for key, place in left if waiting[key]]
+
+
+def _without(items: Sequence[BagItem], taken: list[Place]) -> list[BagItem]:
+    """Return the items but for one of each place that is taken: a node may be in a bag twice."""
+    left = list(taken)
+    kept = []
+    for item in items:
+        if item[1] in left:
+            left.remove(item[1])
+        else:
+            kept.append(item)
+    return kept
