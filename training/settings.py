@@ -30,6 +30,7 @@ PRESETS: dict[Preset, dict[str, Any]] = {
         "consistency": 10.0,
         "dropout": False,
         "epochs": 4,
+        "evaluate_every": 200,
     },
 }
 """`paper`: the paper's text. `released`: the configuration in the authors' repository (consistency on cosines times 5,
