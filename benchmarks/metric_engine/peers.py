@@ -9,24 +9,32 @@ Score = Callable[[str, str], float]
 
 @dataclass(frozen=True)
 class Peer:
-    """A tool, or why it is not there."""
+    """A tool, or how to get it.
+
+    Args:
+        name: tool, version, solver.
+        score: None when it is not installed.
+        same_triples: whether it takes the triples that are taken here, so that scores can be compared.
+        missing: how to install it.
+    """
 
     name: str
     score: Score | None
+    same_triples: bool = False
     missing: str = ""
 
 
 def peers() -> Iterator[Peer]:
     """Yield the peers that can be installed beside the project."""
     try:
-        yield Peer("smatch 1.0.4, hill-climbing", _smatch())
+        yield Peer("smatch 1.0.4, hill-climbing", _smatch(), same_triples=True)
     except ImportError:
-        yield Peer("smatch 1.0.4, hill-climbing", None, "pip install smatch==1.0.4")
+        yield Peer("smatch 1.0.4, hill-climbing", None, missing="pip install smatch==1.0.4")
     for solver, name in (("hillclimber", "hill-climbing"), ("ilp", "ILP")):
         try:
             yield Peer(f"smatchpp 1.8.0, {name}", _smatchpp(solver))
         except ImportError:
-            yield Peer(f"smatchpp 1.8.0, {name}", None, "pip install smatchpp==1.8.0 mip==2.0.0")
+            yield Peer(f"smatchpp 1.8.0, {name}", None, missing="pip install smatchpp==1.8.0 mip==2.0.0")
 
 
 def _smatch() -> Score:

@@ -2,7 +2,7 @@
 
 node of the tree:  cells still allowed, shares of the links
     repeat: value of each cell → assignment → bound          stop when bound < best + 1
-            the assignment, improved by climbing → best
+            the assignment, improved by climbing → best; once, an alignment grown cell by cell → best
             forbid each cell whose reduced cost shows that no alignment through it exceeds best
             move the shares of links on which the two ends disagree (Polyak step)
     still open: choose a cell; one child without it, one child with it and without the rest of its row and column
@@ -14,7 +14,7 @@ import numpy as np
 
 from features.metrics.alignment.assignment import Workspace, assign, make_workspace
 from features.metrics.alignment.bound import LocalSpace, make_local_space, value_cells
-from features.metrics.alignment.climbing import climb
+from features.metrics.alignment.climbing import climb, grow
 from features.metrics.alignment.problem import Problem, is_chosen, matches
 from features.metrics.compiled import kernel
 
@@ -22,6 +22,7 @@ _EPSILON = 1e-6  # bounds are sums of doubles; scores are whole numbers
 _STALL = 4  # iterations without progress before the step is shortened
 _SHORTEN = 0.6
 _PROGRESS = 1e-3
+_GROW = 8  # iteration of the root in which an alignment is grown: nine of ten pairs are closed before
 _RETRY = 2  # climb again only from alignments at most this much below the best
 
 START, BOUND, SEARCH, PROGRAM, OPEN = range(5)
@@ -150,6 +151,7 @@ def _tighten(
     least_bound = np.inf
     stalled = 0
     last_score = -1.0
+    is_root = best < 0
     work = 0.0
     for iteration in range(iterations):
         value_cells(problem, shares, allowed, stale, value, state.picked, state.local)
@@ -157,7 +159,8 @@ def _tighten(
         work += n_rows * n_cells
         score = matches(problem, state.column_of)
         found = state.column_of
-        is_open = bound >= max(score, best) + 1 - _EPSILON
+        tightest = min(bound, least_bound)  # an earlier bound still holds: no better alignment was forbidden since
+        is_open = tightest >= max(score, best) + 1 - _EPSILON
         if is_open and (iteration == 0 or (score >= best - _RETRY and score != last_score)):
             last_score = score
             state.climbed[:] = state.column_of
@@ -166,7 +169,13 @@ def _tighten(
         if score > best:
             best = score
             state.best_of[:] = found
-        if bound < best + 1 - _EPSILON:
+        if is_root and iteration == _GROW and tightest >= best + 1 - _EPSILON:
+            score = grow(problem, state.climbed, state.row_of, state.gain)
+            score = climb(problem, state.climbed, score, state.row_of, state.gain)
+            if score > best:
+                best = score
+                state.best_of[:] = state.climbed
+        if tightest < best + 1 - _EPSILON:
             return best, True, iteration + 1, work
         if work > work_left:
             break

@@ -107,6 +107,54 @@ def graph_pairs():
     return st.lists(st.tuples(amr_graphs(), amr_graphs()), min_size=1, max_size=5)
 
 
+_ANY_ROLES = st.one_of(
+    st.sampled_from([*_ROLES, "ARG0-of", "mod-of", "domain-of", "polarity-of", "consist-of-of", "op12", "snt1", "X_"]),
+    st.text(min_size=1, max_size=5),
+)
+_ANY_CONSTANTS = st.one_of(
+    st.sampled_from(
+        ["-", "+", "imperative", "expressive", "2", "2.50", "-1e3", "1,000", "9/11", "10:30", "2003-04-01"]
+    ),
+    st.sampled_from(['"New York"', '"a \\"quoted\\" word"', '"http://a.b/c?d=e#f"', '"Ω µ 名前"', '""', "Ann", "ANN_"]),
+    st.text(min_size=1, max_size=8),
+)
+
+
+@st.composite
+def any_graphs(draw) -> AmrGraph:
+    """Draw what a decoder may never have seen: parts apart, cycles, loops, parallel relations, any names at all."""
+    n = draw(st.integers(1, 8))
+    nodes = st.integers(0, n - 1)
+    names = st.one_of(st.sampled_from(_CONCEPTS), st.text(min_size=1, max_size=8))
+    return AmrGraph(
+        draw(st.lists(names, min_size=n, max_size=n)),
+        draw(st.lists(st.tuples(nodes, _ANY_ROLES, _ANY_CONSTANTS), max_size=6)),
+        draw(st.lists(st.tuples(nodes, _ANY_ROLES, nodes), max_size=12)),
+    )
+
+
+@pytest.fixture(scope="session")
+def any_graph_pairs():
+    """Return a strategy: lists of pairs of graphs that need not look like AMR."""
+    return st.lists(st.tuples(any_graphs(), any_graphs()), min_size=1, max_size=4)
+
+
+@pytest.fixture(scope="session")
+def renumber():
+    """Return a function that renumbers all nodes but the root, and shuffles the triples."""
+
+    def renumbered(graph: AmrGraph, seed: int) -> AmrGraph:
+        chance = random.Random(seed)
+        n = len(graph.concepts)
+        place = [0, *chance.sample(range(1, n), n - 1)]
+        concepts = [graph.concepts[place.index(position)] for position in range(n)]
+        attributes = [(place[node], role, value) for node, role, value in graph.attributes]
+        relations = [(place[source], role, place[target]) for source, role, target in graph.relations]
+        return AmrGraph(concepts, chance.sample(attributes, len(attributes)), chance.sample(relations, len(relations)))
+
+    return renumbered
+
+
 @pytest.fixture(scope="session")
 def write_penman():
     """Return a function that writes a graph as PENMAN in a random way: names, order of branches, what is inverted."""

@@ -1,5 +1,6 @@
 """What every metric promises, on random graphs; a metric that is not classified here fails."""
 
+import random
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from features.graphs.batch import GraphBatch
+from features.graphs.graph import AmrGraph
 from features.graphs.table import graphs_frame
 from features.metrics import ALGORITHM_VERSION, METRICS, measure
 from features.metrics.metric import Comparison
@@ -159,3 +161,84 @@ def test_a_pair_has_the_same_score_alone_and_in_company(data, graph_pairs, no_ve
     together = scores(left, right, no_vectors)
     alone = pl.concat([scores([first], [second], no_vectors) for first, second in pairs[:2]])
     assert_same(together[:2], alone)
+
+
+def assert_lawful(left: list[AmrGraph], right: list[AmrGraph], vectors, renumber, seed: int) -> None:
+    """Check bounds, symmetry, identity, renaming and the order of triples, for every metric."""
+    forth, back = scores(left, right, vectors), scores(right, left, vectors)
+    for name, metric in METRICS.items():
+        assert forth[name].is_finite().all(), name
+        assert forth[name].is_between(*metric.range).all(), (name, forth[name].to_list())
+    assert_same(forth, back)
+    left_again, right_again = ([renumber(graph, seed + at) for at, graph in enumerate(side)] for side in (left, right))
+    assert_same(forth, scores(left_again, right_again, vectors))
+    for same in (scores(left, left, vectors), scores(left, left_again, vectors)):
+        for name in METRICS:
+            np.testing.assert_allclose(same[name], 1.0, rtol=0, atol=TOLERANCE, err_msg=name)
+    for name in ALIGNED_METRICS:
+        assert forth[f"{name}_optimal"].all(), name
+
+
+@on_random_graphs
+@given(data=st.data(), seed=seeds)
+def test_the_laws_hold_for_graphs_of_any_kind(data, seed, any_graph_pairs, renumber, no_vectors):
+    """Parts apart, cycles, loops, parallel relations, roles nobody knows, constants of every kind."""
+    left, right = map(list, zip(*data.draw(any_graph_pairs), strict=True))
+    assert_lawful(left, right, no_vectors, renumber, seed)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 20, 60, 120, 200])
+def test_the_laws_hold_for_graphs_of_any_size(n, renumber, no_vectors):
+    chance = random.Random(n)
+    concepts = [f"concept-{number:02}" for number in range(80)]
+    relations = [
+        (chance.randrange(max(0, i - 5), i), chance.choice(["ARG0", "ARG1", "mod", "time"]), i) for i in range(1, n)
+    ]
+    relations += [(chance.randrange(n), "ARG2", chance.randrange(n)) for _ in range(n // 10)]
+    attributes = [(node, "quant", str(node)) for node in range(0, n, 9)]
+    graph = AmrGraph(chance.choices(concepts, k=n), attributes, relations)
+    renamed = [name if chance.random() < 0.9 else chance.choice(concepts) for name in graph.concepts]
+    assert_lawful([graph], [AmrGraph(renamed, attributes[1:], relations)], no_vectors, renumber, n)
+
+
+def test_a_chain_a_star_and_a_ring_of_two_hundred_equal_nodes(renumber, no_vectors):
+    """Every node looks like every other; only its place tells it apart."""
+    concepts = ["thing"] * 200
+    chain = AmrGraph(concepts, [], [(i, "ARG1", i + 1) for i in range(199)])
+    star = AmrGraph(concepts, [], [(0, "ARG1", i) for i in range(1, 200)])
+    ring = AmrGraph(concepts, [], [(i, "ARG1", (i + 1) % 200) for i in range(200)])
+    for graph in (chain, star, ring):
+        same = scores([graph], [renumber(graph, 1)], no_vectors)
+        for name in METRICS:
+            np.testing.assert_allclose(same[name], 1.0, rtol=0, atol=TOLERANCE, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    "constants",
+    [
+        "- +",
+        "imperative expressive interrogative",
+        "2 2.0 -2 1e3",
+        '"New York" "new york"',
+        "9/11 10:30 2003-04-01",
+        '"" "a"',
+    ],
+)
+def test_constants_of_every_kind_are_compared(constants, no_vectors):
+    """A graph with a constant is itself, is not the graph without it, and is between the two when half is changed."""
+    first, *others = (
+        constants.split(" ") if '"' not in constants else [f'"{name}"' for name in constants.split('"')[1::2]]
+    )
+    batch = GraphBatch.from_penman([f"(t / thing :value {first} :time (n / now))"] * 3)
+    other = GraphBatch.from_penman(
+        [
+            f"(t / thing :value {first} :time (n / now))",
+            "(t / thing :time (n / now))",
+            f"(t / thing :value {others[0]} :time (n / now))",
+        ]
+    )
+    frame = measure(batch, other, no_vectors, ["smatch", "unlabeled", "wlk", "wwlk"])
+    for name in ("smatch", "unlabeled", "wlk", "wwlk"):
+        same, without, _ = frame[name]
+        assert same == pytest.approx(1.0, abs=TOLERANCE)
+        assert without < 1.0
