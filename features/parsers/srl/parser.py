@@ -127,7 +127,7 @@ def _load(settings: SrlSettings, path: Path, _stamp: object) -> SrlParser:
     return SrlParser(tagger, settings)
 
 
-def load_tagger(path: Path, *, device: str = "cpu", batch_pieces: int = 4096, precision: str = "auto") -> SrlTagger:
+def load_tagger(path: Path, *, device: str = "cpu", batch_pieces: int = 2048, precision: str = "auto") -> SrlTagger:
     """Build the tagger of an archive.
 
     Args:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Words = Sequence[str]
 
-_MULTIPLE = 8  # each new shape of a matrix costs the CPU's library a fresh plan
+_MULTIPLE = 2  # most sequences are short: padding to eight costs a tenth of the time
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class SrlTagger:
         wordpieces: Wordpieces,
         labels: Sequence[str],
         *,
-        batch_pieces: int = 4096,
+        batch_pieces: int = 2048,
         threshold: float = 0.5,
         bfloat16: bool = False,
     ) -> None:
