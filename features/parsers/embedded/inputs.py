@@ -62,8 +62,8 @@ class WordPieces:
         self._known: dict[str, tuple[list[int], tuple[int, int, int]]] = {}
 
     def spelt_words(self) -> set[str]:
-        """Return the pieces that are whole words of letters."""
-        return {piece for piece in self._tokenizer.get_vocab() if piece.isalpha()}
+        """Return the pieces that are whole words: of letters, and longer than most fragments."""
+        return {piece for piece in self._tokenizer.get_vocab() if piece.isalpha() and len(piece) > 2}
 
     def count(self, words: Sequence[Word]) -> int:
         """Return how many word pieces a sentence has."""

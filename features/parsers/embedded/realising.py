@@ -11,7 +11,7 @@ from typing import NamedTuple
 from features.parsers.embedded.edit_scripts import apply_script, is_script
 from features.parsers.embedded.nodes import constant, is_concept, name
 from features.parsers.embedded.vocabulary import INSIDE, NAME, NOTHING, NUMBER, STRING, Vocabulary
-from features.parsers.embedded.words import Word, number_at
+from features.parsers.embedded.words import Word, number_at, spelt_number
 
 _BEGINS_LIKE_A_CONCEPT = re.compile(r"[^\W_]")
 _NOT_IN_A_CONCEPT = re.compile(r"[\s()\":/~]")
@@ -59,7 +59,8 @@ def realise(
             if label == NAME:
                 nodes.append(name(_covered(text, words, primaries, position, vocabulary)))
             elif label == NUMBER:
-                nodes.append(constant(number_at(spellings, position) or _quoted(spellings[position])))
+                word = spellings[position]
+                nodes.append(constant(number_at(spellings, position) or spelt_number(word) or _quoted(word)))
             elif label == STRING:
                 nodes.append(constant(_quoted(spellings[position])))
             else:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from features.parsers.embedded.vocabulary import Vocabulary
 
-_PRIOR_WEIGHT = 0.3
+_PRIOR_WEIGHT = 0.5
 _FIRST = "01"
 
 

@@ -21,6 +21,13 @@ _WORD = re.compile(
 )
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 _POWERS = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_SPELT_NUMBERS = {
+    **{word: str(value) for value, word in enumerate(f"{_UNITS} seventeen eighteen nineteen".split())},
+    **{word: str(10 * value) for value, word in enumerate(_TENS.split(), start=2)},
+    **{word: str(value) for word, value in _POWERS.items()},
+}
 
 
 class Word(NamedTuple):
@@ -54,6 +61,15 @@ def number_at(words: Sequence[str], position: int) -> str | None:
         return digits
     value = float(digits) * _POWERS[following]
     return str(int(value)) if abs(value - round(value)) < 1e-6 else repr(round(value, 6))
+
+
+def spelt_number(word: str) -> str | None:
+    """Return the value of a number that is written in letters; None for any other word.
+
+    >>> spelt_number("Fifty")
+    '50'
+    """
+    return _SPELT_NUMBERS.get(word.lower())
 
 
 def spelling_features(word: str) -> tuple[int, int, int]:

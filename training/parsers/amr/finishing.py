@@ -23,7 +23,7 @@ _log = logging.getLogger("training")
 MODEL = "model"
 """Folder of the finished model, in the output folder."""
 
-_STEPS = {"arc": (0.0, 0.5, 1.0), "primary": (0.0, -0.5, -1.0), "wrapper": (0.0, -0.5, -1.0)}
+_STEPS = {"wrapper": (-0.3, -0.6, -0.9), "primary": (0.2, -0.2), "arc": (0.25, 0.75, 1.0)}
 
 
 def describe(settings: ParserTraining, vocabulary: Vocabulary, base_digest: str) -> Description:

@@ -2,7 +2,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from features.parsers.embedded.words import CASINGS, SPELLINGS, SUFFIXES, number_at, spelling_features, split_words
+from features.parsers.embedded.words import (
+    CASINGS,
+    SPELLINGS,
+    SUFFIXES,
+    number_at,
+    spelling_features,
+    spelt_number,
+    split_words,
+)
 
 
 @pytest.mark.parametrize(
@@ -41,6 +49,13 @@ def test_words_cover_all_that_can_be_seen(text: str) -> None:
 )
 def test_numbers(words: list[str], value: str | None) -> None:
     assert number_at(words, 0) == value
+
+
+def test_numbers_in_letters() -> None:
+    assert [spelt_number(word) for word in ("Twelve", "nineteen", "eighty", "million", "boy")] == [
+        *("12", "19", "80", "1000000"),
+        None,
+    ]
 
 
 @given(st.text(min_size=1))
