@@ -23,10 +23,9 @@ from training.parsers.amr.settings import GraphSource, HeldOut, ParserTraining
 _log = logging.getLogger("training")
 
 # With more or fewer epochs a training that was stopped goes on, at the rates of the new schedule.
-_MAY_CHANGE = {
-    *("epochs", "log_every", "checkpoint_every", "dev_examples", "threads", "device", "output"),
-    *("name", "storage", "evaluations", "note"),
-}
+_MAY_CHANGE = ("epochs", "log_every", "checkpoint_every", "dev_examples", "threads", "device", "output")
+_OF_THE_CARD = ("name", "storage", "evaluations", "note")
+_BY_CONTENT = ("train", "dev", "held_out", "frames", "base")
 
 
 def train(settings: ParserTraining) -> Path | None:
@@ -87,11 +86,13 @@ def train(settings: ParserTraining) -> Path | None:
 
 
 def identity_of(settings: ParserTraining, base_digest: str) -> str:
-    """Return a hash of all that the weights depend on: settings, files and base encoder."""
+    """Return a hash of all that the weights depend on: settings, base encoder, and files, wherever they lie."""
+    shares = [(source.kind, source.skip_first, source.skip_last, source.share) for source in settings.train]
     files: list[GraphSource | HeldOut] = [*settings.train, *settings.dev, *settings.held_out]
     parts = [
-        settings.model_dump_json(exclude=_MAY_CHANGE),
+        settings.model_dump_json(exclude={*_MAY_CHANGE, *_OF_THE_CARD, *_BY_CONTENT}),
         base_digest,
+        repr(shares),
         *(models.digest(file.path) for file in files),
         models.digest(settings.frames) if settings.frames else "",
     ]

@@ -18,7 +18,7 @@ from training.parsers.amr.corpus import read_source
 from training.parsers.amr.loop import Loop
 from training.parsers.amr.scoring import score_parser
 from training.parsers.amr.settings import GraphSource, ParserTraining
-from training.parsers.amr.train import main, train
+from training.parsers.amr.train import identity_of, main, train
 
 pytestmark = pytest.mark.slow  # the network is trained once, in about half a minute
 
@@ -140,3 +140,16 @@ def test_wrong_settings_are_named(tmp_path: Path, make_settings: Callable[..., P
     with pytest.raises(SettingsError, match=next(iter(wrong))):
         ParserTraining.read(path)
     assert next(iter(wrong)) in json.loads(path.read_text())
+
+
+def test_a_training_is_known_by_the_content_of_its_files(tmp_path: Path, make_settings: Callable[..., Path]) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    identities = []
+    for folder in (first, second):
+        folder.mkdir()
+        identities.append(identity_of(ParserTraining.read(make_settings(folder, epochs=len(identities) + 1)), "base"))
+    assert identities[0] == identities[1]
+    (second / "train.amr").write_text((second / "train.amr").read_text().replace("boy", "lad"), encoding="utf-8")
+    changed = ParserTraining.read(second / "settings.json")
+    assert identity_of(changed, "base") != identities[1]
+    assert identity_of(ParserTraining.read(make_settings(first, seed=1)), "base") != identities[0]
