@@ -96,13 +96,18 @@ def beside_peers(pairs: Pairs, arguments: argparse.Namespace) -> None:
 
 
 def proofs(pairs: Pairs, arguments: argparse.Namespace) -> None:
-    """Print what proves the alignments."""
-    print(f"\n{'optimum proven by':36}{'start':>9}{'bound':>9}{'search':>9}{'ILP':>9}{'open':>9}")
+    """Print what proves the alignments, and how fast, the triples being there."""
+    titles = ("start", "bound", "search", "ILP", "open")
+    print(f"\n{'optimum proven by':36}" + "".join(f"{title:>9}" for title in titles) + f"{'pairs/s':>12}")
     comparison = pairs.comparison()
     for name, triples_of in ALIGNED.items():
-        found = best_alignments(triples_of(comparison.readings), comparison.first, comparison.second)
+        triples = triples_of(comparison.readings)
+        found = best_alignments(triples, comparison.first, comparison.second)
+        spent = best(
+            arguments.runs, lambda triples=triples: best_alignments(triples, comparison.first, comparison.second)
+        )
         shares = np.bincount(found.closed_by, minlength=5) / len(pairs)
-        print(f"{name:36}" + "".join(f"{share:9.2%}" for share in shares))
+        print(f"{name:36}" + "".join(f"{share:9.2%}" for share in shares) + f"{len(pairs) / spent:12,.0f}")
 
 
 def growth(pairs: Pairs, arguments: argparse.Namespace) -> None:
