@@ -2,15 +2,18 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from features import models
 from features.models import digest
 from features.parsers.devices import use_threads
-from features.parsers.embedded.parser import EmbeddedParser, load_parser
 from features.parsers.embedded.storage import DESCRIPTION_FILE, WEIGHTS_FILE, read_base
 from features.parsers.settings import AmrSettings
 from features.stages import Reject
 from features.types import RejectCode
+
+if TYPE_CHECKING:
+    from features.parsers.embedded.parser import EmbeddedParser
 
 BUILT_IN = "embedded"
 """What a user writes for the model that comes with the project."""
@@ -24,7 +27,7 @@ class EmbeddedAmrParser:
         max_words: longer sentences are rejected before they come here.
     """
 
-    def __init__(self, parser: EmbeddedParser, max_words: int) -> None:
+    def __init__(self, parser: "EmbeddedParser", max_words: int) -> None:
         self._parser = parser
         self.name = f"embedded/{parser.description.name}"
         self.max_words = max_words
@@ -99,6 +102,8 @@ def load_embedded(settings: AmrSettings) -> EmbeddedAmrParser:
         ModelError: model or base encoder is missing or damaged.
         SettingsError: the device is not there.
     """
+    from features.parsers.embedded.parser import load_parser  # compiles; a plan needs the digest only
+
     use_threads(settings.threads)
     parser = load_parser(
         model_folder(settings.model),

@@ -9,7 +9,9 @@ def test_parser_and_training_import_without_store_and_orchestration_and_without_
     program = (
         "import sys\n"
         f"sys.modules.update(dict.fromkeys({_ABSENT!r}))\n"
-        "import features.parsers.amr, training.parsers.amr.train\n"
+        "import features.parsers.amr, features.parsers.recipes\n"
+        "assert 'numba' not in sys.modules\n"
+        "import training.parsers.amr.train\n"
         "assert 'torch' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", program], cwd=root, check=True, timeout=120)
