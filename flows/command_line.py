@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "evaluate": "Evaluate an encoder on pairs and on human ratings.",
     "explain": "Say in which facets two sentences agree and differ.",
     "measure": "Measure pairs of AMR graphs or sentences.",
+    "align": "Say which nodes and triples of pairs of AMR graphs match.",
     "score": "Score parsed graphs, or a tagger, beside gold ones.",
     "parse": "Parse sentences into graphs, trees or semantic roles.",
     "report": "Show the scores of an encoder, and write its report again.",

@@ -4,6 +4,7 @@ runs/<name>/
 ├── train.json      TrainingJob         ├── evaluate.json   EvaluationJob
 ├── checkpoint.pt   while it trains     ├── metrics.json    scores
 ├── progress.jsonl  losses and rates    ├── pairs.parquet   measured and predicted values
+│                                       ├── graphs.json     what matches in a few pairs of graphs
 ├── training.json   how it went         └── report.html     the same to look at
 └── encoder/        loads with SentenceTransformer; facets.json, README.md
 """

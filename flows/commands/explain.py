@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from features.metrics.explanation.pair import GraphPair
     from training.explain import Explanation
 
 _LEGEND = """\
@@ -28,10 +29,29 @@ standing    share of dev pairs that agree less in the facet"""
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A table (TSV, CSV, JSONL, Parquet) with the columns sentence_a and sentence_b, instead of two sentences.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Write JSON, one line a pair.")
+@click.option(
+    "--graphs",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="PENMAN file with the graphs, found by ::snt; may be repeated. Without it the store is asked, then a parser.",
+)
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a page that opens offline, with graphs drawn.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Write JSON, one line a pair; with --graphs, what matches too.")
 @click.pass_obj
 def explain(
-    project: Path, /, *, sentences: tuple[str, ...], model: Path | None, table: Path | None, as_json: bool
+    project: Path,
+    /,
+    *,
+    sentences: tuple[str, ...],
+    model: Path | None,
+    table: Path | None,
+    graphs: tuple[Path, ...],
+    html: Path | None,
+    as_json: bool,
 ) -> None:
     """Say how similar two SENTENCES are, and in which facets they agree and differ."""
     import json
@@ -39,15 +59,40 @@ def explain(
 
     from flows.project import load
     from training.explain import explain as explain_pairs
-    from training.jobs import latest_encoder
+    from training.jobs import latest_encoder, write_text
 
     pairs = _pairs(sentences, table)
     folder = model if model is not None else latest_encoder(load(project).runs)
-    for explanation in explain_pairs(folder, pairs):
+    explanations = explain_pairs(folder, pairs)
+    found, origin = _explain_graphs(project, explanations, graphs) if graphs or html is not None else ({}, "")
+    if html is not None:
+        from training.explanation_page import render_explanations
+
+        write_text(html, render_explanations(explanations, found, folder.parent.name, origin))
+        click.echo(f"Wrote {html} ({origin}).", err=True)
+    for position, explanation in enumerate(explanations):
         if as_json:
-            click.echo(json.dumps(asdict(explanation), ensure_ascii=False, allow_nan=False))
-        else:
+            pair = {"graphs": asdict(found[position])} if position in found else {}
+            click.echo(json.dumps(asdict(explanation) | pair, ensure_ascii=False, allow_nan=False))
+        elif html is None:
             _print(explanation)
+
+
+def _explain_graphs(
+    project: Path, explanations: "Sequence[Explanation]", files: Sequence[Path]
+) -> "tuple[dict[int, GraphPair], str]":
+    """Return position → what matches in the graphs of a pair, and where these are from."""
+    from features.metrics.explanation.pair import explain_graphs
+    from features.sentence_graphs import find_graphs, label_vectors, pairs_with_graphs
+    from flows.project import load
+
+    texts = [(explanation.sentence_a, explanation.sentence_b) for explanation in explanations]
+    settings = load(project) if project.exists() else None
+    distinct = list(dict.fromkeys(text for pair in texts for text in pair))
+    found, origin = find_graphs(distinct, files, settings.store if settings is not None else None)
+    pairs = pairs_with_graphs(texts, found)
+    vectors = label_vectors(found.values(), settings.label_vectors if settings is not None else None)
+    return dict(zip(pairs, explain_graphs(list(pairs.values()), vectors), strict=True)), origin
 
 
 def _pairs(sentences: Sequence[str], table: Path | None) -> list[tuple[str, str]]:

@@ -1,5 +1,6 @@
 """docs/own_metrics.md, done as it says: from a file to a column of the store and a facet of a trained encoder."""
 
+import json
 import re
 from pathlib import Path
 
@@ -88,10 +89,22 @@ def test_from_a_file_to_a_column_and_a_facet(project, facetflow, blocks):
     assert layout.names == (*METRIC_NAMES, *OWN)
     code, said = facetflow.run(project, "evaluate", "--split", "train")
     assert code == 0, said
-    assert "common_words" in (project.folder / "runs" / "own" / "report.html").read_text()
+    report = (project.folder / "runs" / "own" / "report.html").read_text()
+    assert "common_words" in report
+    assert "What matches in graphs" in report
     code, said = facetflow.run(project, "explain", "Cats can swim.", "Cats must swim.")
     assert code == 0, said
     assert {line.split()[0] for line in said.splitlines() if line.strip()} >= {*METRIC_NAMES, *OWN}
+
+    stored = project.store.read("sentences")["text"].to_list()[:2]
+    code, said = facetflow.run(project, "explain", *stored, "--html", "page.html")
+    assert code == 0, said
+    page = (project.folder / "page.html").read_text()
+    assert "graphs of the store" in page
+    assert (page.count("<svg"), page.count("<h1>")) == (1, 1)
+    code, said = facetflow.run(project, "explain", *stored, "--graphs", "graphs.amr", "--json")
+    assert code == 0, said
+    assert json.loads(said)["graphs"]["facets"][0]["name"] == "smatch"
 
     source = (project.folder / "my_metrics.py").read_text()
     (project.folder / "my_metrics.py").write_text(source.replace("likely-01", "unlikely-01"))

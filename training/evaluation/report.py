@@ -1,41 +1,31 @@
 """The report of an evaluation: one HTML file that opens offline, with its style, plots and examples inside."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
-from importlib.resources import files
 from typing import Any
 
 import polars as pl
 
+from features.metrics.explanation.legend import show_pair
 from training.evaluation.figures import draw_course, draw_distributions, draw_facets, draw_predictions
-from training.evaluation.tables import UNDEFINED, ScoreTable, hundred, score_tables
-
-_PAGE = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-{style}</style>
-</head>
-<body>
-<main>
-{body}
-</main>
-</body>
-</html>
-"""
+from training.evaluation.graph_pairs import DrawnPair
+from training.evaluation.page import explanation_card, folded, render_page
+from training.evaluation.tables import ScoreTable, hundred, score_tables
 
 
-def render_report(scores: Mapping[str, Any], pairs: pl.DataFrame, training: Mapping[str, Any]) -> str:
+def render_report(
+    scores: Mapping[str, Any],
+    pairs: pl.DataFrame,
+    training: Mapping[str, Any],
+    graphs: Sequence[DrawnPair] = (),
+) -> str:
     """Return the report as HTML. Every text from data is escaped; nothing is fetched from anywhere.
 
     Args:
         scores: content of metrics.json.
         pairs: content of pairs.parquet.
         training: content of the encoder's training.json.
+        graphs: content of graphs.json.
     """
     names = [row["name"] for row in scores["facets"]["rows"]]
     tables = score_tables(scores)
@@ -46,12 +36,15 @@ def render_report(scores: Mapping[str, Any], pairs: pl.DataFrame, training: Mapp
         "<h2>Facets against metrics</h2>",
         "<p>A facet is good when its similarity orders pairs of sentences as its metric orders their graphs.</p>",
         draw_facets(scores["facets"]["rows"]),
-        _folded("The numbers", _table(tables[0])),
+        folded("The numbers", _table(tables[0])),
         "<h2>Similarity against people</h2>" if scores["ratings"] else "",
         *(_table(table) for table in tables[1:]),
         "<h2>Examples</h2>" if scores["examples"] else "",
         _EXAMPLES if scores["examples"] else "",
-        *(_example(example) for example in scores["examples"]),
+        *(explanation_card(example) for example in scores["examples"]),
+        "<h2>What matches in graphs</h2>" if graphs else "",
+        _GRAPHS if graphs else "",
+        *(_drawn(drawn, f"graphs{number}") for number, drawn in enumerate(graphs)),
         "<h2>Predicted and measured</h2>",
         "<p>Each hexagon is darker the more pairs lie in it; on the dashed line a prediction is exact.</p>",
         draw_predictions(pairs, names),
@@ -60,18 +53,26 @@ def render_report(scores: Mapping[str, Any], pairs: pl.DataFrame, training: Mapp
         draw_distributions(pairs, names),
         "<h2>Training</h2>",
         draw_course(training["history"], training["best_step"]) if len(training["history"]) > 1 else "",
-        _folded("Settings", _facts(training["settings"])),
-        _folded("Origin", _facts(_identity(scores, training))),
+        folded("Settings", _facts(training["settings"])),
+        folded("Origin", _facts(_identity(scores, training))),
     ]
-    style = (files("training.evaluation") / "report.css").read_text(encoding="utf-8")
-    title = escape(f"facetflow: encoder from {scores['backbone']}")
-    return _PAGE.format(title=title, style=style, body="\n".join(part for part in body if part))
+    return render_page(f"facetflow: encoder from {scores['backbone']}", "\n".join(part for part in body if part))
 
 
 _EXAMPLES = (
     "<p>For some facets, the evaluated pair that is similar as a whole and agrees least in that facet. Standing is the "
     "share of dev pairs that agree less; the facets that stand highest and lowest are marked.</p>"
 )
+
+
+_GRAPHS = (
+    "<p>Pairs that the metrics find most, middling and least similar, by Smatch. Choose a facet to see what it reads "
+    "and what of that matches.</p>"
+)
+
+
+def _drawn(drawn: DrawnPair, name: str) -> str:
+    return f"<h3>{escape(drawn.which)}</h3>{show_pair(drawn.pair, (drawn.sentence_a, drawn.sentence_b), name)}"
 
 
 def _origin(scores: Mapping[str, Any]) -> str:
@@ -104,36 +105,6 @@ def _table(table: ScoreTable) -> str:
         f'<div class="scroll"><table><caption>{escape(table.title)}</caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{note}"
     )
-
-
-def _example(example: Mapping[str, Any]) -> str:
-    measured = example["measured"] or {}
-    rows = []
-    for facet in example["facets"]:
-        standing = facet["standing"]
-        bar = "" if standing is None else f'<span class="bar"><i style="width:{100 * standing:.0f}%"></i></span>'
-        cells = [
-            f'<span class="{facet["mark"]}">{escape(facet["name"])}</span>' if facet["mark"] else escape(facet["name"]),
-            f"{facet['similarity']:.2f}",
-            f"{facet['prediction']:.2f}",
-            f"{measured[facet['name']]:.2f}" if facet["name"] in measured else UNDEFINED,
-            f"{bar} {UNDEFINED if standing is None else f'{100 * standing:.0f} %'}",
-        ]
-        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
-    marks = {facet["mark"]: facet["name"] for facet in example["facets"] if facet["mark"]}
-    verdict = f"similarity {example['similarity']:.2f}"
-    if marks:
-        verdict += f"; highest {marks['highest']}, lowest {marks['lowest']}"
-    header = "".join(f"<th>{title}</th>" for title in ("facet", "similarity", "predicted", "measured", "standing"))
-    table = f'<div class="scroll"><table><thead><tr>{header}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
-    return (
-        f'<div class="example"><p>{escape(example["sentence_a"])}</p><p>{escape(example["sentence_b"])}</p>'
-        f'<p class="quiet">{escape(verdict)}</p>{_folded("All facets", table)}</div>'
-    )
-
-
-def _folded(title: str, content: str) -> str:
-    return f"<details><summary>{escape(title)}</summary>{content}</details>"
 
 
 def _facts(values: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ from features import models
 from features.errors import InputError, SettingsError
 from features.files import write_table
 from training.evaluation.facets import EmbeddedPairs, score_facets
+from training.evaluation.graph_pairs import GRAPHS_FILE, as_json, choose_pairs, read_drawn
 from training.evaluation.ratings import score_ratings
 from training.explain import explain_embeddings, load_encoder
 from training.facets import FacetLayout, cosines
@@ -54,7 +55,7 @@ class Embedder:
 
 
 def evaluate(job: EvaluationJob) -> dict[str, Any]:
-    """Evaluate an encoder and write metrics.json, pairs.parquet and report.html.
+    """Evaluate an encoder and write metrics.json, graphs.json, pairs.parquet and report.html.
 
     Args:
         job: what to evaluate on.
@@ -121,6 +122,7 @@ def evaluate(job: EvaluationJob) -> dict[str, Any]:
     write_json(job.output / "evaluate.json", job.model_dump(mode="json"))
     write_table(table, job.output / PAIRS_FILE)
     write_json(job.output / METRICS_FILE, scores)
+    write_json(job.output / GRAPHS_FILE, as_json(choose_pairs(held_out, job.source)))
     write_text(job.encoder / "README.md", write_card(training, scores))
     write_report(job.output, job.encoder)
     return scores
@@ -130,7 +132,7 @@ def write_report(folder: Path, encoder: Path) -> Path:
     """Write report.html from the files that an evaluation left in a folder.
 
     Args:
-        folder: with metrics.json and pairs.parquet.
+        folder: with metrics.json, graphs.json and pairs.parquet.
         encoder: folder of the encoder.
 
     Returns:
@@ -144,7 +146,10 @@ def write_report(folder: Path, encoder: Path) -> Path:
     if not (folder / METRICS_FILE).exists():
         raise InputError(f"{str(folder)!r} has no {METRICS_FILE}; run `facetflow evaluate` first")
     html = render_report(
-        read_json(folder / METRICS_FILE), pl.read_parquet(folder / PAIRS_FILE), read_json(encoder / TRAINING_FILE)
+        read_json(folder / METRICS_FILE),
+        pl.read_parquet(folder / PAIRS_FILE),
+        read_json(encoder / TRAINING_FILE),
+        read_drawn(folder / GRAPHS_FILE),
     )
     write_text(folder / REPORT_FILE, html)
     return folder / REPORT_FILE

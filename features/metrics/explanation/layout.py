@@ -41,7 +41,7 @@ def lay_out(
     Args:
         sizes: width and height of each box.
         edges: source and target of each edge; none from a node to itself.
-        labels: width of each edge's label, which stands at a way point of its own where the edge spans one layer.
+        labels: width of each edge's label, which there is room for above the target, or at a way point.
         rise: height between two layers of boxes.
     """
     ranks = _ranks(len(sizes), edges)
@@ -58,6 +58,8 @@ def lay_out(
             layers[rank].append(len(widths))
             chain.append(len(widths))
             widths.append(max(_WAY, label))
+        if len(chain) == 1:
+            widths[lower] = max(widths[lower], label)
         chain.append(lower)
         links += pairwise(chain)
         chains.append(chain if upper == source else chain[::-1])

@@ -8,6 +8,7 @@ from features.metrics.explanation.pair import FacetMatch, GraphPair
 PAGE_STYLE = (
     STYLE
     + f"""\
+.pair {{ margin-top: 1rem; }}
 .pair > input {{ position: absolute; opacity: 0; pointer-events: none; }}
 .pair .scroll {{ padding-bottom: .25rem; }}
 .pair svg.amr {{ width: auto; max-width: none; height: auto; margin: .25rem 0 .75rem; }}

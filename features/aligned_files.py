@@ -1,0 +1,105 @@
+"""Two files of AMR graphs aligned pair by pair: what `facetflow align A.amr B.amr` does, callable in a notebook."""
+
+import json
+from dataclasses import asdict, dataclass
+from html import escape
+from pathlib import Path
+
+from features.errors import InputError
+from features.graphs.penman_files import read_blocks
+from features.metrics.explanation.legend import PAGE_STYLE, show_pair
+from features.metrics.explanation.pair import GraphPair, explain_graphs
+
+ON_A_PAGE = 50
+"""Pairs on a page, when nothing else is asked for: some 15 kB each."""
+
+_PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>facetflow: aligned graphs</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ margin: 2rem auto; max-width: 70rem; padding: 0 1.25rem; font: 15px/1.5 system-ui, sans-serif; }}
+.scroll {{ overflow-x: auto; }}
+.note {{ opacity: .75; font-size: .85rem; }}
+{style}</style>
+</head>
+<body>
+<h1>{title}</h1>
+{body}
+</body>
+</html>
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedPair:
+    """A pair of graphs of two files.
+
+    Args:
+        number: from 1.
+        names: `::snt` of each graph, else its `::id`, else nothing.
+        graphs: what matches.
+    """
+
+    number: int
+    names: tuple[str, str]
+    graphs: GraphPair
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedFiles:
+    """Pairs of two files, and what is wrong with the others, a sentence each."""
+
+    files: tuple[str, str]
+    pairs: tuple[AlignedPair, ...]
+    wrong: tuple[str, ...]
+
+
+def align_files(first: Path, second: Path, count: int | None = None) -> AlignedFiles:
+    """Align the graphs of two files by position, with the counting facets (no label vectors are needed).
+
+    Args:
+        first: a file of graphs in PENMAN (`.gz` too).
+        second: another, with as many.
+        count: only the first so many pairs; all when None.
+
+    Raises:
+        InputError: a file cannot be read, or they have different numbers of graphs.
+    """
+    sides = [list(read_blocks(path)) for path in (first, second)]
+    if len(sides[0]) != len(sides[1]) or not sides[0]:
+        raise InputError(
+            f"{str(first)!r} has {len(sides[0])} graphs and {str(second)!r} has {len(sides[1])}: graphs are paired by "
+            "position, so give two files with the same number of graphs, at least one."
+        )
+    blocks = list(zip(*sides, strict=True))[:count]
+    good = [(n, left, right) for n, (left, right) in enumerate(blocks, start=1) if left.graph and right.graph]
+    explained = explain_graphs([(left.graph, right.graph) for _, left, right in good if left.graph and right.graph])
+    return AlignedFiles(
+        files=(first.name, second.name),
+        pairs=tuple(
+            AlignedPair(n, (_name(left.metadata), _name(right.metadata)), pair)
+            for (n, left, right), pair in zip(good, explained, strict=True)
+        ),
+        wrong=tuple(block.error.message for pair in blocks for block in pair if block.error is not None),
+    )
+
+
+def _name(metadata: dict[str, str]) -> str:
+    return metadata.get("snt") or metadata.get("id", "")
+
+
+def write_lines(aligned: AlignedFiles) -> str:
+    """Return the pairs as JSON, a line each."""
+    return "".join(json.dumps(asdict(pair), ensure_ascii=False, allow_nan=False) + "\n" for pair in aligned.pairs)
+
+
+def render_page(aligned: AlignedFiles) -> str:
+    """Return the pairs as a page. Every text is escaped; nothing is fetched from anywhere."""
+    title = escape(f"{aligned.files[0]} | {aligned.files[1]}")
+    pairs = [f"<h2>{pair.number}</h2>{show_pair(pair.graphs, pair.names, f'p{pair.number}')}" for pair in aligned.pairs]
+    return _PAGE.format(title=title, style=PAGE_STYLE, body="\n".join(pairs))

@@ -1,0 +1,132 @@
+"""The graphs of a few sentences, wherever they are: in files, in the store, or made by a parser.
+
+For explanations, which name what matches; the stages of a build have their own ways.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from features.errors import ModelError, StoreError
+from features.graphs.graph import AmrGraph, decode
+from features.graphs.penman_files import read_blocks
+from features.metrics.items import items_of
+from features.metrics.label_vectors import LabelVectors, words_of
+from features.parsers.settings import AmrSettings, LabelVectorSettings
+from features.sentences import sentence_id
+from features.stages import Reject
+
+Graphs = dict[str, AmrGraph]
+"""Text → graph, for those that have one."""
+
+
+def graphs_in_files(texts: Sequence[str], files: Iterable[Path]) -> Graphs:
+    """Return the graphs whose `# ::snt` is one of the texts; the first of several.
+
+    Raises:
+        InputError: when a file cannot be read.
+    """
+    wanted = {sentence_id(text): text for text in texts}
+    found: Graphs = {}
+    for block in (block for file in files for block in read_blocks(file)):
+        text = wanted.get(sentence_id(block.metadata.get("snt", "")))
+        if text is not None and block.graph is not None:
+            found.setdefault(text, block.graph)
+    return found
+
+
+class StoredGraphs:
+    """The graphs of a release, and the vectors of their labels.
+
+    Args:
+        root: folder of the store.
+        release: its number; the latest when missing.
+
+    Raises:
+        StoreError: when there is no store or no such release.
+    """
+
+    def __init__(self, root: Path, release: int | None = None) -> None:
+        from features.store import Store
+
+        self._store = Store.open(root)
+        self._versions = (self._store.latest_release() if release is None else self._store.release(release)).versions
+
+    def find(self, texts: Sequence[str]) -> Graphs:
+        """Return the graphs of those texts that have one; none when the release has no graphs."""
+        rows = self._rows("amr", "sentence_id", [sentence_id(text) for text in texts])
+        items = {} if rows is None else items_of("graphs", rows)
+        return {text: items[identity] for text in texts if (identity := sentence_id(text)) in items}
+
+    def vectors(self, graphs: Iterable[AmrGraph]) -> LabelVectors | None:
+        """Return the vectors of the words of some graphs' labels; None when the release has none."""
+        rows = self._rows("label_vectors", "label", sorted(words_of(_labels(graphs))))
+        return None if rows is None or rows.is_empty() else LabelVectors.from_rows(rows.unique("label"))
+
+    def _rows(self, table: str, key: str, ids: Sequence[str]) -> pl.DataFrame | None:
+        if table not in self._versions:
+            return None
+        rows = self._store.scan(table, self._versions[table])
+        return rows.filter(pl.col(key).is_in(pl.Series(ids, dtype=pl.String).implode())).collect()
+
+
+def parsed_graphs(texts: Sequence[str], settings: AmrSettings | None = None) -> Graphs:
+    """Return graphs made by a parser, the one that comes with the project by default.
+
+    Raises:
+        ModelError: when the parser is not on this machine.
+    """
+    from features.parsers.amr import load
+
+    parser = load(settings or AmrSettings(backend="embedded"))
+    parsed = parser.parse([sentence_id(text) for text in texts], list(texts))
+    return {text: decode(graph) for text, graph in zip(texts, parsed, strict=True) if not isinstance(graph, Reject)}
+
+
+def label_vectors(graphs: Iterable[AmrGraph], settings: LabelVectorSettings | None = None) -> LabelVectors | None:
+    """Return vectors of the words of some graphs' labels, made anew; None when the model is not on this machine."""
+    from features.parsers.label_vectors import load
+
+    try:
+        source = load(settings or LabelVectorSettings())
+    except ModelError:
+        return None
+    return LabelVectors(*source.look_up(sorted(words_of(_labels(graphs)))))
+
+
+def find_graphs(texts: Sequence[str], files: Sequence[Path], store: Path | None) -> tuple[Graphs, str]:
+    """Return graphs from files where there are any, else from a store, else parsed; and a line that says from where.
+
+    Args:
+        texts: the sentences.
+        files: PENMAN files with `# ::snt`.
+        store: folder of a store, which need not exist.
+
+    Raises:
+        InputError: when a file cannot be read.
+    """
+    if files:
+        return graphs_in_files(texts, files), f"graphs of {', '.join(file.name for file in files)}"
+    if store is not None:
+        try:
+            found = StoredGraphs(store).find(texts)
+        except StoreError:
+            found = {}
+        if all(text in found for text in texts):
+            return found, "graphs of the store"
+    try:
+        return parsed_graphs(texts), "graphs by the embedded parser"
+    except ModelError:
+        return {}, "without graphs: no file with them was given, the store has none, and there is no parser"
+
+
+def _labels(graphs: Iterable[AmrGraph]) -> set[str]:
+    return {name for graph in graphs for name in (*graph.concepts, *(value for _, _, value in graph.attributes))}
+
+
+def pairs_with_graphs(
+    pairs: Sequence[tuple[str, str]], graphs: Mapping[str, AmrGraph]
+) -> dict[int, tuple[AmrGraph, AmrGraph]]:
+    """Return position → both graphs, of the pairs whose sentences both have one."""
+    return {n: (graphs[a], graphs[b]) for n, (a, b) in enumerate(pairs) if a in graphs and b in graphs}

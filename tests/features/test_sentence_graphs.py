@@ -1,0 +1,56 @@
+"""Graphs of single sentences: from files, and pairs that have them."""
+
+import numpy as np
+import pytest
+
+from features.errors import InputError, ModelError
+from features.graphs.graph import decode
+from features.metrics.label_vectors import LabelVectors
+from features.parsers.settings import LabelVectorSettings
+from features.sentence_graphs import find_graphs, graphs_in_files, label_vectors, pairs_with_graphs
+
+SLEEP = "(s / sleep-01 :ARG0 (b / boy))"
+
+
+@pytest.fixture
+def graphs(tmp_path):
+    path = tmp_path / "graphs.amr"
+    path.write_text(
+        f"# ::snt A boy  sleeps.\n{SLEEP}\n\n# ::snt A boy sleeps.\n(b / boy)\n\n# ::snt It rains.\n(r / rain-01\n\n"
+    )
+    return path
+
+
+def test_the_first_good_graph_of_a_sentence_is_found_whatever_its_blanks_are(graphs):
+    assert graphs_in_files(["A boy sleeps.", "It rains.", "Unseen."], [graphs]) == {"A boy sleeps.": decode(SLEEP)}
+
+
+def test_files_come_first_and_a_missing_one_is_told(graphs, tmp_path):
+    found, origin = find_graphs(["A boy sleeps."], [graphs], tmp_path / "no store")
+    assert (list(found), origin) == (["A boy sleeps."], "graphs of graphs.amr")
+    with pytest.raises(InputError, match="cannot be read"):
+        find_graphs(["A boy sleeps."], [tmp_path / "none.amr"], None)
+
+
+def test_without_file_store_and_parser_there_is_none(tmp_path, monkeypatch):
+    def no_parser(_):
+        raise ModelError("no parser")
+
+    monkeypatch.setattr("features.sentence_graphs.parsed_graphs", no_parser)
+    found, origin = find_graphs(["A boy sleeps."], [], tmp_path / "no store")
+    assert found == {}
+    assert origin.startswith("without graphs: ")
+
+
+def test_vectors_of_labels_or_none_without_their_model(tmp_path):
+    words = tmp_path / "words.txt"
+    words.write_text("sleep 1 0\nboy 0 1\n")
+    vectors = label_vectors([decode(SLEEP)], LabelVectorSettings(backend="glove", file=words))
+    assert isinstance(vectors, LabelVectors)
+    np.testing.assert_allclose(vectors.of_labels(["sleep-01", "boy"]), np.eye(2), atol=1e-6)
+    assert label_vectors([decode(SLEEP)], LabelVectorSettings(model=str(tmp_path / "none"))) is None
+
+
+def test_pairs_need_both_graphs():
+    graphs = {"a": decode(SLEEP), "b": decode("(b / boy)")}
+    assert pairs_with_graphs([("a", "c"), ("a", "b")], graphs) == {1: (graphs["a"], graphs["b"])}

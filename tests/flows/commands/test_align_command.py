@@ -1,0 +1,50 @@
+import json
+
+import pytest
+
+from flows.command_line import run
+
+BOY = "# ::snt A boy sleeps.\n(s / sleep-01 :ARG0 (b / boy))\n\n"
+GIRL = "# ::id 7\n(s / sleep-01 :ARG0 (g / girl))\n\n"
+WRONG = "(s / sleep-01 :ARG0 (g / girl)\n\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    first, second = tmp_path / "a.amr", tmp_path / "b.amr"
+    first.write_text(BOY + BOY)
+    second.write_text(BOY + GIRL)
+    return [str(first), str(second)]
+
+
+def test_what_matches_as_data(files, tmp_path):
+    output = tmp_path / "pairs.jsonl"
+    assert run(["align", *files, "-o", str(output)]) == 0
+    pairs = [json.loads(line) for line in output.read_text().splitlines()]
+    assert [pair["names"] for pair in pairs] == [["A boy sleeps.", "A boy sleeps."], ["A boy sleeps.", "7"]]
+    assert pairs[1]["graphs"]["alignment"] == [[0, 0], [1, 1]]
+    smatch = pairs[1]["graphs"]["facets"][0]
+    assert (smatch["name"], smatch["score"], smatch["matched"]) == ("smatch", 0.75, 3)
+    assert [item["text"] for item in smatch["right"] if not item["matched"]] == ["girl"]
+
+
+def test_a_page_of_drawings(files, tmp_path):
+    output = tmp_path / "pairs.html"
+    assert run(["align", *files, "-o", str(output), "--count", "1"]) == 0
+    page = output.read_text()
+    assert page.count("<svg") == 1
+    assert "a.amr | b.amr" in page
+    assert "http" not in page
+
+
+def test_wrong_graphs_are_named_and_other_suffixes_refused(files, tmp_path, capsys):
+    (tmp_path / "b.amr").write_text(WRONG + BOY)
+    output = tmp_path / "pairs.jsonl"
+    assert run(["align", *files, "-o", str(output)]) == 2
+    assert "not closed" in capsys.readouterr().err
+    assert [json.loads(line)["number"] for line in output.read_text().splitlines()] == [2]
+    assert run(["align", *files, "-o", str(tmp_path / "pairs.pdf")]) == 1
+    assert "use .jsonl or .html" in capsys.readouterr().err
+    (tmp_path / "b.amr").write_text(BOY)
+    assert run(["align", *files, "-o", str(output)]) == 1
+    assert "has 2 graphs and" in capsys.readouterr().err

@@ -1,0 +1,46 @@
+"""Graphs and label vectors of a release, for explanations: the same numbers as its metrics."""
+
+import pytest
+
+from features.errors import StoreError
+from features.metrics.explanation.pair import explain_graphs
+from features.sentence_graphs import StoredGraphs, find_graphs
+from features.store.schemas import METRIC_NAMES
+from training.evaluation.graph_pairs import as_json, choose_pairs, read_drawn
+from training.jobs import Source, write_json
+from training.s3bert.data import MeasuredPairs
+
+pytestmark = pytest.mark.slow
+
+
+def test_stored_graphs_explain_the_stored_metrics(built):
+    data = MeasuredPairs.from_store(built.folder / "store").select(kinds=("positive",))
+    stored = StoredGraphs(built.folder / "store", release=1)
+    graphs = stored.find(data.texts)
+    assert set(graphs) == set(data.texts)
+    pairs = [(graphs[data.texts[a]], graphs[data.texts[b]]) for a, b in zip(data.first, data.second, strict=True)][:20]
+    explained = explain_graphs(pairs, stored.vectors([graph for pair in pairs for graph in pair]))
+    for pair, row in zip(explained, data.metrics(METRIC_NAMES), strict=False):
+        assert [facet.score for facet in pair.facets] == pytest.approx(row.tolist(), abs=1e-6)
+    assert stored.find(["Unseen."]) == {}
+    assert find_graphs(data.texts[:2], [], built.folder / "store") == (
+        {text: graphs[text] for text in data.texts[:2]},
+        "graphs of the store",
+    )
+    with pytest.raises(StoreError, match="no release 9"):
+        StoredGraphs(built.folder / "store", release=9)
+
+
+def test_a_report_draws_the_ends_and_the_middle(built, tmp_path):
+    source = Source(store=built.folder / "store", release=1)
+    data = MeasuredPairs.from_store(built.folder / "store").select()
+    drawn = choose_pairs(data, source)
+    scores = [pair.pair.facets[0].score for pair in drawn]
+    assert scores == sorted(scores, reverse=True)
+    assert [pair.which for pair in drawn] == ["Most similar", "Middling", "Least similar"][: len(drawn)]
+    assert len({(pair.sentence_a, pair.sentence_b) for pair in drawn}) == len(drawn) > 1
+    write_json(tmp_path / "graphs.json", as_json(drawn))
+    assert read_drawn(tmp_path / "graphs.json") == drawn
+    assert read_drawn(tmp_path / "none.json") == []
+    data.export(tmp_path / "pairs.parquet")
+    assert choose_pairs(data, Source(pairs=tmp_path / "pairs.parquet")) == []

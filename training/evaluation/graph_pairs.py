@@ -1,0 +1,81 @@
+"""The pairs whose graphs the report draws: most, middling and least similar by Smatch, of a readable size."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import TypeAdapter
+
+from features.errors import StoreError
+from features.metrics.explanation.pair import GraphPair, explain_graphs
+from features.sentence_graphs import StoredGraphs
+from training.jobs import Source, read_json
+from training.s3bert.data import MeasuredPairs
+
+GRAPHS_FILE = "graphs.json"
+_NODES = range(3, 21)  # what can be taken in at a glance
+_CANDIDATES = 400
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPair:
+    """A pair of the report.
+
+    Args:
+        which: why it was chosen.
+        sentence_a: the first sentence.
+        sentence_b: the second.
+        pair: their graphs, with what matches.
+    """
+
+    which: str
+    sentence_a: str
+    sentence_b: str
+    pair: GraphPair
+
+
+def choose_pairs(data: MeasuredPairs, source: Source) -> list[DrawnPair]:
+    """Return the pairs to draw; none where the release has no graphs, or the pairs are of an exported table.
+
+    Args:
+        data: the evaluated pairs.
+        source: where they are from.
+    """
+    if source.store is None:
+        return []
+    # Some hundred pairs over the whole range of Smatch, so that not all graphs of a release are read for three.
+    order = np.argsort(-data.metrics(("smatch",))[:, 0], kind="stable")
+    places = np.unique(np.linspace(0, len(order) - 1, min(_CANDIDATES, len(order))).astype(int))
+    texts = [(data.texts[data.first[row]], data.texts[data.second[row]]) for row in order[places]]
+    try:
+        stored = StoredGraphs(source.store, source.release)
+    except StoreError:
+        return []
+    graphs = stored.find(list(dict.fromkeys(text for pair in texts for text in pair)))
+    readable = [
+        pair
+        for pair in texts
+        if all(text in graphs and len(graphs[text].concepts) in _NODES for text in pair)
+        and graphs[pair[0]] != graphs[pair[1]]
+    ]
+    chosen = dict(zip(("Most similar", "Middling", "Least similar"), _ends_and_middle(readable), strict=False))
+    pairs = [(graphs[a], graphs[b]) for a, b in chosen.values()]
+    explained = explain_graphs(pairs, stored.vectors([graph for pair in pairs for graph in pair]))
+    return [DrawnPair(which, a, b, pair) for (which, (a, b)), pair in zip(chosen.items(), explained, strict=True)]
+
+
+def _ends_and_middle(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return first, middle and last, each once."""
+    return list(dict.fromkeys(pairs[place] for place in (0, len(pairs) // 2, -1))) if pairs else []
+
+
+def as_json(drawn: Sequence[DrawnPair]) -> list[dict[str, Any]]:
+    """Return drawn pairs as they are kept beside an evaluation."""
+    return [asdict(pair) for pair in drawn]
+
+
+def read_drawn(path: Path) -> list[DrawnPair]:
+    """Read what an evaluation kept; nothing where it kept none."""
+    return TypeAdapter(list[DrawnPair]).validate_python(read_json(path)) if path.exists() else []
