@@ -42,6 +42,7 @@ STYLE = f"""\
 """
 """Rules of every drawing on a page; a page that shows several needs them once."""
 
+_ALONE = "svg.amr { color-scheme: light dark; color: CanvasText; }\n"
 _RISE, _LINE, _PAD = 52.0, 16.0, 8.0
 _BETWEEN, _MARGIN = 48.0, 14.0
 _WIDEST = 1040.0  # wider pairs stand below each other
@@ -69,6 +70,9 @@ def draw_pair(pair: GraphPair, titles: tuple[str, str] = ("", ""), facet: str = 
         _Side(pair.right, _classes(((f.name, f.right) for f in pair.facets), facet), right, titles[1]),
     ]
     beside = sides[0].width + sides[1].width + _BETWEEN <= _WIDEST
+    if beside:
+        for side in sides:
+            side.make_room(max(len(side.title) for side in sides))
     places = [(_MARGIN, _MARGIN), (_MARGIN + sides[0].width + _BETWEEN, _MARGIN)]
     if not beside:
         places[1] = (_MARGIN, _MARGIN + sides[0].height + _BETWEEN / 2)
@@ -86,7 +90,7 @@ def draw_pair(pair: GraphPair, titles: tuple[str, str] = ("", ""), facet: str = 
     return (
         f'<svg {head}class="amr" role="img" aria-label="{label}" viewBox="0 0 {width:.0f} {height:.0f}" '
         f'width="{width:.0f}" height="{height:.0f}">'
-        f"{f'<style>{STYLE}</style>' if alone else ''}{''.join(parts)}</svg>"
+        f"{f'<style>{_ALONE}{STYLE}</style>' if alone else ''}{''.join(parts)}</svg>"
     )
 
 
@@ -141,11 +145,16 @@ class _Side:
             else:
                 self.edges.append((index, source, target))
         self.sizes = [self._size(node) for node in range(len(graph.concepts))]
-        roles = [text_width(graph.relations[index][1], 11) + 6 for index, _, _ in self.edges]
+        # Above its target a label stands a third of the way to the other edges of the source: it takes more room.
+        roles = [1.35 * text_width(graph.relations[index][1], 11) for index, _, _ in self.edges]
         self.layout: Layout = lay_out(self.sizes, [(source, target) for _, source, target in self.edges], roles, _RISE)
-        self.title = _wrap(title, max(self.layout.width, 240.0))
-        self.top = 18.0 * len(self.title) + 26
+        self.title = _wrap(title, max(self.layout.width, 270.0))
         self.width = max([self.layout.width, *(text_width(line, 13) for line in self.title)])
+        self.make_room(len(self.title))
+
+    def make_room(self, lines: int) -> None:
+        """Let the graph begin below so many lines of title."""
+        self.top = 18.0 * lines + 26
         self.height = self.top + self.layout.height
 
     def _size(self, node: int) -> tuple[float, float]:
@@ -222,7 +231,7 @@ class _Side:
         labels = []
         for at, (index, _, _) in enumerate(self.edges):
             role = self.graph.relations[index][1]
-            width = text_width(role, 11) + 4
+            width = text_width(role, 11)
             free = (
                 place
                 for place in self._label_places(at)

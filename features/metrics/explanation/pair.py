@@ -14,7 +14,7 @@ from features.metrics.explanation.matching import Matches, match_bags, match_tri
 from features.metrics.explanation.views import BAGS, NODES, TRIPLES, Place, View
 from features.metrics.label_vectors import LabelVectors
 from features.metrics.measurement import compare
-from features.metrics.metric import Comparison
+from features.metrics.metric import Comparison, f1
 from features.metrics.parts import argument_triples, coreference_triples
 from features.metrics.readings import Readings
 from features.metrics.registry import METRICS
@@ -99,7 +99,8 @@ def explain_graphs(pairs: Sequence[tuple[AmrGraph, AmrGraph]], vectors: LabelVec
     graphs = GraphBatch.from_rows(graphs_frame([graph for pair in pairs for graph in pair]))
     first = np.arange(0, 2 * len(pairs), 2)
     comparison = Comparison(graphs, first, first + 1, vectors or LabelVectors([], np.empty((0, 1), np.float32)))
-    names = [name for name in METRICS if vectors is not None or name not in _NEED_VECTORS]
+    # Aligned facets are aligned below; their score follows from what matches.
+    names = [name for name in METRICS if name not in TRIPLES and (vectors is not None or name not in _NEED_VECTORS)]
     scores = compare(comparison, names)
     images, proven = _align(comparison.readings, pairs)
     found = []
@@ -175,6 +176,8 @@ def _facet(name: str, score: float | None, views: tuple[View, View], matches: Ma
                 left.remove(place)  # a node may be in a bag twice
             items.append(_item(view, place, matched=matched))
         both.append(tuple(items))
+    if name in TRIPLES:
+        score = float(f1(np.array([[len(matches), len(both[0]), len(both[1])]], float))[0])
     return FacetMatch(name, score, len(matches), *both)
 
 

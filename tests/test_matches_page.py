@@ -1,0 +1,22 @@
+"""docs/matches.md: its example runs, prints what it says, and is what its picture shows."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def example(root: Path) -> str:
+    (code,) = re.findall(r"```python\n(.*?)```", (root / "docs" / "matches.md").read_text(), re.DOTALL)
+    return code
+
+
+def test_the_example_prints_what_the_page_says_and_draws_its_picture(
+    example: str, root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names: dict[str, str] = {}
+    exec(example, names)  # noqa: S102  # the page's own code
+    printed = capsys.readouterr().out.strip()
+    assert f"prints `{printed}`" in (root / "docs" / "matches.md").read_text()
+    assert (root / "docs" / "matches.svg").read_text() == names["svg"] + "\n"
