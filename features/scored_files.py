@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from features.errors import InputError
+from features.errors import InputError, RowError
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph
 from features.graphs.penman_files import PenmanBlock, read_blocks
@@ -101,13 +101,18 @@ def _statistics(
 
 
 def _counts(metric: OwnMetric, pairs: Sequence[tuple[AmrGraph, AmrGraph]]) -> Statistics:
-    counts = [metric.counts(gold, parsed) for gold, parsed in pairs]
-    for pair, found in enumerate(counts, start=1):
+    counts = []
+    for number, (gold, parsed) in enumerate(pairs, start=1):
+        try:
+            found = metric.counts(gold, parsed)
+        except RowError as error:
+            raise InputError(f"pair {number}: {error.message}") from error
         if len(found) != 3:
             raise InputError(
-                f"metric {metric.name!r} of {metric.file!r} returned {found.tolist()!r} for pair {pair}; F1 is made of "
+                f"pair {number}: metric {metric.name!r} of {metric.file!r} returned {found.tolist()!r}; F1 is made of "
                 "three counts: matched, left, right"
             )
+        counts.append(found)
     return np.stack(counts)
 
 

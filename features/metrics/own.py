@@ -24,11 +24,15 @@ import numpy as np
 from features.errors import RowError, SettingsError
 from features.metrics.items import Reads
 from features.metrics.metric import Numbers, Statistics
-from features.store.schemas import METRICS
+from features.store.schemas import METRICS, PAIRS
 from features.types import RejectCode
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_RESERVED = frozenset({*METRICS, "shard", "fingerprint", "stage", "residual", "similarity"})
+_RESERVED = frozenset({
+    *METRICS, *PAIRS, *("shard", "fingerprint", "stage"),
+    # Columns that training and `facetflow measure` put beside metrics, and names of an encoder's other parts.
+    *("text_a", "text_b", "first", "second", "pair", "id_a", "id_b", "residual", "similarity"),
+})  # fmt: skip
 _ROUNDING = 1e-9  # a sum of shares may be 1.0000000000000002
 
 

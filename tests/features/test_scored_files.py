@@ -95,6 +95,30 @@ def test_what_does_not_belong_together_is_one_sentence(write):
         smatch_of(write("gold", BOY), write("parsed", "# nothing\n"))
 
 
+def test_a_metric_of_ones_own_counts_too_and_a_failure_names_its_pair(write):
+    from features.metrics.metric import f1
+    from features.metrics.own import own_metric
+
+    @own_metric(reads="graphs", number=f1)
+    def boys(left, right):
+        ours, theirs = left.concepts.count("boy"), right.concepts.count("boy")
+        return (min(ours, theirs), ours, theirs) if "city" not in left.concepts else None
+
+    @own_metric(reads="graphs", number=f1)
+    def pairs(_left, _right):
+        return 1, 2
+
+    gold, parsed = write("gold", BOY, GIRL), write("parsed", BOY, BOY.replace("x1", "x2"))
+    scored = score_files(gold, parsed, ["boys", "smatch"], QUICK, own=[boys])
+    assert [score.metric for score in scored.scores] == ["boys", "smatch"]
+    assert (scored.scores[0].precision.value, scored.scores[0].recall.value) == (0.5, 1.0)
+    assert scored.scores[0].proven is None
+    with pytest.raises(InputError, match=r"^pair 2: metric 'boys' of .* returned None instead of counts"):
+        score_files(write("gold", BOY, CITY), write("parsed", BOY, CITY), ["boys"], QUICK, own=[boys])
+    with pytest.raises(InputError, match=r"^pair 1: metric 'pairs' of .* returned \[1.0, 2.0\]; F1 is made of three"):
+        score_files(gold, parsed, ["pairs"], QUICK, own=[pairs])
+
+
 def test_at_least_what_the_reference_finds(shared, write):
     """smatch 1.0.4 climbs hills, so its sum of matches is a lower bound; the numbers of triples are equal."""
     folder = shared / "data" / "bamboo" / "sts"

@@ -71,6 +71,7 @@ def test_counts_become_a_number_and_one_that_is_none_is_vacuous():
         (LENGTH.replace('"sentences"', '"pictures"'), r"metric 'length' cannot read 'pictures'; choose from graphs"),
         (LENGTH.replace("def length", "def smatch"), r"cannot be called 'smatch'"),
         (LENGTH.replace("def length", "def Length"), r"cannot be called 'Length'"),
+        (LENGTH.replace("def length", "def score"), r"cannot be called 'score'"),
         (LENGTH.replace("def length", "def my_optimal"), r"cannot be called 'my_optimal'"),
         (
             LENGTH.replace('"sentences"', '"sentences", range=(0, 5)'),
