@@ -68,8 +68,8 @@ def score_files(
     expected, found = list(read_blocks(gold)), list(read_blocks(parsed))
     order, pairing = _partners((gold, expected), (parsed, found), by_position=by_position)
     pairs = [
-        (wanted, _graph(found[place], drop_wiki=drop_wiki))
-        for block, place in zip(expected, order, strict=True)
+        (number, wanted, _graph(found[place], drop_wiki=drop_wiki))
+        for number, (block, place) in enumerate(zip(expected, order, strict=True), start=1)
         if (wanted := _graph(block, drop_wiki=drop_wiki)) is not None
     ]
     wrong = tuple(reason for block in (*expected, *found) if (reason := _fault(block)) is not None)
@@ -81,28 +81,30 @@ def score_files(
     return ScoredFiles(score_corpus(chosen, statistics, bootstrap or Bootstrap(), context), wrong)
 
 
-def _statistics(
-    pairs: Sequence[tuple[AmrGraph, AmrGraph | None]], metrics: Mapping[str, AnyMetric]
-) -> dict[str, Statistics]:
+_Pair = tuple[int, AmrGraph, AmrGraph | None]  # number of the gold graph, gold, parsed
+
+
+def _statistics(pairs: Sequence[_Pair], metrics: Mapping[str, AnyMetric]) -> dict[str, Statistics]:
     # Beside a missing graph the gold graph stands itself, for its size; then nothing of it is found.
-    graphs = [gold for gold, _ in pairs] + [gold if parsed is None else parsed for gold, parsed in pairs]
+    both = [(gold, gold if parsed is None else parsed) for _, gold, parsed in pairs]
     first = np.arange(len(pairs))
     nothing = LabelVectors([], np.empty((0, 1), np.float32))  # counts need no vectors
-    comparison = Comparison(GraphBatch.from_rows(graphs_frame(graphs)), first, first + len(pairs), nothing)
-    missing = np.array([parsed is None for _, parsed in pairs], bool)
-    both = list(zip(graphs[: len(pairs)], graphs[len(pairs) :], strict=True))
+    graphs = GraphBatch.from_rows(graphs_frame([gold for gold, _ in both] + [parsed for _, parsed in both]))
+    comparison = Comparison(graphs, first, first + len(pairs), nothing)
+    numbers = [number for number, _, _ in pairs]
     statistics = {
-        name: metric.statistics(comparison) if isinstance(metric, Metric) else _counts(metric, both)
+        name: metric.statistics(comparison) if isinstance(metric, Metric) else _counts(metric, numbers, both)
         for name, metric in metrics.items()
     }
+    missing = np.array([parsed is None for _, _, parsed in pairs], bool)
     for values in statistics.values():
         values[missing, 0] = values[missing, 2] = 0
     return statistics
 
 
-def _counts(metric: OwnMetric, pairs: Sequence[tuple[AmrGraph, AmrGraph]]) -> Statistics:
+def _counts(metric: OwnMetric, numbers: Sequence[int], pairs: Sequence[tuple[AmrGraph, AmrGraph]]) -> Statistics:
     counts = []
-    for number, (gold, parsed) in enumerate(pairs, start=1):
+    for number, (gold, parsed) in zip(numbers, pairs, strict=True):
         try:
             found = metric.counts(gold, parsed)
         except RowError as error:
