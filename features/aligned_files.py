@@ -1,17 +1,17 @@
 """Two files of AMR graphs aligned pair by pair: what `facetflow align A.amr B.amr` does, callable in a notebook."""
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
+from types import MappingProxyType
 
 from features.errors import InputError
 from features.graphs.penman_files import read_blocks
+from features.metrics.explanation.drawing import draw_pair
 from features.metrics.explanation.legend import PAGE_STYLE, show_pair
 from features.metrics.explanation.pair import GraphPair, explain_graphs
-
-ON_A_PAGE = 50
-"""Pairs on a page, when nothing else is asked for: some 15 kB each."""
 
 _PAGE = """\
 <!doctype html>
@@ -59,16 +59,17 @@ class AlignedFiles:
     wrong: tuple[str, ...]
 
 
-def align_files(first: Path, second: Path, count: int | None = None) -> AlignedFiles:
+def align_files(first: Path, second: Path, *, start: int = 1, count: int | None = None) -> AlignedFiles:
     """Align the graphs of two files by position, with the counting facets (no label vectors are needed).
 
     Args:
         first: a file of graphs in PENMAN (`.gz` too).
         second: another, with as many.
-        count: only the first so many pairs; all when None.
+        start: number of the first pair, from 1.
+        count: so many pairs; all when None.
 
     Raises:
-        InputError: a file cannot be read, or they have different numbers of graphs.
+        InputError: a file cannot be read, they have different numbers of graphs, or fewer than `start`.
     """
     sides = [list(read_blocks(path)) for path in (first, second)]
     if len(sides[0]) != len(sides[1]) or not sides[0]:
@@ -76,8 +77,10 @@ def align_files(first: Path, second: Path, count: int | None = None) -> AlignedF
             f"{str(first)!r} has {len(sides[0])} graphs and {str(second)!r} has {len(sides[1])}: graphs are paired by "
             "position, so give two files with the same number of graphs, at least one."
         )
-    blocks = list(zip(*sides, strict=True))[:count]
-    good = [(n, left, right) for n, (left, right) in enumerate(blocks, start=1) if left.graph and right.graph]
+    if start > len(sides[0]):
+        raise InputError(f"there is no pair {start}: {str(first)!r} has {len(sides[0])} graphs")
+    blocks = list(zip(*sides, strict=True))[start - 1 :][:count]
+    good = [(n, left, right) for n, (left, right) in enumerate(blocks, start=start) if left.graph and right.graph]
     explained = explain_graphs([(left.graph, right.graph) for _, left, right in good if left.graph and right.graph])
     return AlignedFiles(
         files=(first.name, second.name),
@@ -103,3 +106,20 @@ def render_page(aligned: AlignedFiles) -> str:
     title = escape(f"{aligned.files[0]} | {aligned.files[1]}")
     pairs = [f"<h2>{pair.number}</h2>{show_pair(pair.graphs, pair.names, f'p{pair.number}')}" for pair in aligned.pairs]
     return _PAGE.format(title=title, style=PAGE_STYLE, body="\n".join(pairs))
+
+
+def render_drawing(aligned: AlignedFiles) -> str:
+    """Return the drawing of the first pair, as a file of its own.
+
+    Raises:
+        InputError: when its graphs are wrong.
+    """
+    if not aligned.pairs:
+        raise InputError(f"there is nothing to draw: {' '.join(aligned.wrong)}")
+    return draw_pair(aligned.pairs[0].graphs, aligned.pairs[0].names) + "\n"
+
+
+WRITERS: Mapping[str, tuple[Callable[[AlignedFiles], str], int | None]] = MappingProxyType(
+    {".jsonl": (write_lines, None), ".html": (render_page, 50), ".svg": (render_drawing, 1)}
+)
+"""Suffix → how alignments are written, and how many when nothing else is asked for: a pair on a page is some 15 kB."""

@@ -37,6 +37,14 @@ def test_a_page_of_drawings(files, tmp_path):
     assert "http" not in page
 
 
+def test_one_drawing(files, tmp_path):
+    output = tmp_path / "pair.svg"
+    assert run(["align", *files, "-o", str(output), "--start", "2"]) == 0
+    svg = output.read_text()
+    assert svg.startswith('<svg xmlns="http://www.w3.org/2000/svg"')
+    assert ">girl</text>" in svg
+
+
 def test_wrong_graphs_are_named_and_other_suffixes_refused(files, tmp_path, capsys):
     (tmp_path / "b.amr").write_text(WRONG + BOY)
     output = tmp_path / "pairs.jsonl"
@@ -44,7 +52,11 @@ def test_wrong_graphs_are_named_and_other_suffixes_refused(files, tmp_path, caps
     assert "not closed" in capsys.readouterr().err
     assert [json.loads(line)["number"] for line in output.read_text().splitlines()] == [2]
     assert run(["align", *files, "-o", str(tmp_path / "pairs.pdf")]) == 1
-    assert "use .jsonl or .html" in capsys.readouterr().err
+    assert "use one of .jsonl, .html, .svg" in capsys.readouterr().err
+    assert run(["align", *files, "-o", str(tmp_path / "pair.svg")]) == 1
+    assert "there is nothing to draw: b.amr, graph at line 1" in capsys.readouterr().err
+    assert run(["align", *files, "-o", str(output), "--start", "3"]) == 1
+    assert "there is no pair 3" in capsys.readouterr().err
     (tmp_path / "b.amr").write_text(BOY)
     assert run(["align", *files, "-o", str(output)]) == 1
     assert "has 2 graphs and" in capsys.readouterr().err
