@@ -37,8 +37,8 @@ def test_a_report_draws_the_ends_and_the_middle(built, tmp_path):
     drawn = choose_pairs(data, source)
     scores = [pair.pair.facets[0].score for pair in drawn]
     assert scores == sorted(scores, reverse=True)
-    assert [pair.which for pair in drawn] == ["Most similar", "Middling", "Least similar"][: len(drawn)]
-    assert len({(pair.sentence_a, pair.sentence_b) for pair in drawn}) == len(drawn) > 1
+    assert [pair.which for pair in drawn] == ["Most similar", "Middling", "Least similar"]
+    assert len({(pair.sentence_a, pair.sentence_b) for pair in drawn}) == 3
     write_json(tmp_path / "graphs.json", as_json(drawn))
     assert read_drawn(tmp_path / "graphs.json") == drawn
     assert read_drawn(tmp_path / "none.json") == []

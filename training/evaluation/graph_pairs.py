@@ -60,15 +60,20 @@ def choose_pairs(data: MeasuredPairs, source: Source) -> list[DrawnPair]:
         if all(text in graphs and len(graphs[text].concepts) in _NODES for text in pair)
         and graphs[pair[0]] != graphs[pair[1]]
     ]
-    chosen = dict(zip(("Most similar", "Middling", "Least similar"), _ends_and_middle(readable), strict=False))
+    chosen = _ends_and_middle(list(dict.fromkeys(readable)))
     pairs = [(graphs[a], graphs[b]) for a, b in chosen.values()]
     explained = explain_graphs(pairs, stored.vectors([graph for pair in pairs for graph in pair]))
     return [DrawnPair(which, a, b, pair) for (which, (a, b)), pair in zip(chosen.items(), explained, strict=True)]
 
 
-def _ends_and_middle(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return first, middle and last, each once."""
-    return list(dict.fromkeys(pairs[place] for place in (0, len(pairs) // 2, -1))) if pairs else []
+def _ends_and_middle(pairs: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    """Return why → pair, for pairs in order of their similarity."""
+    found = {"Most similar": pairs[0]} if pairs else {}
+    if len(pairs) > 2:
+        found["Middling"] = pairs[len(pairs) // 2]
+    if len(pairs) > 1:
+        found["Least similar"] = pairs[-1]
+    return found
 
 
 def as_json(drawn: Sequence[DrawnPair]) -> list[dict[str, Any]]:
