@@ -18,6 +18,9 @@ MAX_NODES = 512
 """A sentence has at most `ingest.max_words` words, and a graph about a node for two of them. More nodes are a fault of
 the parser (repetition), and an alignment of two such graphs does not end in reasonable time."""
 
+_ATTRIBUTE = ("nodes", "roles", "values")
+_RELATION = ("sources", "roles", "targets")
+
 
 def encode(sentence_ids: Sequence[str], penmans: Sequence[str], parser: str) -> StageOutput:
     """Decode graphs into rows of the table `amr`.
@@ -58,20 +61,23 @@ def encode(sentence_ids: Sequence[str], penmans: Sequence[str], parser: str) -> 
 def graphs_frame(graphs: Iterable[AmrGraph]) -> pl.DataFrame:
     """Return graphs as the list columns of the table `amr`, one row a graph."""
     graphs = list(graphs)
-    columns: dict[str, list[list[Any]]] = {
-        "concepts": [graph.concepts for graph in graphs],
-        "attribute_nodes": [[node for node, _, _ in graph.attributes] for graph in graphs],
-        "attribute_roles": [[role for _, role, _ in graph.attributes] for graph in graphs],
-        "attribute_values": [[value for _, _, value in graph.attributes] for graph in graphs],
-        "relation_sources": [[source for source, _, _ in graph.relations] for graph in graphs],
-        "relation_roles": [[role for _, role, _ in graph.relations] for graph in graphs],
-        "relation_targets": [[target for _, _, target in graph.relations] for graph in graphs],
-    }
-    return pl.DataFrame({name: _list_column(lists, AMR[name]) for name, lists in columns.items()})
+    columns = _list_columns([graph.concepts for graph in graphs], ["concepts"])
+    columns |= _list_columns([graph.attributes for graph in graphs], [f"attribute_{end}" for end in _ATTRIBUTE])
+    columns |= _list_columns([graph.relations for graph in graphs], [f"relation_{end}" for end in _RELATION])
+    return pl.DataFrame(columns)
 
 
-def _list_column(lists: list[list[Any]], dtype: Any) -> pl.Series:
-    """Return lists as a column; by way of Arrow, because polars would make a series of each list."""
-    items = pa.array(list(chain.from_iterable(lists)), pa.string() if dtype.inner == pl.String else pa.int32())
+def _list_columns(lists: Sequence[Sequence[Any]], names: Sequence[str]) -> dict[str, pl.Series]:
+    """Return a list of items for each graph as columns, a column for each part of an item where it has parts.
+
+    By way of Arrow, and of all graphs at once: polars would make a series of each list.
+    """
     offsets = pa.array(np.concatenate([[0], np.cumsum([len(items) for items in lists])]), pa.int64())
-    return pl.Series(pa.LargeListArray.from_arrays(offsets, items), dtype=dtype)
+    items = list(chain.from_iterable(lists))
+    parts = [items] if len(names) == 1 else list(zip(*items, strict=True)) or [()] * len(names)
+    columns = {}
+    for name, values in zip(names, parts, strict=True):
+        dtype: Any = AMR[name]
+        flat = pa.array(values, pa.string() if dtype.inner == pl.String else pa.int32())
+        columns[name] = pl.Series(pa.LargeListArray.from_arrays(offsets, flat), dtype=dtype)
+    return columns
