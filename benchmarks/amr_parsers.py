@@ -23,7 +23,8 @@ from amrlib_peer.bart_base import load_peer
 
 from features.graphs.penman_files import read_blocks
 from features.parsers.embedded.amr_parser import model_folder
-from features.parsers.embedded.parser import EmbeddedParser, load_parser
+from features.parsers.embedded.loading import load_parser
+from features.parsers.embedded.parser import EmbeddedParser
 from training.parsers.amr.scoring import score_graphs
 
 EXAMPLE = Path(__file__).parents[1] / "features" / "corpora" / "example"

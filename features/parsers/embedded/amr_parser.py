@@ -102,7 +102,7 @@ def load_embedded(settings: AmrSettings) -> EmbeddedAmrParser:
         ModelError: model or base encoder is missing or damaged.
         SettingsError: the device is not there.
     """
-    from features.parsers.embedded.parser import load_parser  # compiles; a plan needs the digest only
+    from features.parsers.embedded.loading import load_parser  # compiles; a plan needs the digest only
 
     use_threads(settings.threads)
     parser = load_parser(

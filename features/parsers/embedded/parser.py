@@ -1,17 +1,11 @@
 """From sentences to PENMAN: batches of like length through the network, and each sentence through the decoder."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from features import models
-from features.errors import ModelError
-from features.parsers.devices import computes_in_bfloat16, resolve_device
-from features.parsers.embedded.base_encoder import fill_tables, read_shape
 from features.parsers.embedded.connecting import connect
 from features.parsers.embedded.edit_scripts import is_script
 from features.parsers.embedded.inputs import WordPieces, node_tensors, padded_length, text_tensors
@@ -19,7 +13,7 @@ from features.parsers.embedded.nodes import FlatGraph, is_leaf
 from features.parsers.embedded.penman_text import write_penman
 from features.parsers.embedded.realising import Slot, lemma_of, realise
 from features.parsers.embedded.senses import SenseChooser
-from features.parsers.embedded.storage import Description, Thresholds, read_description, read_weights
+from features.parsers.embedded.storage import Description
 from features.parsers.embedded.words import Word, split_words
 
 if TYPE_CHECKING:
@@ -80,9 +74,7 @@ class EmbeddedParser:
             states = self._network.words(text_tensors(ids, device))
             primaries, senses, wrappers = self._word_labels(states, words)
             slots, labels = self._realise(texts, words, primaries, wrappers, senses)
-            found = [np.array([(*slot, self._vocabulary.concept_id(label)) for slot, label in zip(*row, strict=True)])
-                     for row in zip(slots, labels, strict=True)]  # fmt: skip
-            nodes = node_tensors(found, device)
+            nodes = node_tensors([*map(self._node_ids, slots, labels)], device)
             node_states = self._network.nodes(states, nodes)
             arcs = self._network.arcs(node_states, nodes["node_words"]).cpu().numpy()
             roots = self._network.roots(node_states).cpu().numpy()
@@ -162,6 +154,11 @@ class EmbeddedParser:
             labels.append(found[1])
         return slots, labels
 
+    def _node_ids(self, slots: Sequence[Slot], labels: Sequence[str]) -> NDArray[np.int64]:
+        """Return word, place and concept of each node of a sentence, shape (n_nodes, 3)."""
+        rows = zip(slots, labels, strict=True)
+        return np.array([(*slot, self._vocabulary.concept_id(label)) for slot, label in rows], np.int64)
+
     def _roles(self, states: "torch.Tensor", edges: Sequence[NDArray[np.int64]]) -> list[list[int]]:
         """Return the class of the role of each edge."""
         import torch
@@ -176,50 +173,3 @@ class EmbeddedParser:
         classes = scores.argmax(-1)[: sum(counts)].tolist()
         ends = np.cumsum(counts).tolist()
         return [classes[end - count : end] for count, end in zip(counts, ends, strict=True)]
-
-
-def load_parser(
-    folder: Path,
-    *,
-    base: str | None = None,
-    device: str = "auto",
-    precision: str = "auto",
-    batch_size: int = 64,
-    thresholds: Thresholds | None = None,
-) -> EmbeddedParser:
-    """Load a model from its folder.
-
-    Args:
-        folder: with `model.json` and `model.safetensors`.
-        base: name or folder of the base encoder; the one that the model names when None.
-        device: `auto`, `cpu`, `cuda` or `cuda:N`.
-        precision: `auto` is bfloat16 where the hardware computes with it, else float32.
-        batch_size: sentences a batch.
-        thresholds: others than the model's own.
-
-    Raises:
-        ModelError: when model or base encoder is missing, or one does not fit the other.
-    """
-    import torch
-
-    from features.parsers.embedded.network import Network
-
-    description = read_description(folder)
-    if thresholds is not None:
-        description = replace(description, thresholds=thresholds)
-    base_folder = models.locate(base or description.base)
-    encoder = read_shape(base_folder)
-    with torch.device("meta"):
-        network = Network(description.network_shape(), encoder)
-    network.to_empty(device="cpu")
-    try:
-        network.load_state_dict(read_weights(folder))
-        fill_tables(network, base_folder)
-    except RuntimeError as error:
-        raise ModelError(
-            f"The weights in {str(folder)!r} do not fit their description, or not the encoder {base_folder.name!r}"
-            f" ({error}); install the model again."
-        ) from error
-    target = resolve_device(device)
-    network.to(target, torch.bfloat16 if computes_in_bfloat16(precision, target) else torch.float32)
-    return EmbeddedParser(description, network, WordPieces(base_folder, encoder.positions), batch_size)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from features.errors import SettingsError
 from features.graphs.graph import decode
 from features.parsers.amr import load
-from features.parsers.embedded.parser import EmbeddedParser, load_parser
+from features.parsers.embedded.loading import load_parser
+from features.parsers.embedded.parser import EmbeddedParser
 from features.parsers.embedded.storage import Thresholds
 from features.parsers.settings import AmrSettings
 from features.stages import Reject

@@ -1,0 +1,59 @@
+"""From a model's folder to a parser that is ready: description, weights, and the base encoder's tables."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from features import models
+from features.errors import ModelError
+from features.parsers.devices import computes_in_bfloat16, resolve_device
+from features.parsers.embedded.base_encoder import fill_tables, read_shape
+from features.parsers.embedded.inputs import WordPieces
+from features.parsers.embedded.parser import EmbeddedParser
+from features.parsers.embedded.storage import Thresholds, read_description, read_weights
+
+
+def load_parser(
+    folder: Path,
+    *,
+    base: str | None = None,
+    device: str = "auto",
+    precision: str = "auto",
+    batch_size: int = 64,
+    thresholds: Thresholds | None = None,
+) -> EmbeddedParser:
+    """Load a model from its folder.
+
+    Args:
+        folder: with `model.json` and `model.safetensors`.
+        base: name or folder of the base encoder; the one that the model names when None.
+        device: `auto`, `cpu`, `cuda` or `cuda:N`.
+        precision: `auto` is bfloat16 where the hardware computes with it, else float32.
+        batch_size: sentences a batch.
+        thresholds: others than the model's own.
+
+    Raises:
+        ModelError: when model or base encoder is missing, or one does not fit the other.
+    """
+    import torch
+
+    from features.parsers.embedded.network import Network
+
+    description = read_description(folder)
+    if thresholds is not None:
+        description = replace(description, thresholds=thresholds)
+    base_folder = models.locate(base or description.base)
+    encoder = read_shape(base_folder)
+    with torch.device("meta"):
+        network = Network(description.network_shape(), encoder)
+    network.to_empty(device="cpu")
+    try:
+        network.load_state_dict(read_weights(folder))
+        fill_tables(network, base_folder)
+    except RuntimeError as error:
+        raise ModelError(
+            f"The weights in {str(folder)!r} do not fit their description, or not the encoder {base_folder.name!r}"
+            f" ({error}); install the model again."
+        ) from error
+    target = resolve_device(device)
+    network.to(target, torch.bfloat16 if computes_in_bfloat16(precision, target) else torch.float32)
+    return EmbeddedParser(description, network, WordPieces(base_folder, encoder.positions), batch_size)
