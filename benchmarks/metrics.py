@@ -43,11 +43,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("left", nargs="?", type=Path, default=EXAMPLE / "graphs_a.amr")
     parser.add_argument("right", nargs="?", type=Path, default=EXAMPLE / "graphs_b.amr")
+    parser.add_argument(
+        "--shift", type=int, default=0, help="pair with the right graph so many places on: unrelated pairs"
+    )
     parser.add_argument("--runs", type=int, default=5, help="the best of so many runs is taken")
     parser.add_argument("--peer-pairs", type=int, default=2_000, help="pairs of each size that peers are timed on")
     parser.add_argument("--only", choices=SECTIONS, action="append", help="a section; may be given again")
     arguments = parser.parse_args()
-    pairs = read_pairs(arguments.left, arguments.right)
+    pairs = read_pairs(arguments.left, arguments.right, arguments.shift)
     sizes = pairs.sizes()
     warm_up()
     print(f"{arguments.left.name} and {arguments.right.name}: {len(pairs)} pairs, larger graph: {np.median(sizes):.0f}")

@@ -58,11 +58,18 @@ class Pairs:
         return Pairs(texts, self.rows[graphs], self.vectors)
 
 
-def read_pairs(left: Path, right: Path) -> Pairs:
-    """Read two PENMAN files in pair order; a pair with a graph that cannot be decoded is left out."""
+def read_pairs(left: Path, right: Path, shift: int = 0) -> Pairs:
+    """Read two PENMAN files in pair order; a pair with a graph that cannot be decoded is left out.
+
+    Args:
+        left: first graph of each pair.
+        right: second graph of each pair.
+        shift: each left graph gets the right graph so many places further on, round the end.
+    """
     blocks = zip(read_blocks(left), read_blocks(right), strict=False)
     both = [pair for pair in blocks if pair[0].error is None and pair[1].error is None]
-    texts = [block.text for side in range(2) for block in (pair[side] for pair in both)]
+    lefts, rights = ([pair[side].text for pair in both] for side in range(2))
+    texts = lefts + rights[shift:] + rights[:shift]
     return _with_vectors(texts, encode([str(number) for number in range(len(texts))], texts, "benchmark").rows)
 
 
