@@ -1,6 +1,6 @@
 """How fast the metric engine is, beside its peers, on the same pairs in the same run.
 
-    python benchmarks/metrics.py                           the pairs of the built-in example
+    python benchmarks/metrics.py                           the built-in example, 16 times over
     python benchmarks/metrics.py left.amr.gz right.amr.gz  any two files of PENMAN, in pair order
 
 Times are processor time of one core, the best of some runs, everything compiled. The metrics start from rows of the
@@ -18,7 +18,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 from metric_engine.clock import best, head, row
-from metric_engine.inputs import EXAMPLE, Pairs, generated_pairs, read_pairs
+from metric_engine.inputs import Pairs, example_pairs, generated_pairs, read_pairs
 from metric_engine.peers import peers
 from metric_engine.processes import dask_speed, peak_memory
 
@@ -41,8 +41,8 @@ GROWTH = ((5, 400), (10, 400), (20, 200), (40, 50), (80, 10), (160, 5))
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("left", nargs="?", type=Path, default=EXAMPLE / "graphs_a.amr")
-    parser.add_argument("right", nargs="?", type=Path, default=EXAMPLE / "graphs_b.amr")
+    parser.add_argument("left", nargs="?", type=Path)
+    parser.add_argument("right", nargs="?", type=Path)
     parser.add_argument(
         "--shift", type=int, default=0, help="pair with the right graph so many places on: unrelated pairs"
     )
@@ -50,10 +50,16 @@ def main() -> None:
     parser.add_argument("--peer-pairs", type=int, default=2_000, help="pairs of each size that peers are timed on")
     parser.add_argument("--only", choices=SECTIONS, action="append", help="a section; may be given again")
     arguments = parser.parse_args()
-    pairs = read_pairs(arguments.left, arguments.right, arguments.shift)
+    if (arguments.left is None) != (arguments.right is None):
+        parser.error("give two files, or none for the built-in example")
+    if arguments.left is None:
+        pairs, what = example_pairs(), "the built-in example, 16 times over"
+    else:
+        pairs = read_pairs(arguments.left, arguments.right, arguments.shift)
+        what = f"{arguments.left.name} and {arguments.right.name}"
     sizes = pairs.sizes()
     warm_up()
-    print(f"{arguments.left.name} and {arguments.right.name}: {len(pairs)} pairs, larger graph: {np.median(sizes):.0f}")
+    print(f"{what}: {len(pairs)} pairs, larger graph: {np.median(sizes):.0f}")
     print(f"nodes in the middle, {sizes.max()} at most. Python {platform.python_version()}, {platform.machine()},")
     print(f"{os.cpu_count()} cores; algorithm version {ALGORITHM_VERSION}")
     for name in arguments.only or SECTIONS:

@@ -73,6 +73,12 @@ def read_pairs(left: Path, right: Path, shift: int = 0) -> Pairs:
     return _with_vectors(texts, encode([str(number) for number in range(len(texts))], texts, "benchmark").rows)
 
 
+def example_pairs(copies: int = 16) -> Pairs:
+    """Read the pairs of the built-in example so many times over: it has a hundred, and a shard has thousands."""
+    pairs = read_pairs(EXAMPLE / "graphs_a.amr", EXAMPLE / "graphs_b.amr")
+    return pairs.some(np.tile(np.arange(len(pairs)), copies))
+
+
 def generated_pairs(n_pairs: int, n_nodes: int) -> Pairs:
     """Generate graphs of a size, each with a copy in which a fifth is changed."""
     chance = random.Random(n_nodes)

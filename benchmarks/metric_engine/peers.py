@@ -1,5 +1,6 @@
 """Other tools for Smatch, from PENMAN to the number of a pair; a tool that is not installed says how to get it."""
 
+import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -51,6 +52,7 @@ def _smatch() -> Score:
 def _smatchpp(name: str) -> Score:
     from smatchpp import Smatchpp, solvers
 
+    logging.getLogger().handlers.clear()  # it makes every library print what it logs
     measure = Smatchpp(alignmentsolver=solvers.get_solver(name))
 
     def score(left: str, right: str) -> float:

@@ -31,7 +31,7 @@ def dask_speed(pairs: Pairs, n_workers: int) -> float:
     with tempfile.TemporaryDirectory() as folder:
         write_shard(pairs, Path(folder))
         with (
-            LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None) as cluster,
+            LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
             Client(cluster) as client,
         ):
             client.run(warm_up)
