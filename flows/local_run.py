@@ -1,10 +1,11 @@
 """Run a flow in this process, with a Prefect API that is there when it is needed and gone afterwards."""
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from flows.server import prefect_api
+from flows.server import PrivateServer, prefect_api
 
 
 def run_flow(flow_name: str, check: Callable[[], object], /, **parameters: Any) -> Any:
@@ -21,14 +22,26 @@ def run_flow(flow_name: str, check: Callable[[], object], /, **parameters: Any) 
     with prefect_api() as server:
         check()
         flow = getattr(importlib.import_module(f"flows.{flow_name}"), flow_name)
-        if server is not None:
-            server.wait_until_ready()
-        state = flow(**parameters, return_state=True)
-        result = state.result(raise_on_failure=False)
-        _send_events()
+        with _at(server):
+            state = flow(**parameters, return_state=True)
+            result = state.result(raise_on_failure=False)
+            _send_events()
     if isinstance(result, BaseException):
         raise result
     return result
+
+
+@contextmanager
+def _at(server: PrivateServer | None) -> Iterator[None]:
+    """Await the server and use it, also where Prefect was imported, and read its settings, before there was one."""
+    from prefect.settings import PREFECT_API_URL, temporary_settings
+
+    if server is None:
+        yield
+        return
+    server.wait_until_ready()
+    with temporary_settings({PREFECT_API_URL: server.url}):
+        yield
 
 
 def _send_events() -> None:
