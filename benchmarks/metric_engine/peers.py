@@ -52,8 +52,9 @@ def _smatch() -> Score:
 def _smatchpp(name: str) -> Score:
     from smatchpp import Smatchpp, solvers
 
-    logging.getLogger().handlers.clear()  # it makes every library print what it logs
     measure = Smatchpp(alignmentsolver=solvers.get_solver(name))
+    measure.score_pair("(b / boy)", "(b / boy)")  # imports the rest
+    logging.getLogger().handlers = [logging.NullHandler()]  # it makes every library print what it logs
 
     def score(left: str, right: str) -> float:
         return float(measure.score_pair(left, right)["main"]["F1"]) / 100
