@@ -27,6 +27,8 @@ class Peer:
         for start in range(0, len(order), _BATCH):
             batch = order[start : start + _BATCH]
             self.inference.max_graph_len = lengths[batch[0]]
+            # Random weights may end a graph at once, or never.
+            self.inference.model.generation_config.min_length = lengths[batch[0]]
             self.inference.parse_sents([texts[position] for position in batch], add_metadata=False)
         return time.perf_counter() - begun
 

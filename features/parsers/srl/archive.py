@@ -33,7 +33,7 @@ WEIGHTS = "weights.safetensors"
 PICKLED_WEIGHTS = "weights.th"
 VOCABULARY = "vocab.txt"
 OWN_SECTION = "facetflow"
-"""Section of config.json with what AllenNLP does not know: `base`, `predicate_threshold`."""
+"""Section of config.json with what AllenNLP does not know: `base`, `predicate_threshold`, `exact_decoding`."""
 
 _UNCASED_VOCABULARY = "all-MiniLM-L6-v2"
 _ENCODER = "bert_model."

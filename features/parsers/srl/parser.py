@@ -97,6 +97,11 @@ def locate_tagger(model: str) -> Path:
         ModelError: there is none.
     """
     if model == EMBEDDED:
+        if not _EMBEDDED_FOLDER.is_dir():
+            raise ModelError(
+                "This release of facetflow comes without the weights of its tagger of semantic roles; train them with"
+                " `python -m training.parsers.srl.train` (docs/semantic_roles.md), and give `model` the folder."
+            )
         return _EMBEDDED_FOLDER
     path = Path(model).expanduser()
     return path.resolve() if path.is_file() else locate(model)
@@ -164,5 +169,6 @@ def load_tagger(path: Path, *, device: str = "cpu", batch_pieces: int = 2048, pr
             archive.labels,
             batch_pieces=batch_pieces,
             threshold=float(archive.own.get("predicate_threshold", _THRESHOLD)),
+            exact=bool(archive.own.get("exact_decoding", False)),
             bfloat16=computes_in_bfloat16(precision, device),
         )

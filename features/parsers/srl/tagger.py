@@ -42,6 +42,7 @@ class SrlTagger:
         labels: BIO tags in the order of their indices.
         batch_pieces: word pieces a batch, padding included.
         threshold: probability above which a word is a predicate.
+        exact: whether the likeliest path of tags is taken, or the one that AllenNLP takes.
         bfloat16: whether it computes in half the width.
     """
 
@@ -53,12 +54,14 @@ class SrlTagger:
         *,
         batch_pieces: int = 2048,
         threshold: float = 0.5,
+        exact: bool = False,
         bfloat16: bool = False,
     ) -> None:
         self._network = network
         self._wordpieces = wordpieces
         self.labels = tuple(labels)
-        self._constraints = Constraints(labels)
+        self._constraints = Constraints(labels, exact=exact)
+        self._exact = exact
         self._batch_pieces = batch_pieces
         self._threshold = threshold
         self._bfloat16 = bfloat16
@@ -95,8 +98,8 @@ class SrlTagger:
         """
         frames: list[dict[int, Frame]] = [{} for _ in sentences]
         for batch, logits in self.scores(sentences, predicates):
-            likelihoods = _softmax(logits)
-            paths = self._constraints.decode(likelihoods, [len(reading.pieces.ids) for reading in batch])
+            scores = _log_softmax(logits) if self._exact else _softmax(logits)
+            paths = self._constraints.decode(scores, [len(reading.pieces.ids) for reading in batch])
             for reading, path in zip(batch, paths, strict=True):
                 assert reading.predicate is not None  # noqa: S101 - `scores` reads marked sentences only
                 tags = [self.labels[i] for i in path[list(reading.pieces.starts)]]
@@ -163,3 +166,9 @@ def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
     powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
     likelihoods: NDArray[np.float32] = powers / powers.sum(axis=-1, keepdims=True)
     return likelihoods
+
+
+def _log_softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
+    shifted = logits - logits.max(axis=-1, keepdims=True)
+    logarithms: NDArray[np.float32] = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    return logarithms

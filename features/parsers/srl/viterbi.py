@@ -1,11 +1,12 @@
-"""The best sequence of BIO tags that is well formed, for a whole batch at once, as AllenNLP finds it.
+"""The best sequence of BIO tags that is well formed, for a whole batch at once: exactly, or as AllenNLP finds it.
 
 From any tag to `B-x` and `O` every way is open, to `I-x` only from `B-x` and `I-x`; a sequence does not start with
 `I-x`. So all tags but the inside ones are reached from the same best tag, and a step costs O(labels), not O(labels²).
 
-Two habits of AllenNLP's `viterbi_decode` are kept, because the same tags are the point: it adds up *probabilities*
-along a path, not their logarithms; and it starts each path at 100,000 in float32, which leaves the sums steps of 1/128.
-So near ties are ties, and `torch.topk` breaks them in an order of its own.
+Taggers of our own add up logarithms, so that the path is the likeliest one. For AllenNLP's archives two habits of its
+`viterbi_decode` are kept, because the same tags are the point: it adds up *probabilities* along a path; and it starts
+each path at 100,000 in float32, which leaves the sums steps of 1/128. So near ties are ties, and `torch.topk` breaks
+them in an order of its own.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-_START = np.float32(100_000)
+_START = 100_000
 _SENTINELS = 2  # AllenNLP has a start and an end among the tags that are compared
 
 
@@ -22,9 +23,11 @@ class Constraints:
 
     Args:
         labels: tags, in the order of their indices.
+        exact: whether paths are compared exactly, or after AllenNLP's rounding.
     """
 
-    def __init__(self, labels: Sequence[str]) -> None:
+    def __init__(self, labels: Sequence[str], *, exact: bool = False) -> None:
+        self._start = np.float32(0 if exact else _START)
         index = {label: number for number, label in enumerate(labels)}
         inside = [number for number, label in enumerate(labels) if label.startswith("I")]
         self._n_labels = len(labels)
@@ -34,21 +37,21 @@ class Constraints:
         begins = [index.get(f"B{labels[number][1:]}", number) for number in inside]
         self._begin = np.array(begins, np.int64)
 
-    def decode(self, likelihoods: NDArray[np.float32], lengths: Sequence[int]) -> list[NDArray[np.int64]]:
+    def decode(self, scores: NDArray[np.float32], lengths: Sequence[int]) -> list[NDArray[np.int64]]:
         """Return for each sequence the tags of its best path.
 
         Args:
-            likelihoods: (n_sequences, n_positions, n_labels), in [0, 1]; beyond a sequence's length lies padding.
+            scores: (n_sequences, n_positions, n_labels), finite; beyond a sequence's length lies padding.
             lengths: of each sequence, at least 1.
 
         Returns:
             Indices of tags, (length,) each.
         """
-        n, steps, n_labels = likelihoods.shape
+        n, steps, n_labels = scores.shape
         rows = np.arange(n)
         sources = np.zeros((steps, n, n_labels), np.int32)
         last = np.zeros(n, np.int64)
-        best = _START + likelihoods[:, 0]
+        best = self._start + scores[:, 0]
         best[:, self._inside] = -np.inf
         ends = np.asarray(lengths) - 1
         for step in range(1, steps + 1):
@@ -61,7 +64,7 @@ class Constraints:
             source[:, self._free] = highest[:, None]
             source[:, self._inside] = np.where(enter > stay, self._begin, self._inside)
             self._break_ties(best, stay == enter, source)
-            best = np.take_along_axis(best, source.astype(np.int64), axis=1) + likelihoods[:, step]
+            best = np.take_along_axis(best, source.astype(np.int64), axis=1) + scores[:, step]
         paths = np.zeros((n, steps), np.int64)
         tags = last
         for step in range(steps - 1, -1, -1):

@@ -51,5 +51,5 @@ def _scores(scores: Mapping[str, Any]) -> str:
         if name in scores
     ]
     if "sentences_per_second" in scores:
-        lines += ["", f"Speed where it was trained: {scores['sentences_per_second']:.0f} sentences a second."]
+        lines += ["", f"Speed on these: {scores['sentences_per_second']:.0f} sentences a second of one core."]
     return "\n".join(lines)

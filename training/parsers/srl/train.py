@@ -133,7 +133,7 @@ def start_network(settings: SrlTrainingSettings, folder: Path, n_labels: int) ->
 
 def _tagger(network: "SrlBert", wordpieces: Wordpieces, labels: Sequence[str]) -> SrlTagger:
     bfloat16 = computes_in_bfloat16("auto", next(network.parameters()).device.type)
-    return SrlTagger(network.eval(), wordpieces, labels, bfloat16=bfloat16)
+    return SrlTagger(network.eval(), wordpieces, labels, exact=True, bfloat16=bfloat16)
 
 
 def _configuration(network: "SrlBert", settings: SrlTrainingSettings) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def _configuration(network: "SrlBert", settings: SrlTrainingSettings) -> dict[st
             "bert_model": {name: described[name] for name in sizes},
             "embedding_dropout": settings.dropout,
         },
-        OWN_SECTION: {"base": settings.base, "predicate_threshold": 0.5},
+        OWN_SECTION: {"base": settings.base, "predicate_threshold": 0.5, "exact_decoding": True},
     }
 
 
