@@ -44,7 +44,9 @@ class Interruption:
         self._restore()  # who asks a second time does not want to wait
 
     def _hold(self) -> None:
-        self._handlers = {number: signal.signal(number, self._note) for number in _SIGNALS}
+        # A shell ignores interrupts on behalf of what it starts in the background: that stays so.
+        heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+        self._handlers = {number: signal.signal(number, self._note) for number in heard}
 
     def _restore(self) -> None:
         for number, handler in self._handlers.items():

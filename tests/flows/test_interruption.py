@@ -9,6 +9,14 @@ import pytest
 from flows.interruption import held_back
 
 
+@pytest.fixture(autouse=True)
+def heard():
+    """Hear interrupts, which a shell ignores on behalf of tests that it runs in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupt_twice():
     os.kill(os.getpid(), signal.SIGINT)
     os.kill(os.getpid(), signal.SIGINT)
@@ -39,6 +47,14 @@ def test_what_was_not_delivered_comes_at_the_end(monkeypatch):
 def test_a_second_interrupt_does_not_wait():
     with pytest.raises(KeyboardInterrupt), held_back():
         interrupt_twice()
+
+
+def test_what_is_ignored_stays_ignored():
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with held_back() as interruption:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert not interruption.pending
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
 def test_without_a_signal_nothing_happens():
