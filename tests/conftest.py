@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 # Set before anything imports a library that reads them: nothing leaves the machine in tests.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -11,6 +12,10 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.setdefault("DO_NOT_TRACK", "1")
 os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
 os.environ.setdefault("PREFECT_SERVER_ALLOW_EPHEMERAL_MODE", "false")  # a test that needs a server asks for one
+
+# How long an example takes says how busy a machine is, not whether the code is right.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 ROOT = Path(__file__).resolve().parents[1]
 

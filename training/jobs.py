@@ -104,7 +104,7 @@ class EvaluationJob(BaseModel):
     seed: Annotated[int, Field(ge=0)] = 0
 
 
-Job = TypeVar("Job", TrainingJob, EvaluationJob)
+Job = TypeVar("Job", bound=BaseModel)
 
 
 def read_job(kind: type[Job], path: Path) -> Job:

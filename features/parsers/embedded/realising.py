@@ -15,6 +15,7 @@ from features.parsers.embedded.words import Word, number_at, spelt_number
 
 _BEGINS_LIKE_A_CONCEPT = re.compile(r"[^\W_]")
 _NOT_IN_A_CONCEPT = re.compile(r"[\s()\":/~]")
+_NO_NAME = "."  # of a name that is nothing but quotation marks
 
 
 class Slot(NamedTuple):
@@ -92,8 +93,13 @@ def _covered(text: str, words: Sequence[Word], primaries: Sequence[int], first: 
     last = first
     while last + 1 < len(words) and primaries[last + 1] == inside:
         last += 1
-    return " ".join(text[words[first].start : words[last].end].replace('"', "").split()) or words[first].text
+    return " ".join(_plain(text[words[first].start : words[last].end]).split()) or _NO_NAME
 
 
 def _quoted(word: str) -> str:
-    return '"' + word.replace('"', "").replace("\\", "") + '"'
+    return f'"{_plain(word)}"'
+
+
+def _plain(text: str) -> str:
+    """Return a text without what would end a string in PENMAN, or continue it."""
+    return text.replace('"', "").replace("\\", "")

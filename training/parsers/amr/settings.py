@@ -3,14 +3,13 @@
 {"train": [{"path": "graphs.amr.gz"}], "dev": [{"path": "dev.amr.gz"}], "output": "runs/amr", "epochs": 9}
 """
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from features.errors import SettingsError
+from training.jobs import read_job
 
 
 class GraphSource(BaseModel):
@@ -128,10 +127,7 @@ class ParserTraining(BaseModel):
         Raises:
             SettingsError: when the file cannot be read or says something unknown.
         """
-        try:
-            settings = cls.model_validate(json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, ValidationError) as error:
-            raise SettingsError(f"the settings {str(path)!r} cannot be used: {error}; correct the file") from error
+        settings = read_job(cls, path)
         base = path.resolve().parent
 
         def absolute(files: Sequence[_File]) -> tuple[_File, ...]:

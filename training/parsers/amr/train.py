@@ -3,7 +3,6 @@
 Stopped by a signal, it writes a checkpoint first; started again with the same settings, it goes on from there.
 """
 
-import argparse
 import hashlib
 import logging
 import signal
@@ -13,12 +12,12 @@ from pathlib import Path
 from types import FrameType
 
 from features import models
-from features.errors import FacetflowError
 from features.parsers.embedded.base_encoder import fill_layers, fill_tables, read_shape
 from features.parsers.embedded.inputs import WordPieces
 from training.parsers.amr.finishing import finish
 from training.parsers.amr.preparing import prepare
 from training.parsers.amr.settings import GraphSource, HeldOut, ParserTraining
+from training.process import run_process
 
 _log = logging.getLogger("training")
 
@@ -49,7 +48,6 @@ def train(settings: ParserTraining) -> Path | None:
 
     if settings.threads:
         torch.set_num_threads(settings.threads)
-    torch.set_flush_denormal(True)
     base = models.locate(settings.base)
     encoder = read_shape(base)
     base_digest = models.digest(base)
@@ -101,16 +99,16 @@ def identity_of(settings: ParserTraining, base_digest: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the settings, train, and return the exit code."""
-    parser = argparse.ArgumentParser(description="Train the embedded AMR parser on files of graphs.")
-    parser.add_argument("--settings", type=Path, required=True, help="JSON file; see training.parsers.amr.settings")
-    options = parser.parse_args(arguments)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
-    try:
-        train(ParserTraining.read(options.settings))
-    except FacetflowError as error:
-        _log.error("%s", error)  # the message says it all
-        return 1
-    return 0
+    about = "Train the embedded AMR parser on files of graphs; see training.parsers.amr.settings."
+    return run_process("training.parsers.amr.train", about, _train_alone, arguments)
+
+
+def _train_alone(path: Path) -> None:
+    settings = ParserTraining.read(path)
+    import torch
+
+    torch.set_flush_denormal(True)  # of the whole process, so not in `train`: numbers next to 0 only cost time
+    train(settings)
 
 
 if __name__ == "__main__":
