@@ -1,4 +1,4 @@
-"""Bags and parts against FineSmatch: `shared/oracles/fine_oracle.tsv`, made pair by pair with the functions of
+"""Bags and parts against FineSmatch: `oracles/fine_oracle.tsv`, made pair by pair with the functions of
 amr-evaluation at 8bc6b2e (concepts, named entities, negations by bags; reentrancies and SRL by hill-climbing).
 
 For reentrancies and SRL the reference marks the first node of its list as the root, keeps one constant for a role,

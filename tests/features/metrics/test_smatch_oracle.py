@@ -1,6 +1,6 @@
 """Smatch against smatch 1.0.4 and smatchpp 1.8.0.
 
-`shared/oracles/smatch_oracle.tsv`: 150 development pairs of each of STS, SICK and MRPC; smatch 1.0.4 with 21 restarts
+`oracles/smatch_oracle.tsv`: 150 development pairs of each of STS, SICK and MRPC; smatch 1.0.4 with 21 restarts
 (hill-climbing: a lower bound), smatchpp 1.8.0 with its ILP solver (its root triple differs).
 """
 

@@ -1,6 +1,6 @@
 """WLK: worked examples, and every difference from the reference explained.
 
-`shared/oracles/wlk_*.txt`: main_wlk.py of weisfeiler-leman-amr-metrics at 51624e2, all development pairs.
+`oracles/wlk_*.txt`: main_wlk.py of weisfeiler-leman-amr-metrics at 51624e2, all development pairs.
 
 Two habits of the reference make its score depend on chance: of nodes with the same label, one gives its neighbourhood
 to all of them (they are keys of a dictionary, filled in the order of a set), and a constant that is also a concept of
