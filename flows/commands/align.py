@@ -4,12 +4,12 @@ from pathlib import Path
 
 import click
 
-_GRAPHS = click.Path(exists=True, dir_okay=False, path_type=Path)
+from flows.options import FIRST, SECOND
 
 
 @click.command()
-@click.argument("first", type=_GRAPHS)
-@click.argument("second", type=_GRAPHS)
+@FIRST
+@SECOND
 @click.option(
     "-o",
     "--output",

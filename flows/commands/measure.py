@@ -4,12 +4,12 @@ from pathlib import Path
 
 import click
 
-_GRAPHS = click.Path(exists=True, dir_okay=False, path_type=Path)
+from flows.options import FILE, FIRST, SECOND
 
 
 @click.command()
-@click.argument("first", type=_GRAPHS)
-@click.argument("second", type=_GRAPHS)
+@FIRST
+@SECOND
 @click.option(
     "-o",
     "--output",
@@ -20,11 +20,11 @@ _GRAPHS = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--model", default="all-MiniLM-L6-v2", show_default=True, help="Sentence encoder of the label vectors.")
 @click.option(
     "--glove",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=FILE,
     help="Word vectors (text) instead of a model.",
 )
 @click.option(
-    "--metric-file", "files", multiple=True, type=_GRAPHS, help="Python file with metrics of your own; may be repeated."
+    "--metric-file", "files", multiple=True, type=FILE, help="Python file with metrics of your own; may be repeated."
 )
 def measure(first: Path, second: Path, output: Path, model: str, glove: Path | None, files: tuple[Path, ...]) -> int:
     """Measure the graphs of FIRST with those of SECOND, two PENMAN files with as many graphs each.

@@ -9,12 +9,12 @@ import polars as pl
 
 from features.parsers.settings import AmrSettings, DependencySettings, SrlSettings
 from features.stages import StageOutput
+from flows.options import DEVICE, FILE, TAGGER, THREADS
 
-_INPUT = click.argument("sentences", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+_INPUT = click.argument("sentences", type=FILE)
 _OUTPUT = click.option(
     "-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Its suffix is the format."
 )
-_THREADS = click.option("--threads", type=click.IntRange(min=1), help="CPU threads.")
 
 
 @click.group()
@@ -43,8 +43,8 @@ def parse() -> None:
 @click.option("--tokenizer", help="Folder of the parser's tokenizer, where it does not lie with the model.")
 @click.option("--batch-size", default=32, show_default=True, type=click.IntRange(min=1))
 @click.option("--beams", default=4, show_default=True, type=click.IntRange(min=1), help="Width of the beam search.")
-@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
-@_THREADS
+@DEVICE
+@THREADS
 def amr(
     sentences: Path,
     output: Path,
@@ -89,7 +89,7 @@ def amr(
 @_INPUT
 @_OUTPUT
 @click.option("--model", default="en_core_web_md", show_default=True, help="Name or folder of a spaCy pipeline.")
-@_THREADS
+@THREADS
 def dependencies(sentences: Path, output: Path, model: str, threads: int | None) -> int:
     """Parse into dependency trees: .conllu, or a table with a row for each token."""
     from features.parsers import texts
@@ -108,7 +108,7 @@ def dependencies(sentences: Path, output: Path, model: str, threads: int | None)
 @parse.command()
 @_INPUT
 @_OUTPUT
-@click.option("--model", default="embedded", show_default=True, help="Name, folder or .tar.gz of an srl_bert tagger.")
+@TAGGER
 @click.option(
     "--predicates",
     default="tagger",
@@ -116,8 +116,8 @@ def dependencies(sentences: Path, output: Path, model: str, threads: int | None)
     type=click.Choice(("tagger", "spacy")),
     help="Who finds them: the tagger itself, or spaCy by part of speech.",
 )
-@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
-@_THREADS
+@DEVICE
+@THREADS
 def srl(
     sentences: Path,
     output: Path,

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from features.parsers.settings import SrlSettings
+from flows.options import DEVICE, FILE, TAGGER, THREADS
 
 if TYPE_CHECKING:
     from features.parsers.srl.scoring import Counts, SrlScore
 
 
 @click.command()
-@click.argument("gold", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--model", default="embedded", show_default=True, help="Name, folder or .tar.gz of an srl_bert tagger.")
+@click.argument("gold", type=FILE)
+@TAGGER
 @click.option(
     "--predicates",
     default="tagger",
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     type=click.Choice(("tagger", "spacy")),
     help="Who finds them in the second score: the tagger itself, or spaCy by part of speech.",
 )
-@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
-@click.option("--threads", type=click.IntRange(min=1), help="CPU threads.")
+@DEVICE
+@THREADS
 def srl(gold: Path, model: str, predicates: Literal["tagger", "spacy"], device: str, threads: int | None) -> None:
     """Score a tagger on GOLD, frames in CoNLL-2005 columns (.gz too), as srl-eval.pl does.
 

@@ -4,7 +4,6 @@ import argparse
 import hashlib
 import json
 import logging
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +23,7 @@ from training.jobs import write_json
 from training.parsers.srl.examples import label_names, marked, unmarked
 from training.parsers.srl.model_card import write_card
 from training.parsers.srl.settings import SrlTrainingSettings
+from training.process import begin
 
 if TYPE_CHECKING:
     from features.parsers.srl.network import SrlBert
@@ -193,9 +193,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, field in SrlTrainingSettings.model_fields.items():
         parser.add_argument(f"--{name.replace('_', '-')}", default=None, help=f"default: {field.default}")
     options = vars(parser.parse_args(arguments))
-    logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
-    _LOG.setLevel(logging.INFO)
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    begin()
     files = {name: options.pop(name) for name in ("train", "dev", "output", "licence")}
     try:
         settings = SrlTrainingSettings(**{name: value for name, value in options.items() if value is not None})
