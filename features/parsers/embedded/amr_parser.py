@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from features import models
 from features.errors import ModelError
 from features.models import digest
-from features.parsers.devices import use_threads
 from features.parsers.embedded.storage import DESCRIPTION_FILE, WEIGHTS_FILE, read_base
 from features.parsers.settings import AmrSettings
 from features.stages import Reject
@@ -113,11 +112,11 @@ def load_embedded(settings: AmrSettings) -> EmbeddedAmrParser:
     """
     from features.parsers.embedded.loading import load_parser  # compiles; a plan needs the digest only
 
-    use_threads(settings.threads)
     parser = load_parser(
         model_folder(settings.model),
         device=settings.device,
         precision=settings.precision,
         batch_size=settings.batch_size,
+        threads=settings.threads,
     )
     return EmbeddedAmrParser(parser, settings.max_words)

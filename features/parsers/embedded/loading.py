@@ -19,6 +19,7 @@ def load_parser(
     device: str = "auto",
     precision: str = "auto",
     batch_size: int = 64,
+    threads: int | None = None,
     thresholds: Thresholds | None = None,
 ) -> EmbeddedParser:
     """Load a model from its folder.
@@ -29,6 +30,7 @@ def load_parser(
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
         precision: `auto` is bfloat16 where the hardware computes with it, else float32.
         batch_size: sentences a batch.
+        threads: CPU threads; as many as torch has when None.
         thresholds: others than the model's own.
 
     Raises:
@@ -56,4 +58,6 @@ def load_parser(
         ) from error
     target = resolve_device(device)
     network.to(target, torch.bfloat16 if computes_in_bfloat16(precision, target) else torch.float32)
-    return EmbeddedParser(description, network, WordPieces(base_folder, encoder.positions), batch_size)
+    # On a GPU one batch after the other: they would only wait for each other there.
+    side_by_side = (threads or torch.get_num_threads()) if target == "cpu" else 1
+    return EmbeddedParser(description, network, WordPieces(base_folder, encoder.positions), batch_size, side_by_side)

@@ -34,6 +34,7 @@ class NetworkShape:
         width: of the states of words and nodes.
         node_layers: transformer blocks over the nodes.
         dropout: of the states, while training; that before the heads is a quarter more.
+        word_dropout: share of the word pieces, and of the spellings, whose vectors are hidden while training.
     """
 
     primaries: int
@@ -44,6 +45,7 @@ class NetworkShape:
     width: int = 384
     node_layers: int = 2
     dropout: float = 0.2
+    word_dropout: float = 0.0
 
 
 class TextTensors(TypedDict):
@@ -81,6 +83,7 @@ class Network(nn.Module):
         super().__init__()
         width = shape.width
         hidden = encoder.width
+        self._word_dropout = shape.word_dropout
         # The base encoder's table of word pieces stays as it is, and is not among the weights.
         self.register_buffer("piece_table", torch.empty(encoder.pieces, hidden), persistent=False)
         self.register_buffer("position_table", torch.empty(encoder.positions, hidden), persistent=False)
@@ -125,7 +128,8 @@ class Network(nn.Module):
     def words(self, text: TextTensors) -> Tensor:
         """Return the states of the words, shape (batch, n_words, width)."""
         pieces = text["pieces"]
-        states = self.piece_norm(self.piece_table[pieces] + self.position_table[: pieces.shape[1]])
+        # Pieces and spellings are hidden apart, so that each learns to do without the other.
+        states = self.piece_norm(self._hide(self.piece_table[pieces]) + self.position_table[: pieces.shape[1]])
         mask = attention_mask(text["piece_mask"])
         weights = self.layer_weights.softmax(0)
         mixed = weights[0] * states
@@ -135,7 +139,8 @@ class Network(nn.Module):
         first, last, spelling = text["first"], text["last"], text["spelling"]
         word_parts = [(_rows(layer, first) + _rows(layer, last)) / 2 for layer in (states, mixed)]
         spelled = (self.casing(spelling[..., 0]), self.suffix(spelling[..., 1]), self.spelling(spelling[..., 2]))
-        words = self.word_norm(self.word_input(self.dropout(torch.cat([*word_parts, *spelled], -1))))
+        parts = torch.cat([*word_parts, self._hide(torch.cat(spelled, -1))], -1)
+        words = self.word_norm(self.word_input(self.dropout(parts)))
         return self.word_layer(words, attention_mask(text["word_mask"]))  # type: ignore[no-any-return]
 
     def given_primary(self, words: Tensor, primaries: Tensor) -> tuple[Tensor, Tensor]:
@@ -173,6 +178,12 @@ class Network(nn.Module):
     def roots(self, nodes: Tensor) -> Tensor:
         """Return the score of each node as the root, shape (batch, n_nodes), float32."""
         return self.root(nodes).squeeze(-1).float()  # type: ignore[no-any-return]
+
+    def _hide(self, vectors: Tensor) -> Tensor:
+        """Return vectors, shape (batch, length, width), some of them zero while training."""
+        if not self.training or not self._word_dropout:
+            return vectors
+        return vectors * (torch.rand(vectors.shape[:-1], device=vectors.device) >= self._word_dropout)[..., None]
 
 
 def _rows(states: Tensor, positions: Tensor) -> Tensor:

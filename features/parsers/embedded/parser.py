@@ -1,14 +1,20 @@
-"""From sentences to PENMAN: batches of like length through the network, and each sentence through the decoder."""
+"""From sentences to PENMAN, in two passes over batches: of sentences of like length, then of graphs of like size.
+
+text ── words, word pieces ── [encoder, labels of words] ── nodes ── [arcs, roles, root] ── connected graph ── PENMAN
+"""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from features.parsers.embedded.batching import in_batches, one_thread_a_batch
 from features.parsers.embedded.connecting import connect
 from features.parsers.embedded.edit_scripts import is_script
-from features.parsers.embedded.inputs import WordPieces, node_tensors, padded_length, text_tensors
+from features.parsers.embedded.inputs import TextIds, WordPieces, node_tensors, text_tensors
 from features.parsers.embedded.nodes import FlatGraph, is_leaf
 from features.parsers.embedded.penman_text import write_penman
 from features.parsers.embedded.realising import Slot, lemma_of, realise
@@ -25,7 +31,26 @@ _NO_CONCEPT = "thing"
 """The graph of a sentence in which no word carries a concept."""
 _CANDIDATES = 6
 _FARTHEST_CANDIDATE = 3.0  # in score, below the best
-_EDGE_MULTIPLE = 256
+_SENTENCES_AT_ONCE = 1024
+"""Sorted together; beyond that, memory would grow with the sentences."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A sentence as it goes into the network."""
+
+    text: str
+    words: list[Word]
+    ids: TextIds
+
+
+@dataclass(frozen=True, slots=True)
+class _Labelled:
+    """A sentence whose nodes are known; `states` are those of its words, shape (n_words, width)."""
+
+    states: "torch.Tensor"
+    nodes: NDArray[np.int64]  # word, place and concept of each, shape (n_nodes, 3)
+    labels: list[str]
 
 
 class EmbeddedParser:
@@ -36,11 +61,15 @@ class EmbeddedParser:
         network: with its weights, on the device and in the precision that it computes in.
         pieces: word pieces of the base encoder.
         batch_size: sentences a batch.
+        threads: batches side by side, each computed by one thread.
     """
 
-    def __init__(self, description: Description, network: "Network", pieces: WordPieces, batch_size: int = 64) -> None:
+    def __init__(
+        self, description: Description, network: "Network", pieces: WordPieces, batch_size: int = 64, threads: int = 1
+    ) -> None:
         self.description = description
-        self._network, self._pieces, self._batch_size = network.eval(), pieces, batch_size
+        self._network, self._pieces = network.eval(), pieces
+        self._batch_size, self._threads = batch_size, threads
         self._vocabulary = description.vocabulary
         self._senses = SenseChooser(self._vocabulary)
         # A script whose result is no known word gives way to the next label that gives one.
@@ -50,14 +79,13 @@ class EmbeddedParser:
 
     def parse(self, texts: Sequence[str]) -> list[str]:
         """Return the graph of each sentence in PENMAN, in order; that of an empty one is a single node."""
-        words = [split_words(text) or [Word(".", 0, 0)] for text in texts]
-        graphs: list[str] = [""] * len(texts)
-        order = sorted(range(len(texts)), key=lambda position: len(words[position]))
-        for start in range(0, len(order), self._batch_size):
-            batch = order[start : start + self._batch_size]
-            parsed = self._parse_batch([texts[position] for position in batch], [words[position] for position in batch])
-            for position, graph in zip(batch, parsed, strict=True):
-                graphs[position] = write_penman(graph)
+        graphs: list[str] = []
+        with one_thread_a_batch(self._threads) as pool:
+            batches = partial(in_batches, batch_size=self._batch_size, pool=pool)
+            for start in range(0, len(texts), _SENTENCES_AT_ONCE):
+                read = [self._read(text) for text in texts[start : start + _SENTENCES_AT_ONCE]]
+                labelled = batches(self._label, read, size=lambda item: len(item.ids.pieces))
+                graphs += batches(self._relate, labelled, size=lambda item: len(item.labels))
         return graphs
 
     def fits(self, text: str) -> bool:
@@ -65,33 +93,51 @@ class EmbeddedParser:
         # No word piece is shorter than a character, so short texts need no look.
         return len(text) < self._pieces.longest or self._pieces.count(split_words(text)) <= self._pieces.longest
 
-    def _parse_batch(self, texts: Sequence[str], words: Sequence[list[Word]]) -> list[FlatGraph]:
+    def _read(self, text: str) -> _Read:
+        words = split_words(text) or [Word(".", 0, 0)]
+        return _Read(text, words, self._pieces.ids([word.text for word in words]))
+
+    def _label(self, batch: Sequence[_Read]) -> list[_Labelled]:
+        """Return the nodes of each sentence."""
         import torch
 
         device = self._network.piece_table.device
         with torch.inference_mode():
-            ids = [self._pieces.ids([word.text for word in row]) for row in words]
-            states = self._network.words(text_tensors(ids, device))
-            primaries, senses, wrappers = self._word_labels(states, words)
-            slots, labels = self._realise(texts, words, primaries, wrappers, senses)
-            nodes = node_tensors([*map(self._node_ids, slots, labels)], device)
-            node_states = self._network.nodes(states, nodes)
-            arcs = self._network.arcs(node_states, nodes["node_words"]).cpu().numpy()
-            roots = self._network.roots(node_states).cpu().numpy()
-            leaves = [np.array([is_leaf(label) for label in row]) for row in labels]
+            states = self._network.words(text_tensors([item.ids for item in batch], device, multiple=1))
+            primaries, senses, wrappers = self._word_labels(states, [item.words for item in batch])
+        labelled = []
+        for number, item in enumerate(batch):
+            n = len(item.words)
+            slots, labels = self._realise(item, primaries[number, :n], wrappers[number, :n], senses[number])
+            rows = zip(slots, labels, strict=True)
+            nodes = np.array([(*slot, self._vocabulary.concept_id(label)) for slot, label in rows], np.int64)
+            labelled.append(_Labelled(states[number, :n], nodes, labels))
+        return labelled
+
+    def _relate(self, batch: Sequence[_Labelled]) -> list[str]:
+        """Return the graph of each sentence in PENMAN."""
+        import torch
+
+        leaves = [np.array([is_leaf(label) for label in item.labels]) for item in batch]
+        with torch.inference_mode():
+            words = torch.nn.utils.rnn.pad_sequence([item.states for item in batch], batch_first=True)
+            nodes = node_tensors([item.nodes for item in batch], words.device, multiple=1)
+            states = self._network.nodes(words, nodes)
+            arcs = self._network.arcs(states, nodes["node_words"]).cpu().numpy()
+            roots = self._network.roots(states).cpu().numpy()
             edges = [
                 connect(scores[: len(row), : len(row)], row, self.thresholds.arc)
                 for scores, row in zip(arcs, leaves, strict=True)
             ]
-            roles = self._roles(node_states, edges)
+            roles = self._roles(states, edges)
         graphs = []
-        for number, (row, row_edges, row_roles) in enumerate(zip(labels, edges, roles, strict=True)):
-            score = np.where(leaves[number], -np.inf, roots[number, : len(row)])
+        for number, (item, row_edges, row_roles) in enumerate(zip(batch, edges, roles, strict=True)):
+            score = np.where(leaves[number], -np.inf, roots[number, : len(item.labels)])
             named = [
                 (source, self._vocabulary.roles[role], target)
                 for (source, target), role in zip(row_edges.tolist(), row_roles, strict=True)
             ]
-            graphs.append(FlatGraph(row, named, int(score.argmax())))
+            graphs.append(write_penman(FlatGraph(item.labels, named, int(score.argmax()))))
         return graphs
 
     def _word_labels(
@@ -131,33 +177,17 @@ class EmbeddedParser:
         return chosen
 
     def _realise(
-        self,
-        texts: Sequence[str],
-        words: Sequence[list[Word]],
-        primaries: NDArray[np.int64],
-        wrappers: NDArray[np.int64],
-        senses: NDArray[np.float32],
-    ) -> tuple[list[list[Slot]], list[list[str]]]:
-        slots, labels = [], []
-        for number, (text, row) in enumerate(zip(texts, words, strict=True)):
+        self, item: _Read, primaries: NDArray[np.int64], wrappers: NDArray[np.int64], senses: NDArray[np.float32]
+    ) -> tuple[list[Slot], list[str]]:
+        def sense_of(position: int, lemma: str) -> str:
+            return self._senses.choose(lemma, senses[position])
 
-            def sense_of(position: int, lemma: str, scores: NDArray[np.float32] = senses[number]) -> str:
-                return self._senses.choose(lemma, scores[position])
-
-            n = len(row)
-            found = realise(
-                text, row, primaries[number, :n].tolist(), wrappers[number, :n].tolist(), sense_of, self._vocabulary
-            )
-            if all(is_leaf(label) for label in found[1]):
-                found = [*found[0], Slot(0, 1)], [*found[1], _NO_CONCEPT]
-            slots.append(found[0])
-            labels.append(found[1])
+        slots, labels = realise(
+            item.text, item.words, primaries.tolist(), wrappers.tolist(), sense_of, self._vocabulary
+        )
+        if all(is_leaf(label) for label in labels):
+            return [*slots, Slot(0, 1)], [*labels, _NO_CONCEPT]
         return slots, labels
-
-    def _node_ids(self, slots: Sequence[Slot], labels: Sequence[str]) -> NDArray[np.int64]:
-        """Return word, place and concept of each node of a sentence, shape (n_nodes, 3)."""
-        rows = zip(slots, labels, strict=True)
-        return np.array([(*slot, self._vocabulary.concept_id(label)) for slot, label in rows], np.int64)
 
     def _roles(self, states: "torch.Tensor", edges: Sequence[NDArray[np.int64]]) -> list[list[int]]:
         """Return the class of the role of each edge."""
@@ -166,10 +196,8 @@ class EmbeddedParser:
         counts = [len(row) for row in edges]
         if not sum(counts):
             return [[] for _ in edges]
-        columns = np.zeros((padded_length(sum(counts), _EDGE_MULTIPLE), 3), np.int64)
-        columns[: sum(counts), 0] = np.repeat(np.arange(len(edges)), counts)
-        columns[: sum(counts), 1:] = np.concatenate(edges)
+        columns = np.column_stack([np.repeat(np.arange(len(edges)), counts), np.concatenate(edges)])
         scores = self._network.roles(states, *torch.from_numpy(columns).to(states.device).unbind(1))
-        classes = scores.argmax(-1)[: sum(counts)].tolist()
+        classes = scores.argmax(-1).tolist()
         ends = np.cumsum(counts).tolist()
         return [classes[end - count : end] for count, end in zip(counts, ends, strict=True)]

@@ -29,7 +29,7 @@ _STEPS = {"wrapper": (-0.3, -0.6, -0.9), "primary": (0.2, -0.2), "arc": (0.25, 0
 
 def describe(settings: ParserTraining, vocabulary: Vocabulary, base_digest: str) -> Description:
     """Return everything about the model but its weights."""
-    shape = {"width": settings.width, "node_layers": settings.node_layers, "dropout": settings.dropout}
+    shape = {name: getattr(settings, name) for name in ("width", "node_layers", "dropout", "word_dropout")}
     return Description(settings.name, settings.base, base_digest, vocabulary, Thresholds(), shape)
 
 

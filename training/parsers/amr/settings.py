@@ -65,6 +65,7 @@ class ParserTraining(BaseModel):
         width: of the states of words and nodes, a multiple of six.
         node_layers: transformer blocks over the nodes.
         dropout: of states while training.
+        word_dropout: share of the word pieces, and of the spellings, hidden while training.
         concept_dropout: share of nodes and primary labels hidden while training, so that wrong ones do less harm.
         epochs: passes over the sentences; may be changed while a training is stopped.
         batch_size: sentences in a batch.
@@ -99,6 +100,7 @@ class ParserTraining(BaseModel):
     width: Annotated[int, Field(multiple_of=6, ge=6)] = 384
     node_layers: Annotated[int, Field(ge=1)] = 2
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.2
+    word_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.08
     concept_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1
     epochs: Annotated[int, Field(ge=1)] = 9
     batch_size: Annotated[int, Field(ge=1)] = 48

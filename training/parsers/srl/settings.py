@@ -17,6 +17,7 @@ class SrlTrainingSettings(BaseModel):
         falling: how many epochs, of the last, the rates fall.
         weight_decay: of AdamW, on matrices.
         dropout: on the encoder's output.
+        encoder_dropout: within the encoder, on the embeddings, the attention and what each layer adds.
         batch_pieces: word pieces a step, padding included.
         longest: word pieces of a sequence; a longer one is cut to those around its predicate.
         unmarked: share of the sentences that are read without a predicate in each epoch.
@@ -38,6 +39,7 @@ class SrlTrainingSettings(BaseModel):
     falling: float = Field(default=1.0, ge=0)
     weight_decay: float = Field(default=0.01, ge=0)
     dropout: float = Field(default=0.1, ge=0, lt=1)
+    encoder_dropout: float = Field(default=0.1, ge=0, lt=1)
     batch_pieces: int = Field(default=1024, ge=8)
     longest: int = Field(default=64, ge=8, le=512)
     unmarked: float = Field(default=0.3, ge=0, le=1)

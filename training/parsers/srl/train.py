@@ -110,7 +110,7 @@ def start_network(settings: SrlTrainingSettings, folder: Path, n_labels: int) ->
     """Return the network that a training starts from: the base encoder with new projections.
 
     Args:
-        settings: seed and dropout.
+        settings: seed and both dropouts.
         folder: of the base encoder.
         n_labels: number of BIO tags.
     """
@@ -128,6 +128,9 @@ def start_network(settings: SrlTrainingSettings, folder: Path, n_labels: int) ->
     for table in (network.bert_model.embeddings.word_embeddings, network.bert_model.embeddings.position_embeddings):
         table.weight.requires_grad = False
     network.bert_model.set_attn_implementation("eager")
+    for layer in network.bert_model.modules():
+        if isinstance(layer, torch.nn.Dropout):
+            layer.p = settings.encoder_dropout
     return network
 
 

@@ -1,0 +1,56 @@
+"""Work in batches of items of like size, each batch in a thread of its own where there are several.
+
+On a CPU two batches side by side, each computed by one thread, are a sixth faster than two threads that share each
+batch: they never wait for one another.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def in_batches(
+    work: Callable[[Sequence[Item]], list[Result]],
+    items: Sequence[Item],
+    *,
+    size: Callable[[Item], int],
+    batch_size: int,
+    pool: ThreadPoolExecutor | None = None,
+) -> list[Result]:
+    """Return what `work` makes of each item, in the order of the items.
+
+    Args:
+        work: from a batch to a result for each of its items.
+        items: what to work on.
+        size: of an item; those of like size share a batch, so that little is padded.
+        batch_size: items a batch.
+        pool: threads that take a batch each; the calling thread takes all when None.
+    """
+    # The largest first: no thread is left with a long batch at the end.
+    order = sorted(range(len(items)), key=lambda position: -size(items[position]))
+    batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
+    found = (pool.map if pool else map)(work, [[items[position] for position in batch] for batch in batches])
+    results: dict[int, Result] = {}
+    for batch, made in zip(batches, found, strict=True):
+        results.update(zip(batch, made, strict=True))
+    return [results[position] for position in range(len(items))]
+
+
+@contextmanager
+def one_thread_a_batch(threads: int) -> Iterator[ThreadPoolExecutor | None]:
+    """Give a pool of threads in which torch computes with one thread each; None where one thread is enough."""
+    if threads == 1:
+        yield None
+        return
+    import torch
+
+    before = torch.get_num_threads()
+    try:
+        with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+            yield pool
+    finally:
+        torch.set_num_threads(before)  # what new threads begin with is common to all
