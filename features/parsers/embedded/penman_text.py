@@ -41,7 +41,8 @@ def write_penman(graph: FlatGraph) -> str:
     """Return a connected graph in PENMAN.
 
     Args:
-        graph: its constants have one parent each, and no children.
+        graph: its constants have one parent each, and no children. What is said twice (`:quant 1 :quant 1`) is written
+            once.
 
     >>> from features.parsers.embedded.nodes import FlatGraph
     >>> print(write_penman(FlatGraph(["see-01", "boy", "=-"], [(0, "polarity", 2), (0, "ARG0", 1)], 0)))
@@ -49,6 +50,7 @@ def write_penman(graph: FlatGraph) -> str:
         :ARG0 (z1 / boy)
         :polarity -)
     """
+    graph = _said_once(graph)
     order, branches = _layout(graph)
     variables = {node: f"z{number}" for number, node in enumerate(order)}
     text: list[str] = []
@@ -85,6 +87,20 @@ def invert(role: str) -> str:
     ('ARG0-of', 'domain', 'consist-of-of')
     """
     return _OPPOSITE.get(role) or f"{role}-of"
+
+
+def _said_once(graph: FlatGraph) -> FlatGraph:
+    """Return the graph without edges that give a node the same constant in the same role again."""
+    said: set[tuple[int, str, str]] = set()
+    edges = []
+    for source, role, target in graph.edges:
+        label = graph.nodes[target]
+        if is_constant(label):
+            if (source, role, label) in said:
+                continue
+            said.add((source, role, label))
+        edges.append((source, role, target))
+    return FlatGraph(graph.nodes, edges, graph.root)
 
 
 def _layout(graph: FlatGraph) -> tuple[list[int], list[list[_Branch]]]:

@@ -57,3 +57,9 @@ def test_a_reentrancy_is_written_once_as_a_node() -> None:
 
 def test_a_name_without_characters_is_left_without_operands() -> None:
     assert write_penman(FlatGraph([name("")], [], 0)) == "(z0 / name)"
+
+
+def test_what_is_said_twice_is_written_once() -> None:
+    two = constant("2")
+    graph = FlatGraph(["boy", two, two, two], [(0, "quant", 1), (0, "quant", 2), (0, "value", 3)], 0)
+    assert " ".join(write_penman(graph).split()) == "(z0 / boy :quant 2 :value 2)"
