@@ -2,6 +2,7 @@
 
     python benchmarks/human_scores.py FOLDER                   FOLDER/{sts,sick,para}/{src,tgt}.dev.amr.gz and dev.y
     python benchmarks/human_scores.py FOLDER --glove vectors.txt
+    python benchmarks/human_scores.py FOLDER --parser embedded        on graphs that the embedded parser makes anew
 
 Label vectors come from the sentence encoder, and from a text file of word vectors in GloVe's format where one is given
 (not from spaCy's medium models: theirs are pruned to 20,000 rows, so that cat, kitten and dog share one vector). BAMBOO
@@ -22,6 +23,9 @@ from features.graphs.table import encode
 from features.metrics.label_vectors import LabelVectors
 from features.metrics.measurement import compare
 from features.metrics.metric import Comparison
+from features.parsers.embedded.amr_parser import model_folder
+from features.parsers.embedded.loading import load_parser
+from features.parsers.embedded.parser import EmbeddedParser
 from features.parsers.label_vectors import load
 from features.parsers.settings import LabelVectorSettings
 from features.parsers.stages import embed_labels
@@ -37,6 +41,7 @@ def main() -> None:
     parser.add_argument("--split", default="dev", choices=("dev", "train"))
     parser.add_argument("--glove", type=Path, help="word vectors as text; .gz by suffix")
     parser.add_argument("--model", default="all-MiniLM-L6-v2", help="the sentence encoder of the label vectors")
+    parser.add_argument("--parser", help="`embedded`, or the folder of a model like it; BAMBOO's graphs when missing")
     arguments = parser.parse_args()
     if arguments.folder is None:
         print("human scores: left out; give the folder of BAMBOO, which has sts, sick and para below it")
@@ -46,15 +51,24 @@ def main() -> None:
         tables["glove"] = LabelVectorSettings(backend="glove", file=arguments.glove)
     names = [*METRICS, *(f"wwlk, {name}" for name in tables)]
     print(f"{'Pearson x 100':20}" + "".join(f"{title:>10}" for title in CORPORA.values()))
-    columns = [correlations(arguments.folder / corpus, arguments.split, FIRST[corpus], tables) for corpus in CORPORA]
+    own = load_parser(model_folder(arguments.parser), device="cpu") if arguments.parser else None
+    columns = [
+        correlations(arguments.folder / corpus, arguments.split, FIRST[corpus], tables, own) for corpus in CORPORA
+    ]
     for row, name in enumerate(names):
         print(f"{name:20}" + "".join(f"{100 * column[row]:10.2f}" for column in columns))
     print(f"{'pairs':20}" + "".join(f"{column[-1]:10}" for column in columns))
 
 
-def correlations(folder: Path, split: str, start: int, tables: dict[str, LabelVectorSettings]) -> list[float]:
+def correlations(
+    folder: Path, split: str, start: int, tables: dict[str, LabelVectorSettings], parser: EmbeddedParser | None
+) -> list[float]:
     """Return the correlation of each metric with the human scores, and the number of pairs."""
-    sides = [[block.text for block in read_blocks(folder / f"{side}.{split}.amr.gz")] for side in ("src", "tgt")]
+    blocks = [list(read_blocks(folder / f"{side}.{split}.amr.gz")) for side in ("src", "tgt")]
+    if parser is None:
+        sides = [[block.text for block in side] for side in blocks]
+    else:
+        sides = [parser.parse([block.metadata["snt"] for block in side]) for side in blocks]
     rows = encode([str(graph) for graph in range(2 * len(sides[0]))], sides[0] + sides[1], "benchmark").rows
     first = np.arange(start, len(sides[0]) - 1)  # the last position is the end of the file
     human = np.array((folder / f"{split}.y").read_text().split(), float)[first]

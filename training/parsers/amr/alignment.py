@@ -36,7 +36,11 @@ _DECIDING_ROLES = {
 """Abstract concepts, and the roles whose child decides on the word, the first that is there."""
 
 _SPELT_NAME, _SPELT_VALUE = 2.0, 1.5
+_SIGNS = ("-", "+")
+"""Constants that no sign in the text stands for: `:polarity -` is a *not*, and no hyphen."""
 _MARGIN = 1.5
+_EXPLAINED = 2.5
+"""How much less a word suits a node when another node is spelt by it: 22 *people* are killed, no *killed* is a person."""
 _LEAST_TRANSLATION = 2e-4
 
 
@@ -95,7 +99,7 @@ class _Aligner:
                 if span and label not in self._taken[span[0]]:
                     self.spans[node] = span
                     self._put(node, span[0], _SPELT_NAME)
-            elif is_constant(label):
+            elif is_constant(label) and value_of(label) not in _SIGNS:
                 value = value_of(label).strip('"')
                 for position, lower in enumerate(self._lower):
                     same = lower == value.lower() or number_at(self._spelling, position) == value
@@ -119,7 +123,7 @@ class _Aligner:
                 doubtful.append(node)
         doubtful.sort(key=lambda node: -sum(self.word[other] >= 0 for other in self._neighbours[node]))
         for node in doubtful:
-            row = self._free(node, scores[node])
+            row = self._free(node, scores[node]) - _EXPLAINED * self._explained()
             best = int((row + self._nearness(node)).argmax())
             if row[best] >= np.log(_LEAST_TRANSLATION) or likeness[node, best] >= 0.5:
                 self._put(node, best, float(likeness[node, best]))
@@ -186,6 +190,14 @@ class _Aligner:
         taken = [self._nodes[node] in self._taken[position] for position in range(len(row))]
         free: Scores = np.where(taken, np.float32(-1e4), row)
         return free
+
+    def _explained(self) -> Scores:
+        """Return 1 for words that spell a node which is on them already, else 0."""
+        explained = np.zeros(len(self._lower), np.float32)
+        for word, certainty in zip(self.word, self.certainty, strict=True):
+            if word >= 0 and certainty >= CONFIDENT:
+                explained[word] = 1
+        return explained
 
     def _nearness(self, node: int) -> Scores:
         """Return the bonus of words at or near those of the node's neighbours."""

@@ -1,20 +1,30 @@
-"""How good a parser is: micro F1 of Smatch and its parts against graphs, by the project's own exact metrics."""
+"""How good a parser is: micro F1 of Smatch and its parts against graphs, by the project's own exact metrics.
+
+Two further scores count what such parsers are worst at, concepts that no word spells: how often each occurs in a graph,
+wherever it stands there.
+
+    frames_91        relations that AMR made frames of: have-org-role-91, rate-entity-91, ...
+    wrapper_frames   other frames that hang on a word that does not name them: the *teach-01* of "professor"
+"""
 
 import re
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from features.graphs.batch import GraphBatch
+from features.graphs.graph import decode
 from features.metrics.label_vectors import LabelVectors
 from features.metrics.metric import Comparison, f1
 from features.metrics.registry import METRICS
 from features.parsers.embedded.parser import EmbeddedParser
 from features.store.schemas import LABEL_VECTORS
 
+_FRAME = re.compile(r".+-\d\d+")
 _WIKI = re.compile(r':wiki\s+("[^"]*"|[^\s()]+)')
 
 COUNTED = tuple(name for name, metric in METRICS.items() if metric.number is f1)
@@ -43,7 +53,7 @@ class ParserScore:
     Args:
         sentences: of the file.
         seconds: for parsing them, from text to PENMAN.
-        metrics: scores by name of the metric.
+        metrics: scores by name of the metric, then `frames_91` and `wrapper_frames`.
     """
 
     sentences: int
@@ -91,4 +101,31 @@ def score_parser(
     begun = time.perf_counter()
     parsed = parser.parse(texts)
     seconds = time.perf_counter() - begun
-    return ParserScore(len(texts), seconds, score_graphs(parsed, gold, metrics))
+    wrappers = {label for wrapper in parser.description.vocabulary.wrappers for label in wrapper}
+    further = {
+        "frames_91": score_concepts(parsed, gold, lambda concept: concept.endswith("-91")),
+        "wrapper_frames": score_concepts(
+            parsed,
+            gold,
+            lambda concept: concept in wrappers and bool(_FRAME.fullmatch(concept)) and concept[-3:] != "-91",
+        ),
+    }
+    return ParserScore(len(texts), seconds, {**score_graphs(parsed, gold, metrics), **further})
+
+
+def score_concepts(parsed: Sequence[str], gold: Sequence[str], counted: Callable[[str], bool]) -> MicroScore:
+    """Score how often some concepts occur in each graph, whatever they are related to.
+
+    Args:
+        parsed: PENMAN.
+        gold: as many.
+        counted: says which concepts count.
+    """
+    matched = found = wanted = 0
+    for ours, theirs in zip(parsed, gold, strict=True):
+        left, right = (Counter(filter(counted, decode(penman).concepts)) for penman in (ours, theirs))
+        matched += (left & right).total()
+        found, wanted = found + left.total(), wanted + right.total()
+    return MicroScore(
+        matched / max(found, 1), matched / max(wanted, 1), float(f1(np.array([[matched, found, wanted]]))[0])
+    )

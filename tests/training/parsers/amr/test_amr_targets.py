@@ -50,7 +50,35 @@ def test_nodes_are_put_on_the_words_that_say_them() -> None:
     assert placed["doctor"] == "doctor"
     assert placed["@New York"] == placed["city"] == "New"
     assert placed["=3000000"] == "3"
-    assert placed["=12"] == placed["date-entity"] == "12"
+    assert placed["=12"] == "12"
+    assert placed["=5"] == placed["date-entity"] == "May"
+
+
+def test_a_hyphen_is_no_negation() -> None:
+    penman = "(k / know-01 :polarity - :ARG1 (s / song :mod (w / well)))"
+    sentences = [
+        sentence(f"The {text} is not known.", penman) for text in ("well - known song", "song", "old song")
+    ] * 4
+    evidence = learn_translations(sentences)
+    assert words_of(sentences[0], align(sentences[0].graph, sentences[0].words, evidence[0]))["=-"] == "not"
+
+
+def test_a_word_that_spells_one_node_is_left_to_it() -> None:
+    """Headlines say "killed" where others say "people killed"; both have a person in their graph."""
+    sentences = [
+        sentence(text, f"(k / kill-01 :ARG1 (v / {victim} :quant {number}))")
+        for number in range(20, 32)
+        for victim, text in [
+            ("person", f"{number} killed"),
+            ("person", f"{number} people were killed"),
+            *((animal, f"{number} {animal}s were killed") for animal in ("dog", "cat", "cow", "hen")),
+        ]
+    ]
+    evidence = learn_translations(sentences)
+    placed = [
+        words_of(item, align(item.graph, item.words, known)) for item, known in zip(sentences, evidence, strict=True)
+    ]
+    assert (placed[0]["person"], placed[1]["person"]) == ("killed", "people")
 
 
 def test_translations_are_learnt_where_letters_do_not_help() -> None:
