@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features.parsers.srl.frames import Frame, spans_of
+from features.parsers.srl.unique_roles import UniqueRoles
 from features.parsers.srl.viterbi import Constraints
 from features.parsers.srl.wordpieces import Pieces, Wordpieces
 
@@ -42,7 +43,7 @@ class SrlTagger:
         labels: BIO tags in the order of their indices.
         batch_pieces: word pieces a batch, padding included.
         threshold: probability above which a word is a predicate.
-        exact: whether the likeliest path of tags is taken, or the one that AllenNLP takes.
+        exact: whether the likeliest path of tags is taken, each core role once, or the one that AllenNLP takes.
         bfloat16: whether it computes in half the width.
     """
 
@@ -61,6 +62,7 @@ class SrlTagger:
         self._wordpieces = wordpieces
         self.labels = tuple(labels)
         self._constraints = Constraints(labels, exact=exact)
+        self._unique_roles = UniqueRoles(labels, self._constraints)
         self._exact = exact
         self._batch_pieces = batch_pieces
         self._threshold = threshold
@@ -100,9 +102,10 @@ class SrlTagger:
         for batch, logits in self.scores(sentences, predicates):
             scores = _log_softmax(logits) if self._exact else _softmax(logits)
             paths = self._constraints.decode(scores, [len(reading.pieces.ids) for reading in batch])
-            for reading, path in zip(batch, paths, strict=True):
+            for reading, path, row in zip(batch, paths, scores, strict=True):
                 assert reading.predicate is not None  # noqa: S101 - `scores` reads marked sentences only
-                tags = [self.labels[i] for i in path[list(reading.pieces.starts)]]
+                final = self._unique_roles.apply(path, row[: len(path)]) if self._exact else path
+                tags = [self.labels[i] for i in final[list(reading.pieces.starts)]]
                 frames[reading.sentence][reading.predicate] = Frame(reading.predicate, spans_of(tags))
         return [tuple(known[i] for i in wanted) for known, wanted in zip(frames, predicates, strict=True)]
 

@@ -32,11 +32,11 @@ class SrlTrainingSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     base: str = "all-MiniLM-L6-v2"
-    epochs: int = Field(default=4, ge=1)
-    learning_rate: float = Field(default=2e-4, gt=0)
+    epochs: int = Field(default=8, ge=1)
+    learning_rate: float = Field(default=3e-4, gt=0)
     head_learning_rate: float = Field(default=1e-3, gt=0)
     warm_up: int = Field(default=200, ge=0)
-    falling: float = Field(default=1.0, ge=0)
+    falling: float = Field(default=8.0, ge=0)
     weight_decay: float = Field(default=0.01, ge=0)
     dropout: float = Field(default=0.1, ge=0, lt=1)
     encoder_dropout: float = Field(default=0.1, ge=0, lt=1)
