@@ -49,6 +49,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def settings(base: Path) -> SrlTrainingSettings:
     return SrlTrainingSettings(
+        falling=1.0,
         base=str(base),
         epochs=3,
         learning_rate=5e-3,
