@@ -5,6 +5,7 @@ from pathlib import Path
 
 from features import models
 from features.errors import ModelError
+from features.parsers.batching import batches_side_by_side
 from features.parsers.devices import computes_in_bfloat16, resolve_device
 from features.parsers.embedded.base_encoder import fill_tables, read_shape
 from features.parsers.embedded.inputs import WordPieces
@@ -58,6 +59,5 @@ def load_parser(
         ) from error
     target = resolve_device(device)
     network.to(target, torch.bfloat16 if computes_in_bfloat16(precision, target) else torch.float32)
-    # On a GPU one batch after the other: they would only wait for each other there.
-    side_by_side = (threads or torch.get_num_threads()) if target == "cpu" else 1
-    return EmbeddedParser(description, network, WordPieces(base_folder, encoder.positions), batch_size, side_by_side)
+    pieces = WordPieces(base_folder, encoder.positions)
+    return EmbeddedParser(description, network, pieces, batch_size, batches_side_by_side(threads, target))

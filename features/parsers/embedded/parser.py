@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from features.parsers.embedded.batching import in_batches, one_thread_a_batch
+from features.parsers.batching import in_batches, one_thread_a_batch
 from features.parsers.embedded.connecting import connect
 from features.parsers.embedded.edit_scripts import is_script
 from features.parsers.embedded.inputs import TextIds, WordPieces, node_tensors, text_tensors

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from features.errors import ModelError
 from features.models import locate, stamp
-from features.parsers.devices import computes_in_bfloat16, hide_progress_bars, resolve_device, use_threads
+from features.parsers.batching import batches_side_by_side
+from features.parsers.devices import computes_in_bfloat16, hide_progress_bars, resolve_device
 from features.parsers.settings import SrlSettings
 from features.parsers.srl.archive import open_archive
 from features.parsers.srl.frames import Frame
@@ -97,11 +98,6 @@ def locate_tagger(model: str) -> Path:
         ModelError: there is none.
     """
     if model == EMBEDDED:
-        if not _EMBEDDED_FOLDER.is_dir():
-            raise ModelError(
-                "This release of facetflow comes without the weights of its tagger of semantic roles; train them with"
-                " `python -m training.parsers.srl.train` (docs/semantic_roles.md), and give `model` the folder."
-            )
         return _EMBEDDED_FOLDER
     path = Path(model).expanduser()
     return path.resolve() if path.is_file() else locate(model)
@@ -121,9 +117,14 @@ def load(settings: SrlSettings) -> SrlParser:
 @lru_cache(maxsize=2)
 def _load(settings: SrlSettings, path: Path, _stamp: object) -> SrlParser:
     device = resolve_device(settings.device)
-    use_threads(settings.threads)
     hide_progress_bars()
-    tagger = load_tagger(path, device=device, batch_pieces=settings.batch_pieces, precision=settings.precision)
+    tagger = load_tagger(
+        path,
+        device=device,
+        batch_pieces=settings.batch_pieces,
+        precision=settings.precision,
+        threads=settings.threads,
+    )
     if settings.predicates == "tagger" and not tagger.finds_predicates:
         raise ModelError(
             f"The tagger {settings.model!r} was not trained to find predicates;"
@@ -132,7 +133,14 @@ def _load(settings: SrlSettings, path: Path, _stamp: object) -> SrlParser:
     return SrlParser(tagger, settings)
 
 
-def load_tagger(path: Path, *, device: str = "cpu", batch_pieces: int = 2048, precision: str = "auto") -> SrlTagger:
+def load_tagger(
+    path: Path,
+    *,
+    device: str = "cpu",
+    batch_pieces: int = 2048,
+    precision: str = "auto",
+    threads: int | None = None,
+) -> SrlTagger:
     """Build the tagger of an archive.
 
     Args:
@@ -140,6 +148,7 @@ def load_tagger(path: Path, *, device: str = "cpu", batch_pieces: int = 2048, pr
         device: of torch.
         batch_pieces: word pieces a batch, padding included.
         precision: `auto` is bfloat16 where the hardware computes with it, else float32.
+        threads: CPU threads; as many as torch has when None.
 
     Raises:
         ModelError: it cannot be read, or its weights do not fit its labels.
@@ -171,4 +180,5 @@ def load_tagger(path: Path, *, device: str = "cpu", batch_pieces: int = 2048, pr
             threshold=float(archive.own.get("predicate_threshold", _THRESHOLD)),
             exact=bool(archive.own.get("exact_decoding", False)),
             bfloat16=computes_in_bfloat16(precision, device),
+            threads=batches_side_by_side(threads, device),
         )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from features.parsers.batching import one_thread_a_batch
 from features.parsers.srl.frames import Frame, spans_of
 from features.parsers.srl.unique_roles import UniqueRoles
 from features.parsers.srl.viterbi import Constraints
@@ -45,6 +46,7 @@ class SrlTagger:
         threshold: probability above which a word is a predicate.
         exact: whether the likeliest path of tags is taken, each core role once, or the one that AllenNLP takes.
         bfloat16: whether it computes in half the width.
+        threads: batches side by side, each computed by one thread.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class SrlTagger:
         threshold: float = 0.5,
         exact: bool = False,
         bfloat16: bool = False,
+        threads: int = 1,
     ) -> None:
         self._network = network
         self._wordpieces = wordpieces
@@ -67,6 +70,7 @@ class SrlTagger:
         self._batch_pieces = batch_pieces
         self._threshold = threshold
         self._bfloat16 = bfloat16
+        self._threads = threads
         self.longest = int(network.bert_model.config.max_position_embeddings)
 
     @property
@@ -120,8 +124,9 @@ class SrlTagger:
         return self._run(readings)
 
     def _run(self, readings: Iterable[_Reading]) -> Iterator[tuple[list[_Reading], NDArray[np.float32]]]:
-        for batch in _batches(readings, self._batch_pieces):
-            yield batch, self._logits(batch)  # outside of torch's contexts, which must not leak to who takes it
+        batches = list(_batches(readings, self._batch_pieces))
+        with one_thread_a_batch(self._threads if len(batches) > 1 else 1) as pool:
+            yield from zip(batches, (pool.map if pool else map)(self._logits, batches), strict=True)
 
     def _logits(self, batch: Sequence[_Reading]) -> NDArray[np.float32]:
         """Return the logits of the tags, or of the predicate where none is marked, (n, t, n_labels or 1)."""

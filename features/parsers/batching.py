@@ -54,3 +54,17 @@ def one_thread_a_batch(threads: int) -> Iterator[ThreadPoolExecutor | None]:
             yield pool
     finally:
         torch.set_num_threads(before)  # what new threads begin with is common to all
+
+
+def batches_side_by_side(threads: int | None, device: str) -> int:
+    """Return how many batches a parser computes at once.
+
+    Args:
+        threads: CPU threads; as many as torch has when None.
+        device: of torch; on a GPU one batch follows the other.
+    """
+    if device != "cpu":
+        return 1
+    import torch
+
+    return threads or torch.get_num_threads()
