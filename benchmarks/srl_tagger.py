@@ -14,7 +14,6 @@ from pathlib import Path
 
 import torch
 
-from features.errors import ModelError
 from features.graphs.penman_files import read_blocks
 from features.parsers.settings import SrlSettings
 from features.parsers.srl.conll import read_annotated
@@ -27,11 +26,6 @@ EXAMPLE = Path(__file__).parents[1] / "features" / "corpora" / "example"
 
 def main() -> None:
     arguments = _arguments()
-    try:
-        locate_tagger(arguments.model)
-    except ModelError as error:
-        print(f"Nothing was measured. {error}")  # so that `make bench` goes on
-        return
     torch.set_num_threads(arguments.threads)
     texts = _example() if arguments.sentences is None else read_sentences(arguments.sentences)["text"].to_list()
     texts = texts[: arguments.most]

@@ -115,6 +115,17 @@ class Project(BaseModel):
     training: TrainingSettings = TrainingSettings()
     evaluation: tuple[EvaluationSet, ...] = ()
 
+    @model_validator(mode="before")
+    @classmethod
+    def _graphs_of_corpora_are_taken(cls, given: Any) -> Any:
+        """Take the graphs of corpora that are graphs themselves, unless another backend is asked for."""
+        corpora = given.get("corpora") or () if isinstance(given, dict) else ()
+        amr = given.get("amr", {}) if isinstance(given, dict) else None
+        has_graphs = any(isinstance(corpus, dict) and corpus.get("dataset") == "penman" for corpus in corpora)
+        if has_graphs and isinstance(amr, dict) and "backend" not in amr:
+            return {**given, "amr": {"backend": "penman", **amr}}
+        return given
+
     @model_validator(mode="after")
     def _check_facets(self) -> Self:
         # The names of the project's own metrics are known only when their files have been run.

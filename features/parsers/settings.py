@@ -25,8 +25,8 @@ class AmrSettings(_ParserSettings):
     """Where AMR graphs come from.
 
     Args:
-        backend: `penman`: graphs that the user has, found by their `::snt`; `embedded`: the parser that comes with the
-            project; `amrlib`: a large model.
+        backend: `embedded`: the parser that comes with the project; `amrlib`: a large model; `penman`: graphs that the
+            user has, found by their `::snt`. When missing, `penman` where `graphs` or `bank` are given.
         graphs: the user's PENMAN files (`penman`).
         bank: index of these files, made by `features.parsers.bank.build_bank`; the flow fills it in.
         model: name or folder of an amrlib parser (`amrlib`); `embedded` for the model that comes with the project, or
@@ -39,10 +39,10 @@ class AmrSettings(_ParserSettings):
         precision: `auto` is bfloat16 where the hardware computes with it, else float32 (`embedded`).
     """
 
-    backend: Literal["penman", "embedded", "amrlib"] = "penman"
+    backend: Literal["embedded", "amrlib", "penman"] = "embedded"
     graphs: tuple[str, ...] = ()
     bank: Path | None = None
-    model: str = "parse_xfm_bart_large"
+    model: str = "embedded"
     tokenizer: str | None = None
     batch_size: int = Field(default=32, ge=1)
     beams: int = Field(default=4, ge=1)
@@ -51,9 +51,13 @@ class AmrSettings(_ParserSettings):
 
     @model_validator(mode="before")
     @classmethod
-    def _embedded_has_a_model_of_its_own(cls, given: Any) -> Any:
-        if isinstance(given, dict) and given.get("backend", cls.model_fields["backend"].default) == "embedded":
-            return {"model": "embedded", **given}
+    def _what_follows_from_the_rest(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        if "backend" not in given and (given.get("graphs") or given.get("bank")):
+            return {"backend": "penman", **given}
+        if given.get("backend") == "amrlib":
+            return {"model": "parse_xfm_bart_large", **given}
         return given
 
     @model_validator(mode="after")
@@ -99,7 +103,7 @@ class SrlSettings(_ParserSettings):
     """The tagger of semantic roles.
 
     Args:
-        enabled: False leaves the stage out.
+        enabled: False leaves the stage out; S3BERT does not need it.
         model: `embedded` for the one that comes with the project, else a known name, or the folder or `.tar.gz` of a
             tagger in the format of AllenNLP's `srl_bert`.
         predicates: who finds them: the tagger itself where it was trained to, or `spacy`: verbs and auxiliaries.
@@ -109,7 +113,7 @@ class SrlSettings(_ParserSettings):
         precision: `auto` is bfloat16 where the hardware computes with it, else float32.
     """
 
-    enabled: bool = False
+    enabled: bool = True
     model: str = "embedded"
     predicates: Literal["tagger", "spacy"] = "tagger"
     tags: str = "en_core_web_md"

@@ -36,10 +36,5 @@ def new(folder: Path, *, example: bool, if_missing: bool) -> None:
 
 
 def _example() -> dict[str, Traversable]:
-    templates, corpus = files("flows") / "templates", files("features.corpora") / "example"
-    return {
-        PROJECT_FILE: templates / "example.toml",
-        "pairs-to-explain.tsv": templates / "pairs-to-explain.tsv",
-        "graphs_a.amr": corpus / "graphs_a.amr",
-        "graphs_b.amr": corpus / "graphs_b.amr",
-    }
+    templates = files("flows") / "templates"
+    return {PROJECT_FILE: templates / "example.toml", "pairs-to-explain.tsv": templates / "pairs-to-explain.tsv"}

@@ -39,6 +39,7 @@ graphs = ["graphs.amr"]
 {amr}
 [dependencies]
 enabled = false
+{srl}
 [embeddings]
 enabled = false
 [label_vectors]
@@ -74,7 +75,15 @@ class Generated:
     folder: Path
 
     def write(
-        self, pairs: int, *, sentences: int = 16, per_shard: int = 16, amr: str = "", workers: int = 1, more: str = ""
+        self,
+        pairs: int,
+        *,
+        sentences: int = 16,
+        per_shard: int = 16,
+        amr: str = "",
+        srl: str = "[srl]\nenabled = false",
+        workers: int = 1,
+        more: str = "",
     ) -> None:
         """Write the first `pairs` pairs of an endless list, and a project file with these sizes of shards."""
         rows = list(itertools.islice(_pairs(), pairs))
@@ -86,7 +95,7 @@ class Generated:
         words = (*ADJECTIVES, *NOUNS, *VERBS)
         vectors = [f"{word} {i % 5 + 1} {i % 3} {-i % 7}" for i, word in enumerate(words)]
         (self.folder / "vectors.txt").write_text("\n".join(vectors) + "\n")
-        text = TEMPLATE.format(sentences=sentences, pairs=per_shard, amr=amr, workers=workers, more=more)
+        text = TEMPLATE.format(sentences=sentences, pairs=per_shard, amr=amr, srl=srl, workers=workers, more=more)
         (self.folder / "facetflow.toml").write_text(text)
 
     @property

@@ -30,6 +30,8 @@ backend = "glove"
 file = "words.txt"
 [dependencies]
 enabled = false
+[srl]
+enabled = false
 [embeddings]
 enabled = false
 [ingest]

@@ -31,7 +31,7 @@ def test_a_project_that_asks_for_roles_gets_them(built, facetflow):
     before = built.tables()
     assert before["srl"].is_empty()
     shutil.copy(TAGGER, built.folder / "tagger.tar.gz")
-    built.write(60, sentences=8, per_shard=8, more=SECTION)
+    built.write(60, sentences=8, per_shard=8, srl=SECTION)
     code, output = facetflow.run(built, "build")
     assert code == 0, output
     record = built.store.runs()[0]

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from features import models
-from features.errors import ModelError
 from features.models import digest
 from features.parsers.embedded.storage import DESCRIPTION_FILE, WEIGHTS_FILE, read_base
 from features.parsers.settings import AmrSettings
@@ -75,13 +74,7 @@ def model_folder(model: str) -> Path:
     """
     if model != BUILT_IN:
         return models.locate(model)
-    folder = Path(__file__).parent / "model"
-    if not folder.is_dir():
-        raise ModelError(
-            "This release of facetflow comes without the weights of its AMR parser; train them with"
-            " `python -m training.parsers.amr.train` (docs/amr_parser.md), and give `model` the folder."
-        )
-    return folder
+    return Path(__file__).with_name("model")
 
 
 def is_embedded(model: str) -> bool:

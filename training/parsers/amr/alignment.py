@@ -40,7 +40,7 @@ _SIGNS = ("-", "+")
 """Constants that no sign in the text stands for: `:polarity -` is a *not*, and no hyphen."""
 _MARGIN = 1.5
 _EXPLAINED = 2.5
-"""How much less a word suits a node when another node is spelt by it: 22 *people* are killed, no *killed* is a person."""
+"""How much less a word suits a node when it spells another: if 22 *people* are killed, *killed* names no person."""
 _LEAST_TRANSLATION = 2e-4
 
 

@@ -1,0 +1,64 @@
+from pathlib import Path
+
+import pytest
+
+from features import models
+from features.corpora import example
+from features.graphs.graph import decode
+from features.parsers.amr import load
+from features.parsers.embedded.amr_parser import model_folder
+from features.parsers.embedded.loading import load_parser
+from features.parsers.embedded.storage import read_description
+from features.parsers.settings import AmrSettings
+from features.stages import Reject
+from training.parsers.amr.corpus import Sentence, read_source
+from training.parsers.amr.scoring import score_graphs
+from training.parsers.amr.settings import GraphSource
+
+pytestmark = pytest.mark.slow  # loads the model
+
+
+@pytest.fixture(scope="module")
+def gold() -> list[Sentence]:
+    """Return the graphs of the built-in example, made by hand."""
+    folder = Path(example.__file__).parent
+    files = ("graphs_a.amr", "graphs_b.amr")
+    return [sentence for file in files for sentence in read_source(GraphSource(path=folder / file))]
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_the_graphs_of_the_example(encoder_name: str, gold: list[Sentence], precision: str) -> None:
+    parser = load(AmrSettings.model_validate({"backend": "embedded", "device": "cpu", "precision": precision}))
+    parsed = parser.parse([str(number) for number in range(len(gold))], [item.text for item in gold])
+    scores = score_graphs([graph for graph in parsed if isinstance(graph, str)], [item.penman for item in gold])
+    assert scores["smatch"].f1 > 0.88
+    assert scores["concepts"].f1 > 0.9
+    assert scores["coreference"].f1 > 0.75
+    assert encoder_name
+
+
+def test_threads_and_batches_change_nothing(encoder_name: str, gold: list[Sentence]) -> None:
+    texts = [item.text for item in gold]
+    first, second = (
+        load_parser(model_folder("embedded"), device="cpu", precision="float32", batch_size=size, threads=threads)
+        for size, threads in ((64, 1), (5, 2))
+    )
+    assert first.parse(texts) == second.parse(texts)
+    assert encoder_name
+
+
+def test_odd_texts_give_a_graph_or_a_reject(encoder_name: str) -> None:
+    texts = ["", "...", "!" * 600, "🙂🙂", '"(" / ):op1 "', "COME HERE", "word " * 400, "\u200b", "a" * 5000]
+    parser = load(AmrSettings(backend="embedded", device="cpu"))
+    for result in parser.parse([str(number) for number in range(len(texts))], texts):
+        assert isinstance(result, Reject) or decode(result).concepts
+    assert encoder_name
+
+
+def test_the_model_belongs_to_its_base_encoder_and_is_small(encoder_name: str) -> None:
+    folder = model_folder("embedded")
+    description = read_description(folder)
+    assert description.base == encoder_name
+    assert description.base_digest == models.digest(models.locate(encoder_name))
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 25e6
+    assert "licence" in (folder / "README.md").read_text(encoding="utf-8")
