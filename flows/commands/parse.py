@@ -36,7 +36,7 @@ def parse() -> None:
 )
 @click.option(
     "--model",
-    default="parse_xfm_bart_large",
+    default="embedded",
     show_default=True,
     help="`embedded` for the parser that comes with facetflow, the folder of one trained like it, or an amrlib parser.",
 )

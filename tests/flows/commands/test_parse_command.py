@@ -47,9 +47,24 @@ def test_a_parser_that_is_not_here(
     sentences: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FACETFLOW_MODELS", str(tmp_path))
-    assert run(["parse", "amr", str(sentences), "-o", str(tmp_path / "out.amr")]) == 1
+    command = ["parse", "amr", str(sentences), "-o", str(tmp_path / "out.amr")]
+    assert run(command) == 1
+    assert "`facetflow models pull all-MiniLM-L6-v2`" in capsys.readouterr().err
+    assert run([*command, "--model", "parse_xfm_bart_large"]) == 1
     assert "`facetflow models pull parse_xfm_bart_large`" in capsys.readouterr().err
     assert not (tmp_path / "out.amr").exists()
+
+
+@pytest.mark.slow
+def test_the_parser_that_comes_along_is_the_default(sentences: Path, tmp_path: Path) -> None:
+    try:
+        pull("all-MiniLM-L6-v2")
+    except ModelError as error:
+        pytest.skip(f"needs all-MiniLM-L6-v2: {error}")
+    output = tmp_path / "out.amr"
+    assert run(["parse", "amr", str(sentences), "-o", str(output)]) == 0
+    concepts = [set(block.graph.concepts) for block in read_blocks(output) if block.graph]
+    assert concepts == [{"rain-01"}, {"sleep-01", "boy"}]
 
 
 def test_an_output_of_no_known_format(sentences: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
