@@ -117,7 +117,7 @@ class SrlSettings(_ParserSettings):
     model: str = "embedded"
     predicates: Literal["tagger", "spacy"] = "tagger"
     tags: str = "en_core_web_md"
-    batch_pieces: int = Field(default=2048, ge=8)
+    batch_pieces: int = Field(default=1024, ge=8)
     device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?)$")
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
 

@@ -137,7 +137,7 @@ def load_tagger(
     path: Path,
     *,
     device: str = "cpu",
-    batch_pieces: int = 2048,
+    batch_pieces: int = 1024,
     precision: str = "auto",
     threads: int | None = None,
 ) -> SrlTagger:
@@ -154,6 +154,8 @@ def load_tagger(
         ModelError: it cannot be read, or its weights do not fit its labels.
     """
     try:
+        import torch
+
         from features.parsers.srl.network import PREDICATE_LAYER, SrlBert, encoder_config
     except ImportError as error:
         raise ModelError(
@@ -172,13 +174,14 @@ def load_tagger(
                 f"The weights of the tagger {str(path)!r} are not those of srl_bert with {len(archive.labels)} labels"
                 f" ({' '.join(str(error).split())[:200]})."
             ) from error
+        # Whole, not by autocast, which would turn the weights into bfloat16 for each batch anew.
+        bfloat16 = computes_in_bfloat16(precision, device)
         return SrlTagger(
-            network.eval().to(device),
+            network.eval().to(device, torch.bfloat16 if bfloat16 else torch.float32),
             Wordpieces(archive.vocabulary, lowercase=archive.lowercase),
             archive.labels,
             batch_pieces=batch_pieces,
             threshold=float(archive.own.get("predicate_threshold", _THRESHOLD)),
             exact=bool(archive.own.get("exact_decoding", False)),
-            bfloat16=computes_in_bfloat16(precision, device),
             threads=batches_side_by_side(threads, device),
         )

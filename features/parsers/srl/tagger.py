@@ -55,7 +55,7 @@ class SrlTagger:
         wordpieces: Wordpieces,
         labels: Sequence[str],
         *,
-        batch_pieces: int = 2048,
+        batch_pieces: int = 1024,
         threshold: float = 0.5,
         exact: bool = False,
         bfloat16: bool = False,
