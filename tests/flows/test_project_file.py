@@ -37,6 +37,26 @@ def test_a_model_that_is_a_folder_is_found_from_the_file(write, tmp_path):
     assert project.embeddings.model == "all-MiniLM-L6-v2"
 
 
+GRAPHS = '[[corpora]]\ndataset = "penman"\nname = "g"\nfiles = { train = ["a.amr", "b.amr"] }\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "backend", "model"),
+    [
+        (CORPUS, "embedded", "embedded"),
+        (f'{CORPUS}[amr]\ngraphs = ["g.amr"]\n', "penman", None),
+        (GRAPHS, "penman", None),
+        (f"{CORPUS}{GRAPHS}[amr]\nmax_words = 9\n", "penman", None),
+        (f'{GRAPHS}[amr]\nbackend = "embedded"\n', "embedded", "embedded"),
+        (f'{CORPUS}[amr]\nbackend = "amrlib"\n', "amrlib", "parse_xfm_bart_large"),
+    ],
+)
+def test_graphs_come_from_where_there_are_some(write, text, backend, model):
+    amr = load(write(f'name = "p"\n{text}')).amr
+    assert amr.backend == backend
+    assert model in (None, amr.model)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
