@@ -4,7 +4,7 @@ Two further scores count what such parsers are worst at, concepts that no word s
 wherever it stands there.
 
     frames_91        relations that AMR made frames of: have-org-role-91, rate-entity-91, ...
-    wrapper_frames   other frames that hang on a word that does not name them: the *teach-01* of "professor"
+    wrapper_frames   other frames that can hang on a word that does not name them: the *teach-01* of "professor"
 """
 
 import re
@@ -21,10 +21,10 @@ from features.graphs.graph import decode
 from features.metrics.label_vectors import LabelVectors
 from features.metrics.metric import Comparison, f1
 from features.metrics.registry import METRICS
+from features.parsers.embedded.nodes import split_sense
 from features.parsers.embedded.parser import EmbeddedParser
 from features.store.schemas import LABEL_VECTORS
 
-_FRAME = re.compile(r".+-\d\d+")
 _WIKI = re.compile(r':wiki\s+("[^"]*"|[^\s()]+)')
 
 COUNTED = tuple(name for name, metric in METRICS.items() if metric.number is f1)
@@ -103,11 +103,9 @@ def score_parser(
     seconds = time.perf_counter() - begun
     wrappers = {label for wrapper in parser.description.vocabulary.wrappers for label in wrapper}
     further = {
-        "frames_91": score_concepts(parsed, gold, lambda concept: concept.endswith("-91")),
+        "frames_91": score_concepts(parsed, gold, lambda concept: split_sense(concept)[1] == "91"),
         "wrapper_frames": score_concepts(
-            parsed,
-            gold,
-            lambda concept: concept in wrappers and bool(_FRAME.fullmatch(concept)) and concept[-3:] != "-91",
+            parsed, gold, lambda concept: concept in wrappers and split_sense(concept)[1] not in {"", "91"}
         ),
     }
     return ParserScore(len(texts), seconds, {**score_graphs(parsed, gold, metrics), **further})
