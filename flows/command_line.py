@@ -18,6 +18,8 @@ from typing import Any
 import click
 
 from features.errors import FacetflowError
+from flows.options import with_common_options
+from flows.terminal import Verbosity, set_verbosity
 
 COMMANDS: dict[str, str] = {
     "new": "Write a commented project file into a new folder.",
@@ -38,6 +40,9 @@ COMMANDS: dict[str, str] = {
 }
 """The commands in the order of use, with the line that `--help` shows, so that the list needs no import."""
 
+PROJECT_FILE = Path("facetflow.toml")
+"""The project file where no other is named."""
+
 
 class LazyGroup(click.Group):
     """A group that imports a command when it is run."""
@@ -51,7 +56,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = getattr(importlib.import_module(f"flows.commands.{cmd_name}"), cmd_name)
-        return command
+        return with_common_options(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing them."""
@@ -61,17 +66,14 @@ class LazyGroup(click.Group):
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="facetflow")
-@click.option(
-    "--project",
-    default="facetflow.toml",
-    show_default=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="The project file.",
-)
 @click.pass_context
-def cli(context: click.Context, project: Path) -> None:
+def cli(context: click.Context) -> None:
     """Build explainable sentence embeddings: parse, measure, store, train, evaluate."""
-    context.obj = project
+    if context.obj is None:
+        context.obj = PROJECT_FILE
+
+
+with_common_options(cli)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -90,6 +92,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0 done, 1 error, 2 partly done; 128 + the number of a signal that ended it.
     """
+    set_verbosity(Verbosity.NORMAL)
     try:
         result: Any = cli.main(args=arguments, standalone_mode=False)
     except FacetflowError as error:

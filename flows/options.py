@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from flows.terminal import Verbosity, set_verbosity
+
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 FIRST = click.argument("first", type=FILE)
@@ -13,3 +15,58 @@ TAGGER = click.option(
 )
 DEVICE = click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
 THREADS = click.option("--threads", type=click.IntRange(min=1), help="CPU threads.")
+JSON = click.option(
+    "--json", "as_json", is_flag=True, help="Write the result as JSON to standard output, and nothing else there."
+)
+
+
+def _choose_project(context: click.Context, _parameter: click.Parameter, value: Path | None) -> None:
+    if value is not None:
+        context.obj = value
+
+
+def _be_quiet(_context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 (click's)
+    if value:
+        set_verbosity(Verbosity.QUIET)
+
+
+def _be_verbose(_context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 (click's)
+    if value:
+        set_verbosity(Verbosity.VERBOSE)
+
+
+COMMON = (
+    click.Option(
+        ["--project"],
+        type=click.Path(dir_okay=False, path_type=Path),
+        callback=_choose_project,
+        expose_value=False,
+        is_eager=True,
+        help="The project file.  [default: facetflow.toml]",
+    ),
+    click.Option(
+        ["-q", "--quiet"],
+        is_flag=True,
+        callback=_be_quiet,
+        expose_value=False,
+        help="Say nothing but results, warnings and errors.",
+    ),
+    click.Option(
+        ["-v", "--verbose"],
+        is_flag=True,
+        callback=_be_verbose,
+        expose_value=False,
+        help="Say more about what is going on.",
+    ),
+)
+"""Options that stand before or behind the name of any command."""
+
+
+def with_common_options(command: click.Command) -> click.Command:
+    """Give a command, and those below it, the options that every command takes; return it."""
+    if COMMON[0] not in command.params:
+        command.params.extend(COMMON)
+    if isinstance(command, click.Group):
+        for below in command.commands.values():
+            with_common_options(below)
+    return command

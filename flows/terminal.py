@@ -1,0 +1,68 @@
+"""What a command says, and where: results on standard output, everything else on standard error.
+
+                  --quiet   (default)   --verbose
+    result          yes        yes         yes       standard output
+    warn            yes        yes         yes       standard error
+    say             no         yes         yes       standard error; progress bars and lines likewise
+    detail          no         no          yes       standard error
+
+With `--json` standard output holds JSON and nothing else, so that it can be read by another program.
+"""
+
+import json
+from enum import IntEnum
+from typing import Any
+
+import click
+
+
+class Verbosity(IntEnum):
+    """How much a command says beside its results."""
+
+    QUIET = 0
+    NORMAL = 1
+    VERBOSE = 2
+
+
+_verbosity = Verbosity.NORMAL
+
+
+def verbosity() -> Verbosity:
+    """Return how much the running command says."""
+    return _verbosity
+
+
+def set_verbosity(level: Verbosity) -> None:
+    """Choose how much the running command says."""
+    global _verbosity  # noqa: PLW0603 (one command runs in a process, like the level of a logger)
+    _verbosity = level
+
+
+def warn(text: str) -> None:
+    """Write a line that a user must not miss."""
+    click.echo(text, err=True)
+
+
+def say(text: str) -> None:
+    """Write a line about what is going on."""
+    if _verbosity >= Verbosity.NORMAL:
+        click.echo(text, err=True)
+
+
+def detail(text: str) -> None:
+    """Write a line that only helps to find out what went wrong."""
+    if _verbosity >= Verbosity.VERBOSE:
+        click.echo(text, err=True)
+
+
+def write_json(value: Any, *, indent: int | None = 2) -> None:
+    """Write one JSON value to standard output: strict, so that NaN and infinities are refused.
+
+    Args:
+        value: what `json` can write.
+        indent: blanks for each level; None for one line, as in JSON Lines.
+
+    Raises:
+        ValueError: when the value has a NaN or an infinity.
+    """
+    click.echo(json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False))
