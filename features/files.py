@@ -114,6 +114,11 @@ def source_name(path: Path) -> str:
     return shown(path, "standard input")
 
 
+def short_name(path: Path) -> str:
+    """Return the name of a file that is read, without its folder."""
+    return "standard input" if path == STANDARD else path.name
+
+
 def _opened(path: Path) -> io.BufferedReader:
     if path == STANDARD:
         return io.BufferedReader(cast("io.RawIOBase", io.BytesIO(sys.stdin.buffer.read())))

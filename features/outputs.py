@@ -1,9 +1,9 @@
 """Files that are written whole or not at all, and the formats that their suffixes name.
 
-    -o graphs.amr      written beside itself, flushed, renamed: a reader sees the old file or the whole new one
-    -o graphs.amr.gz   likewise, compressed
-    -o -               standard output, once all is made
-    -o /dev/stdout     what is no regular file (a device, a pipe) is written to as it is, and never replaced
+-o graphs.amr      written beside itself, flushed, renamed: a reader sees the old file or the whole new one
+-o graphs.amr.gz   likewise, compressed
+-o -               standard output, once all is made
+-o /dev/stdout     what is no regular file (a device, a pipe) is written to as it is, and never replaced
 """
 
 import errno

@@ -22,9 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from features.errors import InputError, RowError
-from features.files import open_bytes, source_name
+from features.files import open_bytes, short_name, source_name
 from features.graphs.graph import AmrGraph, decode
-from features.outputs import STANDARD
 from features.types import RejectCode
 
 _KEY = re.compile(r"(?:^|\s)::(\S+)")
@@ -53,6 +52,11 @@ class PenmanBlock:
     line: int
     graph: AmrGraph | None = None
     error: RowError | None = None
+
+    @property
+    def place(self) -> str:
+        """File and line, as messages name them."""
+        return _place(self.path, self.line)
 
 
 @dataclass(slots=True)
@@ -86,7 +90,7 @@ class RawBlock:
     @property
     def place(self) -> str:
         """File and line, as messages name them."""
-        return f"{_short(self.path)}, block at line {self.line}"
+        return _place(self.path, self.line)
 
     def read(self) -> PenmanBlock:
         """Return the block with its graph or its error."""
@@ -104,7 +108,7 @@ class RawBlock:
         try:
             return PenmanBlock(metadata, text, self.path, self.line, graph=decode(text))
         except RowError as error:
-            message = f"{_short(self.path)}, graph at line {self.graph_line}: {error.message}"
+            message = f"{short_name(self.path)}, graph at line {self.graph_line}: {error.message}"
             return PenmanBlock(metadata, text, self.path, self.line, error=RowError(error.code, message))
 
     def _wrong(self, metadata: dict[str, str], text: str, code: RejectCode, why: str) -> PenmanBlock:
@@ -164,8 +168,8 @@ def _code(reject: str) -> RejectCode:
     return RejectCode(name) if name in RejectCode.__members__.values() else RejectCode.NO_GRAPH
 
 
-def _short(path: Path) -> str:
-    return "standard input" if path == STANDARD else path.name
+def _place(path: Path, line: int) -> str:
+    return f"{short_name(path)}, block at line {line}"
 
 
 def _split(file: Iterable[bytes], path: Path) -> Iterator[RawBlock]:

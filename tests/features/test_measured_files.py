@@ -13,8 +13,8 @@ from features.store.schemas import METRIC_NAMES
 from flows.commands.measure import measure
 
 BOY = "# ::id x1\n# ::snt The boy sleeps.\n(s / sleep-01 :ARG0 (b / boy))\n\n"
-GIRL = "# ::id x2\n(s / sleep-01 :ARG0 (g / girl))\n\n"
-WRONG = "# ::id x3\n(s / sleep-01 :ARG0 (g / girl)\n\n"
+GIRL = "# ::id x1\n(s / sleep-01 :ARG0 (g / girl))\n\n"
+WRONG = "# ::id x1\n(s / sleep-01 :ARG0 (g / girl)\n\n"
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_a_row_for_each_pair_with_the_fifteen_columns(tmp_path: Path, vectors: L
     scores = measure_files(first, second, vectors).scores
     assert scores.columns[3:18] == list(METRIC_NAMES)
     assert scores["pair"].to_list() == [1, 2]
-    assert scores["id_b"].to_list() == ["x1", "x2"]
+    assert scores["id_b"].to_list() == ["x1", "x1"]
     assert scores.row(0)[3:18] == pytest.approx((1.0,) * 15)
     # Two of three triples and the root match: sleep-01, TOP and ARG0, but not boy with girl.
     assert scores["smatch"][1] == pytest.approx(3 / 4)
