@@ -170,19 +170,19 @@ def _parse(data: bytes, kind: TableFormat, types: Mapping[str, pl.DataType | typ
     )
 
 
-def write_table(frame: pl.DataFrame, path: Path, kind: TableFormat | None = None) -> None:
+def write_table(frame: pl.DataFrame, path: Path, chosen: str | None = None) -> None:
     """Write a table; a reader sees the old file or the whole new one.
 
     Args:
         frame: the table.
         path: the file; `-` is standard output.
-        kind: the format; that which the suffix names when None.
+        chosen: name of the format; that which the suffix names when None.
 
     Raises:
         InputError: the suffix is unknown, the format cannot hold the table (lists in TSV or CSV, a tab or a line
             break in a cell of a TSV file), or the file cannot be written.
     """
-    kind = cast("TableFormat", format_of(path, TABLES, kind))
+    kind = cast("TableFormat", format_of(path, TABLES, chosen))
     if kind in {"tsv", "csv"}:
         nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
         if nested:

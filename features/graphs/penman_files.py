@@ -147,7 +147,7 @@ def read_raw_blocks(path: Path | str) -> Iterator[RawBlock]:
 
 def format_block(identity: str, text: str, penman: str) -> str:
     """Return a block with its blank line."""
-    return f"# ::id {identity}\n# ::snt {text}\n{penman}\n\n"
+    return f"{_head(identity, text)}{penman}\n\n"
 
 
 def format_reject(identity: str, text: str, code: str, message: str) -> str:
@@ -159,7 +159,11 @@ def format_reject(identity: str, text: str, code: str, message: str) -> str:
     # ::reject no_graph: no file has it
     <BLANKLINE>
     """
-    return f"# ::id {identity}\n# ::snt {text}\n# ::{_REJECT} {code}: {' '.join(message.split())}\n\n"
+    return f"{_head(identity, text)}# ::{_REJECT} {code}: {' '.join(message.split())}\n\n"
+
+
+def _head(identity: str, text: str) -> str:
+    return "".join(f"{line.rstrip()}\n" for line in (f"# ::id {identity}", f"# ::snt {text}"))
 
 
 def _code(reject: str) -> RejectCode:

@@ -165,7 +165,7 @@ def _configuration(network: "SrlBert", settings: SrlTrainingSettings) -> dict[st
 
 
 def _read(path: Path) -> list[AnnotatedSentence]:
-    sentences = list(read_annotated(path))
+    sentences = [sentence for sentence in read_annotated(path) if sentence.reject is None]
     if not any(sentence.frames for sentence in sentences):
         raise InputError(f"The file {str(path)!r} has no frame to learn from.")
     return sentences
