@@ -9,6 +9,7 @@
 import errno
 import gzip
 import os
+import re
 import secrets
 import shutil
 import sys
@@ -32,6 +33,7 @@ TABLES: Formats = {"tsv": (".tsv", ".txt"), "csv": (".csv",), "jsonl": (".jsonl"
 BINARY = frozenset({"parquet"})
 """Formats that are compressed already."""
 
+_OS_ERROR = re.compile(r" \(os error \d+\)$")
 _IN_MEMORY = 1 << 26  # bytes of standard output that wait in memory, not in a temporary file
 
 
@@ -57,7 +59,9 @@ def format_of(path: Path, formats: Formats, chosen: str | None = None) -> str:
     found = chosen or next((name for name, known in formats.items() if suffix in known), None)
     if found is None and path == STANDARD:
         found = next(iter(formats))
-    if found is None or (zipped and found in BINARY):
+    if zipped and found in BINARY:
+        raise InputError(f"{shown(path)} would compress {found} once more, which is compressed already; leave .gz off.")
+    if found is None:
         known = ", ".join(suffix for suffixes in formats.values() for suffix in suffixes)
         raise InputError(
             f"{shown(path)} has no suffix of a format that can be written here: use one of {known}, or choose with "
@@ -89,7 +93,7 @@ def check_output(path: Path) -> None:
         elif not os.access(folder, os.W_OK):
             raise _refused(path, os.strerror(errno.EACCES))
     except OSError as error:
-        raise _refused(path, error.strerror or str(error)) from error
+        raise _refused(path, _reason(error)) from error
 
 
 @contextmanager
@@ -115,7 +119,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise _refused(path, error.strerror or str(error)) from error
+        raise _refused(path, _reason(error)) from error
 
 
 def write_text(path: Path, parts: Iterable[str]) -> None:
@@ -182,6 +186,11 @@ def _compressed(file: IO[bytes], path: Path) -> Iterator[Any]:
 
 def _beside(path: Path) -> Path:
     return path.with_name(f".{path.name[:100]}.{os.getpid()}.tmp")
+
+
+def _reason(error: OSError) -> str:
+    """Return what the system said; polars passes it on without its number."""
+    return error.strerror or _OS_ERROR.sub("", str(error))
 
 
 def _refused(path: Path, why: str) -> InputError:

@@ -44,8 +44,10 @@ class BlockPair:
     @property
     def name(self) -> str:
         """Number and ids, as messages name the pair."""
-        known = dict.fromkeys(repr(identity) for identity in self.ids if identity not in {None, str(self.number)})
-        return f"pair {self.number} (id {' | '.join(known)})" if known else f"pair {self.number}"
+        known = dict.fromkeys(identity for identity in self.ids if identity)
+        if not known or list(known) == [str(self.number)]:
+            return f"pair {self.number}"
+        return f"pair {self.number} (id {' | '.join(map(repr, known))})"
 
     @property
     def graphs(self) -> tuple[AmrGraph, AmrGraph] | None:
@@ -109,24 +111,45 @@ def pair_files(first: Path, second: Path, *, by_position: bool = False) -> Paire
         if not blocks:
             raise InputError(f"{source_name(path)} has no graph; give a file of graphs in PENMAN.")
     for number, (left, right) in enumerate(zip_longest(*sides), start=1):
-        if left is None or right is None:
-            break
-        ids = left.metadata.get("id"), right.metadata.get("id")
-        if not by_position and ids[0] and ids[1] and ids[0] != ids[1]:
-            raise InputError(
-                f"{source_name(first)} and {source_name(second)} do not match line by line{_counts(sides)}: pair "
-                f"{number} would be id {ids[0]!r} ({left.place}) with id {ids[1]!r} ({right.place}); {BY_POSITION}."
-            )
-    else:
-        return PairedFiles(list(zip(*sides, strict=True)))
-    longer = left or right
-    assert longer is not None  # noqa: S101 - the files do not end together; this tells mypy
-    raise InputError(
-        f"{source_name(first)} has {len(sides[0])} graphs and {source_name(second)} has {len(sides[1])}: pair {number} "
-        f"would be {longer.place}, with nothing; give files with a block for each pair."
-    )
+        if left is None or right is None or not (by_position or _agree(left, right)):
+            raise InputError(_difference((first, second), sides, number, left, right))
+    return PairedFiles(list(zip(*sides, strict=True)))
 
 
-def _counts(sides: Sequence[Sequence[RawBlock]]) -> str:
-    first, second = map(len, sides)
-    return f" ({first} and {second} blocks)" if first != second else ""
+def _agree(left: RawBlock, right: RawBlock) -> bool:
+    ids = left.metadata.get("id"), right.metadata.get("id")
+    return not all(ids) or ids[0] == ids[1]
+
+
+def _difference(
+    paths: tuple[Path, Path],
+    sides: Sequence[Sequence[RawBlock]],
+    number: int,
+    left: RawBlock | None,
+    right: RawBlock | None,
+) -> str:
+    """Return where two files differ first, and what to do."""
+    counts = [len(blocks) for blocks in sides]
+    names = [source_name(path) for path in paths]
+    files = f"{names[0]} has {counts[0]} graphs and {names[1]} has {counts[1]}"
+    if counts[0] == counts[1]:
+        files = f"{names[0]} and {names[1]} do not match line by line"
+    both = [_told(block) for block in (left, right)]
+    what_to_do = BY_POSITION if counts[0] == counts[1] else "give files with a block for each pair"
+    return f"{files}: pair {number} would be {both[0]} with {both[1]}{_earlier(sides, number)}; {what_to_do}."
+
+
+def _told(block: RawBlock | None) -> str:
+    if block is None:
+        return "nothing"
+    identity = block.metadata.get("id")
+    return f"id {identity!r} ({block.place})" if identity else block.place
+
+
+def _earlier(sides: Sequence[Sequence[RawBlock]], number: int) -> str:
+    """Return what is wrong with a graph before a difference: a blank line within one makes two blocks of it."""
+    for block in (block for pair in zip(*(blocks[:number] for blocks in sides), strict=False) for block in pair):
+        error = block.read().error if block.graph else None
+        if error is not None:
+            return f", perhaps because of {error.message}"
+    return ""
