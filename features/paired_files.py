@@ -39,7 +39,8 @@ class BlockPair:
     @property
     def ids(self) -> tuple[str | None, str | None]:
         """`::id` of each block, None where it has none."""
-        return self.first.metadata.get("id") or None, self.second.metadata.get("id") or None
+        first, second = (" ".join(block.metadata.get("id", "").split()) for block in (self.first, self.second))
+        return first or None, second or None
 
     @property
     def name(self) -> str:

@@ -138,7 +138,7 @@ def _commented(row: _Row, tokens: Callable[[_Row], Iterator[str]]) -> Iterator[s
     if row["code"] is None:
         yield from tokens(row)
     else:
-        yield f"# reject = {row['code']}: {' '.join(row['message'].split())}\n"
+        yield f"# reject = {row['code']}: {row['message']}\n"
     yield "\n"
 
 

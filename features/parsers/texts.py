@@ -78,7 +78,9 @@ def parse_lines(
         outputs.append(stage(texts[start : start + at_once]))
         on_rows(min(start + at_once, texts.height), texts.height)
     rows = pl.concat([output.rows for output in outputs])
-    rejects = pl.concat([output.rejects for output in outputs]).rename({"entity_id": "sentence_id"})
+    rejects = pl.concat([output.rejects for output in outputs]).select(
+        pl.col("entity_id").alias("sentence_id"), "code", pl.col("message").str.replace_all(r"\s+", " ")
+    )
     empty = pl.DataFrame(
         {"sentence_id": [sentence_id("")], "code": [RejectCode.EMPTY_SENTENCE.value], "message": ["the line is empty"]},
         schema=rejects.schema,
