@@ -7,12 +7,11 @@ from pathlib import Path
 
 import click
 
+from features.outputs import STANDARD
 from flows.terminal import Verbosity, say, verbosity, warn
 
 _NAMED = 20
 """So many lines that were not done are named; the others are counted."""
-
-_STANDARD = Path("-")
 
 
 @contextmanager
@@ -31,7 +30,7 @@ def require_one_standard(first: Path, second: Path) -> None:
     Raises:
         UsageError: both are `-`.
     """
-    if first == second == _STANDARD:
+    if first == second == STANDARD:
         raise click.UsageError("only one of the two files can be '-': standard input is read once")
 
 
@@ -46,5 +45,5 @@ def name_wrong(sentences: Sequence[str]) -> None:
 
 def say_written(what: str, output: Path) -> None:
     """Say what was written to a file; nothing where the output is the result itself."""
-    if output != _STANDARD:
+    if output != STANDARD:
         say(f"Wrote {what} to {os.fspath(output)}.")

@@ -2,6 +2,8 @@
 
 import gzip
 import os
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -69,6 +71,24 @@ def test_standard_output_is_written_at_the_end(capsysbinary):
     assert capsysbinary.readouterr().out == b"all"
 
 
+def test_a_reader_that_has_gone_is_no_error_of_ours(monkeypatch):
+    reader, writer = os.pipe()
+    os.close(reader)
+    out = os.fdopen(writer, "w")
+    monkeypatch.setattr("sys.stdout", out)
+    with pytest.raises(BrokenPipeError):
+        write_text(STANDARD, ["A dog.\n"] * 100_000)
+    with suppress(BrokenPipeError):
+        out.close()
+
+
+def test_a_standard_output_that_is_full_is_one_sentence(monkeypatch):
+    with open("/dev/full", "w") as out:  # noqa: PTH123 (a stream, as the shell gives it)
+        monkeypatch.setattr("sys.stdout", out)
+        with pytest.raises(InputError, match=r"^standard output cannot be written: No space left on device"):
+            write_text(STANDARD, ["A dog.\n"])
+
+
 def test_what_cannot_be_written_is_one_sentence_before_the_work(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="it is a folder"):
@@ -80,9 +100,9 @@ def test_what_cannot_be_written_is_one_sentence_before_the_work(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
     # The superuser may write anywhere but here.
     with pytest.raises(InputError, match=r"'/sys/out.txt' cannot be written: "):
-        check_output(type(tmp_path)("/sys/out.txt"))
+        check_output(Path("/sys/out.txt"))
 
 
 def test_a_full_disk_is_one_sentence():
     with pytest.raises(InputError, match="'/dev/full' cannot be written: No space left on device;"):
-        write_text(type(STANDARD)("/dev/full"), ["text"])
+        write_text(Path("/dev/full"), ["text"])
