@@ -182,7 +182,7 @@ def write_table(frame: pl.DataFrame, path: Path, chosen: str | None = None) -> N
         InputError: the suffix is unknown, the format cannot hold the table (lists in TSV or CSV, a tab or a line
             break in a cell of a TSV file), or the file cannot be written.
     """
-    kind = cast("TableFormat", format_of(path, TABLES, chosen))
+    kind = cast("TableFormat", format_of(path, TABLES, chosen, by_name=False))
     if kind in {"tsv", "csv"}:
         nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
         if nested:

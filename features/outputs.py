@@ -42,13 +42,14 @@ def shown(path: Path, standard: str = "standard output") -> str:
     return standard if path == STANDARD else repr(str(path))
 
 
-def format_of(path: Path, formats: Formats, chosen: str | None = None) -> str:
+def format_of(path: Path, formats: Formats, chosen: str | None = None, *, by_name: bool = True) -> str:
     """Return the format to write.
 
     Args:
         path: the output; `.gz` after another suffix compresses.
         formats: what can be written; the first is the default of standard output.
         chosen: the format asked for by name, which goes before the suffix.
+        by_name: whether there is an option `--format` to ask with.
 
     Raises:
         InputError: the suffix is that of no such format, or would compress what is compressed already.
@@ -59,15 +60,12 @@ def format_of(path: Path, formats: Formats, chosen: str | None = None) -> str:
     found = chosen or next((name for name, known in formats.items() if suffix in known), None)
     if found is None and path == STANDARD:
         found = next(iter(formats))
-    if zipped and found in BINARY:
-        raise InputError(f"{shown(path)} would compress {found} once more, which is compressed already; leave .gz off.")
-    if found is None:
-        known = ", ".join(suffix for suffixes in formats.values() for suffix in suffixes)
-        raise InputError(
-            f"{shown(path)} has no suffix of a format that can be written here: use one of {known}, or choose with "
-            f"--format ({', '.join(formats)}); .gz behind a text format compresses it."
-        )
-    return found
+    if found is not None and not (zipped and found in BINARY):
+        return found
+    what = "has no suffix of a format that can be written here" if found is None else f"would compress {found} twice"
+    known = ", ".join(suffix for suffixes in formats.values() for suffix in suffixes)
+    named = f", or choose with --format ({', '.join(formats)})" if by_name else ""
+    raise InputError(f"{shown(path)} {what}: use one of {known}{named}; text formats also with .gz.")
 
 
 def check_output(path: Path) -> None:

@@ -47,3 +47,8 @@ def say_written(what: str, output: Path) -> None:
     """Say what was written to a file; nothing where the output is the result itself."""
     if output != STANDARD:
         say(f"Wrote {what} to {os.fspath(output)}.")
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number with its noun: `1 pair`, `2,000 pairs`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from flows.one_shot import name_wrong, nothing_half_written, require_one_standard, say_written
+from flows.one_shot import counted, name_wrong, nothing_half_written, require_one_standard, say_written
 from flows.options import BY_POSITION, FIRST, OUTPUT, SECOND, format_option
 
 
@@ -42,5 +42,5 @@ def align(
         write_text(output, [write(aligned)])
     name_wrong(aligned.wrong)
     empty = sum(pair.graphs is None for pair in aligned.pairs)
-    say_written(f"{len(aligned.pairs):,} pairs{f', {empty:,} of them empty,' if empty else ''}", output)
+    say_written(f"{counted(len(aligned.pairs), 'pair')}{f', {empty:,} of them empty,' if empty else ''}", output)
     return 2 if aligned.wrong else 0

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from flows.one_shot import name_wrong, nothing_half_written, require_one_standard, say_written
+from flows.one_shot import counted, name_wrong, nothing_half_written, require_one_standard, say_written
 from flows.options import BY_POSITION, FILE, FIRST, OUTPUT, SECOND, format_option
 
 
@@ -65,5 +65,5 @@ def measure(
     name_wrong(measured.wrong)
     n_pairs = measured.scores.height
     empty = f", {measured.unmeasured:,} empty" if measured.unmeasured else ""
-    say_written(f"{n_pairs:,} pairs, {n_pairs - measured.unmeasured:,} of them measured{empty},", output)
+    say_written(f"{counted(n_pairs, 'pair')}, {n_pairs - measured.unmeasured:,} of them measured{empty},", output)
     return 2 if measured.wrong else 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from flows.commands.score_srl import srl
-from flows.one_shot import name_wrong, nothing_half_written, require_one_standard
+from flows.one_shot import counted, name_wrong, nothing_half_written, require_one_standard
 from flows.options import BY_POSITION, FILE, INPUT, JSON, OUTPUT, format_option
 from flows.terminal import write_json
 
@@ -113,7 +113,7 @@ def _print(scores: "list[CorpusScore]") -> None:
 
     console = Console(markup=False, highlight=False)
     table = Table(
-        title=f"{scores[0].pairs:,} pairs of graphs, × 100",
+        title=f"{counted(scores[0].pairs, 'pair')} of graphs, × 100",
         title_justify="left",
         box=box.SIMPLE_HEAD,
         padding=(0, 1, 0, 0),

@@ -22,7 +22,7 @@ def test_only_formats_that_can_be_written_are_suggested(tmp_path):
     with pytest.raises(InputError) as error:
         format_of(tmp_path / "a.pdf", {"html": (".html",), "svg": (".svg",)})
     assert "use one of .html, .svg, or choose with --format (html, svg)" in str(error.value)
-    with pytest.raises(InputError, match="compressed already"):
+    with pytest.raises(InputError, match="would compress parquet twice: use one of"):
         format_of(tmp_path / "a.parquet.gz", TABLES)
 
 

@@ -72,6 +72,20 @@ def test_a_reject_is_an_empty_row_counted_and_named(
     assert [row[:4] for row in rows[1:]] == [["1", "1", "1", "1.0"], ["2", "2", "2", ""], ["3", "3", "3", "1.0"]]
 
 
+def test_parse_and_measure_tell_how_far_they_are(
+    files: list[str], graphs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[int, int]] = []
+    monkeypatch.setattr("flows.file_progress.FileProgress.__call__", lambda _, *counts: told.append(counts))
+    assert run(["measure", *files, "-o", str(tmp_path / "out.tsv")]) == 2
+    assert told == [(0, 3), (3, 3)]
+    told.clear()
+    (tmp_path / "in.txt").write_text("A dog.\n\nA cat.\nA dog.\n")
+    parse = ["parse", "amr", str(tmp_path / "in.txt"), "-o", str(tmp_path / "out.amr")]
+    assert run([*parse, "--graphs", f"{graphs}/graphs.amr"]) == 0
+    assert told == [(0, 2), (2, 2)]  # a sentence that is there twice is parsed once
+
+
 def test_what_does_not_match_is_refused_and_nothing_written(
     files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
