@@ -8,8 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 import yaml
+from prefect.settings import PREFECT_API_URL, temporary_settings
 
-from flows.deployments import next_steps
+from flows.deployments import describe, next_steps
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -91,8 +92,9 @@ def test_prefect_yaml_deploys_a_project_under_its_name_with_triggers_of_its_stor
     assert code == 0, output
     assert "The build is scheduled: cron 7 4 * * 1 (on)." in output
     assert facetflow.run(project, "deploy")[0] == 0
-    assert prefect("deploy", "--all", project=str(file)).returncode == 0
     assert schedules(deployment("build_features", "by-yaml")) == [("7 4 * * 1", True)]
+    with temporary_settings({PREFECT_API_URL: server.url}):
+        assert {"cron": "7 4 * * 1", "active": True}.items() <= describe(str(file)).items(), "prefect.yaml keeps it too"
     assert triggers(server, "by-yaml") == expected, "and there is one trigger of each kind"
 
     # A release starts the training of this project.
@@ -100,7 +102,8 @@ def test_prefect_yaml_deploys_a_project_under_its_name_with_triggers_of_its_stor
     train = deployment("train_encoder", "by-yaml")["id"]
     asked = {"flow_runs": {"deployment_id": {"any_": [train]}}}
     (run,) = wait_until(lambda: httpx.post(f"{server.url}/flow_runs/filter", json=asked).json(), "the training", 30)
-    assert run["parameters"] == {"project_file": str(file), "release": "1"}
+    assert run["parameters"]["project_file"] == str(file)
+    assert int(run["parameters"]["release"]) == 1
 
 
 def test_an_unset_project_is_refused(prefect, deployment):

@@ -1,4 +1,4 @@
-"""`facetflow up` with nobody touching it: cron builds, training after a release, evaluation, promotion; two projects."""
+"""`facetflow up` with nobody touching it: cron builds, training after a release, evaluation, promotion."""
 
 import json
 import subprocess
