@@ -43,6 +43,7 @@ RESUMED = ("build", "retry", "train")
 
 PROGRAM = "facetflow"
 
+
 class LazyGroup(click.Group):
     """A group that imports a command when it is run."""
 

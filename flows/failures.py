@@ -1,10 +1,10 @@
 """What a user reads when a command fails: one sentence for every error, and a traceback in a file where it may help.
 
-    FacetflowError           its own sentence
-    usage error of click     its sentence, and the help of the command that it is about
-    error of the file system what, which file, what to do; wherever in the program it came from
-    text that is no UTF-8    likewise, but Python does not say in which file: the traceback does
-    anything else            "Unexpected …", and the file with the traceback
+FacetflowError           its own sentence
+usage error of click     its sentence, and the help of the command that it is about
+error of the file system what, which file, what to do; wherever in the program it came from
+text that is no UTF-8    likewise, but Python does not say in which file: the traceback does
+anything else            "Unexpected …", and the file with the traceback
 """
 
 import errno
@@ -49,27 +49,27 @@ def sentence(error: Exception) -> str:
     """
     if isinstance(error, FacetflowError):
         return str(error)
-    if isinstance(error, click.UsageError):
-        command = error.ctx.command_path if error.ctx is not None else "facetflow"
-        return f"{error.format_message()} (see {command} --help)"
     if isinstance(error, click.ClickException):
-        return error.format_message()
+        context = getattr(error, "ctx", None)
+        return error.format_message() + (f" (see {context.command_path} --help)" if context is not None else "")
     if isinstance(error, OSError) and (said := _of_the_file_system(error)):
         detail("".join(traceback.format_exception(error)).rstrip())
         return said
+    if isinstance(error, UnicodeEncodeError):
+        return _of_output(error)
     log = _write_traceback(error)
     if isinstance(error, UnicodeDecodeError):
         byte = error.object[error.start]
         return f"A file that was read is no UTF-8 text (byte {byte:#04x}): save it as UTF-8; which file, says {log}."
-    if isinstance(error, UnicodeEncodeError):
-        character = error.object[error.start]
-        if 0xDC80 <= ord(character) <= 0xDCFF:  # how Python holds a byte of the command line that is no UTF-8
-            return f"The byte {ord(character) - 0xDC00:#04x} on the command line is no UTF-8: give text in UTF-8."
-        return (
-            f"The output is to be written as {error.encoding}, which has no {character!r}: set PYTHONIOENCODING=utf-8."
-        )
     reason = str(error).strip().splitlines()
     return f"Unexpected {type(error).__name__}{f': {reason[0]}' if reason else ''}; the traceback is in {log}."
+
+
+def _of_output(error: UnicodeEncodeError) -> str:
+    character = error.object[error.start]
+    if 0xDC80 <= ord(character) <= 0xDCFF:  # how Python holds a byte of the command line that is no UTF-8
+        return f"The byte {ord(character) - 0xDC00:#04x} on the command line is no UTF-8: give text in UTF-8."
+    return f"The output is written as {error.encoding}, which has no {character!r}: set PYTHONIOENCODING=utf-8."
 
 
 def _of_the_file_system(error: OSError) -> str | None:

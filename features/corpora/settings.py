@@ -1,5 +1,6 @@
 """What a user writes about corpora in the project file: `[[corpora]]`, `[leakage]`, `[[evaluation]]` and `[ingest]`."""
 
+import difflib
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
@@ -15,8 +16,10 @@ Files = str | tuple[str, ...]
 
 def _known_dataset(name: str) -> str:
     if name not in DATASETS:
+        close = difflib.get_close_matches(name, DATASETS, n=2)
+        hint = f"did you mean {' or '.join(map(repr, close))}? Use" if close else "use"
         raise ValueError(
-            f"{name!r} is no known dataset; use one of {', '.join(DATASETS)}, or 'pairs' for a table of yours"
+            f"{name!r} is no known dataset; {hint} one of {', '.join(DATASETS)}; 'pairs' is for a table of your own"
         )
     return name
 
