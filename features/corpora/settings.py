@@ -103,6 +103,11 @@ class CorpusSettings(_SourceSettings):
         return self
 
     @property
+    def files_key(self) -> str:
+        """What messages call the place where the files are named; `{split}` stands for the split."""
+        return f"`files.{{split}}` of the corpus {self.name!r}"
+
+    @property
     def positives(self) -> tuple[str, ...] | None:
         """Labels of the rows that are taken; None when every row is."""
         if self.labels is None:
@@ -127,6 +132,11 @@ class EvaluationSet(_SourceSettings):
         if isinstance(values, Mapping) and not values.get("name"):
             return {**values, "name": f"{values.get('dataset', '')}-{values.get('split', 'test')}"}
         return values
+
+    @property
+    def files_key(self) -> str:
+        """What messages call the place where the file is named."""
+        return f"`file` of the evaluation set {self.name!r}"
 
     @model_validator(mode="after")
     def _has_a_file(self) -> "EvaluationSet":
