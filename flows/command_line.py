@@ -15,6 +15,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from flows.examples import with_examples
 from flows.failures import sentence
 from flows.options import PROJECT_FILE, with_common_options
 from flows.terminal import Verbosity, set_verbosity, warn
@@ -56,7 +57,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = getattr(importlib.import_module(f"flows.commands.{cmd_name}"), cmd_name)
-        return with_common_options(command)
+        return with_examples(with_common_options(command), cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

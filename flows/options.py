@@ -13,8 +13,15 @@ SECOND = click.argument("second", type=FILE)
 TAGGER = click.option(
     "--model", default="embedded", show_default=True, help="Name, folder or .tar.gz of an srl_bert tagger."
 )
-DEVICE = click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
-THREADS = click.option("--threads", type=click.IntRange(min=1), help="CPU threads.")
+DEVICE = click.option(
+    "--device",
+    default="auto",
+    show_default=True,
+    help="cpu, cuda or cuda:N; auto takes a GPU where there is one.",
+)
+THREADS = click.option(
+    "--threads", type=click.IntRange(min=1), help="CPU threads; by default as many as the library takes."
+)
 JSON = click.option(
     "--json", "as_json", is_flag=True, help="Write the result as JSON to standard output, and nothing else there."
 )

@@ -13,7 +13,7 @@ from flows.options import PROJECT_FILE
 from flows.terminal import say
 
 
-@click.command(epilog="Example: facetflow new my-project")
+@click.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--example", is_flag=True, help="Write the built-in example, which can be built at once.")
 @click.option("--if-missing", is_flag=True, help="Say nothing and change nothing when the project is already there.")
