@@ -8,6 +8,7 @@ anything else            "Unexpected …", and the file with the traceback
 """
 
 import errno
+import os
 import re
 import tempfile
 import traceback
@@ -57,12 +58,11 @@ def sentence(error: Exception) -> str:
         return said
     if isinstance(error, UnicodeEncodeError):
         return _of_output(error)
-    log = _write_traceback(error)
     if isinstance(error, UnicodeDecodeError):
         byte = error.object[error.start]
-        return f"A file that was read is no UTF-8 text (byte {byte:#04x}): save it as UTF-8; which file, says {log}."
+        return f"A file that was read is no UTF-8 text (byte {byte:#04x}): save it as UTF-8{_traceback_of(error)}."
     reason = str(error).strip().splitlines()
-    return f"Unexpected {type(error).__name__}{f': {reason[0]}' if reason else ''}; the traceback is in {log}."
+    return f"Unexpected {type(error).__name__}{f': {reason[0]}' if reason else ''}{_traceback_of(error)}."
 
 
 def _of_output(error: UnicodeEncodeError) -> str:
@@ -81,19 +81,21 @@ def _of_the_file_system(error: OSError) -> str | None:
         number = next((number for kind, number in _OF_CLASS.items() if isinstance(error, kind)), None)
     if number not in _FILE_SYSTEM:
         return None
-    text = str(error).strip().partition("\n")[0]
     if error.filename is not None:
-        file = repr(str(error.filename))
-    else:
-        file = "the output" if error.errno is not None else f"a file ({text})"
-    said = _FILE_SYSTEM[number].format(file=file)
-    return f"{said[:1].upper()}{said[1:]}."
+        return f"{_FILE_SYSTEM[number].format(file=repr(os.fsdecode(error.filename)))}."
+    # An error of writing does not know the file; one of a Rust library says it in words.
+    text = "" if error.errno is not None else f" ({str(error).strip().partition(chr(10))[0]})"
+    said = _FILE_SYSTEM[number].format(file=f"a file{text}")
+    return f"{said[:1].upper()}{said[1:]}{_traceback_of(error)}."
 
 
-def _write_traceback(error: Exception) -> str:
-    """Write the traceback to a file of its own and return its name."""
-    with tempfile.NamedTemporaryFile(
-        "w", prefix="facetflow-error-", suffix=".log", delete=False, encoding="utf-8", errors="backslashreplace"
-    ) as log:
-        log.write("".join(traceback.format_exception(error)))
-    return log.name
+def _traceback_of(error: Exception) -> str:
+    """Write the traceback to a file of its own and return the words that name it; none where the disk is full."""
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="facetflow-error-", suffix=".log", delete=False, encoding="utf-8", errors="backslashreplace"
+        ) as log:
+            log.write("".join(traceback.format_exception(error)))
+    except OSError:
+        return ""
+    return f"; the traceback is in {log.name}"

@@ -156,9 +156,7 @@ def _follow(model: type[BaseModel], location: Sequence[int | str]) -> _Place:
             field = annotation.model_fields.get(part)
             annotation = field.annotation if field else None
         elif origin is tuple and isinstance(part, int):
-            if part >= len(arguments) and Ellipsis not in arguments:
-                break
-            if Ellipsis not in arguments and len(arguments) > 1:
+            if Ellipsis not in arguments:
                 break  # such as a pair: what is expected is the whole
             annotation, field = arguments[0], None
         elif isinstance(origin, type) and issubclass(origin, Mapping):

@@ -212,7 +212,7 @@ def of_system(number, file=None):
         (of_system(errno.EACCES, "a 猫/b"), "There is no permission to use 'a 猫/b': correct its permissions"),
         (of_system(errno.EROFS, "a/b"), "'a/b' is on a read-only file system: choose another place"),
         (of_system(errno.ENOSPC, "a/b"), "The disk is full, writing 'a/b': free some space"),
-        (of_system(errno.ENOSPC), "The disk is full, writing the output: free some space"),
+        (of_system(errno.ENOSPC), "The disk is full, writing a file: free some space"),
         (of_system(errno.ENOENT, "a/b"), "'a/b' does not exist: check the path."),
         (of_system(errno.EISDIR, "a/b"), "'a/b' is a folder where a file is needed"),
         (of_system(errno.ENOTDIR, "a/b"), "'a/b' needs a folder where there is a file"),
@@ -231,6 +231,18 @@ def test_errors_of_the_file_system_and_of_text_are_one_sentence(capsys, monkeypa
     assert line.startswith("facetflow: ")
     assert line.count("\n") == 1
     assert "Unexpected" not in line
+
+
+def test_a_disk_that_has_no_room_for_a_traceback_still_gets_a_sentence(capsys, monkeypatch):
+    def refuse(*_, **__):
+        raise of_system(errno.ENOSPC)
+
+    monkeypatch.setattr("tempfile.NamedTemporaryFile", refuse)
+    monkeypatch.setattr("flows.commands.build.build", raising(of_system(errno.ENOSPC)))
+    assert command_line.run(["build"]) == 1
+    assert capsys.readouterr().err == (
+        "facetflow: The disk is full, writing a file: free some space and run the command again.\n"
+    )
 
 
 def test_verbose_shows_where_an_error_of_the_file_system_came_from(capsys, monkeypatch):
@@ -252,7 +264,7 @@ def test_an_output_that_is_full_is_said():
             check=False,
         )
     assert done.returncode == 1
-    assert done.stderr.startswith("facetflow: The disk is full, writing the output")
+    assert done.stderr.startswith("facetflow: The disk is full, writing a file: free some space")
 
 
 @pytest.mark.parametrize(
