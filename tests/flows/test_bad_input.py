@@ -117,7 +117,11 @@ CASES = {
     "column is missing": Wrong(
         put("pairs.tsv", ROWS.replace("sentence_b", "other")), ("plan",), ("pairs.tsv", "sentence_b")
     ),
-    "unknown suffix": Wrong(edit("pairs.tsv", "pairs.xls"), ("plan",), ("pairs.xls", ".tsv")),
+    "unknown suffix": Wrong(
+        lambda folder: (put("pairs.xls", "a sheet")(folder), edit("pairs.tsv", "pairs.xls")(folder))[0],
+        ("plan",),
+        ("pairs.xls", "save the sheet as .csv", ".tsv"),
+    ),
     "broken gzip": Wrong(
         lambda folder: (put("pairs.tsv.gz", b"no gzip")(folder), edit("pairs.tsv", "pairs.tsv.gz")(folder))[0],
         ("plan",),
