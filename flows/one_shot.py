@@ -20,6 +20,7 @@ def nothing_half_written() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
+        warn("")  # behind the ^C of the terminal
         warn("facetflow: Interrupted; nothing was written.")
         raise click.exceptions.Exit(130) from None
 

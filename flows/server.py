@@ -1,4 +1,4 @@
-"""The Prefect API of a run: the one that PREFECT_API_URL names, or a private server that lives as long as the run.
+"""The Prefect API of a run: the one that is configured, or a private server that lives as long as the run.
 
 Without an API every Dask worker would start a Prefect server of its own, 12 s each. So one server is started before
 anything imports Prefect, and its address is exported to every process that comes after.
@@ -13,13 +13,12 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from features.errors import RunError
+from flows.prefect_address import PRIVATE, answers, configured_api, shown
 
 START_TIMEOUT = 120.0
 """Seconds that a private server may take: 4 s are usual, 12 s where the database is made for the first time."""
@@ -39,24 +38,39 @@ QUIET = {
 """Environment of every process of a run: no analytics, warnings only, no second server by accident."""
 
 
-class PrivateServer:
+class OwnServer:
     """A Prefect server of our own: started at once, awaited when it is needed, certainly stopped.
 
     The process ends by itself when the process that started it is gone, however that ended.
+
+    Args:
+        home: folder that keeps its database; a temporary one, removed at the end, when None. A server that keeps its
+            database also has Prefect's pages and its schedules.
+        port: on 127.0.0.1; a free one when 0.
+
+    Raises:
+        OSError: the port is taken.
     """
 
-    def __init__(self) -> None:
-        self.home = Path(tempfile.mkdtemp(prefix="facetflow-prefect-"))
+    def __init__(self, home: Path | None = None, port: int = 0) -> None:
+        lasting = home is not None
+        self.home = home if home is not None else Path(tempfile.mkdtemp(prefix="facetflow-prefect-"))
         self._log = self.home / "server.log"
         # The socket is bound here and handed over, so that no other process can take the port in between.
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        listener.bind(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{listener.getsockname()[1]}/api"
+        if lasting:  # it may be started again while connections to the one before are still closing
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", port))
+        self.port = int(listener.getsockname()[1])
+        self.url = f"http://127.0.0.1:{self.port}/api"
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
         environment |= QUIET | {
             "PREFECT_HOME": str(self.home),
-            "PREFECT_SERVER_UI_ENABLED": "false",
+            "PREFECT_SERVER_UI_API_URL": self.url,
             "PREFECT_API_BLOCKS_REGISTER_ON_START": "false",
+            "PREFECT_SERVER_UI_ENABLED": str(lasting).lower(),
+            # What a build announces is confirmed when it is written; by default that happens every 5 s.
+            "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_FLUSH_INTERVAL": "0.2",
         }
         with listener, self._log.open("wb") as log:
             self._process = subprocess.Popen(
@@ -67,6 +81,7 @@ class PrivateServer:
                     str(self.home),
                     str(listener.fileno()),
                     str(os.getpid()),
+                    "lasting" if lasting else "private",
                 ],
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -83,18 +98,22 @@ class PrivateServer:
             RunError: it ended, or did not answer within `START_TIMEOUT` seconds.
         """
         deadline = time.monotonic() + START_TIMEOUT
-        while not _answers(self.url):
+        while not answers(self.url):
             if self._process.poll() is not None:
-                raise RunError(f"The private Prefect server ended while starting: {self._last_words()}")
+                raise RunError(f"The Prefect server ended while starting: {self._last_words()}")
             if time.monotonic() > deadline:
                 raise RunError(
-                    f"The private Prefect server did not answer at {self.url} within {START_TIMEOUT:.0f} s: "
+                    f"The Prefect server did not answer at {self.url} within {START_TIMEOUT:.0f} s: "
                     f"{self._last_words()}; start one with `prefect server start` and set PREFECT_API_URL"
                 )
             time.sleep(_POLL)
 
+    def ended(self) -> bool:
+        """Return whether the server's process is gone."""
+        return self._process.poll() is not None
+
     def stop(self) -> None:
-        """End the server's process, which also removes its folder; safe to call twice."""
+        """End the server's process, which also removes a temporary folder; safe to call twice."""
         self._process.terminate()
         try:
             self._process.wait(_STOP_TIMEOUT)
@@ -108,46 +127,46 @@ class PrivateServer:
 
 
 @contextmanager
-def prefect_api() -> Iterator[PrivateServer | None]:
+def prefect_api() -> Iterator[OwnServer | None]:
     """Export the Prefect API of the run to this process and its children.
 
     Enter it before Prefect is imported for the first time, and call `wait_until_ready` of what it yields before the
     first flow runs: the imports and the start of the server then take their time together.
 
     Yields:
-        The private server, or None where PREFECT_API_URL names an existing one.
+        The private server, or None where one is configured (`flows.prefect_address`).
 
     Raises:
-        RunError: the server that PREFECT_API_URL names does not answer.
+        RunError: the configured server does not answer.
     """
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
-    if url := os.environ.get("PREFECT_API_URL"):
-        if not _answers(url, timeout=5.0):
+    if url := configured_api():
+        if not answers(url, timeout=5.0):
             raise RunError(
-                f"The Prefect API {url!r} named by PREFECT_API_URL does not answer: start it with "
-                "`prefect server start`, or unset the variable and a private server is used"
+                f"The Prefect API at {shown(url)} does not answer: start it (`prefect server start`, `facetflow up`), "
+                "or set PREFECT_API_URL to an empty value, and a private server is used"
             )
-        yield None
+        with _exported({"PREFECT_API_URL": url}):
+            yield None
         return
-    server = PrivateServer()
-    exported = {"PREFECT_API_URL": server.url, "PREFECT_HOME": str(server.home)}
-    before = {name: os.environ.get(name) for name in exported}
-    os.environ.update(exported)
+    server = OwnServer()
     try:
-        yield server
+        with _exported({"PREFECT_API_URL": server.url, "PREFECT_HOME": str(server.home), PRIVATE: "1"}):
+            yield server
     finally:
         server.stop()
+
+
+@contextmanager
+def _exported(variables: dict[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
         for name, earlier in before.items():
             if earlier is None:
                 del os.environ[name]
             else:
                 os.environ[name] = earlier
-
-
-def _answers(url: str, timeout: float = 1.0) -> bool:
-    try:
-        with urllib.request.urlopen(f"{url}/health", timeout=timeout) as response:  # noqa: S310 (an API address, http by design)
-            return bool(response.status == 200)
-    except (urllib.error.URLError, OSError, ValueError):
-        return False

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 _INPUT = click.argument("sentences", type=INPUT)
 _OUTPUT = click.option(
-    "-o", "--output", required=True, type=OUTPUT, help="Its suffix is the format; - is standard output."
+    "-o",
+    "--output",
+    required=True,
+    type=OUTPUT,
+    help="File to write; its suffix is the format. - is standard output.",
 )
 _SENTENCES_AT_ONCE = 512
 """Sorted by length together, and told as progress: many enough that sentences of like length meet in a batch."""
@@ -53,7 +57,9 @@ def parse() -> None:
     help="`embedded` for the parser that comes with facetflow, the folder of one trained like it, or an amrlib parser.",
 )
 @click.option("--tokenizer", help="Folder of the parser's tokenizer, where it does not lie with the model.")
-@click.option("--batch-size", default=32, show_default=True, type=click.IntRange(min=1))
+@click.option(
+    "--batch-size", default=32, show_default=True, type=click.IntRange(min=1), help="Sentences that are parsed at once."
+)
 @click.option("--beams", default=4, show_default=True, type=click.IntRange(min=1), help="Width of the beam search.")
 @DEVICE
 @THREADS

@@ -40,8 +40,14 @@ def score() -> None:
 )
 @click.option("--drop-wiki", is_flag=True, help="Leave :wiki out on both sides.")
 @BY_POSITION
-@click.option("--resamples", default=1000, show_default=True, type=click.IntRange(min=0), help="Of the bootstrap.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of the bootstrap.")
+@click.option(
+    "--resamples",
+    default=1000,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Samples of the bootstrap that the intervals come from; 0 for no intervals.",
+)
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of the bootstrap.")
 @click.option(
     "-o",
     "--output",
