@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from features.errors import RunError
+from features.interruption import Interruption, held_back
 from training.objectives.consistency import ConsistencyObjective
 from training.objectives.decomposition import DecompositionObjective
 from training.s3bert import checkpoints
 from training.s3bert.backbone import Backbone, Tokens
 from training.s3bert.batches import epoch_batches
 from training.settings import TrainingSettings
+from training.writing import writing
 
 _log = logging.getLogger("training")
 
@@ -125,22 +127,49 @@ class Loop:
         self.best: dict[str, Tensor] = {}
         self.history: list[dict[str, float]] = []
         self.total_steps = settings.epochs * len(self._batches(0))
+        self.kept: int | None = None  # the step of the checkpoint
+
+    @property
+    def left(self) -> str:
+        """What is left of this training when it ends now, as a sentence for the user."""
+        if self.kept is None:
+            return "Interrupted before the first checkpoint; run the same command again."
+        return f"Interrupted; the same command goes on after step {self.kept} of {self.total_steps}."
 
     def run(self, on_step: Callable[[int], None] | None = None) -> Outcome:
         """Train to the end, from the checkpoint if there is one, and leave the best weights in the backbone.
+
+        A request to end (SIGINT, SIGTERM) waits until the step is done and its checkpoint written; a second does not.
 
         Args:
             on_step: called with the number of each finished step, after its checkpoint.
 
         Raises:
-            RunError: when a loss is no number any more.
+            RunError: when a loss is no number any more, or a checkpoint cannot be written.
         """
         state = checkpoints.load(self.folder / checkpoints.FILE_NAME, identity=self.identity)
         if state is None:
             torch.manual_seed(self.settings.seed)
         else:
             self._restore(state)
+            self.kept = self.step
             _log.info("resumed at step %d of %d", self.step, self.total_steps)
+        with held_back() as interruption:
+            self._learn_all(interruption, on_step)
+        if self.best:
+            self._put_back(self.best)
+        seen = self.settings.epochs * len(self.prepared.train)
+        return Outcome(
+            steps=self.step,
+            best_step=self.best_step or self.step,
+            best_dev=self.best_dev,
+            history=self.history,
+            seconds=self.seconds,
+            pairs_per_second=seen / max(self.learning_seconds, 1e-9),
+        )
+
+    def _learn_all(self, interruption: Interruption, on_step: Callable[[int], None] | None) -> None:
+        """Do the steps that are left, with dev losses and checkpoints on the way."""
         started, before = time.perf_counter(), self.seconds
         progress = _Progress(self.folder, self.total_steps, self.step)
         batches = self._batches(self.epoch)
@@ -159,23 +188,15 @@ class Loop:
             if epoch_ends:
                 self.epoch, self.position = self.epoch + 1, 0
                 batches = self._batches(self.epoch)
-            if self.step % self.settings.checkpoint_every == 0:
+            # The last step as well: what follows (the encoder is written) may fail, and the training is not lost.
+            due = self.step % self.settings.checkpoint_every == 0 or self.step == self.total_steps
+            if due or interruption.pending:
                 self.seconds = before + time.perf_counter() - started
                 checkpoints.save(self.folder / checkpoints.FILE_NAME, self._state())
+                self.kept = self.step
+            interruption.deliver()
             if on_step is not None:
                 on_step(self.step)
-        self.seconds = before + time.perf_counter() - started
-        if self.best:
-            self._put_back(self.best)
-        seen = self.settings.epochs * len(self.prepared.train)
-        return Outcome(
-            steps=self.step,
-            best_step=self.best_step or self.step,
-            best_dev=self.best_dev,
-            history=self.history,
-            seconds=self.seconds,
-            pairs_per_second=seen / max(self.learning_seconds, 1e-9),
-        )
 
     def _batches(self, epoch: int) -> list[NDArray[np.int64]]:
         train = self.prepared.train
@@ -367,7 +388,7 @@ class _Progress:
         self._write(step=step, dev_loss=losses.total, dev_decomposition=losses.decomposition, best=best)
 
     def _write(self, **values: float) -> None:
-        with self.path.open("a", encoding="utf-8") as file:
+        with writing(self.path), self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(values) + "\n")
 
 
