@@ -99,8 +99,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _fail(str(error))
     except click.ClickException as error:
         return _fail(error.format_message(), usage=True)
-    except (click.Abort, KeyboardInterrupt):
-        return _fail("Interrupted; what was committed is kept, and the same command goes on from there.", code=130)
+    except (click.Abort, KeyboardInterrupt) as error:
+        # click makes an Abort of an interrupt, which may say by itself what is left.
+        told = str(error.__cause__ or error)
+        return _fail(
+            told or "Interrupted; what was committed is kept, and the same command goes on from there.", code=130
+        )
     except BrokenPipeError:
         # The reader of our output has gone, as in `facetflow status | head`.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -6,7 +6,7 @@ from prefect import flow
 
 from flows import project
 from flows.training_process import run_job
-from training.jobs import ENCODER, EvaluationJob, Source, TrainingJob, latest_encoder, read_job
+from training.jobs import TRAINING_JOB, EvaluationJob, Source, TrainingJob, find_encoder, latest_encoder, read_job
 
 
 @flow(name="evaluate_encoder", persist_result=False)
@@ -22,12 +22,12 @@ def evaluate_encoder(project_file: Path = Path("facetflow.toml"), name: str | No
         Folder with metrics.json and report.html.
 
     Raises:
-        ModelError: there is no encoder yet.
+        ModelError: there is no such run, or it has no encoder yet.
         RunError: the evaluation failed.
     """
     settings = project.load(project_file)
-    encoder = latest_encoder(settings.runs) if name is None else settings.runs / name / ENCODER
-    trained = read_job(TrainingJob, encoder.parent / "train.json")
+    encoder = latest_encoder(settings.runs) if name is None else find_encoder(settings.runs, name)
+    trained = read_job(TrainingJob, encoder.parent / TRAINING_JOB)
     job = EvaluationJob(
         source=Source(store=settings.store, release=trained.source.release),
         encoder=encoder,

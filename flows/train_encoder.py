@@ -1,6 +1,7 @@
 """The flow that trains an encoder on a pinned release of the store."""
 
 import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 
 from prefect import flow
@@ -8,14 +9,29 @@ from prefect import flow
 from features.store.store import Store
 from flows import project
 from flows.training_process import run_job
-from training.jobs import ENCODER, Source, TrainingJob
+from training.jobs import ENCODER, Source, TrainingJob, run_folder
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedEncoder:
+    """The encoder of a run.
+
+    Args:
+        folder: of the encoder.
+        release: number of the release that it learnt from.
+        was_done: it had been finished before, with the same settings and data, and nothing was done.
+    """
+
+    folder: Path
+    release: int
+    was_done: bool
 
 
 @flow(name="train_encoder", persist_result=False)
 def train_encoder(
     project_file: Path = Path("facetflow.toml"), release: int | None = None, name: str | None = None
-) -> Path:
-    """Train an encoder; a run that was interrupted goes on from its checkpoint.
+) -> TrainedEncoder:
+    """Train an encoder; a run that was interrupted goes on from its checkpoint, one that is finished is left alone.
 
     Args:
         project_file: the project file.
@@ -24,10 +40,11 @@ def train_encoder(
             is the same run.
 
     Returns:
-        Folder of the encoder.
+        The encoder.
 
     Raises:
-        RunError: the training failed.
+        RunError: the training failed, or the run has an encoder of other settings or data.
+        SettingsError: the name cannot be that of a run.
         StoreError: there is no such release.
     """
     settings = project.load(project_file)
@@ -36,12 +53,14 @@ def train_encoder(
     job = TrainingJob(
         source=Source(store=store.path, release=pinned.number),
         training=settings.training,
-        output=settings.runs / (name or _name(settings, pinned.number)),
+        output=run_folder(settings.runs, name or _name(settings, pinned.number)),
         base=settings.base,
         licences={corpus.name: corpus.record.licence for corpus in settings.corpora},
     )
+    # A finished encoder is never replaced: a job that succeeds where one is has found that it is the one.
+    was_done = (job.output / ENCODER).is_dir()
     run_job("training.s3bert.train", job)
-    return job.output / ENCODER
+    return TrainedEncoder(job.output / ENCODER, pinned.number, was_done)
 
 
 def _name(settings: project.Project, release: int) -> str:
