@@ -53,7 +53,7 @@ def train_encoder(
     job = TrainingJob(
         source=Source(store=store.path, release=pinned.number),
         training=settings.training,
-        output=run_folder(settings.runs, name or _name(settings, pinned.number)),
+        output=run_folder(settings.runs, _name(settings, pinned.number) if name is None else name),
         base=settings.base,
         licences={corpus.name: corpus.record.licence for corpus in settings.corpora},
     )

@@ -141,7 +141,7 @@ def run_folder(runs: Path, name: str) -> Path:
     Raises:
         SettingsError: when the name cannot be one.
     """
-    if Path(name).name != name or name.startswith(".") or name == BUILDS:
+    if not name or Path(name).name != name or name.startswith(".") or name == BUILDS:
         raise SettingsError(
             f"{name!r} cannot be the name of a run: it becomes a folder in {str(runs)!r}, so it has no slash, does not "
             f"begin with a dot, and is not {BUILDS!r}, where the records of builds are."

@@ -18,6 +18,7 @@ from features.errors import RunError
 from features.interruption import Interruption, held_back
 from training.objectives.consistency import ConsistencyObjective
 from training.objectives.decomposition import DecompositionObjective
+from training.progress import EVERY, Counted, duration
 from training.s3bert import checkpoints
 from training.s3bert.backbone import Backbone, Tokens
 from training.s3bert.batches import epoch_batches
@@ -180,7 +181,7 @@ class Loop:
             progress.add(losses, pairs=len(batches[self.position]))
             self.step += 1
             self.position += 1
-            if self.step % self.settings.log_every == 0:
+            if self.step % self.settings.log_every == 0 or progress.is_due:
                 progress.report(step=self.step, epoch=self.epoch, rate=self._rate(self.step - 1))
             epoch_ends = self.position == len(batches)
             if epoch_ends or self.step % self.settings.evaluate_every == 0:
@@ -269,9 +270,11 @@ class Loop:
         dev, size = self.prepared.dev, self.settings.batch_size
         order = dev[np.argsort(self.prepared.lengths(dev), kind="stable")]
         sums = np.zeros(2)
+        counted = Counted("dev loss", len(order), "pairs")
         for start in range(0, len(order), size):
             batch = order[start : start + size]
             sums += len(batch) * np.array([loss.item() for loss in self._losses(batch)])
+            counted.add(len(batch))
         decomposition, consistency = (sums / len(order)).tolist()
         total = self.settings.alpha * decomposition + self.settings.consistency * consistency
         return Losses(total, decomposition, consistency)
@@ -351,6 +354,11 @@ class _Progress:
         self.pairs = 0
         self.since = time.perf_counter()
 
+    @property
+    def is_due(self) -> bool:
+        """Whether nothing was reported for so long that a user may think that nothing goes on."""
+        return time.perf_counter() - self.since > EVERY
+
     def add(self, losses: Losses, *, pairs: int) -> None:
         """Count a step."""
         self.sums += (losses.total, losses.decomposition, losses.consistency)
@@ -365,7 +373,7 @@ class _Progress:
         _log.info(
             "step %d of %d, epoch %d: loss %.4f (decomposition %.4f, consistency %.5f), "
             "rate %.1e, %.0f pairs/s, %s left",
-            *(step, self.total_steps, epoch + 1, total, decomposition, consistency, rate, speed, _duration(left)),
+            *(step, self.total_steps, epoch + 1, total, decomposition, consistency, rate, speed, duration(left)),
         )
         self._write(
             step=step,
@@ -390,7 +398,3 @@ class _Progress:
     def _write(self, **values: float) -> None:
         with writing(self.path), self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(values) + "\n")
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
