@@ -57,22 +57,22 @@ def assert_same_weights(left, right):
 @pytest.mark.slow
 def test_a_real_signal_at_any_step_loses_nothing(job, tmp_path):
     """Many steps, so that the signal comes long before the end, however late it is heard."""
-    longer = job.training.model_copy(update={"epochs": 60})
+    longer = job.training.model_copy(update={"epochs": 30, "evaluate_every": 50})
     whole = train(job.model_copy(update={"training": longer, "output": tmp_path / "whole"}))
     stopped = job.model_copy(update={"training": longer})
     (tmp_path / "job.json").write_text(stopped.model_dump_json())
     command = [sys.executable, "-m", "training.s3bert.train", "--settings", str(tmp_path / "job.json")]
-    for number, first in ((signal.SIGINT, 0), (signal.SIGTERM, 200)):
-        asked_at = first + random.randrange(1, 150)
+    for number, first in ((signal.SIGINT, 0), (signal.SIGTERM, 100)):
+        asked_at = first + random.randrange(1, 80)
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
             for line in process.stderr:
-                if f" step {asked_at} of 540," in line:
+                if f" step {asked_at} of 270," in line:
                     process.send_signal(number)
                 last = line
         assert process.returncode == 128 + number
-        said = re.fullmatch(r"interrupted: Interrupted; the same command goes on after step (\d+) of 540\.\n", last)
+        said = re.fullmatch(r"interrupted: Interrupted; the same command goes on after step (\d+) of 270\.\n", last)
         assert said is not None, last
-        assert asked_at <= int(said[1]) == kept_step(stopped.output) < 540
+        assert asked_at <= int(said[1]) == kept_step(stopped.output) < 270
     done = train(stopped)
     assert_same_weights(whole, done)
     histories = [json.loads((folder / "training.json").read_text())["history"] for folder in (whole, done)]

@@ -70,9 +70,9 @@ def warn_of_little(data: MeasuredPairs, settings: TrainingSettings) -> None:
 
 
 def splits(data: MeasuredPairs) -> str:
-    """Return the splits with the number of their pairs, as words: "train (1,200), dev (300)"."""
-    counts = data.pairs.group_by("split", maintain_order=True).len().iter_rows()
-    return ", ".join(f"{split} ({count:,})" for split, count in counts)
+    """Return the splits with the number of their pairs, as words: "train (1,200), dev (300)", most first."""
+    counts = data.pairs.group_by("split").len().sort("len", "split", descending=[True, False])
+    return ", ".join(f"{split} ({count:,})" for split, count in counts.iter_rows())
 
 
 def of(corpora: Collection[str]) -> str:
