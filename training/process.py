@@ -85,6 +85,19 @@ def begin(level: int = logging.INFO) -> None:
     logging.getLogger("training").setLevel(level)
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    _share_no_bars()
+
+
+def _share_no_bars() -> None:
+    """Let tqdm lock its bars between threads only.
+
+    The libraries make bars even where none is shown, and each process that does makes a lock between processes: where
+    those are started by spawn or a fork server (the default from Python 3.14 on), that is a semaphore of the system,
+    and a process that is ended by a signal leaves it behind ("resource_tracker: ... leaked semaphore objects").
+    """
+    from tqdm import tqdm  # type: ignore[import-untyped]  # it comes with no types
+
+    tqdm.set_lock(threading.RLock())
 
 
 @contextmanager

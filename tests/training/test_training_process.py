@@ -1,6 +1,8 @@
 """What a process of a training says: progress, so that nothing long is silent, and as much as it is asked for."""
 
 import logging
+import subprocess
+import sys
 
 import pytest
 
@@ -34,6 +36,23 @@ def test_it_says_as_much_as_it_is_asked_for(words, told, tmp_path, caplog):
 
     assert run_process("module", "about", run, ["--settings", str(tmp_path), *words]) == 0
     assert caplog.messages == told
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_progress_bars_of_libraries_leave_no_semaphore_behind(method):
+    code = f"""
+import multiprocessing, os
+multiprocessing.set_start_method({method!r})
+from training.process import begin
+begin()
+from tqdm.auto import tqdm
+assert list(tqdm(range(2), disable=True)) == list(tqdm(range(2))) == [0, 1]
+os.kill(os.getpid(), 15)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == -15
+    assert "leaked semaphore" not in done.stderr
+    assert "Error" not in done.stderr
 
 
 def test_a_line_comes_when_the_last_one_is_long_ago_and_says_how_far_it_is(monkeypatch, caplog):
