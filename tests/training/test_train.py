@@ -208,7 +208,7 @@ def test_a_single_pair_is_learnt_from_with_a_warning(job, caplog):
     with caplog.at_level("WARNING", logger="training"):
         folder = train(with_changes(job, "one"))
     assert json.loads((folder / "training.json").read_text())["steps"] == 3
-    assert "split 'train' has 1 measured pairs" in caplog.text
+    assert "few pairs to learn from: 1 in split 'train'" in caplog.text
 
 
 def test_pairs_of_other_corpora_and_splits_are_left_out(job):

@@ -42,6 +42,6 @@ def test_few_pairs_and_no_dev_pairs_are_named(measured, settings, caplog):
     few = MeasuredPairs(measured.texts, measured.pairs.filter(pl.col("split") == "train").head(3))
     told = warnings(caplog, few, settings.model_copy(update={"facets": ("smatch",)}))
     assert told == [
-        "split 'train' has 3 measured pairs, fewer than one batch (8): an encoder learns little from them",
+        "few pairs to learn from: 3 in split 'train', less than one batch (8)",
         "no pair is in split 'dev': the last model is kept, there is nothing to choose a better one by",
     ]

@@ -53,8 +53,8 @@ def warn_of_little(data: MeasuredPairs, settings: TrainingSettings) -> None:
     counts = {split: int((data.pairs["split"] == split).sum()) for split in settings.splits}
     if counts[train] < settings.batch_size:
         _log.warning(
-            "split %r has %d measured pairs, fewer than one batch (%d): an encoder learns little from them",
-            *(train, counts[train], settings.batch_size),
+            "few pairs to learn from: %d in split %r, less than one batch (%d)",
+            *(counts[train], train, settings.batch_size),
         )
     if not counts[dev]:
         _log.warning("no pair is in split %r: the last model is kept, there is nothing to choose a better one by", dev)
