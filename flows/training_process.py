@@ -98,15 +98,21 @@ def _end(process: "subprocess.Popen[str]", *, by: BaseException) -> str:
     except BaseException:  # noqa: BLE001 (whatever it is, the first interrupt is on its way to the caller)
         process.kill()
         return AGAIN
-    sentences = [line.removeprefix(INTERRUPTED) for line in withheld if line.startswith(INTERRUPTED)]
-    return sentences[0] if sentences else AGAIN
+    return _sentence(withheld) or AGAIN
+
+
+def _sentence(withheld: list[str]) -> str | None:
+    """Return the sentence that a process ended with, if it had one."""
+    for begin in (ERROR, INTERRUPTED):
+        if withheld and withheld[0].startswith(begin):
+            return withheld[0].removeprefix(begin)
+    return None
 
 
 def _reason(module: str, job: TrainingJob | EvaluationJob, code: int, withheld: list[str]) -> str:
     """Return why a process failed, as a sentence; a traceback goes to a file."""
-    for begin in (ERROR, INTERRUPTED):
-        if withheld and withheld[0].startswith(begin):
-            return withheld[0].removeprefix(begin)
+    if sentence := _sentence(withheld):
+        return sentence
     if not withheld:
         how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
         return (
