@@ -1,11 +1,9 @@
 """One writer at a time: the lock that a build or a clean-up holds on a store."""
 
-import fcntl
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from features.errors import RunError
+from features.locks import only_one
 from features.store.store import Store
 
 
@@ -16,16 +14,5 @@ def only_writer(store: Store) -> Iterator[None]:
     Raises:
         RunError: another process holds it.
     """
-    with (store.path / "build.lock").open("a+") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            lock.seek(0)
-            raise RunError(
-                f"Another build works on the store {str(store.path)!r} (process {lock.read().strip() or 'unknown'}): "
-                "wait for it, or end it."
-            ) from error
-        lock.truncate(0)
-        lock.write(str(os.getpid()))
-        lock.flush()
+    with only_one(store.path / "build.lock", f"Another build works on the store {str(store.path)!r}"):
         yield

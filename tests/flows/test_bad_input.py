@@ -142,6 +142,10 @@ CASES = {
         lambda _: None, ("explain", "two cats", "a cat", "--model", "."), ("facets.json",)
     ),
     "evaluate before train": Wrong(lambda _: None, ("evaluate",), ("facetflow train",)),
+    "evaluate a run that is not there": Wrong(
+        lambda _: None, ("evaluate", "--name", "nope"), ("'nope'", "facetflow train")
+    ),
+    "train under a name that is no folder": Wrong(lambda _: None, ("train", "--name", "a/b"), ("'a/b'", "no slash")),
     "train before build": Wrong(lambda _: None, ("train",), ("facetflow build",)),
     "files of different lengths": Wrong(
         put("one.amr", GRAPHS.split("\n\n", maxsplit=1)[0]),

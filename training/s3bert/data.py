@@ -153,6 +153,11 @@ class MeasuredPairs:
         store = Store.open(root)
         pinned = store.latest_release() if release is None else store.release(release)
         versions = pinned.versions
+        if "metrics" not in versions:
+            raise InputError(
+                f"release {pinned.number} of {str(root)!r} has no metrics: set `enabled = true` in [metrics] of the "
+                "project file and build again"
+            )
 
         def read(table: str, columns: Sequence[str]) -> pl.DataFrame:
             return store.read(table, version=versions[table], columns=list(columns))

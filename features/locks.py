@@ -1,0 +1,38 @@
+"""One process at a time: a lock on a file, which goes with the process that holds it, however that ends."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from features.errors import RunError
+from features.store.folder import explain
+
+
+@contextmanager
+def only_one(path: Path, refusal: str) -> Iterator[None]:
+    """Hold a lock.
+
+    Args:
+        path: the lock file; it is made where there is none, and stays when the lock is given back.
+        refusal: what another process is doing that holds the lock, such as "Another build works on the store 'x'".
+
+    Raises:
+        RunError: another process holds it, or the file system refuses.
+    """
+    try:
+        lock = path.open("a+")
+    except OSError as error:
+        raise RunError(f"The lock {str(path)!r} cannot be made: {explain(error)}.") from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            lock.seek(0)
+            holder = lock.read().strip() or "unknown"
+            raise RunError(f"{refusal} (process {holder}): wait for it, or end it.") from error
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        yield
