@@ -3,36 +3,14 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from html import escape
 from pathlib import Path
 from types import MappingProxyType
 
+from features.aligned_page import render_aligned
 from features.errors import InputError
 from features.graphs.penman_files import read_blocks
 from features.metrics.explanation.drawing import draw_pair
-from features.metrics.explanation.legend import PAGE_STYLE, show_pair
 from features.metrics.explanation.pair import GraphPair, explain_graphs
-
-_PAGE = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>facetflow: aligned graphs</title>
-<style>
-:root {{ color-scheme: light dark; }}
-body {{ margin: 2rem auto; max-width: 70rem; padding: 0 1.25rem; font: 15px/1.5 system-ui, sans-serif; }}
-.scroll {{ overflow-x: auto; }}
-.note {{ opacity: .75; font-size: .85rem; }}
-{style}</style>
-</head>
-<body>
-<h1>{title}</h1>
-{body}
-</body>
-</html>
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +79,6 @@ def write_lines(aligned: AlignedFiles) -> str:
     return "".join(json.dumps(asdict(pair), ensure_ascii=False, allow_nan=False) + "\n" for pair in aligned.pairs)
 
 
-def render_page(aligned: AlignedFiles) -> str:
-    """Return the pairs as a page. Every text is escaped; nothing is fetched from anywhere."""
-    title = escape(f"{aligned.files[0]} | {aligned.files[1]}")
-    pairs = [f"<h2>{pair.number}</h2>{show_pair(pair.graphs, pair.names, f'p{pair.number}')}" for pair in aligned.pairs]
-    return _PAGE.format(title=title, style=PAGE_STYLE, body="\n".join(pairs))
-
-
 def render_drawing(aligned: AlignedFiles) -> str:
     """Return the drawing of the first pair, as a file of its own.
 
@@ -120,6 +91,6 @@ def render_drawing(aligned: AlignedFiles) -> str:
 
 
 WRITERS: Mapping[str, tuple[Callable[[AlignedFiles], str], int | None]] = MappingProxyType(
-    {".jsonl": (write_lines, None), ".html": (render_page, 50), ".svg": (render_drawing, 1)}
+    {".jsonl": (write_lines, None), ".html": (render_aligned, 50), ".svg": (render_drawing, 1)}
 )
-"""Suffix → how alignments are written, and how many when nothing else is asked for: a pair on a page is some 15 kB."""
+"""Suffix → how alignments are written, and how many when nothing else is asked for: a pair on a page is some 12 kB."""

@@ -1,0 +1,77 @@
+"""Aligned graphs as a page: contents, and for each pair its sentences and what matches. It opens offline."""
+
+from datetime import UTC, datetime
+from html import escape
+from typing import TYPE_CHECKING
+
+from features.metrics.explanation.legend import PAGE_STYLE, show_pair
+from features.metrics.registry import METRICS
+from features.page import described, folded, heading, render_page, tell_date
+
+if TYPE_CHECKING:
+    from features.aligned_files import AlignedFiles, AlignedPair
+
+_STYLE = """\
+main { max-width: 76rem; }
+h2 { font-size: 1.05rem; line-height: 1.45; scroll-margin-top: 1rem; }
+h2 > span, .contents a > span { display: block; overflow-wrap: anywhere; }
+.contents { padding: 0; margin: 1rem 0; list-style: none; font-size: .9rem;
+  display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 24rem), 1fr)); gap: .5rem 2rem; }
+.contents li { display: grid; grid-template-columns: 2.2rem 1fr auto; gap: .5rem; align-items: baseline; }
+.contents .number, h2 .number { color: var(--quiet); font-weight: 400; font-variant-numeric: tabular-nums; }
+"""
+_UNNAMED = "a graph without a sentence"
+_READING = (
+    "Choose a facet to colour what it reads, and what of that matches: its score, and the number of things that match, of "
+    "so many on the left and on the right."
+)
+
+
+def render_aligned(aligned: "AlignedFiles", date: datetime | None = None) -> str:
+    """Return the pairs as a page. Every text is escaped; nothing is fetched from anywhere.
+
+    Args:
+        aligned: the pairs.
+        date: what stands on the page; now when None.
+    """
+    first, second = aligned.files
+    count = f"{len(aligned.pairs):,} pair{'' if len(aligned.pairs) == 1 else 's'} of graphs"
+    made = tell_date((date or datetime.now(UTC)).isoformat())
+    body = [
+        heading(f"{first} | {second}", count, made),
+        _left_out(aligned.wrong),
+        _contents(aligned.pairs) if len(aligned.pairs) > 1 else "",
+        f"<p>{_READING}</p>",
+        folded("What each facet asks", described({name: metric.question for name, metric in METRICS.items()})),
+        *(_section(pair, aligned.files) for pair in aligned.pairs),
+    ]
+    return render_page(f"{first} | {second} · facetflow", "\n".join(part for part in body if part), PAGE_STYLE + _STYLE)
+
+
+def _left_out(wrong: tuple[str, ...]) -> str:
+    """Return what could not be read, which the pairs below therefore lack."""
+    items = "".join(f"<li>{escape(sentence)}</li>" for sentence in wrong)
+    return f'<div class="warning">Left out, because a graph is wrong:<ul>{items}</ul></div>' if wrong else ""
+
+
+def _contents(pairs: "tuple[AlignedPair, ...]") -> str:
+    items = "".join(
+        f'<li><span class="number">{pair.number}</span><a href="#pair-{pair.number}">{_sentences(pair)}</a>'
+        f"<span>{_smatch(pair)}</span></li>"
+        for pair in pairs
+    )
+    return f'<nav aria-label="Contents"><ol class="contents">{items}</ol></nav>'
+
+
+def _section(pair: "AlignedPair", files: tuple[str, str]) -> str:
+    title = f'<h2 id="pair-{pair.number}"><span class="number">Pair {pair.number}</span>{_sentences(pair)}</h2>'
+    return f"<section>{title}{show_pair(pair.graphs, files, f'p{pair.number}')}</section>"
+
+
+def _sentences(pair: "AlignedPair") -> str:
+    return "".join(f'<span dir="auto">{escape(name or _UNNAMED)}</span>' for name in pair.names)
+
+
+def _smatch(pair: "AlignedPair") -> str:
+    score = next(facet.score for facet in pair.graphs.facets if facet.name == "smatch")
+    return "" if score is None else f'<span class="quiet">{score:.2f}</span>'
