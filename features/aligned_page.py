@@ -22,8 +22,8 @@ h2 > span, .contents a > span { display: block; overflow-wrap: anywhere; }
 """
 _UNNAMED = "a graph without a sentence"
 _READING = (
-    "Choose a facet to colour what it reads, and what of that matches: its score, and the number of things that match, of "
-    "so many on the left and on the right."
+    "Choose a facet to colour what it reads and what of that matches. With its name stand its score and how many things "
+    "match, of so many on the left | on the right."
 )
 
 

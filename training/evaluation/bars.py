@@ -14,7 +14,7 @@ from math import ceil, floor
 from features.page import explained
 
 _STEPS = (5, 10, 20, 25, 50)
-_TICKS = 7
+_TICKS = 9
 _HEIGHT = 22
 _MARKS: Mapping[str, str] = {
     "circle": '<circle r="5"/>',
@@ -71,7 +71,7 @@ def draw_bars(bars: Sequence[Bar], marks: Sequence[Mark] = (), *, of: str, axis:
     rows = "".join(_row(bar, marks, ticks, scale) for bar in bars)
     labels = "".join(f'<span style="left:{scale.place(tick):.2f}%">{_number(tick, 0)}</span>' for tick in ticks)
     return (
-        f'<div class="chart tips">{_legend(of, marks)}{rows}'
+        f'<div class="chart{"" if any(bar.verdict for bar in bars) else " plain"} tips">{_legend(of, marks)}{rows}'
         f'<div class="axis"><div class="ticks">{labels}</div><div class="quiet">{escape(axis)}</div></div></div>'
     )
 
@@ -143,14 +143,12 @@ def _told(bar: Bar) -> str:
 
 
 def _legend(of: str, marks: Sequence[Mark]) -> str:
+    ends = (("2", "22", "9", "9"), ("2", "2", "5", "13"), ("22", "22", "5", "13"))
+    whisker = "".join(f'<line class="ends" x1="{a}" x2="{b}" y1="{c}" y2="{d}"/>' for a, b, c, d in ends)
     shapes = [
         ('<rect class="value sure" x="1" y="4" width="22" height="10"/>', of),
         ('<rect class="value" x="1" y="4" width="22" height="10"/>', "its interval holds 0"),
-        (
-            '<line class="ends" x1="2" x2="22" y1="9" y2="9"/><line class="ends" x1="2" x2="2" y1="5" y2="13"/>'
-            '<line class="ends" x1="22" x2="22" y1="5" y2="13"/>',
-            "95 % interval",
-        ),
+        (whisker, "95 % interval"),
         *((f'<svg class="{mark.shape}" x="12" y="9">{_MARKS[mark.shape]}</svg>', mark.name) for mark in marks),
     ]
     return (

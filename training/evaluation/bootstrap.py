@@ -106,7 +106,7 @@ def compare(draws: NDArray[np.float64], baseline: NDArray[np.float64], bootstrap
 
 def _groups(column: NDArray[np.floating]) -> NDArray[np.int32]:
     """Return the place of each value among the distinct ones of its column, (n_pairs,)."""
-    return np.unique(column, return_inverse=True)[1].astype(np.int32)
+    return np.asarray(np.unique(column, return_inverse=True)[1], np.int32)
 
 
 @kernel

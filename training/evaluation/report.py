@@ -38,7 +38,7 @@ def render_report(
     title = " · ".join(part for part in (scores["project"], f"encoder {_run(scores)}") if part)
     body = [
         heading(title, f"evaluated on {tell_date(scores['date'])}"),
-        _facts(_subject(scores, training)),
+        _listed(_subject(scores, training)),
         f'<p class="warning">{escape(warning)}</p>' if warning else "",
         _key_figures(scores, training),
         "<h2>Facets against metrics</h2>",
@@ -71,9 +71,9 @@ def render_report(
 
 
 _FACETS = (
-    "A facet is good when its similarity orders pairs of sentences as its metric orders their graphs, and better than the "
-    "start model does. Beside each number stands whether the encoder is above or below SB-full, or whether these pairs "
-    "cannot tell."
+    "A facet is good when its similarity orders pairs of sentences as its metric orders their graphs, and better than "
+    "the start model does. Beside each number stands whether the encoder is above or below SB-full, or whether these "
+    "pairs cannot tell."
 )
 
 _PEOPLE = "<p>How well the similarity of whole sentences orders pairs as people do.</p>"
@@ -103,10 +103,10 @@ def _run(scores: Mapping[str, Any]) -> str:
 def _subject(scores: Mapping[str, Any], training: Mapping[str, Any]) -> dict[str, str]:
     """Return what was evaluated, and on what."""
     facets = scores["facets"]
-    learnt = ", ".join(f"{name} ({counts['train']:,} pairs)" for name, counts in training["corpora"].items())
+    counts = {name: f"{of['train']:,} pairs with negatives" for name, of in training["corpora"].items()}
     return {
         "Encoder": f"{_run(scores)}, from {scores['backbone']}",
-        "Learnt from": f"{learnt}; {_source(training['source'])}",
+        "Learnt from": f"{', '.join(f'{name} ({of})' for name, of in counts.items())}; {_source(training['source'])}",
         "Evaluated on": f"{facets['pairs']:,} positive pairs of {facets['split']} ({', '.join(facets['corpora'])}); "
         f"{_source(scores['source'])}",
     }
@@ -123,9 +123,16 @@ def _key_figures(scores: Mapping[str, Any], training: Mapping[str, Any]) -> str:
         _verdicts(facets["verdicts"]["full"], "the whole start embedding"),
         _verdicts(facets["verdicts"]["random"], "random dimensions of it"),
         *(_figure(hundred(rating["encoder"]), _rating(rating)) for rating in scores["ratings"]),
-        _figure(f"{training['seconds'] / 60:.1f} min", escape(speed)),
+        _figure(_duration(training["seconds"]), escape(speed)),
     ]
     return f'<div class="figures">{"".join(cards)}</div>'
+
+
+def _duration(seconds: float) -> str:
+    """Return a duration in a unit that leaves two digits or so."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _verdicts(counts: Mapping[str, int], baseline: str) -> str:
@@ -190,6 +197,10 @@ def _table(table: ScoreTable) -> str:
         f'<div class="scroll"><table><caption>{escape(table.title)}</caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{note}"
     )
+
+
+def _listed(values: Mapping[str, str]) -> str:
+    return f"<dl>{''.join(f'<dt>{escape(k)}</dt><dd>{escape(v)}</dd>' for k, v in values.items())}</dl>"
 
 
 def _facts(values: Mapping[str, Any]) -> str:

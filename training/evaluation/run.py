@@ -159,7 +159,8 @@ def write_report(folder: Path, encoder: Path) -> Path:
     scores = read_json(folder / METRICS_FILE)
     if scores.get("format") != FORMAT:
         raise InputError(
-            f"{str(folder / METRICS_FILE)!r} was written by another version of facetflow; run `facetflow evaluate` again"
+            f"{str(folder / METRICS_FILE)!r} was written by another version of facetflow; run `facetflow evaluate` "
+            "again"
         )
     html = render_report(
         scores,

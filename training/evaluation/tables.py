@@ -67,17 +67,22 @@ def _facet_table(facets: Mapping[str, Any]) -> ScoreTable:
 
 
 def _facet_notes(facets: Mapping[str, Any]) -> list[str]:
-    assigned = (
-        f"on {facets['fitting_pairs']} other pairs" if facets["fitting_pairs"] else "(no other pairs to assign on)"
-    )
+    fitting = facets["fitting_pairs"]
+    assigned = f"on {fitting:,} other pairs" if fitting else "(no other pairs to assign on)"
     undefined = [row["name"] for row in facets["rows"] if row["encoder"] is None]
+    baselines = (
+        f"SB-full is the whole embedding of the start model, SB-rand {facets['width']} random dimensions a facet (mean "
+        f"of {facets['draws']} draws), SB-ILP the dimensions that an integer programme assigns {assigned}."
+    )
+    verdicts = (
+        "A facet is above or below where the 95 % interval of the difference, from a paired bootstrap over the pairs, "
+        "does not hold 0; of facets without any difference one in twenty gets there by chance."
+    )
     return [
         warn_of_few_pairs(facets),
         f"Beside SB-full: {tell_counts(facets, 'full')}. Beside SB-rand: {tell_counts(facets, 'random')}.",
-        f"SB-full is the whole embedding of the start model, SB-rand {facets['width']} random dimensions a facet (mean "
-        f"of {facets['draws']} draws), SB-ILP the dimensions that an integer programme assigns {assigned}.",
-        "A facet is above or below where the 95 % interval of the difference, from a paired bootstrap over the pairs, "
-        "does not hold 0; of facets without any difference one in twenty gets there by chance.",
+        baselines,
+        verdicts,
         f"{UNDEFINED}: the metric is the same for all pairs ({', '.join(undefined)})." if undefined else "",
     ]
 

@@ -90,7 +90,7 @@ def draw_pair(pair: GraphPair, titles: tuple[str, str] = ("", ""), facet: str = 
 
 
 def draw_sides(pair: GraphPair, titles: tuple[str, str]) -> tuple[str, str]:
-    """Return a drawing of each graph for the inside of a page, which says by `STYLE` and its own rules what is coloured.
+    """Return a drawing of each graph for the inside of a page, which has `STYLE` and says what is coloured.
 
     Every element has the classes `y-<facet>` or `x-<facet>` of all facets that read it, and `y` or `x` for Smatch.
 

@@ -118,6 +118,6 @@ def _key(pair: GraphPair) -> str:
     others = f" Not drawn: {', '.join(scored)}." if scored else ""
     return (
         '<span class="swatch y"></span>matched<span class="swatch x"></span>not matched'
-        '<span class="swatch n"></span>not read by the chosen facet. A dot marks the root; nodes with the same number lie '
-        f"on each other{proven}.{others}"
+        '<span class="swatch n"></span>not read by the chosen facet. A dot marks the root; nodes with the same number '
+        f"lie on each other{proven}.{others}"
     )
