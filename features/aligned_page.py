@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 _STYLE = """\
 main { max-width: 76rem; }
 h2 { font-size: 1.05rem; line-height: 1.45; scroll-margin-top: 1rem; }
-h2 > span, .contents a > span { display: block; overflow-wrap: anywhere; }
+h2 > span, .contents a > span { display: block; width: fit-content; max-width: 100%; overflow-wrap: anywhere; }
+.contents a > span { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; }
 .contents { padding: 0; margin: 1rem 0; list-style: none; font-size: .9rem;
   display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 24rem), 1fr)); gap: .5rem 2rem; }
 .contents li { display: grid; grid-template-columns: 2.2rem 1fr auto; gap: .5rem; align-items: baseline; }
@@ -22,8 +23,8 @@ h2 > span, .contents a > span { display: block; overflow-wrap: anywhere; }
 """
 _UNNAMED = "a graph without a sentence"
 _READING = (
-    "Choose a facet to colour what it reads and what of that matches. With its name stand its score and how many things "
-    "match, of so many on the left | on the right."
+    "Choose a facet to colour what it reads and what of that matches. Behind its name stand its score, and how many "
+    "things match, of so many on the left | right."
 )
 
 

@@ -94,7 +94,7 @@ def draw_course(history: Sequence[Mapping[str, float]], best_step: int) -> str:
         best_step: the step whose model was kept.
     """
     with _styled():
-        figure, plot = _figure(4.9, 2.6)
+        figure, plot = _figure(4.9, 2.6, left=0.75)
         plot.plot([h["step"] for h in history], [h["total"] for h in history], color=ACCENT, marker="o", markersize=3)
         plot.axvline(best_step, color=_GRID, linestyle="--", linewidth=0.8)
         plot.set_xlabel("step (dashed: the model that was kept)")
@@ -114,14 +114,14 @@ def _styled() -> Any:
     return mpl.rc_context(_STYLE)
 
 
-def _figure(width: float, height: float) -> "tuple[Figure, Axes]":
+def _figure(width: float, height: float, *, left: float = 0.64) -> "tuple[Figure, Axes]":
     # No pyplot: it keeps figures alive and chooses a backend for the whole process.
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height))
     figure.patch.set_alpha(0)
     # Room for the labels, in inches: a layout engine would draw every figure three times to find as much.
-    plot = figure.add_axes((0.55 / width, 0.46 / height, 1 - 0.65 / width, 1 - 0.56 / height))
+    plot = figure.add_axes((left / width, 0.46 / height, 1 - (left + 0.1) / width, 1 - 0.56 / height))
     plot.patch.set_alpha(0)
     return figure, plot
 
