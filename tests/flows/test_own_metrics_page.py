@@ -101,7 +101,7 @@ def test_from_a_file_to_a_column_and_a_facet(project, facetflow, blocks):
     assert code == 0, said
     page = (project.folder / "page.html").read_text()
     assert "graphs of the store" in page
-    assert (page.count("<svg"), page.count("<h1>")) == (1, 1)
+    assert (page.count("<svg"), page.count("<h1>")) == (2, 1)
     code, said = facetflow.run(project, "explain", *stored, "--graphs", "graphs.amr", "--json")
     assert code == 0, said
     assert json.loads(said)["graphs"]["facets"][0]["name"] == "smatch"

@@ -17,7 +17,7 @@ class ScoreTable:
         title: what it shows.
         columns: header; the first column is left-aligned, numbers follow.
         rows: cells as they are to be read.
-        note: what a reader must know, perhaps empty.
+        note: what a reader must know, a sentence or two a line; perhaps empty.
     """
 
     title: str
@@ -36,6 +36,33 @@ def score_tables(scores: Mapping[str, Any]) -> list[ScoreTable]:
     if scores["ratings"]:
         tables += [_rating_table(scores["ratings"]), _predictor_table(scores["ratings"])]
     return tables
+
+
+def fit(table: ScoreTable, width: int) -> list[ScoreTable]:
+    """Return a table as several of some columns each, where its numbers would leave no room for the first column.
+
+    Args:
+        table: as it is.
+        width: in characters.
+    """
+    name, *others = ([len(cell) for cell in column] for column in zip(table.columns, *table.rows, strict=True))
+    parts: list[list[int]] = [[]]
+    taken = first = min(max(name), width // 3) + 2
+    for position, column in enumerate(others, start=1):
+        if parts[-1] and taken + max(column) + 1 > width:
+            parts.append([])
+            taken = first
+        parts[-1].append(position)
+        taken += max(column) + 1
+    return [
+        ScoreTable(
+            title=table.title if part is parts[0] else f"{table.title} (further columns)",
+            columns=tuple(table.columns[place] for place in (0, *part)),
+            rows=tuple(tuple(row[place] for place in (0, *part)) for row in table.rows),
+            note=table.note if part is parts[-1] else "",
+        )
+        for part in parts
+    ]
 
 
 def hundred(value: float | None) -> str:
@@ -62,7 +89,7 @@ def _facet_table(facets: Mapping[str, Any]) -> ScoreTable:
         title=f"Spearman × 100 of facet and metric, {facets['pairs']:,} positive pairs of {facets['split']}",
         columns=("facet", "SB-full", "SB-rand", "SB-ILP", "encoder", "95 % interval", "to SB-full"),
         rows=rows,
-        note=" ".join(sentence for sentence in _facet_notes(facets) if sentence),
+        note="\n".join(sentence for sentence in _facet_notes(facets) if sentence),
     )
 
 

@@ -78,8 +78,8 @@ def show_pair(pair: GraphPair, titles: tuple[str, str], name: str) -> str:
     """
     shown = [facet for facet in pair.facets if facet.left or facet.right]
     inputs = "".join(
-        f'<input type="radio" name="{name}" id="{name}-{facet.name}" class="c-{facet.name}"'
-        f"{' checked' if facet.name == _FIRST else ''}>"
+        f'<input type="radio" name="{name}" id="{name}-{facet.name}"{" checked" if facet.name == _FIRST else ""} '
+        f'class="c-{facet.name}">'
         for facet in shown
     )
     labels = "".join(
