@@ -1,7 +1,7 @@
 """The page of aligned graphs: contents, sentences as headings, every graph whole, in a browser."""
 
 from datetime import UTC, datetime
-from itertools import chain
+from html import escape
 
 import pytest
 
@@ -19,7 +19,7 @@ PAIRS = (
         "A girl doesn't.",
         "(s / sleep-01 :ARG0 (g / girl) :polarity -)",
     ),
-    (HOSTILE, f'(s / sleep-01 :mod "{HOSTILE}")', HOSTILE, "(s / sleep-01)"),
+    (HOSTILE, '(s / sleep-01 :mod "<script>document.title=1</script>")', HOSTILE, "(s / sleep-01)"),
     ("One word" + "x" * 300, "(a / apple)", "", "(p / pear)"),
     (
         "Fifty nodes.",
@@ -55,10 +55,7 @@ def test_sentences_are_headings_and_the_contents_lead_to_them(page):
         assert f'<a href="#pair-{number}">' in html
         heading = html[html.index(f'<h2 id="pair-{number}">') :].partition("</h2>")[0]
         for sentence in (left, right or "a graph without a sentence"):
-            assert (
-                sentence.replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;").replace("'", "&#x27;")
-                in heading
-            )
+            assert escape(sentence) in heading
 
 
 def test_a_single_pair_needs_no_contents_and_pairs_that_are_left_out_are_named(aligned):
@@ -92,8 +89,6 @@ def test_choosing_a_facet_by_keyboard_colours_what_it_reads_and_says_what_it_ask
     assert browser.run(colours) != before
     asks = "return getComputedStyle(document.querySelector('#pair-1 ~ .pair .asks'), '::before').content"
     assert browser.run(asks) == '"negations: Is the same thing negated?"'
-    (unread,) = set(chain.from_iterable([browser.run(colours)[:1]]))
-    assert unread not in before
 
 
 def test_narrow_the_graphs_stand_below_each_other(browser, page):
@@ -101,6 +96,6 @@ def test_narrow_the_graphs_stand_below_each_other(browser, page):
     browser.show(page, width=1280)
     left, right = browser.run(tops)
     assert left == right
-    browser.show(page, width=320)
+    browser.show(page, width=220)
     left, right = browser.run(tops)
     assert left < right
