@@ -53,7 +53,7 @@ def evaluate_encoder(
         ratings=tuple(ratings.model_dump(mode="json") for ratings in settings.evaluation),
         base=settings.base,
         project=settings.name,
-        own_metrics=_docstrings(settings),
+        own_metrics=own_docstrings(settings),
     )
     run_job("training.evaluation.run", job)
     if promote:
@@ -99,7 +99,7 @@ def _scores_on_the_same_pairs(before: Path, new: Any, job: EvaluationJob) -> Any
     return read_json(again.output / METRICS_FILE)
 
 
-def _docstrings(settings: project.Project) -> dict[str, str]:
+def own_docstrings(settings: project.Project) -> dict[str, str]:
     """Return what the project's own metrics say of themselves; nothing of files that no longer run.
 
     The values of the metrics are in the release: an evaluation does not run them.

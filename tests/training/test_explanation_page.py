@@ -31,6 +31,13 @@ def test_a_page_has_the_facets_and_draws_the_graphs_of_those_that_have_them():
     assert 'id="pair1-smatch" checked' in second
 
 
+def test_in_a_browser_nothing_is_wrong_wide_or_narrow_light_or_dark(browser, tmp_path):
+    (pair,) = explain_graphs([(decode("(s / sleep-01 :ARG0 (b / boy))"), decode("(s / sleep-01 :polarity -)"))])
+    page = tmp_path / "explained.html"
+    page.write_text(render_explanations([explanation("A boy sleeps.", HOSTILE)], {0: pair}, HOSTILE, HOSTILE))
+    assert browser.find_faults(page) == []
+
+
 def test_every_text_is_escaped_and_nothing_is_fetched():
     page = render_explanations([explanation(HOSTILE, HOSTILE)], {}, HOSTILE, HOSTILE)
     assert "<b>boy" not in page

@@ -94,7 +94,7 @@ def draw_course(history: Sequence[Mapping[str, float]], best_step: int) -> str:
         best_step: the step whose model was kept.
     """
     with _styled():
-        figure, plot = _figure(4.9, 2.6, left=0.75)
+        figure, plot = _figure(4.9, 2.6, left=1.0)
         plot.plot([h["step"] for h in history], [h["total"] for h in history], color=ACCENT, marker="o", markersize=3)
         plot.axvline(best_step, color=_GRID, linestyle="--", linewidth=0.8)
         plot.set_xlabel("step (dashed: the model that was kept)")
@@ -144,6 +144,9 @@ def _svg(figure: "Figure", name: str, label: str) -> str:
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL)  # a rule for `*`, so for the whole page
     text = re.sub(r' xmlns(:\w+)?="[^"]*"', "", text)
+    # matplotlib counts ids from 1 in every figure; those that something refers to are hashes of the name.
+    referred = set(re.findall(r"#([\w-]+)", text))
+    text = re.sub(r' id="([^"]*)"', lambda found: found[0] if found[1] in referred else "", text)
     text = re.sub(r'(<svg[^>]*?) width="[^"]*" height="[^"]*"', r"\1", text, count=1).replace(
         "<svg", f'<svg role="img" aria-label="{escape(label)}"', 1
     )

@@ -15,7 +15,7 @@ from itertools import pairwise
 GAP = 15.0  # between two boxes of a layer
 _WAY = 10.0  # width of a way point
 _SWEEPS = 12
-_FULL = 900.0  # width of the boxes of a layer that takes no more
+_FULL = 1400.0  # width of the boxes of a layer that takes no more
 
 
 @dataclass(frozen=True, slots=True)
