@@ -103,10 +103,10 @@ def _run(scores: Mapping[str, Any]) -> str:
 def _subject(scores: Mapping[str, Any], training: Mapping[str, Any]) -> dict[str, str]:
     """Return what was evaluated, and on what."""
     facets = scores["facets"]
-    counts = {name: f"{of['train']:,} pairs with negatives" for name, of in training["corpora"].items()}
+    learnt = ", ".join(f"{name} ({counts['train']:,} pairs)" for name, counts in training["corpora"].items())
     return {
         "Encoder": f"{_run(scores)}, from {scores['backbone']}",
-        "Learnt from": f"{', '.join(f'{name} ({of})' for name, of in counts.items())}; {_source(training['source'])}",
+        "Learnt from": f"{learnt}; {_source(training['source'])}",
         "Evaluated on": f"{facets['pairs']:,} positive pairs of {facets['split']} ({', '.join(facets['corpora'])}); "
         f"{_source(scores['source'])}",
     }
