@@ -3,38 +3,16 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from html import escape
 from pathlib import Path
 from types import MappingProxyType
 
+from features.aligned_page import render_aligned
 from features.errors import InputError
 from features.files import short_name, source_name
 from features.metrics.explanation.drawing import draw_pair
-from features.metrics.explanation.legend import PAGE_STYLE, show_pair
 from features.metrics.explanation.pair import GraphPair, explain_graphs
 from features.outputs import Formats
 from features.paired_files import pair_files
-
-_PAGE = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>facetflow: aligned graphs</title>
-<style>
-:root {{ color-scheme: light dark; }}
-body {{ margin: 2rem auto; max-width: 70rem; padding: 0 1.25rem; font: 15px/1.5 system-ui, sans-serif; }}
-.scroll {{ overflow-x: auto; }}
-.note {{ opacity: .75; font-size: .85rem; }}
-{style}</style>
-</head>
-<body>
-<h1>{title}</h1>
-{body}
-</body>
-</html>
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,26 +98,6 @@ def write_lines(aligned: AlignedFiles) -> str:
     return "".join(json.dumps(asdict(pair), ensure_ascii=False, allow_nan=False) + "\n" for pair in aligned.pairs)
 
 
-def render_page(aligned: AlignedFiles) -> str:
-    """Return the pairs as a page. Every text is escaped; nothing is fetched from anywhere."""
-    title = escape(f"{aligned.files[0]} | {aligned.files[1]}")
-    pairs = [f"<h2>{_heading(pair)}</h2>{_show(pair)}" for pair in aligned.pairs]
-    return _PAGE.format(title=title, style=PAGE_STYLE, body="\n".join(pairs))
-
-
-def _heading(pair: AlignedPair) -> str:
-    """Return the number of a pair, and its ids where they say more."""
-    known = dict.fromkeys(identity for identity in pair.ids if identity not in {None, str(pair.number)})
-    return escape(" · ".join([str(pair.number), *map(str, known)]))
-
-
-def _show(pair: AlignedPair) -> str:
-    if pair.graphs is None:
-        lines = (*(name for name in pair.names if name), *(f"Not aligned: {reason}" for reason in pair.wrong))
-        return "".join(f'<p class="note">{escape(line)}</p>' for line in lines)
-    return show_pair(pair.graphs, pair.names, f"p{pair.number}")
-
-
 def render_drawing(aligned: AlignedFiles) -> str:
     """Return the drawing of the first pair, as a file of its own.
 
@@ -156,6 +114,6 @@ FORMATS: Formats = {"jsonl": (".jsonl", ".ndjson"), "html": (".html", ".htm"), "
 """What alignments are written as."""
 
 WRITERS: Mapping[str, tuple[Callable[[AlignedFiles], str], int | None]] = MappingProxyType(
-    {"jsonl": (write_lines, None), "html": (render_page, 50), "svg": (render_drawing, 1)}
+    {"jsonl": (write_lines, None), "html": (render_aligned, 50), "svg": (render_drawing, 1)}
 )
-"""Format → how alignments are written, and how many when nothing else is asked for: a pair on a page is some 15 kB."""
+"""Format → how alignments are written, and how many when nothing else is asked for: a pair on a page is some 12 kB."""

@@ -5,6 +5,8 @@ from typing import Any
 
 from prefect import flow, get_run_logger
 
+from features.errors import FacetflowError
+from features.metrics.own_files import load_files, read_metric_file
 from flows import project
 from flows.terminal import say
 from flows.training_process import run_job
@@ -61,6 +63,8 @@ def evaluate_encoder(
         split=split or trained.training.splits[1],
         ratings=tuple(ratings.model_dump(mode="json") for ratings in settings.evaluation),
         base=settings.base,
+        project=settings.name,
+        own_metrics=own_docstrings(settings),
     )
     run_job("training.evaluation.run", job)
     if promote:
@@ -104,3 +108,15 @@ def _scores_on_the_same_pairs(before: Path, new: Any, job: EvaluationJob) -> Any
     again = job.model_copy(update={"encoder": before / ENCODER, "output": job.output / "current"})
     run_job("training.evaluation.run", again)
     return read_json(again.output / METRICS_FILE)
+
+
+def own_docstrings(settings: project.Project) -> dict[str, str]:
+    """Return what the project's own metrics say of themselves; nothing of files that no longer run.
+
+    The values of the metrics are in the release: an evaluation does not run them.
+    """
+    try:
+        own = load_files(read_metric_file(file) for file in settings.metrics.own)
+    except FacetflowError:
+        return {}
+    return {metric.name: metric.summary for metric in own}

@@ -1,7 +1,12 @@
 """Fixtures that every test may ask for."""
 
+import json
 import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -18,6 +23,21 @@ settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCh
 settings.load_profile("busy")
 
 ROOT = Path(__file__).resolve().parents[1]
+LOOK = ROOT / "tests" / "look.js"
+BROWSER_ARGUMENTS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+)
+BROWSER_WIDTHS = (1280, 420)
+COLOUR_SCHEMES = ("light", "dark")
 
 
 @pytest.fixture(scope="session")
@@ -66,3 +86,72 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     torch.manual_seed(0)
     save_file(BertModel(config).state_dict(), folder / "model.safetensors")
     return folder
+
+
+@dataclass(frozen=True)
+class Browser:
+    """A running Chromium."""
+
+    driver: Any
+
+    def show(self, page: Path, *, width: int = 1280, scheme: str = "light") -> None:
+        """Open a page in a window of this width, for people who prefer this scheme."""
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        self.driver.get_log("browser")
+        self.driver.get_log("performance")
+        self.driver.get(page.resolve().as_uri())
+
+    def run(self, script: str, *arguments: Any) -> Any:
+        """Run a script in the page and return what it returns."""
+        return self.driver.execute_script(script, *arguments)
+
+    def press(self, key: str) -> None:
+        """Press a key, such as Tab or ArrowRight, and let it go."""
+        codes = {"Tab": 9, "ArrowRight": 39}
+        for kind in ("rawKeyDown", "keyUp"):
+            event = {"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": codes[key]}
+            self.driver.execute_cdp_cmd("Input.dispatchKeyEvent", event)
+
+    def find_faults(self, page: Path) -> list[str]:
+        """Return what is wrong with a page, wide and narrow, light and dark, a sentence each."""
+        faults = []
+        for scheme in COLOUR_SCHEMES:
+            for width in BROWSER_WIDTHS:
+                self.show(page, width=width, scheme=scheme)
+                found = [
+                    *self.run(LOOK.read_text()),
+                    *(f"console: {entry['message']}" for entry in self.driver.get_log("browser")),
+                ]
+                found += [f"asks for {url}" for url in self._asked() if not url.startswith(("file:", "data:"))]
+                faults += [f"{scheme}, {width} px: {fault}" for fault in found]
+        return faults
+
+    def _asked(self) -> list[str]:
+        events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
+        return [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """Return the one browser of the test session; skip where there is none."""
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    driver = shutil.which("chromedriver")
+    if program is None or driver is None:
+        pytest.skip("needs chromium and chromedriver: apt-get install chromium chromium-driver")
+    from selenium import webdriver
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+
+    options = Options()
+    options.binary_location = program
+    for argument in (*BROWSER_ARGUMENTS, f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    running = webdriver.Chrome(options=options, service=Service(driver))
+    try:
+        yield Browser(running)
+    finally:
+        running.quit()

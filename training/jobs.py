@@ -95,7 +95,10 @@ class EvaluationJob(BaseModel):
         base: folder that relative paths of the ratings start from.
         examples: pairs of sentences for the report, beside those that it picks itself.
         random_draws: partitions that the random baseline is the mean of.
-        seed: of the random baseline.
+        resamples: draws of pairs that intervals are made of.
+        seed: of the random baseline and of the draws of pairs.
+        project: name of the project, for the report.
+        own_metrics: name → first line of the docstring of each of the project's own metrics, for the report.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -109,7 +112,10 @@ class EvaluationJob(BaseModel):
     base: Path = Path()
     examples: tuple[tuple[str, str], ...] = ()
     random_draws: Annotated[int, Field(ge=1)] = 10
+    resamples: Annotated[int, Field(ge=100)] = 1000
     seed: Annotated[int, Field(ge=0)] = 0
+    project: str = ""
+    own_metrics: dict[str, str] = Field(default_factory=dict)
 
 
 Job = TypeVar("Job", bound=BaseModel)

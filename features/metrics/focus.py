@@ -88,10 +88,11 @@ def _select(node_offsets: Any, degrees: Any, distances: Any, ranks: Any) -> Any:
     return nodes
 
 
-def _metric(name: str, summary: str, nodes_of: Callable[[Comparison], Positions]) -> Metric:
+def _metric(name: str, summary: str, question: str, nodes_of: Callable[[Comparison], Positions]) -> Metric:
     return Metric(
         name=name,
         summary=f"cosine of the label vectors of the {summary}",
+        question=question,
         statistics=_cosines(nodes_of),
         number=mean,
         parameters={"vectors": "labels"},
@@ -99,11 +100,22 @@ def _metric(name: str, summary: str, nodes_of: Callable[[Comparison], Positions]
     )
 
 
-MAX_INDEGREE = _metric("max_indegree", "nodes with most incoming relations", _best_connected(_indegrees))
-MAX_OUTDEGREE = _metric("max_outdegree", "nodes with most outgoing relations", _best_connected(_outdegrees))
+MAX_INDEGREE = _metric(
+    "max_indegree",
+    "nodes with most incoming relations",
+    "Are the concepts alike that most others point to?",
+    _best_connected(_indegrees),
+)
+MAX_OUTDEGREE = _metric(
+    "max_outdegree",
+    "nodes with most outgoing relations",
+    "Are the concepts alike that point to most others?",
+    _best_connected(_outdegrees),
+)
 MAX_DEGREE = _metric(
     "max_degree",
     "nodes with most relations",
+    "Are the best connected concepts alike?",
     _best_connected(lambda pairs: _indegrees(pairs) + _outdegrees(pairs)),
 )
-ROOT = _metric("root", "roots", _roots)
+ROOT = _metric("root", "roots", "Are the main concepts alike, the roots of the graphs?", _roots)

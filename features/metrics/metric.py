@@ -67,7 +67,8 @@ class Metric:
 
     Args:
         name: its column.
-        summary: what it compares, in a line.
+        summary: what it compares, in a line, in the words of the field.
+        question: what it asks of two sentences, in plain words; 1 is yes, 0 is no.
         statistics: from pairs to additive statistics, shape (n_pairs, n_statistics).
         number: from statistics of shape (n, n_statistics) to scores in `range`, shape (n,).
         parameters: what the number depends on, for the signature.
@@ -79,6 +80,7 @@ class Metric:
 
     name: str
     summary: str
+    question: str
     statistics: Callable[[Comparison], Statistics]
     number: Callable[[Statistics], Numbers]
     parameters: dict[str, str] = field(default_factory=dict)

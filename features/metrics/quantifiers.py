@@ -73,6 +73,7 @@ def _roles(names: Iterable[str], is_kept: Callable[[str], bool]) -> Mask:
 QUANTIFIERS_METRIC = Metric(
     name="quantifiers",
     summary="F1 of the fillers of :quant and of quantifying modifiers",
+    question="Are quantities the same: numbers, and words such as all, some and few?",
     statistics=_statistics,
     number=f1,
     parameters={"count": "multiset", "set": "quant+mod"},

@@ -1,5 +1,7 @@
 """The fifteen metrics, in the order of their columns."""
 
+from collections.abc import Mapping
+
 from features.metrics.focus import MAX_DEGREE, MAX_INDEGREE, MAX_OUTDEGREE, ROOT
 from features.metrics.metric import Metric
 from features.metrics.overlap import CONCEPTS, FRAMES, NAMED_ENTITIES, NEGATIONS
@@ -28,3 +30,20 @@ METRICS: dict[str, Metric] = {
         QUANTIFIERS_METRIC,
     )
 }
+
+
+def explain_facet(name: str, own: Mapping[str, str]) -> str:
+    """Return one plain sentence on what a facet mirrors.
+
+    Args:
+        name: of the facet.
+        own: the first line of the docstring of each of the project's own metrics.
+
+    >>> explain_facet("negations", {})
+    'Is the same thing negated?'
+    >>> explain_facet("rhymes", {})
+    "A metric of the project's own."
+    """
+    if name in METRICS:
+        return METRICS[name].question
+    return own.get(name) or "A metric of the project's own."

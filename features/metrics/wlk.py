@@ -132,6 +132,7 @@ def _sets(offsets: Any, features: Any) -> Any:
 WLK = Metric(
     name="wlk",
     summary="cosine of the labels, triples and contextualised labels that occur (Weisfeiler-Leman)",
+    question="Do the same concepts stand beside the same concepts?",
     statistics=_statistics,
     number=mean,
     parameters={"k": str(ITERATIONS), "features": "occurrence", "weights": "linear"},

@@ -117,6 +117,7 @@ def _take_up_right(products: Any, offsets: Any, neighbours: Any, start: int, res
 WWLK = Metric(
     name="wwlk",
     summary="1 − Earth Mover's distance of contextualised node vectors",
+    question="Do similar concepts stand beside similar concepts, a kitten being near a cat?",
     statistics=_statistics,
     number=mean,
     parameters={"k": str(ITERATIONS), "role_weight": str(ROLE_WEIGHT), "transport": "exact"},

@@ -11,6 +11,8 @@ from features.metrics.items import DependencyTree, Frame, Frames, Span
 from features.metrics.own_files import MetricFile, load_files
 from features.store.schemas import METRIC_NAMES, METRICS
 from flows.command_line import run
+from flows.evaluate_encoder import own_docstrings
+from flows.project import load
 from training.facets import FacetLayout
 
 OWN = ("modality", "common_words")
@@ -90,7 +92,8 @@ def test_from_a_file_to_a_column_and_a_facet(project, facetflow, blocks):
     code, said = facetflow.run(project, "evaluate", "--split", "train")
     assert code == 0, said
     report = (project.folder / "runs" / "own" / "report.html").read_text()
-    assert "common_words" in report
+    assert "<h1>generated · encoder own</h1>" in report
+    assert "<dt>common_words</dt><dd>Share of common words (Jaccard).</dd>" in report
     assert "What matches in graphs" in report
     code, said = facetflow.run(project, "explain", "Cats can swim.", "Cats must swim.")
     assert code == 0, said
@@ -101,7 +104,7 @@ def test_from_a_file_to_a_column_and_a_facet(project, facetflow, blocks):
     assert code == 0, said
     page = (project.folder / "page.html").read_text()
     assert "graphs of the store" in page
-    assert (page.count("<svg"), page.count("<h1>")) == (1, 1)
+    assert (page.count("<svg"), page.count("<h1>")) == (2, 1)
     code, said = facetflow.run(project, "explain", *stored, "--graphs", "graphs.amr", "--json")
     assert code == 0, said
     assert json.loads(said)["graphs"]["facets"][0]["name"] == "smatch"
@@ -110,6 +113,15 @@ def test_from_a_file_to_a_column_and_a_facet(project, facetflow, blocks):
     (project.folder / "my_metrics.py").write_text(source.replace("likely-01", "unlikely-01"))
     said = facetflow.run(project, "plan", "--explain")[1]
     assert re.search(r"metrics: .* because parameters\.own\.common_words \w+ → \w+, parameters\.own\.modality ", said)
+
+
+def test_what_a_metric_says_of_itself_goes_to_the_report_and_a_file_that_is_gone_does_not_stop_it(project, blocks):
+    (project.folder / "mine.py").write_text(blocks["python"][0])
+    project.write(8, more='[metrics]\nown = ["mine.py"]\n')
+    settings = load(project.folder / "facetflow.toml")
+    assert own_docstrings(settings)["modality"] == "Agreement in what is possible, obligatory, permitted."
+    (project.folder / "mine.py").unlink()
+    assert own_docstrings(settings) == {}
 
 
 @pytest.mark.slow

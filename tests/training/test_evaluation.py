@@ -3,6 +3,8 @@
 import json
 import math
 import re
+from datetime import UTC, datetime, timedelta
+from html import escape
 from html.parser import HTMLParser
 
 import numpy as np
@@ -14,12 +16,16 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import spearmanr
 
 from features.errors import InputError, ModelError, RunError, SettingsError
+from features.metrics import METRICS
+from features.metrics.corpus_scores import Bootstrap
+from features.page import tell_date
 from features.store.schemas import METRIC_NAMES
 from training import progress
 from training.evaluation import run
 from training.evaluation.baselines import assigned_membership, full_similarities, random_memberships
+from training.evaluation.bootstrap import Interval
 from training.evaluation.correlation import spearman, spearman_matrix
-from training.evaluation.facets import EmbeddedPairs, score_facets
+from training.evaluation.facets import EmbeddedPairs, count_verdicts, score_facets
 from training.evaluation.run import evaluate, main, write_report
 from training.evaluation.tables import score_tables
 from training.facets import plan_layout
@@ -97,14 +103,20 @@ def test_facets_that_carry_their_metric_score_one_and_random_ones_less():
     layout = plan_layout(["a", "b"], width=4, dimension=8)
     left, right = random.standard_normal((2, 200, 8)).astype(np.float32)
     metrics = layout.similarities(left, right).astype(np.float32)
-    rows = score_facets(EmbeddedPairs(left, right, left, right, metrics), layout, fitting=None, draws=5, seed=0)
+    embedded = EmbeddedPairs(left, right, left, right, metrics)
+    rows = score_facets(embedded, layout, fitting=None, draws=5, seed=0, bootstrap=Bootstrap(200))
     for row in rows:
         assert row.encoder == pytest.approx(1)
+        assert row.interval == Interval(pytest.approx(1), pytest.approx(1))
+        assert row.differences["full"].verdict == row.differences["random"].verdict == "above"
+        assert row.differences["assigned"] is None
         assert row.random is not None
         assert row.full is not None
         assert row.random < 0.9
         assert row.full < 0.9
         assert row.assigned is None
+    assert count_verdicts(rows, "full") == {"above": 2, "below": 0, "unclear": 0}
+    assert count_verdicts(rows, "assigned") == {"above": 0, "below": 0, "unclear": 2}
 
 
 @pytest.fixture(scope="module")
@@ -138,6 +150,7 @@ def job(run_folder):
         output=run_folder,
         ratings=({"dataset": "pairs", "name": "mine", "split": "test", "file": str(ratings)},),
         examples=(("two cat <script>alert(1)</script>", "a cat & a dog"),),
+        project="my-<b>project</b>",
         random_draws=3,
     )
 
@@ -163,6 +176,9 @@ def test_the_scores_say_what_they_belong_to(scores, job, tiny_encoder):
     assert re.fullmatch("[0-9a-f]{64}", scores["backbone_digest"])
     assert scores["source"] == {"file": "all.parquet"}
     assert scores["seed"] == 0
+    assert scores["bootstrap"] == {"resamples": 1000, "seed": 0, "confidence": 0.95}
+    assert scores["project"] == "my-<b>project</b>"
+    assert datetime.now(UTC) - datetime.fromisoformat(scores["date"]) < timedelta(hours=1)
     assert scores["facets"]["pairs"] == 12
     assert scores["facets"]["split"] == "dev"
 
@@ -215,7 +231,7 @@ def test_pairs_are_written_with_measured_and_predicted_values(scores, job):
 def test_tables_show_a_dash_and_a_note_where_a_metric_is_constant(scores):
     facets, ratings, predictors = score_tables(scores)
     row = next(row for row in facets.rows if row[0] == "named_entities")
-    assert row[1:] == ("–", "–", "–", "–")
+    assert row[1:] == ("–",) * 6
     assert "named_entities" in facets.note
     assert "2 random dimensions" in facets.note
     assert ratings.rows[0][:2] == ("mine", "4")
@@ -224,7 +240,8 @@ def test_tables_show_a_dash_and_a_note_where_a_metric_is_constant(scores):
 
 def test_the_model_card_gets_the_scores(scores, job):
     card = (job.encoder / "README.md").read_text()
-    assert "| named_entities | – | – | – | – |" in card
+    assert "| named_entities | – | – | – | – | – | – |" in card
+    assert "12 dev pairs are few" in card
     assert f"| mine | 4 | {100 * scores['ratings'][0]['teacher']:.1f} |" in card
     assert "Not evaluated" not in card
 
@@ -264,6 +281,7 @@ def test_the_report_stands_alone(scores, job):
     assert page.open == []
     assert all(reference.startswith("#") for reference in page.references)
     assert {reference[1:] for reference in page.references} <= set(page.ids)
+    assert len(set(page.ids)) == len(page.ids)
     assert not re.search(r"https?:|//\w|url\((?!#)|@import", text)
     assert page.tags.isdisjoint({"script", "link", "img", "iframe", "object"})
     assert text.count("<svg") >= 3
@@ -276,6 +294,42 @@ def test_the_report_escapes_what_comes_from_data(scores, job):
     assert "a cat &amp; a dog" in text
 
 
+def test_the_report_says_of_which_project_encoder_and_data_it_is(scores, job, tiny_encoder):
+    text = (job.output / "report.html").read_text()
+    assert "<h1>my-&lt;b&gt;project&lt;/b&gt; · encoder one</h1>" in text
+    assert f"evaluated on {tell_date(scores['date'])}" in text
+    assert f"<dt>Encoder</dt><dd>one, from {tiny_encoder}</dd>" in text
+    assert re.search(r"<dt>Learnt from</dt><dd>left \(\d+ pairs\), right .*; an exported table</dd>", text)
+    assert "12 positive pairs of dev (left, right)" in text
+
+
+def test_every_facet_is_explained_where_it_is_measured_and_in_a_legend(scores, job):
+    text = (job.output / "report.html").read_text()
+    for name, metric in METRICS.items():
+        question = escape(metric.question)
+        assert f'{name}<span class="tip" role="tooltip">{question}</span>' in text
+        assert f"<dt>{name}</dt><dd>{question}</dd>" in text
+
+
+def test_in_a_browser_nothing_is_wrong_wide_or_narrow_light_or_dark(scores, job, browser):
+    assert browser.find_faults(job.output / "report.html") == []
+
+
+def test_what_a_facet_asks_is_shown_on_focus_within_a_narrow_window(scores, job, browser):
+    browser.show(job.output / "report.html", width=420)
+    shown = """
+        return [...document.querySelectorAll('.told')].map(told => {
+            const tip = told.querySelector('.tip');
+            const before = tip.getClientRects().length;
+            told.focus();
+            const box = tip.getBoundingClientRect();
+            return [before, box.left >= 0 && box.right <= innerWidth && box.width > 100 && box.height > 10];
+        });"""
+    found = browser.run(shown)
+    assert len(found) > 45
+    assert {tuple(pair) for pair in found} == {(0, True)}
+
+
 def test_the_report_is_the_same_every_time(scores, job):
     first = (job.output / "report.html").read_text()
     assert write_report(job.output, job.encoder).read_text() == first
@@ -284,7 +338,7 @@ def test_the_report_is_the_same_every_time(scores, job):
 
 def test_an_evaluation_repeats_itself(scores, job, tmp_path):
     again = evaluate(job.model_copy(update={"output": tmp_path}))
-    assert again == scores
+    assert again | {"date": scores["date"]} == scores
 
 
 def test_without_ratings_and_other_pairs_there_are_still_scores(job, tmp_path):
@@ -341,6 +395,12 @@ def test_wrong_ratings_are_an_error(job):
         evaluate(job.model_copy(update={"ratings": ({"dataset": "none"},)}))
 
 
+def test_scores_of_another_version_are_not_read_as_if_they_were_of_this_one(job, tmp_path):
+    (tmp_path / "metrics.json").write_text("{}")
+    with pytest.raises(InputError, match=r"written by another version of facetflow; run `facetflow evaluate` again"):
+        write_report(tmp_path, job.encoder)
+
+
 def test_a_report_before_an_evaluation_is_an_error(job, tmp_path):
     with pytest.raises(InputError, match="facetflow evaluate"):
         write_report(tmp_path, job.encoder)
@@ -350,7 +410,8 @@ def test_the_process_writes_the_same_files(job, scores, tmp_path, capsys):
     settings = tmp_path / "evaluate.json"
     settings.write_text(job.model_copy(update={"output": tmp_path / "out"}).model_dump_json())
     assert main(["--settings", str(settings)]) == 0
-    assert json.loads((tmp_path / "out" / "metrics.json").read_text()) == json.loads(json.dumps(scores))
+    written = json.loads((tmp_path / "out" / "metrics.json").read_text())
+    assert written | {"date": scores["date"]} == json.loads(json.dumps(scores))
     settings.write_text("{}")
     assert main(["--settings", str(settings)]) == 1
     assert capsys.readouterr().err.splitlines()[-1].startswith("error: ")

@@ -20,7 +20,7 @@ def explanation(a, b):
 def test_a_page_has_the_facets_and_draws_the_graphs_of_those_that_have_them():
     (pair,) = explain_graphs([(decode("(s / sleep-01 :ARG0 (b / boy))"), decode("(s / sleep-01 :ARG0 (g / girl))"))])
     page = render_explanations([explanation("a", "b"), explanation("c", "d")], {1: pair}, "my run", "graphs of x.amr")
-    assert page.count("<svg") == 1
+    assert page.count("<svg") == 2
     assert page.index("<svg") > page.index("<p>c</p>")
     assert "Encoder my run; graphs of x.amr" in page
     assert "similarity 0.70; highest smatch, lowest negations" in page
@@ -31,9 +31,16 @@ def test_a_page_has_the_facets_and_draws_the_graphs_of_those_that_have_them():
     assert 'id="pair1-smatch" checked' in second
 
 
+def test_in_a_browser_nothing_is_wrong_wide_or_narrow_light_or_dark(browser, tmp_path):
+    (pair,) = explain_graphs([(decode("(s / sleep-01 :ARG0 (b / boy))"), decode("(s / sleep-01 :polarity -)"))])
+    page = tmp_path / "explained.html"
+    page.write_text(render_explanations([explanation("A boy sleeps.", HOSTILE)], {0: pair}, HOSTILE, HOSTILE))
+    assert browser.find_faults(page) == []
+
+
 def test_every_text_is_escaped_and_nothing_is_fetched():
     page = render_explanations([explanation(HOSTILE, HOSTILE)], {}, HOSTILE, HOSTILE)
     assert "<b>boy" not in page
     assert page.count("A &lt;b&gt;boy&lt;/b&gt; &amp; a girl") == 4
-    assert "http" not in page
+    assert "://" not in page
     assert "<script" not in page

@@ -1,15 +1,20 @@
 """Facets against metrics: does the similarity of a facet order pairs as its metric does?"""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from features.metrics.corpus_scores import Bootstrap
 from training.evaluation import baselines
+from training.evaluation.bootstrap import Difference, Interval, compare, draw_spearman, interval
 from training.evaluation.correlation import spearman
 from training.facets import FacetLayout, slice_similarities
 
 Embeddings = NDArray[np.float32]
+BASELINES = ("full", "random", "assigned")
+"""Fields of a `FacetScore` that the encoder is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,9 @@ class FacetScore:
         assigned: by dimensions of the start model that an integer programme assigned (SB-ILP); None as well where
             there were no pairs to assign on.
         agreeing: share of pairs whose metric is 1: many have nothing of the kind that it looks at.
+        interval: of the encoder's score; None where too few pairs differ to say.
+        differences: baseline → the encoder's score less that of the baseline; None where either is, or too few pairs
+            differ to say.
     """
 
     name: str
@@ -51,10 +59,18 @@ class FacetScore:
     random: float | None
     assigned: float | None
     agreeing: float
+    interval: Interval | None
+    differences: dict[str, Difference | None]
 
 
 def score_facets(
-    held_out: EmbeddedPairs, layout: FacetLayout, *, fitting: EmbeddedPairs | None, draws: int, seed: int
+    held_out: EmbeddedPairs,
+    layout: FacetLayout,
+    *,
+    fitting: EmbeddedPairs | None,
+    draws: int,
+    seed: int,
+    bootstrap: Bootstrap,
 ) -> list[FacetScore]:
     """Return the score of every facet beside three baselines.
 
@@ -64,11 +80,11 @@ def score_facets(
         fitting: other pairs, that the integer programme assigns dimensions by; None leaves that baseline out.
         draws: random partitions.
         seed: of the random partitions.
+        bootstrap: how intervals are made.
     """
     start = (held_out.start_left, held_out.start_right)
     n_facets = len(layout.facets)
-    encoder = spearman(layout.similarities(held_out.encoder_left, held_out.encoder_right), held_out.metrics)
-    full = spearman(baselines.full_similarities(*start, n_facets), held_out.metrics)
+    of_encoder = layout.similarities(held_out.encoder_left, held_out.encoder_right)
     memberships = baselines.random_memberships(
         dimension=held_out.start_left.shape[1],
         n_facets=n_facets,
@@ -76,22 +92,60 @@ def score_facets(
         draws=draws,
         seed=seed,
     )
-    drawn = [spearman(slice_similarities(*start, m, "cosine"), held_out.metrics) for m in memberships]
-    assigned: list[float | None] = [None] * n_facets
+    by_baseline = {
+        "full": [baselines.full_similarities(*start, n_facets)],
+        "random": [slice_similarities(*start, membership, "cosine") for membership in memberships],
+    }
     if fitting is not None:
         membership = baselines.assigned_membership(fitting.start_left, fitting.start_right, fitting.metrics)
-        assigned = spearman(slice_similarities(*start, membership, "cosine"), held_out.metrics)
+        by_baseline["assigned"] = [slice_similarities(*start, membership, "cosine")]
     return [
-        FacetScore(
-            name=name,
-            encoder=encoder[k],
-            full=full[k],
-            random=_mean([draw[k] for draw in drawn]),
-            assigned=assigned[k],
-            agreeing=float((held_out.metrics[:, k] >= 1.0).mean()),
+        _score(
+            name,
+            of_encoder[:, k],
+            {baseline: [columns[:, k] for columns in found] for baseline, found in by_baseline.items()},
+            held_out.metrics[:, k],
+            bootstrap,
         )
         for k, name in enumerate(layout.names)
     ]
+
+
+def count_verdicts(scores: Sequence[FacetScore], baseline: str) -> dict[str, int]:
+    """Return how many facets are above a baseline, how many below, and for how many the pairs cannot tell."""
+    found = [score.differences[baseline] for score in scores]
+    verdicts = ["unclear" if difference is None else difference.verdict for difference in found]
+    return {verdict: verdicts.count(verdict) for verdict in ("above", "below", "unclear")}
+
+
+def _score(
+    name: str,
+    encoder: NDArray[np.float64],
+    by_baseline: dict[str, list[NDArray[np.float64]]],
+    metric: NDArray[np.float32],
+    bootstrap: Bootstrap,
+) -> FacetScore:
+    """Return the score of one facet, of what it and the baselines say of each pair, (n_pairs,)."""
+    columns = np.stack([encoder, *(column for found in by_baseline.values() for column in found)], axis=1)
+    scores = spearman(columns, np.repeat(metric[:, None], columns.shape[1], axis=1))
+    drawn = draw_spearman(columns, metric, bootstrap)
+    at, known, differences = 1, dict[str, float | None](), dict[str, Difference | None]()
+    for baseline in BASELINES:
+        here = slice(at, at + len(by_baseline.get(baseline, ())))
+        at = here.stop
+        known[baseline] = _mean(scores[here])
+        defined = scores[0] is not None and known[baseline] is not None
+        differences[baseline] = compare(drawn[:, 0], drawn[:, here].mean(axis=1), bootstrap) if defined else None
+    return FacetScore(
+        name=name,
+        encoder=scores[0],
+        full=known["full"],
+        random=known["random"],
+        assigned=known["assigned"],
+        agreeing=float((metric >= 1.0).mean()),
+        interval=None if scores[0] is None else interval(drawn[:, 0], bootstrap),
+        differences=differences,
+    )
 
 
 def _mean(values: list[float | None]) -> float | None:

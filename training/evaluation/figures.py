@@ -3,6 +3,7 @@
 import io
 import re
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,12 +17,7 @@ if TYPE_CHECKING:
 ACCENT = "#2f7fd6"
 _TEXT = "#010203"  # stands for the page's text colour
 _GRID = "#8a94a3"
-_BASELINES = (
-    ("full", "SB-full", "#e08a1e", "o"),
-    ("random", "SB-rand", "#8a94a3", "s"),
-    ("assigned", "SB-ILP", "#2ca58d", "D"),
-)
-_COLUMNS = 5
+_SMALL = (2.35, 1.9)  # inches: two beside each other on a phone, with a text of 9 points that stays readable
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "font.family": "sans-serif",
@@ -42,89 +38,52 @@ _STYLE: dict[Any, Any] = {
 }
 
 
-def draw_facets(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Draw the encoder's score of each facet as a bar, and the baselines as points on it.
-
-    Args:
-        rows: as in metrics.json, `facets.rows`.
-    """
-    with _styled():
-        figure, axes = _figure(1, 1, height=0.9 + 0.3 * len(rows))
-        plot = axes[0]
-        places = np.arange(len(rows))[::-1]
-        plot.barh(
-            places, [100 * (row["encoder"] or 0) for row in rows], height=0.55, color=ACCENT, label="this encoder"
-        )
-        for key, label, colour, marker in _BASELINES:
-            known = [(100 * row[key], place) for row, place in zip(rows, places, strict=True) if row[key] is not None]
-            if known:
-                x, y = zip(*known, strict=True)
-                plot.scatter(
-                    x, y, color=colour, marker=marker, s=34, label=label, zorder=3, edgecolors="white", linewidths=0.7
-                )
-        plot.set_yticks(places, [row["name"] for row in rows])
-        plot.axvline(0, color=_GRID, linewidth=0.8)
-        plot.set_xlabel("Spearman × 100")
-        plot.grid(axis="x")
-        plot.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
-        return _svg(figure, "facets")
-
-
-def draw_predictions(pairs: pl.DataFrame, names: Sequence[str]) -> str:
-    """Draw predicted against measured values of each metric, as hexagons that are darker where pairs are more.
+def draw_prediction(pairs: pl.DataFrame, name: str) -> str:
+    """Draw predicted against measured values of a metric, as hexagons that are darker where pairs are more.
 
     Args:
         pairs: with `<name>_measured` and `<name>_predicted`.
-        names: of the facets.
+        name: of the facet.
     """
-    from matplotlib.colors import LinearSegmentedColormap, LogNorm
+    from matplotlib.colors import LinearSegmentedColormap, LogNorm, to_rgb
 
-    fading = LinearSegmentedColormap.from_list("fading", [(*_rgb(ACCENT), 0.15), (*_rgb(ACCENT), 1.0)])
+    fading = LinearSegmentedColormap.from_list("fading", [(*to_rgb(ACCENT), 0.25), (*to_rgb(ACCENT), 1.0)])
+    measured, predicted = pairs[f"{name}_measured"].to_numpy(), pairs[f"{name}_predicted"].to_numpy()
+    low, high = min(0.0, float(predicted.min())), max(1.0, float(predicted.max()))
+    least = _least(measured)
     with _styled():
-        figure, axes = _grid(len(names))
-        for plot, name in zip(axes, names, strict=False):
-            measured, predicted = pairs[f"{name}_measured"].to_numpy(), pairs[f"{name}_predicted"].to_numpy()
-            low, high = min(0.0, float(predicted.min())), max(1.0, float(predicted.max()))
-            least = _least(measured)
-            plot.plot([least, 1], [least, 1], color=_GRID, linewidth=0.8, linestyle="--")
-            plot.hexbin(
-                measured,
-                predicted,
-                gridsize=22,
-                mincnt=1,
-                cmap=fading,
-                norm=LogNorm(),
-                extent=(least, 1, low, high),
-                linewidths=0,
-            )
-            plot.set_title(name)
-        figure.supxlabel("measured on the graphs")
-        figure.supylabel("predicted from the sentences")
-        return _svg(figure, "predictions")
+        figure, plot = _figure(*_SMALL)
+        plot.plot([least, 1], [least, 1], color=_GRID, linewidth=0.8, linestyle="--")
+        plot.hexbin(
+            measured,
+            predicted,
+            gridsize=18,
+            mincnt=1,
+            cmap=fading,
+            norm=LogNorm(),
+            extent=(least, 1, low, high),
+            linewidths=0,
+        )
+        plot.set_xlabel("measured")
+        plot.set_ylabel("predicted")
+        return _svg(figure, f"prediction-{name}", f"{name}: predicted against measured values")
 
 
-def draw_distributions(pairs: pl.DataFrame, names: Sequence[str]) -> str:
-    """Draw how often each metric takes which value.
+def draw_distribution(pairs: pl.DataFrame, name: str) -> str:
+    """Draw how often a metric takes which value.
 
     Args:
         pairs: with `<name>_measured`.
-        names: of the facets.
+        name: of the facet.
     """
+    values = pairs[f"{name}_measured"].to_numpy()
     with _styled():
-        figure, axes = _grid(len(names))
-        for plot, name in zip(axes, names, strict=False):
-            values = pairs[f"{name}_measured"].to_numpy()
-            plot.hist(
-                values,
-                bins=20,
-                range=(_least(values), 1),
-                weights=np.full(len(values), 100 / len(values)),
-                color=ACCENT,
-            )
-            plot.set_title(name)
-        figure.supxlabel("value of the metric")
-        figure.supylabel("% of pairs")
-        return _svg(figure, "distributions")
+        figure, plot = _figure(*_SMALL)
+        share = np.full(len(values), 100 / len(values))
+        plot.hist(values, bins=20, range=(_least(values), 1), weights=share, color=ACCENT)
+        plot.set_xlabel("value")
+        plot.set_ylabel("% of pairs")
+        return _svg(figure, f"distribution-{name}", f"{name}: how many pairs have which value")
 
 
 def draw_course(history: Sequence[Mapping[str, float]], best_step: int) -> str:
@@ -135,14 +94,13 @@ def draw_course(history: Sequence[Mapping[str, float]], best_step: int) -> str:
         best_step: the step whose model was kept.
     """
     with _styled():
-        figure, axes = _figure(1, 1, height=2.6)
-        plot = axes[0]
+        figure, plot = _figure(4.9, 2.6, left=1.0)
         plot.plot([h["step"] for h in history], [h["total"] for h in history], color=ACCENT, marker="o", markersize=3)
         plot.axvline(best_step, color=_GRID, linestyle="--", linewidth=0.8)
         plot.set_xlabel("step (dashed: the model that was kept)")
         plot.set_ylabel("dev loss")
         plot.grid()
-        return _svg(figure, "course")
+        return _svg(figure, "course", "dev loss over the steps of the training")
 
 
 def _least(values: NDArray[np.float64]) -> float:
@@ -156,34 +114,26 @@ def _styled() -> Any:
     return mpl.rc_context(_STYLE)
 
 
-def _figure(rows: int, columns: int, *, height: float) -> "tuple[Figure, list[Axes]]":
+def _figure(width: float, height: float, *, left: float = 0.64) -> "tuple[Figure, Axes]":
     # No pyplot: it keeps figures alive and chooses a backend for the whole process.
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9.2, height), layout="constrained")
+    figure = Figure(figsize=(width, height))
     figure.patch.set_alpha(0)
-    axes = list(figure.subplots(rows, columns, squeeze=False).flat)
-    for plot in axes:
-        plot.patch.set_alpha(0)
-    return figure, axes
+    # Room for the labels, in inches: a layout engine would draw every figure three times to find as much.
+    plot = figure.add_axes((left / width, 0.46 / height, 1 - (left + 0.1) / width, 1 - 0.56 / height))
+    plot.patch.set_alpha(0)
+    return figure, plot
 
 
-def _grid(count: int) -> "tuple[Figure, list[Axes]]":
-    rows = -(-count // _COLUMNS)
-    figure, axes = _figure(rows, min(count, _COLUMNS), height=0.5 + 1.75 * rows)
-    for plot in axes[count:]:
-        plot.set_visible(False)
-    return figure, axes
+def _svg(figure: "Figure", name: str, label: str) -> str:
+    """Return the figure as an SVG element for the inside of a page; equal figures are equal texts.
 
-
-def _rgb(colour: str) -> tuple[float, float, float]:
-    from matplotlib.colors import to_rgb
-
-    return to_rgb(colour)
-
-
-def _svg(figure: "Figure", name: str) -> str:
-    """Return the figure as an SVG element for the inside of a page; equal figures are equal texts."""
+    Args:
+        figure: what was drawn.
+        name: unlike those of all other figures of the page, so that ids are too.
+        label: what a reader who sees no picture is told.
+    """
     import matplotlib as mpl
 
     file = io.StringIO()
@@ -194,7 +144,10 @@ def _svg(figure: "Figure", name: str) -> str:
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL)  # a rule for `*`, so for the whole page
     text = re.sub(r' xmlns(:\w+)?="[^"]*"', "", text)
+    # matplotlib counts ids from 1 in every figure; those that something refers to are hashes of the name.
+    referred = set(re.findall(r"#([\w-]+)", text))
+    text = re.sub(r' id="([^"]*)"', lambda found: found[0] if found[1] in referred else "", text)
     text = re.sub(r'(<svg[^>]*?) width="[^"]*" height="[^"]*"', r"\1", text, count=1).replace(
-        "<svg", f'<svg role="img" aria-label="{name}"', 1
+        "<svg", f'<svg role="img" aria-label="{escape(label)}"', 1
     )
     return text.replace("xlink:href", "href").replace(_TEXT, "currentColor").strip()

@@ -5,27 +5,11 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from features import page
 from features.metrics.explanation.legend import PAGE_STYLE, show_pair
 from features.metrics.explanation.pair import GraphPair
+from features.page import folded
 from training.evaluation.tables import UNDEFINED
-
-_PAGE = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-{style}</style>
-</head>
-<body>
-<main>
-{body}
-</main>
-</body>
-</html>
-"""
 
 
 def render_page(title: str, body: str) -> str:
@@ -35,13 +19,8 @@ def render_page(title: str, body: str) -> str:
         title: text.
         body: HTML.
     """
-    style = (files("training.evaluation") / "report.css").read_text(encoding="utf-8") + PAGE_STYLE
-    return _PAGE.format(title=escape(title), style=style, body=body)
-
-
-def folded(title: str, content: str) -> str:
-    """Return HTML that is shown when its title is chosen."""
-    return f"<details><summary>{escape(title)}</summary>{content}</details>"
+    style = (files("training.evaluation") / "report.css").read_text(encoding="utf-8")
+    return page.render_page(title, body, style + PAGE_STYLE)
 
 
 def explanation_card(

@@ -2,14 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from features.metrics.explanation.legend import show_pair
-from training.evaluation.figures import draw_course, draw_distributions, draw_facets, draw_predictions
+from features.page import described, explained, folded, heading, tell_date
+from training.evaluation.figures import draw_course, draw_distribution, draw_prediction
 from training.evaluation.graph_pairs import DrawnPair
-from training.evaluation.page import explanation_card, folded, render_page
+from training.evaluation.limits import tell_verdict, warn_of_few_pairs
+from training.evaluation.page import explanation_card, render_page
+from training.evaluation.score_charts import chart_facets, chart_predictors, chart_ratings
 from training.evaluation.tables import ScoreTable, hundred, score_tables
 
 
@@ -27,18 +31,22 @@ def render_report(
         training: content of the encoder's training.json.
         graphs: content of graphs.json.
     """
-    names = [row["name"] for row in scores["facets"]["rows"]]
+    facets = scores["facets"]
+    about = {row["name"]: row["about"] for row in facets["rows"]}
     tables = score_tables(scores)
+    warning = warn_of_few_pairs(facets)
+    title = " · ".join(part for part in (scores["project"], f"encoder {_run(scores)}") if part)
     body = [
-        f"<h1>Encoder from {escape(scores['backbone'])}</h1>",
-        f'<p class="quiet">{escape(_origin(scores))}</p>',
+        heading(title, f"evaluated on {tell_date(scores['date'])}"),
+        _listed(_subject(scores, training)),
+        f'<p class="warning">{escape(warning)}</p>' if warning else "",
         _key_figures(scores, training),
         "<h2>Facets against metrics</h2>",
-        "<p>A facet is good when its similarity orders pairs of sentences as its metric orders their graphs.</p>",
-        draw_facets(scores["facets"]["rows"]),
+        f"<p>{_FACETS}</p>",
+        chart_facets(facets),
+        folded("What each facet asks of two sentences", described(about), shown=True),
         folded("The numbers", _table(tables[0])),
-        "<h2>Similarity against people</h2>" if scores["ratings"] else "",
-        *(_table(table) for table in tables[1:]),
+        *_people(scores["ratings"], about, tables[1:]),
         "<h2>Examples</h2>" if scores["examples"] else "",
         _EXAMPLES if scores["examples"] else "",
         *(explanation_card(example) for example in scores["examples"]),
@@ -47,17 +55,33 @@ def render_report(
         *(_drawn(drawn, f"graphs{number}") for number, drawn in enumerate(graphs)),
         "<h2>Predicted and measured</h2>",
         "<p>Each hexagon is darker the more pairs lie in it; on the dashed line a prediction is exact.</p>",
-        draw_predictions(pairs, names),
+        _multiples({name: draw_prediction(pairs, name) for name in about}, about),
         "<h2>Values of the metrics</h2>",
         "<p>Many pairs have no name, negation or quantifier on either side, and then agree: their value is 1.</p>",
-        draw_distributions(pairs, names),
+        _multiples({name: draw_distribution(pairs, name) for name in about}, about),
         "<h2>Training</h2>",
-        draw_course(training["history"], training["best_step"]) if len(training["history"]) > 1 else "",
+        f'<div class="plot course">{draw_course(training["history"], training["best_step"])}</div>'
+        if len(training["history"]) > 1
+        else "",
         folded("Settings", _facts(training["settings"])),
         folded("Origin", _facts(_identity(scores, training))),
     ]
-    return render_page(f"facetflow: encoder from {scores['backbone']}", "\n".join(part for part in body if part))
+    date = scores["date"].partition("T")[0]
+    return render_page(f"{title} · {date} · facetflow", "\n".join(part for part in body if part))
 
+
+_FACETS = (
+    "A facet is good when its similarity orders pairs of sentences as its metric orders their graphs, and better than "
+    "the start model does. Beside each number stands whether the encoder is above or below SB-full, or whether these "
+    "pairs cannot tell."
+)
+
+_PEOPLE = "<p>How well the similarity of whole sentences orders pairs as people do.</p>"
+
+_PREDICTORS = (
+    "<p>The same for the similarity of each facet by itself: what people look at when they say that two sentences are "
+    "alike.</p>"
+)
 
 _EXAMPLES = (
     "<p>For some facets, the evaluated pair that is similar as a whole and agrees least in that facet. Standing is the "
@@ -71,30 +95,98 @@ _GRAPHS = (
 )
 
 
-def _drawn(drawn: DrawnPair, name: str) -> str:
-    return f"<h3>{escape(drawn.which)}</h3>{show_pair(drawn.pair, (drawn.sentence_a, drawn.sentence_b), name)}"
+def _run(scores: Mapping[str, Any]) -> str:
+    """Return the name of the training run, whose folder holds the encoder's."""
+    return Path(scores["encoder"]).parent.name
 
 
-def _origin(scores: Mapping[str, Any]) -> str:
-    facets, source = scores["facets"], scores["source"]
-    where = f"release {source['release']} of the store" if "release" in source else "an exported table"
-    return f"{facets['pairs']:,} positive pairs of {facets['split']} ({', '.join(facets['corpora'])}), from {where}"
+def _subject(scores: Mapping[str, Any], training: Mapping[str, Any]) -> dict[str, str]:
+    """Return what was evaluated, and on what."""
+    facets = scores["facets"]
+    learnt = ", ".join(f"{name} ({counts['train']:,} pairs)" for name, counts in training["corpora"].items())
+    return {
+        "Encoder": f"{_run(scores)}, from {scores['backbone']}",
+        "Learnt from": f"{learnt}; {_source(training['source'])}",
+        "Evaluated on": f"{facets['pairs']:,} positive pairs of {facets['split']} ({', '.join(facets['corpora'])}); "
+        f"{_source(scores['source'])}",
+    }
+
+
+def _source(source: Mapping[str, Any]) -> str:
+    return f"release {source['release']} of the store" if "release" in source else "an exported table"
 
 
 def _key_figures(scores: Mapping[str, Any], training: Mapping[str, Any]) -> str:
     facets = scores["facets"]
-    count = len(facets["rows"])
-    figures = [
-        (f"{facets['above']['full']} of {count}", "facets above the whole start embedding"),
-        (f"{facets['above']['random']} of {count}", "facets above random dimensions"),
-        *(
-            (hundred(rating["encoder"]), f"{rating['name']}, start model {hundred(rating['teacher'])}")
-            for rating in scores["ratings"]
-        ),
-        (f"{training['seconds'] / 60:.1f} min", f"training, {training['pairs_per_second']:.0f} pairs/s"),
+    speed = f"training, {training['pairs_per_second']:.0f} pairs/s"
+    cards = [
+        _verdicts(facets["verdicts"]["full"], "the whole start embedding"),
+        _verdicts(facets["verdicts"]["random"], "random dimensions of it"),
+        *(_figure(hundred(rating["encoder"]), _rating(rating)) for rating in scores["ratings"]),
+        _figure(_duration(training["seconds"]), escape(speed)),
     ]
-    cards = "".join(f'<div class="figure"><b>{escape(b)}</b><span>{escape(s)}</span></div>' for b, s in figures)
-    return f'<div class="figures">{cards}</div>'
+    return f'<div class="figures">{"".join(cards)}</div>'
+
+
+def _duration(seconds: float) -> str:
+    """Return a duration in a unit that leaves two digits or so."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _verdicts(counts: Mapping[str, int], baseline: str) -> str:
+    """Return how many facets are above a baseline for sure, with the shares of all three verdicts as a bar."""
+    total = sum(counts.values())
+    shares = "".join(f'<i class="{verdict}" style="width:{100 * n / total:.1f}%"></i>' for verdict, n in counts.items())
+    return _figure(
+        f"{counts['above']} <small>of {total}</small>",
+        f'facets are above {escape(baseline)}<span class="shares" aria-hidden="true">{shares}</span>'
+        f"{counts['below']} below; cannot tell for {counts['unclear']}",
+    )
+
+
+def _figure(number: str, text: str) -> str:
+    return f'<div class="figure"><b>{number}</b><span>{text}</span></div>'
+
+
+def _rating(rating: Mapping[str, Any]) -> str:
+    return (
+        f"{escape(rating['name'])}: agreement with people, {rating['pairs']:,} pairs. Start model "
+        f"{hundred(rating['teacher'])}: {tell_verdict(rating['difference'])}"
+    )
+
+
+def _people(ratings: Sequence[Mapping[str, Any]], about: Mapping[str, str], tables: Sequence[ScoreTable]) -> list[str]:
+    """Return the section on human ratings."""
+    if not ratings:
+        return []
+    predictors = "".join(
+        f"<div><h3>{escape(rating['name'])}, {rating['pairs']:,} pairs</h3>{chart_predictors(rating, about)}</div>"
+        for rating in ratings
+    )
+    return [
+        "<h2>Similarity against people</h2>",
+        _PEOPLE,
+        chart_ratings(ratings),
+        "<h3>Which facets predict what people say</h3>",
+        _PREDICTORS,
+        f'<div class="multiples wide">{predictors}</div>',
+        folded("The numbers", "".join(_table(table) for table in tables)),
+    ]
+
+
+def _multiples(plots: Mapping[str, str], about: Mapping[str, str]) -> str:
+    """Return small plots, each below the name of its facet."""
+    figures = "".join(
+        f'<figure class="plot"><figcaption>{explained(name, about[name])}</figcaption>{plot}</figure>'
+        for name, plot in plots.items()
+    )
+    return f'<div class="multiples tips">{figures}</div>'
+
+
+def _drawn(drawn: DrawnPair, name: str) -> str:
+    return f"<h3>{escape(drawn.which)}</h3>{show_pair(drawn.pair, (drawn.sentence_a, drawn.sentence_b), name)}"
 
 
 def _table(table: ScoreTable) -> str:
@@ -105,6 +197,10 @@ def _table(table: ScoreTable) -> str:
         f'<div class="scroll"><table><caption>{escape(table.title)}</caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{note}"
     )
+
+
+def _listed(values: Mapping[str, str]) -> str:
+    return f"<dl>{''.join(f'<dt>{escape(k)}</dt><dd>{escape(v)}</dd>' for k, v in values.items())}</dl>"
 
 
 def _facts(values: Mapping[str, Any]) -> str:

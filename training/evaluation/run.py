@@ -4,6 +4,7 @@ import logging
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from numpy.typing import NDArray
 from features import models
 from features.errors import InputError, SettingsError
 from features.files import write_table
-from training.evaluation.facets import EmbeddedPairs, score_facets
+from features.metrics.corpus_scores import Bootstrap
+from features.metrics.registry import explain_facet
+from training.evaluation.facets import BASELINES, EmbeddedPairs, count_verdicts, score_facets
 from training.evaluation.graph_pairs import GRAPHS_FILE, as_json, choose_pairs, read_drawn
 from training.evaluation.ratings import score_ratings
 from training.explain import explain_embeddings, load_encoder
@@ -31,6 +34,8 @@ from training.writing import require_writable
 _log = logging.getLogger("training")  # not __name__, which is __main__ in the process of its own
 
 METRICS_FILE = "metrics.json"
+FORMAT = 2
+"""Of metrics.json; the first had no intervals."""
 PAIRS_FILE = "pairs.parquet"
 REPORT_FILE = "report.html"
 _ENCODED_AT_ONCE = 1024  # texts between two looks at the clock: enough to sort by length, seconds on a slow machine
@@ -97,18 +102,25 @@ def evaluate(job: EvaluationJob) -> dict[str, Any]:
     evaluated = _embed(held_out, layout, encoder, start)
     _log.info("%d pairs of %s are encoded; scoring the facets and their baselines", len(held_out), job.split)
     fitting = _fitting_pairs(data, job)
+    bootstrap = Bootstrap(job.resamples, job.seed)
     rows = score_facets(
         evaluated,
         layout,
         fitting=None if fitting is None else _embed(fitting, layout, None, start),
         draws=job.random_draws,
         seed=job.seed,
+        bootstrap=bootstrap,
     )
-    ratings = [asdict(score_ratings(rated, layout, encoder=encoder, teacher=start)) for rated in sets]
+    ratings = [
+        asdict(score_ratings(rated, layout, encoder=encoder, teacher=start, bootstrap=bootstrap)) for rated in sets
+    ]
     _log.info("%d sets of human ratings are scored", len(ratings))
     similarities = layout.similarities(evaluated.encoder_left, evaluated.encoder_right)
     table = _pair_table(held_out, layout, evaluated, similarities)
     scores: dict[str, Any] = {
+        "format": FORMAT,
+        "project": job.project,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "encoder": str(job.encoder),
         "encoder_digest": models.digest(job.encoder),
         "backbone": training["settings"]["backbone"],
@@ -116,6 +128,7 @@ def evaluate(job: EvaluationJob) -> dict[str, Any]:
         "source": held_out.source,
         "data_digest": held_out.digest(),
         "seed": job.seed,
+        "bootstrap": asdict(bootstrap),
         "facets": {
             "split": job.split,
             "corpora": sorted(set(held_out.pairs["corpus"])),
@@ -123,11 +136,8 @@ def evaluate(job: EvaluationJob) -> dict[str, Any]:
             "fitting_pairs": 0 if fitting is None else len(fitting),
             "width": layout.facets[0].stop - layout.facets[0].start,
             "draws": job.random_draws,
-            "rows": [asdict(row) for row in rows],
-            "above": {
-                baseline: sum(_is_above(row.encoder, getattr(row, baseline)) for row in rows)
-                for baseline in ("full", "random", "assigned")
-            },
+            "rows": [asdict(row) | {"about": explain_facet(row.name, job.own_metrics)} for row in rows],
+            "verdicts": {baseline: count_verdicts(rows, baseline) for baseline in BASELINES},
         },
         "ratings": ratings,
         "examples": _examples(job, held_out, layout, evaluated, encoder, similarities),
@@ -154,14 +164,20 @@ def write_report(folder: Path, encoder: Path) -> Path:
         The report.
 
     Raises:
-        InputError: when the encoder was not evaluated yet.
+        InputError: when the encoder was not evaluated yet, or by another version of facetflow.
     """
     from training.evaluation.report import render_report
 
     if not (folder / METRICS_FILE).exists():
         raise InputError(f"{str(folder)!r} has no {METRICS_FILE}; run `facetflow evaluate` first")
+    scores = read_json(folder / METRICS_FILE)
+    if scores.get("format") != FORMAT:
+        raise InputError(
+            f"{str(folder / METRICS_FILE)!r} was written by another version of facetflow; run `facetflow evaluate` "
+            "again"
+        )
     html = render_report(
-        read_json(folder / METRICS_FILE),
+        scores,
         pl.read_parquet(folder / PAIRS_FILE),
         read_json(encoder / TRAINING_FILE),
         read_drawn(folder / GRAPHS_FILE),
@@ -259,10 +275,6 @@ def _examples(
         measured = dict(zip(layout.names, embedded.metrics[row].astype(float).round(4).tolist(), strict=True))
         examples.append({**asdict(found), "measured": measured})
     return examples
-
-
-def _is_above(value: float | None, other: float | None) -> bool:
-    return value is not None and other is not None and value > other
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

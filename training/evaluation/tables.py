@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from training.evaluation.limits import tell_counts, tell_verdict, warn_of_few_pairs
+
 UNDEFINED = "–"
 
 
@@ -15,7 +17,7 @@ class ScoreTable:
         title: what it shows.
         columns: header; the first column is left-aligned, numbers follow.
         rows: cells as they are to be read.
-        note: what a reader must know, perhaps empty.
+        note: what a reader must know, a sentence or two a line; perhaps empty.
     """
 
     title: str
@@ -36,39 +38,97 @@ def score_tables(scores: Mapping[str, Any]) -> list[ScoreTable]:
     return tables
 
 
+def fit(table: ScoreTable, width: int) -> list[ScoreTable]:
+    """Return a table as several of some columns each, where its numbers would leave no room for the first column.
+
+    Args:
+        table: as it is.
+        width: in characters.
+    """
+    name, *others = ([len(cell) for cell in column] for column in zip(table.columns, *table.rows, strict=True))
+    parts: list[list[int]] = [[]]
+    taken = first = min(max(name), width // 3) + 2
+    for position, column in enumerate(others, start=1):
+        if parts[-1] and taken + max(column) + 1 > width:
+            parts.append([])
+            taken = first
+        parts[-1].append(position)
+        taken += max(column) + 1
+    return [
+        ScoreTable(
+            title=table.title if part is parts[0] else f"{table.title} (further columns)",
+            columns=tuple(table.columns[place] for place in (0, *part)),
+            rows=tuple(tuple(row[place] for place in (0, *part)) for row in table.rows),
+            note=table.note if part is parts[-1] else "",
+        )
+        for part in parts
+    ]
+
+
 def hundred(value: float | None) -> str:
     """Return a correlation times 100 with one digit, or a dash where it is undefined."""
     return UNDEFINED if value is None else f"{100 * value:.1f}"
 
 
+def _interval(interval: Mapping[str, float] | None) -> str:
+    return UNDEFINED if interval is None else f"{hundred(interval['low'])} to {hundred(interval['high'])}"
+
+
 def _facet_table(facets: Mapping[str, Any]) -> ScoreTable:
     rows = tuple(
-        (row["name"], *(hundred(row[column]) for column in ("full", "random", "assigned", "encoder")))
+        (
+            row["name"],
+            *(hundred(row[baseline]) for baseline in ("full", "random", "assigned")),
+            hundred(row["encoder"]),
+            _interval(row["interval"]),
+            UNDEFINED if row["encoder"] is None else tell_verdict(row["differences"]["full"]),
+        )
         for row in facets["rows"]
     )
-    undefined = [row["name"] for row in facets["rows"] if row["encoder"] is None]
-    note = (
-        "SB-full is the whole embedding of the start model, SB-rand 16 random dimensions a facet (mean of "
-        f"{facets['draws']} draws), SB-ILP the dimensions that an integer programme assigns"
-    ).replace("16", str(facets["width"]))
-    note += (
-        f" on {facets['fitting_pairs']} other pairs." if facets["fitting_pairs"] else " (no other pairs to assign on)."
-    )
-    if undefined:
-        note += f" {UNDEFINED}: the metric is the same for all pairs ({', '.join(undefined)})."
     return ScoreTable(
         title=f"Spearman × 100 of facet and metric, {facets['pairs']:,} positive pairs of {facets['split']}",
-        columns=("facet", "SB-full", "SB-rand", "SB-ILP", "this encoder"),
+        columns=("facet", "SB-full", "SB-rand", "SB-ILP", "encoder", "95 % interval", "to SB-full"),
         rows=rows,
-        note=note,
+        note="\n".join(sentence for sentence in _facet_notes(facets) if sentence),
     )
+
+
+def _facet_notes(facets: Mapping[str, Any]) -> list[str]:
+    fitting = facets["fitting_pairs"]
+    assigned = f"on {fitting:,} other pairs" if fitting else "(no other pairs to assign on)"
+    undefined = [row["name"] for row in facets["rows"] if row["encoder"] is None]
+    baselines = (
+        f"SB-full is the whole embedding of the start model, SB-rand {facets['width']} random dimensions a facet (mean "
+        f"of {facets['draws']} draws), SB-ILP the dimensions that an integer programme assigns {assigned}."
+    )
+    verdicts = (
+        "A facet is above or below where the 95 % interval of the difference, from a paired bootstrap over the pairs, "
+        "does not hold 0; of facets without any difference one in twenty gets there by chance."
+    )
+    return [
+        warn_of_few_pairs(facets),
+        f"Beside SB-full: {tell_counts(facets, 'full')}. Beside SB-rand: {tell_counts(facets, 'random')}.",
+        baselines,
+        verdicts,
+        f"{UNDEFINED}: the metric is the same for all pairs ({', '.join(undefined)})." if undefined else "",
+    ]
 
 
 def _rating_table(ratings: list[Mapping[str, Any]]) -> ScoreTable:
     return ScoreTable(
         title="Spearman × 100 with human ratings",
-        columns=("ratings", "pairs", "teacher", "this encoder"),
-        rows=tuple((r["name"], f"{r['pairs']:,}", hundred(r["teacher"]), hundred(r["encoder"])) for r in ratings),
+        columns=("ratings", "pairs", "start model", "encoder", "95 % interval", "to start model"),
+        rows=tuple(
+            (
+                rating["name"],
+                f"{rating['pairs']:,}",
+                hundred(rating["teacher"]),
+                hundred(rating["encoder"]),
+                _interval(rating["encoder_interval"]),
+                tell_verdict(rating["difference"]),
+            )
+            for rating in ratings
+        ),
     )
 
 

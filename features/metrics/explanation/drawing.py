@@ -1,4 +1,4 @@
-"""Two graphs side by side, as SVG: what matches in one colour, what does not in another.
+"""Two graphs as SVG, in one file or one by one for a page: what matches in one colour, what does not in another.
 
     2 ← the same number on both sides: these nodes lie on each other in the best alignment
     ┌────────────┐
@@ -7,10 +7,11 @@
     └────────────┘
         │ ARG0       each relation by itself
 
-The text takes the colour of the page, boxes are a tint of their border, so that a drawing is as good on a dark page as
-on a light one. Every text is escaped; nothing is fetched from anywhere.
+The text takes the colour of the page, boxes are a tint of their border, and the colours of a dark page are lighter.
+Long names go over several lines. Every text is escaped; nothing is fetched from anywhere.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import pairwise
@@ -19,26 +20,29 @@ from features.graphs.graph import AmrGraph
 from features.metrics.explanation.layout import Layout, lay_out
 from features.metrics.explanation.pair import FacetMatch, GraphPair, Item
 
-MATCHED, UNMATCHED = "#259b70", "#dc6a2c"  # as good on white as on black
-STYLE = f"""\
-.amr {{ font: 13px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }}
-.amr * {{ --c: #8a94a3; }}
-.amr .y {{ --c: {MATCHED}; }}
-.amr .x {{ --c: {UNMATCHED}; }}
-.amr text {{ fill: currentColor; text-anchor: middle; }}
-.amr rect {{ fill: var(--c); fill-opacity: .1; stroke: var(--c); stroke-width: 1.4; }}
-.amr rect.x {{ stroke-dasharray: 5 3; }}
-.amr text.concept {{ font-weight: 600; }}
-.amr text.constant {{ font-size: 11.5px; fill: var(--c); }}
-.amr path {{ fill: none; stroke: var(--c); stroke-width: 1.5; }}
-.amr path.x {{ stroke-dasharray: 5 3; }}
-.amr polygon, .amr circle {{ fill: var(--c); }}
-.amr circle:not(.x):not(.y) {{ display: none; }}
-.amr text.role {{ font-size: 11px; fill: var(--c); paint-order: stroke; stroke: var(--card, Canvas); stroke-width: 4px;
-  stroke-linejoin: round; }}
-.amr text.place {{ font-size: 9.5px; font-weight: 600; opacity: .75; }}
-.amr text.title {{ text-anchor: start; font-size: 13px; }}
-.amr text.key {{ text-anchor: start; font-size: 11.5px; opacity: .8; }}
+STYLE = """\
+.amr, .pair { --matched: #14734f; --unmatched: #b93c08; --unread: #66707e; }
+@media (prefers-color-scheme: dark) {
+  .amr, .pair { --matched: #4cc79a; --unmatched: #fb923c; --unread: #9aa5b4; }
+}
+.amr { font: 13px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
+.amr * { --c: var(--unread); }
+.amr .y { --c: var(--matched); }
+.amr .x { --c: var(--unmatched); }
+.amr text { fill: currentColor; text-anchor: middle; }
+.amr rect { fill: var(--c); fill-opacity: .1; stroke: var(--c); stroke-width: 1.4; }
+.amr rect.x { stroke-dasharray: 5 3; }
+.amr text.concept { font-weight: 600; }
+.amr text.constant { font-size: 11.5px; fill: var(--c); }
+.amr path { fill: none; stroke: var(--c); stroke-width: 1.5; }
+.amr path.x { stroke-dasharray: 5 3; }
+.amr polygon, .amr circle { fill: var(--c); }
+.amr circle:not(.x):not(.y) { display: none; }
+.amr text.role { font-size: 11px; fill: var(--c); paint-order: stroke; stroke: var(--card, Canvas); stroke-width: 4px;
+  stroke-linejoin: round; }
+.amr text.place { font-size: 9.5px; font-weight: 600; }
+.amr text.title { text-anchor: start; font-size: 13px; }
+.amr text.key { text-anchor: start; font-size: 11.5px; }
 """
 """Rules of every drawing on a page; a page that shows several needs them once."""
 
@@ -46,29 +50,26 @@ _ALONE = "svg.amr { color-scheme: light dark; color: CanvasText; }\n"
 _RISE, _LINE, _PAD = 52.0, 16.0, 8.0
 _BETWEEN, _MARGIN = 48.0, 14.0
 _WIDEST = 1040.0  # wider pairs stand below each other
+_LONGEST = 210.0  # longer names go over several lines
+_SMALLEST = 0.7  # of its size that a drawing on a page shrinks to; after that it scrolls
 _NARROW = frozenset("iljtfrI.,:;'|()[]-! ")
 _WIDE = frozenset("mwMWQOGD@%&")
+
+_PARTS = re.compile(r"[^-_/. ]*[-_/. ]?")
 
 Element = tuple[str, int]
 """Kind and index, as in `Item`."""
 
 
-def draw_pair(pair: GraphPair, titles: tuple[str, str] = ("", ""), facet: str = "smatch", *, alone: bool = True) -> str:
-    """Return a drawing of a pair.
+def draw_pair(pair: GraphPair, titles: tuple[str, str] = ("", ""), facet: str = "smatch") -> str:
+    """Return a drawing of a pair as a file of its own, with its style, its key and its namespace inside.
 
     Args:
         pair: the graphs with what matches.
         titles: what stands above each graph, its sentence perhaps.
-        facet: whose matches are coloured. Every element also has the classes `y-<facet>` or `x-<facet>` of all facets
-            that read it, for a page that lets the reader choose.
-        alone: whether the drawing is a file of its own, with its style and namespace inside.
+        facet: whose matches are coloured.
     """
-    left = {a: number for number, (a, _) in enumerate(pair.alignment, start=1)}
-    right = {b: number for number, (_, b) in enumerate(pair.alignment, start=1)}
-    sides = [
-        _Side(pair.left, _classes(((f.name, f.left) for f in pair.facets), facet), left, titles[0]),
-        _Side(pair.right, _classes(((f.name, f.right) for f in pair.facets), facet), right, titles[1]),
-    ]
+    sides = _sides(pair, facet, titles)
     beside = sides[0].width + sides[1].width + _BETWEEN <= _WIDEST
     if beside:
         for side in sides:
@@ -82,15 +83,47 @@ def draw_pair(pair: GraphPair, titles: tuple[str, str] = ("", ""), facet: str = 
         f'<g transform="translate({x:.1f} {y:.1f})">{side.draw()}</g>'
         for (x, y), side in zip(places, sides, strict=True)
     ]
-    if alone:
-        parts.append(_key(next(f for f in pair.facets if f.name == facet), height + 6))
-        width, height = max(width, 460.0), height + 22
-    head = 'xmlns="http://www.w3.org/2000/svg" ' if alone else ""
-    label = escape(f"Two graphs: {titles[0]} | {titles[1]}" if any(titles) else "Two graphs")
+    parts.append(_key(next(f for f in pair.facets if f.name == facet), height + 6))
+    label = f"Two graphs: {titles[0]} | {titles[1]}" if any(titles) else "Two graphs"
+    style = f"<style>{_ALONE}{STYLE}</style>"
+    return _svg(label, max(width, 460.0), height + 22, style + "".join(parts), 'xmlns="http://www.w3.org/2000/svg" ')
+
+
+def draw_sides(pair: GraphPair, titles: tuple[str, str]) -> tuple[str, str]:
+    """Return a drawing of each graph for the inside of a page, which has `STYLE` and says what is coloured.
+
+    Every element has the classes `y-<facet>` or `x-<facet>` of all facets that read it, and `y` or `x` for Smatch.
+
+    Args:
+        pair: the graphs with what matches.
+        titles: of the graphs, for who cannot see them.
+    """
+    left, right = (
+        _svg(
+            f"Graph of: {title}" if title else "Graph",
+            side.width + 2 * _MARGIN,
+            side.height + _MARGIN,
+            f'<g transform="translate({_MARGIN:.1f} 0)">{side.draw()}</g>',
+            f'style="min-width: {_SMALLEST * side.width:.0f}px" ',
+        )
+        for side, title in zip(_sides(pair, "smatch", ("", "")), titles, strict=True)
+    )
+    return left, right
+
+
+def _sides(pair: GraphPair, facet: str, titles: tuple[str, str]) -> "tuple[_Side, _Side]":
+    left = {a: number for number, (a, _) in enumerate(pair.alignment, start=1)}
+    right = {b: number for number, (_, b) in enumerate(pair.alignment, start=1)}
     return (
-        f'<svg {head}class="amr" role="img" aria-label="{label}" viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'width="{width:.0f}" height="{height:.0f}">'
-        f"{f'<style>{_ALONE}{STYLE}</style>' if alone else ''}{''.join(parts)}</svg>"
+        _Side(pair.left, _classes(((f.name, f.left) for f in pair.facets), facet), left, titles[0]),
+        _Side(pair.right, _classes(((f.name, f.right) for f in pair.facets), facet), right, titles[1]),
+    )
+
+
+def _svg(label: str, width: float, height: float, content: str, attributes: str) -> str:
+    return (
+        f'<svg {attributes}class="amr" role="img" aria-label="{escape(label)}" viewBox="0 0 {width:.0f} {height:.0f}" '
+        f'width="{width:.0f}" height="{height:.0f}">{content}</svg>'
     )
 
 
@@ -135,9 +168,11 @@ class _Side:
         self.graph = graph
         self.classes = classes
         self.numbers = numbers
+        self.names = [fold_label(concept, _LONGEST, 13 * 1.1) for concept in graph.concepts]
         self.lines: list[list[tuple[Element, str]]] = [[] for _ in graph.concepts]
         for index, (node, role, value) in enumerate(graph.attributes):
-            self.lines[node].append((("attribute", index), f"{role} {value}"))
+            parts = fold_label(f"{role} {value}", _LONGEST, 11.5)
+            self.lines[node] += [(("attribute", index), part) for part in parts]
         self.edges: list[tuple[int, int, int]] = []
         for index, (source, role, target) in enumerate(graph.relations):
             if source == target:
@@ -154,12 +189,13 @@ class _Side:
 
     def make_room(self, lines: int) -> None:
         """Let the graph begin below so many lines of title."""
-        self.top = 18.0 * lines + 26
+        self.top = 18.0 * lines + (26 if lines else 16)
         self.height = self.top + self.layout.height
 
     def _size(self, node: int) -> tuple[float, float]:
-        widths = [text_width(self.graph.concepts[node], 13) * 1.1, *(text_width(t, 11.5) for _, t in self.lines[node])]
-        return max(widths) + 2 * _PAD, 27 + _LINE * len(self.lines[node])
+        widths = [text_width(name, 13 * 1.1) for name in self.names[node]]  # it is bold
+        widths += [text_width(text, 11.5) for _, text in self.lines[node]]
+        return max(widths) + 2 * _PAD, 27 + _LINE * (len(self.names[node]) + len(self.lines[node]) - 1)
 
     def draw(self) -> str:
         """Return the title, the edges and the boxes, in this order."""
@@ -179,15 +215,15 @@ class _Side:
 
     def _box(self, node: int) -> str:
         (x, y), (width, height) = self.layout.centres[node], self.sizes[node]
-        left, concept = x - width / 2, escape(self.graph.concepts[node])
+        left = x - width / 2
         area = f'x="{left:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
-        parts = [
-            f'<rect {self._class("node", node)} {area} rx="7"/>',
-            f'<text {self._class("node", node, "concept")} x="{x:.1f}" y="{y + 18:.1f}">{concept}</text>',
+        parts = [f'<rect {self._class("node", node)} {area} rx="7"/>']
+        lines = [(self._class("node", node, "concept"), name) for name in self.names[node]]
+        lines += [(self._class(*element, "constant"), text) for element, text in self.lines[node]]
+        parts += [
+            f'<text {style} x="{x:.1f}" y="{y + 18 + _LINE * line:.1f}">{escape(text)}</text>'
+            for line, (style, text) in enumerate(lines)
         ]
-        for line, (element, text) in enumerate(self.lines[node], start=1):
-            at = f'x="{x:.1f}" y="{y + 18 + _LINE * line:.1f}"'
-            parts.append(f"<text {self._class(*element, 'constant')} {at}>{escape(text)}</text>")
         if ("root", node) in self.classes:
             parts.append(f'<circle {self._class("root", node)} cx="{x:.1f}" cy="{y - 7:.1f}" r="3.5"/>')
         if node in self.numbers:
@@ -267,6 +303,19 @@ def _width_of(sign: str) -> float:
     if sign in _WIDE or ord(sign) > 0x2E7F:  # from there on: Chinese, Japanese, Korean
         return 1.0
     return 0.7 if sign.isupper() else 0.63
+
+
+def fold_label(text: str, width: float, size: float) -> list[str]:
+    """Return a name as lines that are no wider than so many pixels, broken behind a sign where there is one."""
+    lines = [""]
+    for part in _PARTS.findall(text):
+        if lines[-1] and text_width(lines[-1] + part, size) > width:
+            lines.append("")
+        for sign in part:
+            if lines[-1] and text_width(lines[-1] + sign, size) > width:
+                lines.append("")
+            lines[-1] += sign
+    return lines
 
 
 def _wrap(text: str, width: float) -> list[str]:

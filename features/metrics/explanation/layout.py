@@ -1,6 +1,7 @@
 """A graph in layers, from the root down: where its boxes and edges are (after Sugiyama et al. 1981).
 
-    rank       every edge leads down, as long as there is no cycle: a node lies below all that point to it
+    rank       every edge leads down, as long as there is no cycle: a node lies below all that point to it, in the first
+               layer that has room for it (after Coffman & Graham 1972)
     order      within a layer, nodes move to where their neighbours are until fewer edges cross
     position   as near to the neighbours as the boxes beside it allow
 
@@ -14,6 +15,7 @@ from itertools import pairwise
 GAP = 15.0  # between two boxes of a layer
 _WAY = 10.0  # width of a way point
 _SWEEPS = 12
+_FULL = 1400.0  # width of the boxes of a layer that takes no more
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ def lay_out(
         labels: width of each edge's label, which there is room for above the target, or at a way point.
         rise: height between two layers of boxes.
     """
-    ranks = _ranks(len(sizes), edges)
+    ranks = _ranks([width for width, _ in sizes], edges)
     layers: list[list[int]] = [[] for _ in range(max(ranks) + 1)]
     for node in _reading_order(len(sizes), edges):
         layers[ranks[node]].append(node)
@@ -76,8 +78,12 @@ def lay_out(
     )
 
 
-def _ranks(n_nodes: int, edges: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the layer of each node: the longest way from the root, edges that close a cycle left out."""
+def _ranks(widths: Sequence[float], edges: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the layer of each node: the longest way from the root, edges that close a cycle left out.
+
+    Where a layer is full, a node goes to the next that is not.
+    """
+    n_nodes = len(widths)
     below: list[list[int]] = [[] for _ in range(n_nodes)]
     for source, target in edges:
         below[source].append(target)
@@ -101,9 +107,13 @@ def _ranks(n_nodes: int, edges: Sequence[tuple[int, int]]) -> list[int]:
     into: list[list[int]] = [[] for _ in range(n_nodes)]
     for source, target in kept:
         into[target].append(source)
-    ranks = [0] * n_nodes
+    ranks, taken = [0] * n_nodes, [0.0] * (n_nodes + 1)
     for node in reversed(order):
-        ranks[node] = max((ranks[source] + 1 for source in into[node]), default=0)
+        rank = max((ranks[source] + 1 for source in into[node]), default=0)
+        while taken[rank] and taken[rank] + widths[node] > _FULL:
+            rank += 1
+        ranks[node] = rank
+        taken[rank] += widths[node] + GAP
     return ranks
 
 

@@ -1,6 +1,7 @@
 """What every metric promises, on random graphs; a metric that is not classified here fails."""
 
 import random
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,6 +78,7 @@ def test_what_a_metric_says_of_itself(name):
     assert (metric.proof is not None) == traits.aligned
     assert bool(traits.lacking) == (metric.vacuous is not None)
     assert metric.summary
+    assert re.fullmatch(r"[A-Z][^_\n]{10,76}\?", metric.question), "one plain question that fits a line of a terminal"
     assert metric.signature(ALGORITHM_VERSION).startswith(f"{name}|")
     assert metric.signature(ALGORITHM_VERSION).endswith(f"|version:{ALGORITHM_VERSION}")
 

@@ -9,10 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from features.graphs.graph import AmrGraph, decode
-from features.metrics.explanation.drawing import draw_pair, text_width
+from features.metrics.explanation.drawing import draw_pair, draw_sides, fold_label, text_width
 from features.metrics.explanation.layout import GAP, lay_out
 from features.metrics.explanation.legend import PAGE_STYLE, show_pair
 from features.metrics.explanation.pair import explain_graphs
+from features.metrics.registry import METRICS
 
 WANT = "(w / want-01 :ARG0 (b / boy :quant 2) :ARG1 (s / sleep-01 :ARG0 b :polarity -))"
 GIRL = "(w / want-01 :ARG0 (g / girl :quant 2) :ARG1 (s / sleep-01 :ARG0 g))"
@@ -87,8 +88,8 @@ def test_crossings_that_need_not_be_are_none():
 def test_every_part_of_a_graph_is_drawn(data, graph_pairs):
     pairs = data.draw(graph_pairs)
     for pair in explain_graphs(pairs):
-        for alone in (True, False):
-            texts = [element.text for element in parse(draw_pair(pair, alone=alone)).iter() if element.text]
+        for svg in (draw_pair(pair), f"<g>{''.join(draw_sides(pair, ('', '')))}</g>"):
+            texts = [element.text for element in parse(svg).iter() if element.text]
             for graph in (pair.left, pair.right):
                 for concept in graph.concepts:
                     texts.remove(concept)
@@ -149,12 +150,28 @@ def test_a_legend_lets_choose_every_facet_that_reads_something():
     html = show_pair(pair, ("a", "b"), "p1")
     chosen = re.findall(r'<input type="radio" name="p1" id="p1-(\w+)"', html)
     assert chosen == [facet.name for facet in pair.facets if facet.left or facet.right]
-    assert html.count(" checked>") == 1
+    assert html.count(" checked ") == 1
     assert 'id="p1-smatch" checked' in html
-    assert all(f"#p1-{name}:checked" in html for name in chosen)
+    assert all(f".c-{name}:checked" in PAGE_STYLE for name in chosen)
+    assert all(f'for="p1-{name}" class="l-{name}" title="{METRICS[name].question}"' in html for name in chosen)
     assert "Not drawn: named_entities 1.00, wlk " in html
     assert "proven to be the best" in html
     assert "<script" not in PAGE_STYLE + html
+
+
+def test_a_long_name_goes_over_several_lines_that_lose_nothing():
+    for name in ("a-rather-long-concept-" * 9 + "01", "x" * 300, 'wiki "New York"', ""):
+        lines = fold_label(name, 210, 13)
+        assert "".join(lines) == name
+        assert all(text_width(line, 13) <= 210 for line in lines)
+    assert fold_label("have-org-role-91", 210, 13) == ["have-org-role-91"]
+    assert len(fold_label("a-" * 40, 210, 13)) < 6
+
+
+def test_many_children_go_below_each_other_instead_of_ever_further_to_the_side():
+    star = lay_out([(100, 30)] * 50, [(0, n) for n in range(1, 50)], [20.0] * 49, 50.0)
+    assert len({y for _, y in star.centres}) > 3
+    assert star.width < 49 * (100 + GAP) * 0.8
 
 
 def test_wider_texts_are_wider():

@@ -1,0 +1,98 @@
+"""The skeleton of every page that facetflow writes: one file that opens offline, light and dark, wide and narrow.
+
+render_page    head, style, body       the policy in its head lets nothing be fetched and no script run
+heading        title · fact · fact     what it is, of which project, from when
+explained      a word with a sentence  that hovering, focusing or touching it shows
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from html import escape
+from importlib.resources import files
+
+_PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<main>
+{body}
+</main>
+</body>
+</html>
+"""
+
+
+def render_page(title: str, body: str, style: str = "") -> str:
+    """Return a page with its style inside; nothing is fetched from anywhere.
+
+    Args:
+        title: text.
+        body: HTML.
+        style: rules beside those of every page.
+    """
+    rules = (files("features") / "page.css").read_text(encoding="utf-8") + style
+    return _PAGE.format(title=escape(title), style=rules, body=body)
+
+
+def heading(title: str, *facts: str) -> str:
+    """Return the title of a page and a line below it: the project, the date and what else is known.
+
+    Args:
+        title: text.
+        facts: texts; empty ones are left out.
+    """
+    known = " · ".join(escape(fact) for fact in facts if fact)
+    return f"<h1>{escape(title)}</h1>" + (f'<p class="quiet">{known}</p>' if known else "")
+
+
+def tell_date(date: str) -> str:
+    """Return a date for people.
+
+    Args:
+        date: in ISO 8601, with its zone.
+
+    >>> tell_date("2026-03-01T09:05:00+00:00")
+    '1 March 2026, 09:05 UTC'
+    """
+    moment = datetime.fromisoformat(date)
+    return f"{moment.day} {moment:%B %Y, %H:%M %Z}".strip()
+
+
+def explained(word: str, sentence: str) -> str:
+    """Return a word as HTML whose explanation hovering, focusing or touching it shows.
+
+    Args:
+        word: text, the name of a facet perhaps.
+        sentence: text; the word stands alone where it is empty.
+    """
+    if not sentence:
+        return escape(word)
+    tip = f'<span class="tip" role="tooltip">{escape(sentence)}</span>'
+    return f'<span class="told" tabindex="0">{escape(word)}{tip}</span>'
+
+
+def folded(title: str, content: str, *, shown: bool = False) -> str:
+    """Return HTML that is shown when its title is chosen.
+
+    Args:
+        title: text.
+        content: HTML.
+        shown: whether it is shown from the start.
+    """
+    return f"<details{' open' if shown else ''}><summary>{escape(title)}</summary>{content}</details>"
+
+
+def described(sentences: Mapping[str, str]) -> str:
+    """Return a list of words, each with its sentence, as HTML."""
+    items = "".join(
+        f"<div><dt>{escape(word)}</dt><dd>{escape(sentence)}</dd></div>" for word, sentence in sentences.items()
+    )
+    return f'<dl class="described">{items}</dl>'

@@ -1,0 +1,130 @@
+"""What the numbers of an evaluation can and cannot say, in its words, tables and bars."""
+
+import re
+
+import pytest
+
+from flows.commands.report import print_scores
+from training.evaluation.bars import Bar, Mark, draw_bars
+from training.evaluation.limits import tell_verdict, warn_of_few_pairs
+from training.evaluation.score_charts import chart_facets, chart_ratings
+from training.evaluation.tables import ScoreTable, fit, score_tables
+
+
+def score(name, encoder, half, *, lead=0.0):
+    """Return a row of metrics.json whose intervals reach so far to each side."""
+    verdict = "above" if lead - half > 0 else "below" if lead + half < 0 else "unclear"
+    difference = {"low": lead - half, "high": lead + half, "verdict": verdict}
+    return {
+        "name": name,
+        "about": f"Is {name} the same?",
+        "encoder": encoder,
+        **dict.fromkeys(("full", "random", "assigned"), encoder - lead),
+        "agreeing": 0.5,
+        "interval": {"low": encoder - half, "high": encoder + half},
+        "differences": dict.fromkeys(("full", "random", "assigned"), difference),
+    }
+
+
+def evaluation(rows, pairs, ratings=()):
+    verdicts = [row["differences"]["full"]["verdict"] for row in rows]
+    counts = {verdict: verdicts.count(verdict) for verdict in ("above", "below", "unclear")}
+    facets = {"split": "dev", "corpora": ["mine"], "pairs": pairs, "fitting_pairs": 0, "width": 16, "draws": 10}
+    facets |= {"rows": rows, "verdicts": dict.fromkeys(("full", "random", "assigned"), counts)}
+    return {"facets": facets, "ratings": list(ratings)}
+
+
+def rating(name, encoder=0.8, teacher=0.7):
+    ends = {"low": encoder - 0.05, "high": encoder + 0.05}
+    return {
+        "name": name,
+        "pairs": 400,
+        "encoder": encoder,
+        "teacher": teacher,
+        "facets": {"negations": 0.1, "residual": 0.6},
+        "encoder_interval": ends,
+        "teacher_interval": None,
+        "facet_intervals": {"negations": None, "residual": ends},
+        "difference": {"low": 0.01, "high": 0.2, "verdict": "above"},
+    }
+
+
+def test_few_pairs_are_warned_of_with_what_may_be_chance_and_what_it_takes():
+    few = evaluation([score("negations", 0.1, 0.3), score("srl", 0.2, 0.2), score("root", 0.2, 0.4)], 12)
+    warning = warn_of_few_pairs(few["facets"])
+    assert "12 dev pairs are few" in warning
+    assert "by less than 30 may do so by chance" in warning
+    assert "to tell differences of 5 takes about 400 pairs" in warning  # 12 · (30 / 5)²
+    assert score_tables(few)[0].note.startswith(warning)
+
+
+def test_it_is_the_intervals_that_decide_not_the_number_of_pairs():
+    assert warn_of_few_pairs(evaluation([score("srl", 0.2, 0.03)], 12)["facets"]) == ""
+    assert warn_of_few_pairs(evaluation([score("srl", 0.2, 0.3)], 5000)["facets"]) != ""
+    row = score("srl", 0.2, 0.3) | {"differences": dict.fromkeys(("full", "random", "assigned"))}
+    nothing = evaluation([score("srl", 0.2, 0.3)], 2)["facets"] | {"rows": [row]}
+    assert "2 dev pairs are too few for any interval" in warn_of_few_pairs(nothing)
+
+
+def test_a_facet_is_above_its_baseline_only_where_the_paired_interval_says_so():
+    rows = [score("a", 0.5, 0.1, lead=0.2), score("b", 0.5, 0.3, lead=0.2), score("c", 0.5, 0.1, lead=-0.2)]
+    table = score_tables(evaluation(rows, 100))[0]
+    assert [row[-1] for row in table.rows] == ["above", "cannot tell", "below"]
+    assert "Beside SB-full: 1 above, 1 below, cannot tell for 1." in table.note
+    assert tell_verdict(None) == "cannot tell"
+
+
+def test_a_bar_whose_interval_holds_0_is_not_filled():
+    drawn = draw_bars(
+        [Bar("sure", "", 50.0, (20.0, 80.0)), Bar("unsure", "", 10.0, (-20.0, 40.0)), Bar("unknown", "", None, None)],
+        of="this encoder",
+        axis="Spearman × 100",
+    )
+    rows = drawn.split('<div class="row">')[1:]
+    assert ['class="value sure"' in row for row in rows] == [True, False, False]
+    assert ['class="value"' in row for row in rows] == [False, True, False]
+    assert 'aria-label="unsure 10.0, interval −20.0 to 40.0"' in rows[1]
+    assert "–</span>" in rows[2]
+
+
+def test_every_mark_lies_on_the_axis():
+    marks = (Mark("low", "circle"), Mark("high", "square"))
+    drawn = draw_bars([Bar("a", "", 5.0, (-99.0, 7.0), {"low": -100.0, "high": 100.0})], marks, of="x", axis="y")
+    places = [float(place) for place in re.findall(r'\b(?:x|x1|x2)="(-?[\d.]+)%"', drawn)]
+    assert len(places) > 10
+    assert all(0 <= place <= 100 for place in places)
+
+
+def test_human_ratings_are_drawn_with_intervals_and_the_start_model():
+    drawn = chart_ratings([rating("sts"), rating("<b>sick</b>", 0.1) | {"encoder": None, "teacher": None}])
+    assert "sts 80.0, interval 75.0 to 85.0, start model 70.0" in drawn
+    assert "<b>sick" not in drawn
+    assert chart_facets(evaluation([score("srl", 0.2, 0.3)], 9)["facets"]).count("SB-full: the whole start") == 2
+
+
+@pytest.mark.parametrize("sets", [1, 9])
+def test_tables_fit_80_columns_and_nothing_is_swallowed(sets, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    names = [f"ratings-of-a-long-name-{n}" for n in range(sets)]
+    rows = [score("negations", -0.512, 0.3), score("a_metric_of_the_project_with_a_very_long_name", 0.2, 0.3)]
+    print_scores(evaluation(rows, 12, [rating(name) for name in names]))
+    said = capsys.readouterr().out
+    assert max(map(len, said.splitlines())) <= 80
+    assert "…" not in said
+    together = "".join(line.strip() for line in said.splitlines())
+    assert all(name in together for name in names)
+    assert "-81.2 to -21.2" in said
+    assert "12 dev pairs are few" in said
+
+
+def test_a_name_in_brackets_is_no_markup(capsys):
+    print_scores(evaluation([score("[b]x[/b]", 0.2, 0.3)], 12))
+    assert "[b]x[/b]" in capsys.readouterr().out
+
+
+def test_a_wide_table_becomes_several_that_hold_every_column_once():
+    table = ScoreTable("title", ("facet", *"abcdefgh"), (("x", *("1" * 20 for _ in range(8))),), "note")
+    parts = fit(table, 80)
+    assert [column for part in parts for column in part.columns[1:]] == list("abcdefgh")
+    assert [part.note for part in parts] == ["", "", "note"]
+    assert fit(table, 400) == [table]

@@ -1,0 +1,144 @@
+"""How sure a correlation is: the bootstrap over pairs (Efron & Tibshirani 1993), and what may be said by it.
+
+    pairs       0 1 2 3 4 5      draw 1: 5 0 0 3 2 1  ──>  Spearman of encoder, of each baseline
+                                 draw 2: 1 1 4 0 5 5  ──>  …
+                                 draw 1000: …              2.5 % and 97.5 % of them: the interval
+
+Every draw takes as many pairs as there are, with replacement, and ranks them anew. Encoder and baselines see the same
+draws, so that the interval of their difference is a paired one.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from features.metrics.compiled import kernel
+from features.metrics.corpus_scores import Bootstrap
+
+Verdict = Literal["above", "below", "unclear"]
+_DEFINED = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """What most draws lie within; both ends of a correlation in [-1, 1], of a difference in [-2, 2]."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A score less that of a baseline, on the same draws.
+
+    Args:
+        low: lower end of the interval.
+        high: upper end.
+        verdict: above or below the baseline where the interval does not hold 0, else unclear.
+    """
+
+    low: float
+    high: float
+    verdict: Verdict
+
+
+def draw_spearman(
+    predictors: NDArray[np.floating], measured: NDArray[np.floating], bootstrap: Bootstrap
+) -> NDArray[np.float64]:
+    """Return Spearman's correlation of each predictor with what was measured, in each draw.
+
+    Args:
+        predictors: (n_pairs, n_predictors).
+        measured: (n_pairs,).
+        bootstrap: number and seed of the draws: the same pairs are drawn in every call.
+
+    Returns:
+        (resamples, n_predictors), in [-1, 1]; NaN where either is constant in the draw.
+    """
+    found = np.full((bootstrap.resamples, predictors.shape[1]), np.nan)
+    if len(measured) < 2:
+        return found
+    groups = np.stack([_groups(column) for column in (measured, *predictors.T)])
+    random = np.random.default_rng(bootstrap.seed)
+    for draw in range(bootstrap.resamples):
+        times = np.bincount(random.integers(len(measured), size=len(measured)), minlength=len(measured))
+        _correlate(times, groups, found[draw])
+    return found
+
+
+def interval(draws: NDArray[np.float64], bootstrap: Bootstrap) -> Interval | None:
+    """Return what most draws of one score lie within.
+
+    Args:
+        draws: (resamples,), NaN where the score is undefined.
+        bootstrap: how they were made.
+
+    Returns:
+        None where more than a tenth of the draws are undefined: so few pairs differ that nothing can be said.
+    """
+    defined = draws[~np.isnan(draws)]
+    if len(defined) < max(1, _DEFINED * len(draws)):
+        return None
+    tail = (1 - bootstrap.confidence) / 2
+    low, high = np.quantile(defined, [tail, 1 - tail])
+    return Interval(float(low), float(high))
+
+
+def compare(draws: NDArray[np.float64], baseline: NDArray[np.float64], bootstrap: Bootstrap) -> Difference | None:
+    """Return how a score differs from a baseline's.
+
+    Args:
+        draws: (resamples,).
+        baseline: in the same draws.
+        bootstrap: how they were made.
+
+    Returns:
+        None where `interval` is.
+    """
+    found = interval(draws - baseline, bootstrap)
+    if found is None:
+        return None
+    verdict: Verdict = "above" if found.low > 0 else "below" if found.high < 0 else "unclear"
+    return Difference(found.low, found.high, verdict)
+
+
+def _groups(column: NDArray[np.floating]) -> NDArray[np.int32]:
+    """Return the place of each value among the distinct ones of its column, (n_pairs,)."""
+    return np.asarray(np.unique(column, return_inverse=True)[1], np.int32)
+
+
+@kernel
+def _correlate(times: Any, groups: Any, found: Any) -> None:
+    """Write the correlation of the first column's ranks with those of each other column.
+
+    Args:
+        times: how often each pair was drawn, (n_pairs,).
+        groups: of each column, (n_columns, n_pairs).
+        found: (n_columns - 1,); left as it is where a column is constant.
+    """
+    n_columns, n_pairs = groups.shape
+    middle = (times.sum() + 1) / 2
+    centred, rank_of, first_length = np.empty(n_pairs), np.empty(n_pairs), 0.0
+    for column in range(n_columns):
+        rank_of[:] = 0
+        for pair in range(n_pairs):
+            rank_of[groups[column, pair]] += times[pair]
+        before = 0.0
+        for group in range(n_pairs):  # equal values share their mean rank
+            size = rank_of[group]
+            rank_of[group] = before + (size + 1) / 2 - middle
+            before += size
+        product, length = 0.0, 0.0
+        for pair in range(n_pairs):
+            rank = rank_of[groups[column, pair]]
+            length += times[pair] * rank * rank
+            if column == 0:
+                centred[pair] = times[pair] * rank
+            else:
+                product += centred[pair] * rank
+        if column == 0:
+            first_length = length
+        elif first_length > 0 and length > 0:
+            found[column - 1] = product / np.sqrt(first_length * length)
