@@ -26,6 +26,7 @@ from prefect_dask.task_runners import DaskTaskRunner
 
 from features.errors import RunError
 from flows.project import ClusterSettings
+from flows.terminal import Verbosity, detail, verbosity
 
 LOCALHOST = "127.0.0.1"
 GPU = {"GPU": 1.0}
@@ -176,6 +177,8 @@ def local_cluster(
 def logged(folder: Path) -> Iterator[None]:
     """Send what Dask's scheduler and nannies have to say to `scheduler.log` in a folder, warnings and worse.
 
+    With `--verbose` it is also shown, with every worker that comes and goes.
+
     Args:
         folder: made when missing.
     """
@@ -183,10 +186,13 @@ def logged(folder: Path) -> Iterator[None]:
     logger = logging.getLogger("distributed")
     handler = logging.FileHandler(folder / "scheduler.log", delay=True, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setLevel(logging.WARNING)
     before = (logger.level, logger.propagate, logger.handlers[:])
-    logger.handlers[:] = [handler]
+    verbose = verbosity() >= Verbosity.VERBOSE
+    logger.handlers[:] = [handler, _Shown()] if verbose else [handler]
     logger.propagate = False
-    logger.setLevel(logging.WARNING)
+    logger.setLevel(logging.INFO if verbose else logging.WARNING)
+    detail(f"Logs of the workers: {folder}")
     try:
         yield
     finally:
@@ -194,6 +200,14 @@ def logged(folder: Path) -> Iterator[None]:
         logger.propagate = before[1]
         logger.setLevel(before[0])
         handler.close()
+
+
+class _Shown(logging.Handler):
+    """Shows what is logged, above the bars where there are any."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line for a record."""
+        detail(f"{record.name}: {record.getMessage()}")
 
 
 def gpu_count() -> int:
@@ -241,8 +255,8 @@ def _inherited(environment: Mapping[str, str]) -> Iterator[None]:
 
 def _threads(threads: int) -> dict[str, str]:
     # The libraries read these when they are loaded, so they must stand before a worker starts.
-    # They replace Dask's own, of which MALLOC_TRIM_THRESHOLD_ is left out on purpose: whatever its value, it keeps glibc
-    # from raising the size from which it maps memory anew for each tensor, which costs a quarter of a build.
+    # They replace Dask's own, of which MALLOC_TRIM_THRESHOLD_ is left out on purpose: with any value glibc no longer
+    # raises the size from which it maps memory anew for each tensor, which costs a quarter of a build.
     names = ("OMP", "MKL", "OPENBLAS", "NUMBA", "RAYON")
     return {f"{name}_NUM_THREADS": str(threads) for name in names} | {
         "POLARS_MAX_THREADS": str(threads),

@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from features.errors import RunError
+from flows.terminal import Verbosity, verbosity
 
 START_TIMEOUT = 120.0
 """Seconds that a private server may take: 4 s are usual, 12 s where the database is made for the first time."""
@@ -37,6 +38,9 @@ QUIET = {
     "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE": "false",
 }
 """Environment of every process of a run: no analytics, warnings only, no second server by accident."""
+
+TALKING = {"PREFECT_LOGGING_LEVEL": "INFO", "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "INFO"}
+"""What `--verbose` sets instead: every flow and task run, and its state, is a line."""
 
 
 class PrivateServer:
@@ -120,7 +124,7 @@ def prefect_api() -> Iterator[PrivateServer | None]:
     Raises:
         RunError: the server that PREFECT_API_URL names does not answer.
     """
-    for name, value in QUIET.items():
+    for name, value in (QUIET | (TALKING if verbosity() >= Verbosity.VERBOSE else {})).items():
         os.environ.setdefault(name, value)
     if url := os.environ.get("PREFECT_API_URL"):
         if not _answers(url, timeout=5.0):
