@@ -6,6 +6,8 @@ amr           ━━━━━━━╺━━━━  12/30 shards  51,370/122,880
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -34,6 +36,7 @@ class BuildProgress:
         self._bars: dict[str, TaskID] = {}
         self._progress: Progress | None = None
         self._told = time.monotonic()
+        self._open = ExitStack()
 
     def __enter__(self) -> Self:
         if self.console.is_terminal and verbosity() >= Verbosity.NORMAL:
@@ -42,19 +45,19 @@ class BuildProgress:
                 BarColumn(bar_width=12),
                 TextColumn("{task.fields[line]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
             )
-            self._progress = Progress(*columns, console=self.console)
-            self._progress.start()
+            # Started and stopped with this; lines that anybody says meanwhile go above the bars.
+            self._progress = self._open.enter_context(Progress(*columns, console=self.console))
+            self._open.enter_context(terminal.written_by(partial(self.console.print, markup=False)))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._progress is not None:
-            self._progress.stop()
-            self._progress = None
+        self._progress = None
+        self._open.close()
 
     def say(self, text: str) -> None:
-        """Write a line; where there are bars, rich moves it above them."""
+        """Write a line, above the bars where there are any."""
         terminal.say(text)
 
     def plan(self, work: Mapping[str, tuple[int, int]]) -> None:
