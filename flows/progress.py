@@ -131,9 +131,10 @@ class BuildProgress:
                 self._show(stage)
         elif time.monotonic() - self._told >= PLAIN_EVERY:
             self._told = time.monotonic()
-            for stage, progress in self._stages.items():
-                if progress.busy:
-                    self.say(f"{stage:<13} {progress.line()}")
+            waiting = {stage: progress for stage, progress in self._stages.items() if progress.busy}
+            on_workers = {stage: progress for stage, progress in waiting.items() if progress.on_worker}
+            for stage, progress in (on_workers or waiting).items():
+                self.say(f"{stage:<13} {progress.line()}")
 
     def _show(self, stage: str) -> None:
         progress = self._stages[stage]

@@ -61,6 +61,11 @@ class StageProgress:
         """Whether a shard has been submitted and is not done."""
         return bool(self._submitted)
 
+    @property
+    def on_worker(self) -> bool:
+        """Whether a worker has begun a shard that is not done."""
+        return any(shard.on_worker for shard in self._submitted.values())
+
     def submit(self, shard: str, rows: int) -> None:
         """Note that a shard waits for a worker."""
         self._submitted[shard] = _Shard(rows)
@@ -131,8 +136,7 @@ class StageProgress:
         if (left := self.left()) is not None:
             parts.append(f"{clock(left)} left")
         elif self.busy and self._since is None:
-            loading = any(shard.on_worker for shard in self._submitted.values())
-            parts.append("loading" if loading else "waiting for a worker")
+            parts.append("loading" if self.on_worker else "waiting for a worker")
         return "  ".join(parts)
 
     def _in_work(self) -> int:
