@@ -19,16 +19,18 @@ from typing import Any
 
 from dask.base import annotate
 from distributed import KilledWorker
+from distributed.client import ClosedClientError, FutureCancelledError
 from prefect import Task
 from prefect_dask.task_runners import DaskTaskRunner, PrefectDaskFuture
 
-from features.errors import FacetflowError
+from features.errors import FacetflowError, RunError
 from features.store.plan import ShardKey, ShardWork
 from features.store.receipts import Receipt
 from features.store.runs import FailedShard
 from features.store.store import Store
 from features.types import Shard
 from flows.cluster import Capacity
+from flows.cluster_watch import watch
 from flows.interruption import held_back
 from flows.progress import BuildProgress
 from flows.stages import Chain
@@ -133,6 +135,7 @@ class ShardRunner:
             What was made and what failed; everything made is committed.
 
         Raises:
+            RunError: the cluster is gone, or cannot go on; what was made until then is committed.
             StoreError: a commit was refused.
         """
         self._show(work)
@@ -140,15 +143,14 @@ class ShardRunner:
         self._open = {(item.stage, item.shard) for item in work}
         with held_back() as interruption, self._listening():
             while waiting or self._running or self._suspects:
-                if self._alone is None:
-                    waiting = self._submit(waiting)
-                if not self._running and self._suspects:
-                    suspect = self._suspects.popleft()
-                    self._alone = (suspect.stage, suspect.shard)
-                    self._start(suspect)
-                if self._running:
-                    self._collect()
-                self._show_reports()
+                try:
+                    waiting = self._step(waiting)
+                except (ClosedClientError, FutureCancelledError) as error:
+                    self._commit()
+                    raise self._watch.scheduler_is_gone() from error
+                except RunError:
+                    self._commit()  # whatever became of the cluster, these are made
+                    raise
                 # A worker that has nothing to do may be waiting for what these commits free.
                 idle = len(self._running) < self._available.workers
                 late = time.monotonic() - self._committed_at > COMMIT_EVERY
@@ -157,15 +159,34 @@ class ShardRunner:
                 interruption.deliver()
         return self._outcome
 
+    def _step(self, waiting: Sequence[ShardWork]) -> list[ShardWork]:
+        """Submit what is ready, and take what is finished; return what still waits."""
+        left = list(waiting)
+        if self._alone is None:
+            left = self._submit(left)
+        if not self._running and self._suspects:
+            suspect = self._suspects.popleft()
+            self._alone = (suspect.stage, suspect.shard)
+            self._start(suspect)
+        if self._running:
+            self._collect()
+        self._show_reports()
+        self._watch.check()
+        return left
+
     @contextmanager
     def _listening(self) -> Iterator[None]:
-        """Hear what workers tell of their shards; called in a thread of Dask's, which only puts it into a queue."""
+        """Hear what workers tell of their shards, and see what befalls them."""
         client = self._runner.client
+        self._watch = watch(client, self._runner.address)
+        # Called in a thread of Dask's: it only puts a report into a queue.
         client.subscribe_topic(self._topic, lambda event: self._reports.put(event[1]))  # type: ignore[no-untyped-call]
         try:
             yield
         finally:
-            client.unsubscribe_topic(self._topic)  # type: ignore[no-untyped-call]
+            self._watch.stop()
+            if client.status == "running":
+                client.unsubscribe_topic(self._topic)  # type: ignore[no-untyped-call]
 
     def _show_reports(self) -> None:
         """Show what workers have told of shards that are still awaited."""
@@ -260,6 +281,8 @@ class ShardRunner:
         if isinstance(result, KilledWorker):
             self._fail(work, "it killed every worker it was given to, also when it ran alone; it may need more memory")
             return
+        if isinstance(result, FutureCancelledError | ClosedClientError) and self._runner.client.status != "running":
+            raise result  # it is the scheduler that is gone
         if isinstance(result, BaseException):
             self._fail(work, _message(result))
             return
@@ -282,6 +305,8 @@ class ShardRunner:
         self._progress.failed(work.stage, work.shard, self._rows_in(work))
 
     def _commit(self) -> None:
+        if not self._receipts:
+            return
         self._versions |= self._store.commit(self._receipts, run_id=self._run_id, recipes=self._chain.recipes())
         self._open -= {(receipt.stage, receipt.shard) for receipt in self._receipts}
         self._receipts.clear()

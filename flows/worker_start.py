@@ -4,9 +4,9 @@
               ├── imports of the flow ─────────────────────┘                        │
               └── this process: Dask, Prefect, torch, … ── copied for each worker ──┘
 
-Imports are most of what a small refresh costs; so they are made once, while the flow gets ready. The process is Python's
-`forkserver`. It may not have threads when it is copied: libraries that start some when they are imported (polars,
-pyarrow, deltalake) are left to the workers.
+Imports are most of what a small refresh costs; so they are made once, while the flow gets ready. The process is the
+`forkserver` of Python. It may not have threads when it is copied: libraries that start some when they are imported
+(polars, pyarrow, deltalake) are left to the workers.
 """
 
 import os
