@@ -196,7 +196,7 @@ def logged(folder: Path) -> Iterator[None]:
     logger.handlers[:] = [handler, _Shown()] if verbose else [handler]
     logger.propagate = False
     logger.setLevel(logging.INFO if verbose else logging.WARNING)
-    detail(f"Logs of the workers: {folder}")
+    detail(f"Logs of this run: {folder}")
     try:
         yield
     finally:

@@ -2,7 +2,7 @@
 
 | what is seen | after | then |
 |---|---|---|
-| the scheduler does not answer | 20 s | the build ends; shards are not blamed |
+| the scheduler of an existing cluster does not answer | 20 s, or at once when the connection breaks | the build ends; shards are not blamed |
 | no worker is left | 15 s | a line says so; the build goes on if one comes within five minutes, else it ends |
 | a worker is paused at its memory limit and has no shard | 15 s | it is started again; the third time the build ends |
 
@@ -30,6 +30,7 @@ WAIT_FOR_WORKERS = 300.0
 """Seconds without any worker after which a build ends."""
 MOST_RESTARTS = 2
 _LOOK_EVERY = 2.0
+_LATE = 5.0
 
 Workers = Mapping[str, Mapping[str, Any]]
 """Address → what Dask knows of a worker."""
@@ -50,7 +51,7 @@ class ClusterWatch:
         self._where = "of the local cluster" if address is None else f"of the Dask cluster at {address!r}"
         self._address = address
         self._workers: Workers | None = None
-        self._answered = time.monotonic()
+        self._answered = self._checked = time.monotonic()
         self._alone_since: float | None = None
         self._alone_told = False
         self._paused_since: dict[str, float] = {}
@@ -69,7 +70,11 @@ class ClusterWatch:
             RunError: nothing more can be expected of the cluster.
         """
         now = time.monotonic()
-        if now - self._answered > GONE_AFTER:
+        if now - self._checked > _LATE:
+            self._answered = now  # it was this process that stood still
+        self._checked = now
+        # The scheduler of the local cluster is in this process: it may be slow, but not gone.
+        if self._address is not None and now - self._answered > GONE_AFTER:
             raise self.scheduler_is_gone()
         workers = self._workers
         if workers is None:

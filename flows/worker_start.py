@@ -9,9 +9,12 @@ Imports are most of what a small refresh costs; so they are made once, while the
 (polars, pyarrow, deltalake) are left to the workers.
 """
 
+import atexit
 import os
+import signal
+import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import forkserver
 
 from flows.project import Project
@@ -35,9 +38,31 @@ def get_ready(project: Project, dask_address: str | None = None) -> Project:
     """
     if dask_address is None and project.cluster.address is None:
         forkserver.set_forkserver_preload(list(modules(project)))
-        with inherited(environment(project.cluster.threads_per_worker)):
+        with inherited(environment(project.cluster.threads_per_worker)), _deaf_to_interrupts():
             forkserver.ensure_running()
+        atexit.register(_end)
     return project
+
+
+def _end() -> None:
+    """End the process at once, also in the middle of its imports: it holds this one's standard error open."""
+    process = getattr(forkserver, "_forkserver", None)  # Python has no public name for it
+    if (number := getattr(process, "_forkserver_pid", None)) is not None:
+        with suppress(ProcessLookupError):
+            os.kill(number, signal.SIGTERM)
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Let a process that is started in this context ignore interrupts at the terminal, which are for the flow."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def modules(project: Project) -> tuple[str, ...]:
