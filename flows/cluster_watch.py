@@ -2,7 +2,8 @@
 
 | what is seen | after | then |
 |---|---|---|
-| the scheduler of an existing cluster does not answer | 20 s, or at once when the connection breaks | the build ends; shards are not blamed |
+| an existing cluster's connection breaks | at once | the build ends; no shard is blamed |
+| its scheduler does not answer | 20 s | the same |
 | no worker is left | 15 s | a line says so; the build goes on if one comes within five minutes, else it ends |
 | a worker is paused at its memory limit and has no shard | 15 s | it is started again; the third time the build ends |
 
@@ -161,7 +162,7 @@ def watch(client: Client, address: str | None) -> ClusterWatch:
         return workers
 
     def restart(worker: str) -> None:
-        client.restart_workers([worker], timeout=60)  # type: ignore[no-untyped-call]
+        client.restart_workers([worker], timeout=60)
 
     return ClusterWatch(look, restart, address)
 
