@@ -98,11 +98,11 @@ class _Remembered:
         self._known: dict[str, NDArray[np.float32]] = {}
         self._nothing: NDArray[np.float32] = np.empty((0, 1), np.float32)
 
-    def look_up(self, words: Sequence[str]) -> tuple[list[str], NDArray[np.float32]]:
+    def look_up(self, words: Sequence[str], on_rows: OnRows = ignore_rows) -> tuple[list[str], NDArray[np.float32]]:
         """Return the words that have a vector, and their vectors, (n, d) float32 of unit length."""
         new = [word for word in words if word not in self._seen]
         if new:
-            known, matrix = self._source.look_up(new)
+            known, matrix = self._source.look_up(new, on_rows)
             self._seen.update(new)
             self._known.update(zip(known, matrix, strict=True))
             self._nothing = matrix[:0]

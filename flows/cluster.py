@@ -8,10 +8,9 @@ A local cluster lives and dies with the flow: when that process is gone, each wo
 """
 
 import logging
-import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +25,8 @@ from prefect_dask.task_runners import DaskTaskRunner
 
 from features.errors import RunError
 from flows.project import ClusterSettings
+from flows.terminal import Verbosity, detail, verbosity
+from flows.worker_start import environment, inherited
 
 LOCALHOST = "127.0.0.1"
 GPU = {"GPU": 1.0}
@@ -50,6 +51,8 @@ DASK = {
     "distributed.comm.retry.count": 3,
     "distributed.comm.timeouts.tcp": "120 seconds",
     "distributed.worker.daemon": False,
+    # Copies of a process that has imported what they need: `flows.worker_start`.
+    "distributed.worker.multiprocessing-method": "forkserver",
     "distributed.admin.system-monitor.gil.enabled": False,
 }
 """Settings that held under load and under dying workers."""
@@ -163,7 +166,9 @@ def local_cluster(
         "cls": Scheduler,
         "options": {"host": LOCALHOST, "dashboard": False, "dashboard_address": f"{LOCALHOST}:0"},
     }
-    with _inherited(_threads(threads)):
+    variables = environment(threads)
+    # Dask takes the names from its configuration and prefers the values that this process has.
+    with inherited(variables), dask.config.set({"distributed.nanny.pre-spawn-environ": variables}):
         try:
             return SpecCluster(scheduler=scheduler, workers=spec, silence_logs=False)  # type: ignore[no-untyped-call]
         except (RuntimeError, OSError) as error:
@@ -176,6 +181,8 @@ def local_cluster(
 def logged(folder: Path) -> Iterator[None]:
     """Send what Dask's scheduler and nannies have to say to `scheduler.log` in a folder, warnings and worse.
 
+    With `--verbose` it is also shown, with every worker that comes and goes.
+
     Args:
         folder: made when missing.
     """
@@ -183,10 +190,13 @@ def logged(folder: Path) -> Iterator[None]:
     logger = logging.getLogger("distributed")
     handler = logging.FileHandler(folder / "scheduler.log", delay=True, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setLevel(logging.WARNING)
     before = (logger.level, logger.propagate, logger.handlers[:])
-    logger.handlers[:] = [handler]
+    verbose = verbosity() >= Verbosity.VERBOSE
+    logger.handlers[:] = [handler, _Shown()] if verbose else [handler]
     logger.propagate = False
-    logger.setLevel(logging.WARNING)
+    logger.setLevel(logging.INFO if verbose else logging.WARNING)
+    detail(f"Logs of this run: {folder}")
     try:
         yield
     finally:
@@ -194,6 +204,14 @@ def logged(folder: Path) -> Iterator[None]:
         logger.propagate = before[1]
         logger.setLevel(before[0])
         handler.close()
+
+
+class _Shown(logging.Handler):
+    """Shows what is logged, above the bars where there are any."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line for a record."""
+        detail(f"{record.name}: {record.getMessage()}")
 
 
 def gpu_count() -> int:
@@ -218,36 +236,6 @@ def _worker(limit: int, log_folder: str, *, gpu: str, resources: dict[str, float
         "silence_logs": False,
     }
     return {"cls": Nanny, "options": options}
-
-
-@contextmanager
-def _inherited(environment: Mapping[str, str]) -> Iterator[None]:
-    """Let workers that are made in this context start with these variables, whatever those of this process are.
-
-    Dask takes the names from its configuration and prefers the values that this process has.
-    """
-    before = {name: os.environ.get(name) for name in environment}
-    os.environ.update(environment)
-    try:
-        with dask.config.set({"distributed.nanny.pre-spawn-environ": dict(environment)}):
-            yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-def _threads(threads: int) -> dict[str, str]:
-    # The libraries read these when they are loaded, so they must stand before a worker starts.
-    names = ("OMP", "MKL", "OPENBLAS", "NUMBA", "RAYON")
-    return {f"{name}_NUM_THREADS": str(threads) for name in names} | {
-        "POLARS_MAX_THREADS": str(threads),
-        "DASK_LOGGING__DISTRIBUTED": "warning",
-        "TOKENIZERS_PARALLELISM": "false",
-        "MALLOC_TRIM_THRESHOLD_": "65536",
-    }
 
 
 def _resources_at(address: str) -> list[dict[str, float]]:

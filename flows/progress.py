@@ -1,61 +1,33 @@
-"""What a user sees of a build: bars on a terminal, plain lines anywhere else.
+"""What a user sees of a build: bars on a terminal, a line every ten seconds anywhere else, nothing with `--quiet`.
 
-amr       ━━━━━━━━━╺━━━━━━━━━━  12/30 shards   49,152 rows   310 rows/s   0:03:57 left
+amr           ━━━━━━━╺━━━━  12/30 shards  51,370/122,880 rows  310 rows/s  0:03:50 left
 """
 
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from functools import partial
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
+from rich.table import Column
 
-PLAIN_EVERY = 15.0
-"""Seconds between two plain lines of one stage."""
+from flows import terminal
+from flows.stage_progress import StageProgress
+from flows.terminal import Verbosity, verbosity
 
-
-@dataclass
-class StageProgress:
-    """What has been done of a stage.
-
-    Args:
-        shards: shards to do.
-        rows: rows that go into them.
-    """
-
-    shards: int
-    rows: int
-    done: int = 0
-    failed: int = 0
-    rows_done: int = 0
-    rejects: int = 0
-    started: float | None = None
-    told: float = field(default=0.0, repr=False)
-
-    def line(self) -> str:
-        """Return counts, rate and the time that is left, as one text."""
-        parts = [f"{self.done}/{self.shards} shards", f"{self.rows_done:,} rows"]
-        if self.rejects:
-            parts.append(f"{self.rejects:,} rejected")
-        if self.failed:
-            parts.append(f"{self.failed} failed")
-        if self.started is not None and self.rows_done:
-            elapsed = max(time.monotonic() - self.started, 1e-3)
-            rate = self.rows_done / elapsed
-            parts.append(f"{rate:,.0f} rows/s")
-            if self.done + self.failed < self.shards:
-                parts.append(f"{_clock((self.rows - self.rows_done) / rate)} left")
-        return "   ".join(parts)
+PLAIN_EVERY = 10.0
+"""Seconds between two lines where there is no terminal."""
 
 
 class BuildProgress:
     """The progress of a build on standard error.
 
     Args:
-        console: where to write; standard error by default.
+        console: where bars are drawn if it is a terminal; standard error by default.
     """
 
     def __init__(self, console: Console | None = None) -> None:
@@ -63,23 +35,30 @@ class BuildProgress:
         self._stages: dict[str, StageProgress] = {}
         self._bars: dict[str, TaskID] = {}
         self._progress: Progress | None = None
+        self._told = time.monotonic()
+        self._open = ExitStack()
 
     def __enter__(self) -> Self:
-        if self.console.is_terminal:
-            columns = (TextColumn("{task.description:<13}"), BarColumn(bar_width=24), TextColumn("{task.fields[line]}"))
-            self._progress = Progress(*columns, console=self.console)
-            self._progress.start()
+        if self.console.is_terminal and verbosity() >= Verbosity.NORMAL:
+            columns = (
+                TextColumn("{task.description:<13}", markup=False),
+                BarColumn(bar_width=12),
+                TextColumn("{task.fields[line]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
+            )
+            # Started and stopped with this; lines that anybody says meanwhile go above the bars.
+            self._progress = self._open.enter_context(Progress(*columns, console=self.console))
+            self._open.enter_context(terminal.written_by(partial(self.console.print, markup=False)))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._progress is not None:
-            self._progress.stop()
+        self._progress = None
+        self._open.close()
 
     def say(self, text: str) -> None:
         """Write a line, above the bars where there are any."""
-        self.console.print(text, markup=False)
+        terminal.say(text)
 
     def plan(self, work: Mapping[str, tuple[int, int]]) -> None:
         """Show the stages that have something to do.
@@ -90,43 +69,76 @@ class BuildProgress:
         for stage, (shards, rows) in work.items():
             self._stages[stage] = StageProgress(shards, rows)
             if self._progress is not None:
-                self._bars[stage] = self._progress.add_task(stage, total=shards, line=self._stages[stage].line())
+                self._bars[stage] = self._progress.add_task(stage, total=rows, line=self._stages[stage].line())
 
-    def start(self, stage: str) -> None:
-        """Note that the first shard of a stage has been given to a worker."""
-        if self._stages[stage].started is None:
-            self._stages[stage].started = time.monotonic()
+    def submitted(self, stage: str, shard: str, rows: int) -> None:
+        """Note that a shard waits for a worker.
 
-    def done(self, stage: str, rows: int, rejects: int) -> None:
+        Args:
+            stage: its stage.
+            shard: its name.
+            rows: rows that go into it.
+        """
+        self._stages[stage].submit(shard, rows)
+
+    def reported(self, stage: str, shard: str, done: int, total: int, worker: str) -> None:
+        """Note what a worker says of its shard.
+
+        Args:
+            stage: its stage.
+            shard: its name.
+            done: so many parts of it are done.
+            total: number of its parts; 0 while the worker reads its input and loads a model.
+            worker: name of the worker.
+        """
+        if total == 0:
+            terminal.detail(f"{stage} {shard}: begun by {worker}")
+        self._stages[stage].report(shard, done, total)
+
+    def taken_back(self, stage: str, shard: str) -> None:
+        """Note that a shard is not being made any more, and will be submitted again."""
+        terminal.detail(f"{stage} {shard}: lost with its worker, to be tried again")
+        self._stages[stage].take_back(shard)
+
+    def done(self, stage: str, shard: str, rejects: int, seconds: float) -> None:
         """Note a shard that was made.
 
         Args:
             stage: its stage.
-            rows: rows that went in.
+            shard: its name.
             rejects: rows that were rejected.
+            seconds: what its worker took.
         """
-        progress = self._stages[stage]
-        progress.done += 1
-        progress.rows_done += rows
-        progress.rejects += rejects
+        terminal.detail(f"{stage} {shard}: done in {seconds:.1f} s, {rejects} rejected")
+        self._stages[stage].finish(shard, rejects)
         self._show(stage)
 
-    def failed(self, stage: str) -> None:
-        """Note a shard that could not be made."""
-        self._stages[stage].failed += 1
+    def failed(self, stage: str, shard: str, rows: int) -> None:
+        """Note a shard that could not be made.
+
+        Args:
+            stage: its stage.
+            shard: its name.
+            rows: rows that would have gone into it.
+        """
+        self._stages[stage].give_up(shard, rows)
         self._show(stage)
+
+    def tick(self) -> None:
+        """Show where the work is; called a few times a second, from the thread that does the rest."""
+        if self._progress is not None:
+            for stage in self._stages:
+                self._show(stage)
+        elif time.monotonic() - self._told >= PLAIN_EVERY:
+            self._told = time.monotonic()
+            waiting = {stage: progress for stage, progress in self._stages.items() if progress.busy}
+            on_workers = {stage: progress for stage, progress in waiting.items() if progress.on_worker}
+            for stage, progress in (on_workers or waiting).items():
+                self.say(f"{stage:<13} {progress.line()}")
 
     def _show(self, stage: str) -> None:
         progress = self._stages[stage]
-        finished = progress.done + progress.failed
         if self._progress is not None:
-            self._progress.update(self._bars[stage], completed=finished, line=progress.line())
-        elif finished == progress.shards or time.monotonic() - progress.told > PLAIN_EVERY:
-            progress.told = time.monotonic()
+            self._progress.update(self._bars[stage], completed=progress.rows_done, line=progress.line())
+        elif progress.ended:
             self.say(f"{stage:<13} {progress.line()}")
-
-
-def _clock(seconds: float) -> str:
-    minutes, seconds = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}"

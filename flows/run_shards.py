@@ -12,16 +12,18 @@ again when the worker that made them dies (PrefectHQ/prefect#15442).
 import queue
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from dask.base import annotate
 from distributed import KilledWorker
+from distributed.client import ClosedClientError, FutureCancelledError
 from prefect import Task
 from prefect_dask.task_runners import DaskTaskRunner, PrefectDaskFuture
 
-from features.errors import FacetflowError
+from features.errors import FacetflowError, RunError
 from features.interruption import held_back
 from features.store.plan import ShardKey, ShardWork
 from features.store.receipts import Receipt
@@ -29,6 +31,7 @@ from features.store.runs import FailedShard
 from features.store.store import Store
 from features.types import Shard
 from flows.cluster import Capacity
+from flows.cluster_watch import watch
 from flows.progress import BuildProgress
 from flows.stages import Chain
 from tasks.embed_labels import embed_labels
@@ -112,6 +115,9 @@ class ShardRunner:
         self._lost: set[ShardKey] = set()
         self._running: dict[ShardKey, tuple[ShardWork, PrefectDaskFuture[Receipt]]] = {}
         self._finished: queue.SimpleQueue[ShardKey] = queue.SimpleQueue()
+        # What workers tell of shards that they are making.
+        self._topic = f"facetflow-{run_id}"
+        self._reports: queue.SimpleQueue[Mapping[str, Any]] = queue.SimpleQueue()
         # Dask blames all shards on a worker for its death. Only one that runs alone is surely at fault.
         self._suspects: deque[ShardWork] = deque()
         self._alone: ShardKey | None = None
@@ -129,21 +135,22 @@ class ShardRunner:
             What was made and what failed; everything made is committed.
 
         Raises:
+            RunError: the cluster is gone, or cannot go on; what was made until then is committed.
             StoreError: a commit was refused.
         """
         self._show(work)
         waiting = list(work)
         self._open = {(item.stage, item.shard) for item in work}
-        with held_back() as interruption:
+        with held_back() as interruption, self._listening():
             while waiting or self._running or self._suspects:
-                if self._alone is None:
-                    waiting = self._submit(waiting)
-                if not self._running and self._suspects:
-                    suspect = self._suspects.popleft()
-                    self._alone = (suspect.stage, suspect.shard)
-                    self._start(suspect)
-                if self._running:
-                    self._collect()
+                try:
+                    waiting = self._step(waiting)
+                except (ClosedClientError, FutureCancelledError) as error:
+                    self._commit()
+                    raise self._watch.scheduler_is_gone() from error
+                except RunError:
+                    self._commit()  # whatever became of the cluster, these are made
+                    raise
                 # A worker that has nothing to do may be waiting for what these commits free.
                 idle = len(self._running) < self._available.workers
                 late = time.monotonic() - self._committed_at > COMMIT_EVERY
@@ -151,6 +158,43 @@ class ShardRunner:
                     self._commit()
                 interruption.deliver()
         return self._outcome
+
+    def _step(self, waiting: Sequence[ShardWork]) -> list[ShardWork]:
+        """Submit what is ready, and take what is finished; return what still waits."""
+        left = list(waiting)
+        if self._alone is None:
+            left = self._submit(left)
+        if not self._running and self._suspects:
+            suspect = self._suspects.popleft()
+            self._alone = (suspect.stage, suspect.shard)
+            self._start(suspect)
+        if self._running:
+            self._collect()
+        self._show_reports()
+        self._watch.check()
+        return left
+
+    @contextmanager
+    def _listening(self) -> Iterator[None]:
+        """Hear what workers tell of their shards, and see what befalls them."""
+        client = self._runner.client
+        self._watch = watch(client, self._runner.address)
+        # Called in a thread of Dask's: it only puts a report into a queue.
+        client.subscribe_topic(self._topic, lambda event: self._reports.put(event[1]))  # type: ignore[no-untyped-call]
+        try:
+            yield
+        finally:
+            self._watch.stop()
+            if client.status == "running":
+                client.unsubscribe_topic(self._topic)  # type: ignore[no-untyped-call]
+
+    def _show_reports(self) -> None:
+        """Show what workers have told of shards that are still awaited."""
+        while not self._reports.empty():
+            report = self._reports.get()
+            if (report["stage"], report["shard"]) in self._running:
+                self._progress.reported(**report)
+        self._progress.tick()
 
     def _show(self, work: Sequence[ShardWork]) -> None:
         shards: Counter[str] = Counter()
@@ -174,7 +218,7 @@ class ShardRunner:
             if any(need in self._lost for need in item.waits_for):
                 self._lost.add((item.stage, item.shard))
                 self._outcome.blocked.append((item.stage, item.shard))
-                self._progress.failed(item.stage)
+                self._progress.failed(item.stage, item.shard, self._rows_in(item))
             elif room[on_gpu] > 0 and not any(need in self._open for need in item.waits_for):
                 room[on_gpu] -= 1
                 self._start(item)
@@ -196,6 +240,7 @@ class ShardRunner:
             fingerprint=work.fingerprint,
             versions={table: self._versions[table] for table in upstream},
             upstream={table: tuple(shards) for table, shards in upstream.items()},
+            topic=self._topic,
         )
         settings = self._chain.settings[work.stage]
         parameters: dict[str, Any] = {"job": job} | ({} if settings is None else {"settings": settings})
@@ -204,7 +249,7 @@ class ShardRunner:
         key = (work.stage, work.shard)
         self._running[key] = (work, future)
         self._started.setdefault(work.stage, time.monotonic())
-        self._progress.start(work.stage)
+        self._progress.submitted(work.stage, work.shard, self._rows_in(work))
         # Called in a thread of Dask's: it only says that there is something to take.
         future.wrapped_future.add_done_callback(lambda _: self._finished.put(key))  # type: ignore[no-untyped-call]
 
@@ -231,32 +276,37 @@ class ShardRunner:
         alone, self._alone = self._alone == key, None
         if isinstance(result, KilledWorker) and not alone:
             self._suspects.append(work)
+            self._progress.taken_back(*key)
             return
         if isinstance(result, KilledWorker):
             self._fail(work, "it killed every worker it was given to, also when it ran alone; it may need more memory")
             return
+        if isinstance(result, FutureCancelledError | ClosedClientError) and self._runner.client.status != "running":
+            raise result  # it is the scheduler that is gone
         if isinstance(result, BaseException):
             self._fail(work, _message(result))
             return
         self._outcome.wall[work.stage] = time.monotonic() - self._started[work.stage]
         self._outcome.made[work.stage] += 1
-        rejects = 0
+        rejects, seconds = 0, 0.0
         if result is None:
             # Committed before the task looked: nothing is left to commit.
             self._open.discard(key)
         else:
             self._receipts.append(result)
-            rejects = result.rejects
+            rejects, seconds = result.rejects, result.seconds
             self._outcome.rejected[work.stage] += rejects
-            self._outcome.seconds[work.stage] += result.seconds
-        self._progress.done(work.stage, self._rows_in(work), rejects)
+            self._outcome.seconds[work.stage] += seconds
+        self._progress.done(work.stage, work.shard, rejects, seconds)
 
     def _fail(self, work: ShardWork, message: str) -> None:
         self._lost.add((work.stage, work.shard))
         self._outcome.failed.append(FailedShard(work.stage, work.shard, work.fingerprint, message))
-        self._progress.failed(work.stage)
+        self._progress.failed(work.stage, work.shard, self._rows_in(work))
 
     def _commit(self) -> None:
+        if not self._receipts:
+            return
         self._versions |= self._store.commit(self._receipts, run_id=self._run_id, recipes=self._chain.recipes())
         self._open -= {(receipt.stage, receipt.shard) for receipt in self._receipts}
         self._receipts.clear()

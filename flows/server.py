@@ -19,6 +19,7 @@ from pathlib import Path
 
 from features.errors import RunError
 from flows.prefect_address import PRIVATE, answers, configured_api, shown
+from flows.terminal import Verbosity, verbosity
 
 START_TIMEOUT = 120.0
 """Seconds that a private server may take: 4 s are usual, 12 s where the database is made for the first time."""
@@ -36,6 +37,9 @@ QUIET = {
     "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE": "false",
 }
 """Environment of every process of a run: no analytics, warnings only, no second server by accident."""
+
+TALKING = {"PREFECT_LOGGING_LEVEL": "INFO", "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "INFO"}
+"""What `--verbose` sets instead: every flow and task run, and its state, is a line."""
 
 
 class OwnServer:
@@ -139,7 +143,7 @@ def prefect_api() -> Iterator[OwnServer | None]:
     Raises:
         RunError: the configured server does not answer.
     """
-    for name, value in QUIET.items():
+    for name, value in (QUIET | (TALKING if verbosity() >= Verbosity.VERBOSE else {})).items():
         os.environ.setdefault(name, value)
     if url := configured_api():
         if not answers(url, timeout=5.0):

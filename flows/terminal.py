@@ -10,7 +10,10 @@ With `--json` standard output holds JSON and nothing else, so that it can be rea
 """
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import IntEnum
+from functools import partial
 from typing import Any
 
 import click
@@ -25,6 +28,7 @@ class Verbosity(IntEnum):
 
 
 _verbosity = Verbosity.NORMAL
+_write: Callable[[str], object] = partial(click.echo, err=True)
 
 
 def verbosity() -> Verbosity:
@@ -38,21 +42,36 @@ def set_verbosity(level: Verbosity) -> None:
     _verbosity = level
 
 
+@contextmanager
+def written_by(write: Callable[[str], object]) -> Iterator[None]:
+    """Let a display that redraws itself, such as bars, write all lines that come meanwhile, so that it stays whole.
+
+    Args:
+        write: is given each line.
+    """
+    global _write  # noqa: PLW0603 (a terminal has one display)
+    before, _write = _write, write
+    try:
+        yield
+    finally:
+        _write = before
+
+
 def warn(text: str) -> None:
     """Write a line that a user must not miss."""
-    click.echo(text, err=True)
+    _write(text)
 
 
 def say(text: str) -> None:
     """Write a line about what is going on."""
     if _verbosity >= Verbosity.NORMAL:
-        click.echo(text, err=True)
+        _write(text)
 
 
 def detail(text: str) -> None:
     """Write a line that only helps to find out what went wrong."""
     if _verbosity >= Verbosity.VERBOSE:
-        click.echo(text, err=True)
+        _write(text)
 
 
 def write_json(value: Any, *, indent: int | None = 2) -> None:

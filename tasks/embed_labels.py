@@ -5,6 +5,7 @@ from prefect import task
 from features.parsers import stages
 from features.parsers.label_vectors import load
 from features.parsers.settings import LabelVectorSettings
+from features.rows import OnRows
 from features.stages import StageOutput
 from features.store.receipts import Receipt
 from tasks.shard import TASK, Inputs, ShardJob, make_shard
@@ -19,8 +20,8 @@ def embed_labels(job: ShardJob, settings: LabelVectorSettings) -> Receipt | None
         settings: where vectors come from.
     """
 
-    def compute(inputs: Inputs) -> tuple[StageOutput, None]:
+    def compute(inputs: Inputs, on_rows: OnRows) -> tuple[StageOutput, None]:
         # Rows are words, so they do not come out one for each graph.
-        return stages.embed_labels(inputs.read("amr"), load(settings)), None
+        return stages.embed_labels(inputs.read("amr"), load(settings), on_rows), None
 
     return make_shard(job, compute)

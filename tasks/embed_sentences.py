@@ -5,6 +5,7 @@ from prefect import task
 from features.parsers import stages
 from features.parsers.sentence_encoder import load
 from features.parsers.settings import EmbeddingSettings
+from features.rows import OnRows
 from features.stages import StageOutput
 from features.store.receipts import Receipt
 from tasks.shard import TASK, Inputs, ShardJob, make_shard
@@ -19,8 +20,8 @@ def embed_sentences(job: ShardJob, settings: EmbeddingSettings) -> Receipt | Non
         settings: which encoder.
     """
 
-    def compute(inputs: Inputs) -> tuple[StageOutput, int]:
+    def compute(inputs: Inputs, on_rows: OnRows) -> tuple[StageOutput, int]:
         sentences = inputs.read("sentences")
-        return stages.embed_sentences(sentences, load(settings)), sentences.height
+        return stages.embed_sentences(sentences, load(settings), on_rows), sentences.height
 
     return make_shard(job, compute)

@@ -7,6 +7,7 @@ from features.metrics.items import TABLES
 from features.metrics.label_vectors import words_of
 from features.metrics.own_files import OwnMetrics
 from features.metrics.stage import measure_shard
+from features.rows import OnRows
 from features.stages import StageOutput
 from features.store.receipts import Receipt
 from tasks.shard import TASK, Inputs, ShardJob, make_shard
@@ -23,7 +24,7 @@ def measure_pairs(job: ShardJob, settings: OwnMetrics = _NONE) -> Receipt | None
         settings: metrics of the project's own.
     """
 
-    def compute(inputs: Inputs) -> tuple[StageOutput, int]:
+    def compute(inputs: Inputs, on_rows: OnRows) -> tuple[StageOutput, int]:
         pairs = inputs.read("pairs")
         sentences = pl.concat([pairs["sentence_a"], pairs["sentence_b"]]).unique()
         # A sentence shard is shared by many pair shards: only the graphs of these pairs are read.
@@ -34,7 +35,7 @@ def measure_pairs(job: ShardJob, settings: OwnMetrics = _NONE) -> Receipt | None
         vectors = inputs.read("label_vectors", pl.col("label").is_in(words.implode())).unique("label")
         own = settings.load()
         tables = {name: inputs.read(name, of_these) for name in {TABLES[metric.reads] for metric in own} - {"amr"}}
-        return measure_shard(pairs, amr, vectors, own, tables), pairs.height
+        return measure_shard(pairs, amr, vectors, own, tables, on_rows), pairs.height
 
     return make_shard(job, compute)
 

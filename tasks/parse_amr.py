@@ -5,6 +5,7 @@ from prefect import task
 from features.parsers import stages
 from features.parsers.amr import load
 from features.parsers.settings import AmrSettings
+from features.rows import OnRows
 from features.stages import StageOutput
 from features.store.receipts import Receipt
 from tasks.shard import TASK, Inputs, ShardJob, make_shard
@@ -19,8 +20,8 @@ def parse_amr(job: ShardJob, settings: AmrSettings) -> Receipt | None:
         settings: which parser.
     """
 
-    def compute(inputs: Inputs) -> tuple[StageOutput, int]:
+    def compute(inputs: Inputs, on_rows: OnRows) -> tuple[StageOutput, int]:
         sentences = inputs.read("sentences")
-        return stages.parse_amr(sentences, load(settings)), sentences.height
+        return stages.parse_amr(sentences, load(settings), on_rows), sentences.height
 
     return make_shard(job, compute)

@@ -5,6 +5,7 @@ from prefect import task
 from features.parsers import stages
 from features.parsers.dependencies import load
 from features.parsers.settings import DependencySettings
+from features.rows import OnRows
 from features.stages import StageOutput
 from features.store.receipts import Receipt
 from tasks.shard import TASK, Inputs, ShardJob, make_shard
@@ -19,8 +20,8 @@ def parse_dependencies(job: ShardJob, settings: DependencySettings) -> Receipt |
         settings: which pipeline.
     """
 
-    def compute(inputs: Inputs) -> tuple[StageOutput, int]:
+    def compute(inputs: Inputs, on_rows: OnRows) -> tuple[StageOutput, int]:
         sentences = inputs.read("sentences")
-        return stages.parse_dependencies(sentences, load(settings)), sentences.height
+        return stages.parse_dependencies(sentences, load(settings), on_rows), sentences.height
 
     return make_shard(job, compute)

@@ -5,6 +5,7 @@ from prefect import task
 from features.parsers import stages
 from features.parsers.settings import SrlSettings
 from features.parsers.srl.parser import load
+from features.rows import OnRows
 from features.stages import StageOutput
 from features.store.receipts import Receipt
 from tasks.shard import TASK, Inputs, ShardJob, make_shard
@@ -19,8 +20,8 @@ def parse_srl(job: ShardJob, settings: SrlSettings) -> Receipt | None:
         settings: which tagger.
     """
 
-    def compute(inputs: Inputs) -> tuple[StageOutput, int]:
+    def compute(inputs: Inputs, on_rows: OnRows) -> tuple[StageOutput, int]:
         sentences = inputs.read("sentences")
-        return stages.parse_srl(sentences, load(settings)), sentences.height
+        return stages.parse_srl(sentences, load(settings), on_rows), sentences.height
 
     return make_shard(job, compute)

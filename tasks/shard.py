@@ -3,8 +3,10 @@
 ShardJob ──> is it committed by now? ── yes ──> None
                 │ no
                 └──> read ──> stage function ──> write_shard ──> Receipt
+                                    └── on_rows ──> whoever watches the build
 """
 
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,10 +16,12 @@ from typing import Any
 import polars as pl
 from prefect.cache_policies import NO_CACHE
 
+from features.rows import OnRows
 from features.stages import StageOutput
 from features.store.receipts import Receipt
 from features.store.store import Store
 from features.types import Fingerprint, Shard
+from tasks.reporting import reporter
 
 TASK: dict[str, Any] = {
     # The commit of the table is the truth; a result that Prefect keeps would be a second one.
@@ -39,6 +43,7 @@ class ShardJob:
         fingerprint: what it will be.
         versions: table → version to read, for every table that it reads.
         upstream: table → shards to read.
+        topic: of Dask, under which the worker tells how far it is; empty for nobody.
     """
 
     store: Path
@@ -47,6 +52,7 @@ class ShardJob:
     fingerprint: Fingerprint
     versions: Mapping[str, int] = field(default_factory=dict)
     upstream: Mapping[str, tuple[Shard, ...]] = field(default_factory=dict)
+    topic: str = ""
 
 
 class Inputs:
@@ -69,23 +75,33 @@ class Inputs:
         return self._store.scan(table, version, shards).filter(where).collect()
 
 
-def make_shard(job: ShardJob, compute: Callable[[Inputs], tuple[StageOutput, int | None]]) -> Receipt | None:
-    """Make one shard.
+_ONE_AT_A_TIME = threading.Lock()
+"""Models are not made to be shared by threads, and libraries not to be imported by two at once.
+
+A worker of a local cluster has one thread; one that somebody else started may have several.
+"""
+
+
+def make_shard(job: ShardJob, compute: Callable[[Inputs, OnRows], tuple[StageOutput, int | None]]) -> Receipt | None:
+    """Make one shard; a process makes one at a time.
 
     Args:
         job: what to make.
-        compute: reads the inputs and returns rows and rejects, with the number of rows that went in where each must
-            come out again.
+        compute: reads the inputs, loads a model, and returns rows and rejects, with the number of rows that went in
+            where each must come out again; it tells a function how many rows are done.
 
     Returns:
         The receipt, or None when the shard is committed already: after the death of a worker Dask runs tasks again
         whose receipts have long been read.
     """
-    started = time.perf_counter()
-    store = Store.open(job.store)
-    committed = store.committed(job.stage).get(job.shard)
-    if committed is not None and committed.fingerprint == job.fingerprint:
-        return None
-    output, expected = compute(Inputs(store, job))
-    seconds = time.perf_counter() - started
-    return store.write_shard(job.stage, job.shard, job.fingerprint, output, expected=expected, seconds=seconds)
+    with _ONE_AT_A_TIME:
+        started = time.perf_counter()
+        on_rows = reporter(job.topic, job.stage, job.shard)
+        on_rows(0, 0)
+        store = Store.open(job.store)
+        committed = store.committed(job.stage).get(job.shard)
+        if committed is not None and committed.fingerprint == job.fingerprint:
+            return None
+        output, expected = compute(Inputs(store, job), on_rows)
+        seconds = time.perf_counter() - started
+        return store.write_shard(job.stage, job.shard, job.fingerprint, output, expected=expected, seconds=seconds)

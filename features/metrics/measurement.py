@@ -11,6 +11,7 @@ from features.graphs.batch import GraphBatch
 from features.metrics.label_vectors import LabelVectors
 from features.metrics.metric import Comparison
 from features.metrics.registry import METRICS
+from features.rows import OnRows, ignore_rows
 from features.store.schemas import LABEL_VECTORS
 
 ALGORITHM_VERSION = "1"
@@ -50,16 +51,22 @@ def warm_up() -> None:
     measure(graphs, graphs, LabelVectors.from_rows(pl.DataFrame(schema=LABEL_VECTORS)))
 
 
-def compare(pairs: Comparison, metrics: Sequence[str] | None = None) -> pl.DataFrame:
+def compare(pairs: Comparison, metrics: Sequence[str] | None = None, on_rows: OnRows = ignore_rows) -> pl.DataFrame:
     """Measure pairs of graphs of one batch; see `measure`.
 
-    Some thousand pairs at a time, so that what is computed on the way does not grow with their number.
+    Some thousand pairs at a time, so that what is computed on the way does not grow with their number; after each time
+    `on_rows` is told how many are done.
     """
     names = list(METRICS) if metrics is None else list(metrics)
     unknown = [name for name in names if name not in METRICS]
     if unknown:
         raise SettingsError(f"there is no metric {unknown[0]!r}; choose from {', '.join(METRICS)}")
-    return pl.concat([_compare(part, names) for part in pairs.parts(PAIRS_AT_ONCE)])
+    measured: list[pl.DataFrame] = []
+    on_rows(0, len(pairs))
+    for part in pairs.parts(PAIRS_AT_ONCE):
+        measured.append(_compare(part, names))
+        on_rows(sum(map(len, measured)), len(pairs))
+    return pl.concat(measured)
 
 
 def _compare(pairs: Comparison, names: Sequence[str]) -> pl.DataFrame:

@@ -9,6 +9,7 @@ import polars as pl
 from features.errors import InputError, RowError, SettingsError
 from features.metrics.items import Reads
 from features.metrics.own import OwnMetric
+from features.rows import OnRows, ignore_rows
 from features.types import RejectCode
 
 _CHECKED = 16  # pairs of a shard whose value is compared with that of the other order
@@ -55,7 +56,7 @@ def check_reads(metrics: Sequence[OwnMetric], available: Collection[str], where:
 
 
 def measure_own(
-    metrics: Sequence[OwnMetric], items: Items, pairs: Sequence[tuple[str, str]]
+    metrics: Sequence[OwnMetric], items: Items, pairs: Sequence[tuple[str, str]], on_rows: OnRows = ignore_rows
 ) -> tuple[pl.DataFrame, list[Failure]]:
     """Measure pairs of sentences.
 
@@ -63,6 +64,7 @@ def measure_own(
         metrics: the metrics.
         items: what they read.
         pairs: ids of both sentences of each pair.
+        on_rows: is told how many values are done, of one for each pair and metric.
 
     Returns:
         One row a pair with a float64 column for each metric, null where it failed; and why, by metric and pair.
@@ -72,9 +74,10 @@ def measure_own(
     """
     columns: dict[str, list[float | None]] = {}
     failures: list[Failure] = []
-    for metric in metrics:
+    for number, metric in enumerate(metrics):
         values = columns[metric.name] = []
         for position, pair in enumerate(pairs):
+            on_rows(number * len(pairs) + position, len(metrics) * len(pairs))
             try:
                 values.append(_score(metric, items[metric.reads], *pair, check=position < _CHECKED))
             except RowError as error:

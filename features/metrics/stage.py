@@ -12,6 +12,7 @@ from features.metrics.measurement import compare
 from features.metrics.metric import Comparison
 from features.metrics.own import OwnMetric
 from features.metrics.own_measurement import measure_own
+from features.rows import OnRows, ignore_rows
 from features.stages import Reject, StageOutput, rejects_frame
 from features.store.schemas import METRICS
 from features.types import RejectCode
@@ -23,6 +24,7 @@ def measure_shard(
     label_vectors: pl.DataFrame,
     own: Sequence[OwnMetric] = (),
     tables: Mapping[str, pl.DataFrame] | None = None,
+    on_rows: OnRows = ignore_rows,
 ) -> StageOutput:
     """Measure the pairs of a shard with all metrics.
 
@@ -32,6 +34,7 @@ def measure_shard(
         label_vectors: rows of `LABEL_VECTORS`.
         own: metrics of the project's own; each becomes one more column.
         tables: rows of the further tables that these read, by name.
+        on_rows: is told how many of the pairs are done.
 
     Returns:
         Rows of `METRICS` in the order of the pairs; a reject `MISSING_PARSE` for each pair that lacks what a metric
@@ -69,12 +72,23 @@ def measure_shard(
         complete["second"].to_numpy().astype(np.int64),
         LabelVectors.from_rows(label_vectors),
     )
-    rows = compare(comparison).select(complete["pair_id"], pl.all()).cast(pl.Schema(METRICS))
+    # Each metric of the project's own goes over all pairs once more.
+    n, passes = complete.height, 1 + len(own)
+    rows = (
+        compare(comparison, on_rows=lambda done, _: on_rows(done, passes * n))
+        .select(complete["pair_id"], pl.all())
+        .cast(pl.Schema(METRICS))
+    )
     rejects = _missing(placed)
     if own:
         read = {"amr": graphs, **(tables or {})}
         items = {reads: items_of(reads, read[TABLES[reads]]) for reads in {metric.reads for metric in own}}
-        columns, failures = measure_own(own, items, complete.select("sentence_a", "sentence_b").rows())
+        columns, failures = measure_own(
+            own,
+            items,
+            complete.select("sentence_a", "sentence_b").rows(),
+            on_rows=lambda done, _: on_rows(n + done, passes * n),
+        )
         # A row has every metric or is none: of several failures of a pair the first is told.
         failed = {failure.pair: failure for failure in reversed(failures)}
         rejects += [

@@ -19,6 +19,7 @@ from features.models import locate, stamp
 from features.parsers.bank import BankParser
 from features.parsers.embedded.amr_parser import load_embedded, model_folder
 from features.parsers.settings import AmrSettings
+from features.rows import OnRows, ignore_rows
 from features.stages import Reject
 
 
@@ -33,8 +34,10 @@ class AmrParser(Protocol):
     def max_words(self) -> int:
         """Longer sentences are rejected before they are parsed."""
 
-    def parse(self, sentence_ids: Sequence[str], texts: Sequence[str]) -> list[str | Reject]:
-        """Return for each sentence, in order, its graph in PENMAN, or why there is none."""
+    def parse(
+        self, sentence_ids: Sequence[str], texts: Sequence[str], on_rows: OnRows = ignore_rows
+    ) -> list[str | Reject]:
+        """Return for each sentence, in order, its graph in PENMAN, or why there is none; tell how many are done."""
 
     def shard_digest(self, sentence_ids: Sequence[str]) -> str:
         """Return a hash of what the graphs of these sentences depend on beside text and recipe; empty for none."""

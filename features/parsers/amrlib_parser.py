@@ -17,6 +17,7 @@ from features.graphs.graph import decode
 from features.models import locate
 from features.parsers.devices import hide_progress_bars, resolve_device, use_threads
 from features.parsers.settings import AmrSettings
+from features.rows import OnRows, ignore_rows
 from features.stages import Reject
 from features.types import RejectCode
 
@@ -46,7 +47,9 @@ class AmrlibParser:
         self.name = parser_name(settings)
         self.max_words = settings.max_words
 
-    def parse(self, sentence_ids: Sequence[str], texts: Sequence[str]) -> list[str | Reject]:
+    def parse(
+        self, sentence_ids: Sequence[str], texts: Sequence[str], on_rows: OnRows = ignore_rows
+    ) -> list[str | Reject]:
         """Return for each sentence its graph, or a reject.
 
         A sentence that the model would have to cut is rejected as `sentence_too_long`: half a sentence has another
@@ -60,11 +63,14 @@ class AmrlibParser:
                 f"the parser {self.name!r} would cut {texts[position][:60]!r}...",
             )
         waiting = sorted((i for i, done in enumerate(results) if done is None), key=lambda i: -len(texts[i]))
+        rejected = len(texts) - len(waiting)
+        on_rows(rejected, len(texts))
         for start in range(0, len(waiting), self._settings.batch_size):
             batch = waiting[start : start + self._settings.batch_size]
             graphs = self._parse_batch([texts[i] for i in batch])
             for position, graph in zip(batch, graphs, strict=True):
                 results[position] = _checked(sentence_ids[position], texts[position], graph)
+            on_rows(rejected + start + len(batch), len(texts))
         return [result for result in results if result is not None]
 
     def shard_digest(self, sentence_ids: Sequence[str]) -> str:

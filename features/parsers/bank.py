@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from features.errors import InputError
 from features.graphs.penman_files import read_blocks
 from features.models.files import file_sha256
+from features.rows import OnRows, ignore_rows
 from features.sentences import sentence_id
 from features.stages import Reject
 from features.types import RejectCode
@@ -133,9 +134,12 @@ class BankParser:
         self._table = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
         self._ids = _fixed_bytes(self._table.column("sentence_id"), _ID_BYTES)  # sorted, (n,)
 
-    def parse(self, sentence_ids: Sequence[str], texts: Sequence[str]) -> list[str | Reject]:
+    def parse(
+        self, sentence_ids: Sequence[str], texts: Sequence[str], on_rows: OnRows = ignore_rows
+    ) -> list[str | Reject]:
         """Return for each sentence its graph, or a reject: `no_graph`, or what is wrong with its block."""
         rows = self._rows(sentence_ids)
+        on_rows(0, len(texts))
         entries = iter(self._table.select(["penman", "code", "message"]).take(rows[rows >= 0]).to_pylist())
         results: list[str | Reject] = []
         for identity, text, row in zip(sentence_ids, texts, rows, strict=True):
@@ -146,6 +150,7 @@ class BankParser:
                 results.append(Reject(identity, RejectCode(entry["code"]), entry["message"]))
             else:
                 results.append(entry["penman"])
+            on_rows(len(results), len(texts))
         return results
 
     def shard_digest(self, sentence_ids: Sequence[str]) -> str:

@@ -20,6 +20,7 @@ def in_batches(
     size: Callable[[Item], int],
     batch_size: int,
     pool: ThreadPoolExecutor | None = None,
+    on_items: Callable[[int], None] = lambda _: None,
 ) -> list[Result]:
     """Return what `work` makes of each item, in the order of the items.
 
@@ -29,6 +30,7 @@ def in_batches(
         size: of an item; those of like size share a batch, so that little is padded.
         batch_size: items a batch.
         pool: threads that take a batch each; the calling thread takes all when None.
+        on_items: is told, in the calling thread, how many items are done.
     """
     # The largest first: no thread is left with a long batch at the end.
     order = sorted(range(len(items)), key=lambda position: -size(items[position]))
@@ -37,6 +39,7 @@ def in_batches(
     results: dict[int, Result] = {}
     for batch, made in zip(batches, found, strict=True):
         results.update(zip(batch, made, strict=True))
+        on_items(len(results))
     return [results[position] for position in range(len(items))]
 
 

@@ -17,13 +17,14 @@ from features.models import stamp
 from features.parsers.sentence_encoder import SentenceEncoder
 from features.parsers.sentence_encoder import load as load_encoder
 from features.parsers.settings import EmbeddingSettings, LabelVectorSettings
+from features.rows import OnRows, ignore_rows
 
 
 class WordVectors(Protocol):
     """Anything that knows the vectors of words."""
 
-    def look_up(self, words: Sequence[str]) -> tuple[list[str], NDArray[np.float32]]:
-        """Return the words that have a vector, and their vectors, (n, d) float32 of unit length."""
+    def look_up(self, words: Sequence[str], on_rows: OnRows = ignore_rows) -> tuple[list[str], NDArray[np.float32]]:
+        """Return the words that have a vector, and their vectors, (n, d) float32 of unit length; tell progress."""
 
 
 class EncodedWords:
@@ -32,9 +33,9 @@ class EncodedWords:
     def __init__(self, encoder: SentenceEncoder) -> None:
         self._encoder = encoder
 
-    def look_up(self, words: Sequence[str]) -> tuple[list[str], NDArray[np.float32]]:
+    def look_up(self, words: Sequence[str], on_rows: OnRows = ignore_rows) -> tuple[list[str], NDArray[np.float32]]:
         """Return all words, and their vectors, (n, d) float32 of unit length."""
-        return list(words), self._encoder.encode_words(words)
+        return list(words), self._encoder.encode_words(words, on_rows)
 
 
 class TextVectors:
@@ -48,8 +49,9 @@ class TextVectors:
     def __init__(self, path: Path) -> None:
         self._rows, self._matrix = _read(path)
 
-    def look_up(self, words: Sequence[str]) -> tuple[list[str], NDArray[np.float32]]:
+    def look_up(self, words: Sequence[str], on_rows: OnRows = ignore_rows) -> tuple[list[str], NDArray[np.float32]]:
         """Return the words that the file has, and their vectors, (n, d) float32 of unit length."""
+        on_rows(0, len(words))
         known = [word for word in words if word in self._rows]
         return known, self._matrix[[self._rows[word] for word in known]]
 

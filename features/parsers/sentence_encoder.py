@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from features.errors import ModelError
 from features.models import locate, stamp
 from features.parsers.devices import hide_progress_bars, resolve_device, use_threads
 from features.parsers.settings import EmbeddingSettings
+from features.rows import OnRows, ignore_rows
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -39,28 +40,51 @@ class SentenceEncoder:
         """Length of a vector."""
         return int(self._model.get_embedding_dimension() or 0)
 
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], on_rows: OnRows = ignore_rows) -> NDArray[np.float32]:
         """Return the embeddings of sentences, (n, d) float32 of unit length; batches are sorted by length.
 
         The model cuts a sentence after its own longest input, as it did when it was trained.
+
+        Args:
+            texts: the sentences.
+            on_rows: is told how many of them are done.
         """
         if not texts:
             return np.empty((0, self.dimension), np.float32)
-        vectors = self._model.encode(
-            list(texts),
-            batch_size=self._batch_size,
-            normalize_embeddings=True,
-            convert_to_numpy=True,
-            show_progress_bar=False,
-        )
+        done = 0
+
+        def count(_model: Any, _features: Any, output: Any) -> None:
+            nonlocal done
+            done += len(output["sentence_embedding"])
+            on_rows(done, len(texts))
+
+        on_rows(0, len(texts))
+        # The library sorts and batches by itself; what it passes through the model tells how far it is.
+        hook = self._model.register_forward_hook(count)
+        try:
+            vectors = self._model.encode(
+                list(texts),
+                batch_size=self._batch_size,
+                normalize_embeddings=True,
+                convert_to_numpy=True,
+                show_progress_bar=False,
+            )
+        finally:
+            hook.remove()
         return np.asarray(vectors, np.float32)
 
-    def encode_words(self, words: Sequence[str]) -> NDArray[np.float32]:
+    def encode_words(self, words: Sequence[str], on_rows: OnRows = ignore_rows) -> NDArray[np.float32]:
         """Return the embeddings of words, (n, d) float32 of unit length; a word's vector does not depend on the others.
 
         Padding and the size of a batch change the last bits of a result. Words of equal length in tokens go together,
         in batches of one size, filled up with a repeated word, so a word has the same vector in every shard.
+
+        Args:
+            words: the words.
+            on_rows: is told how many of them are done.
         """
+        on_rows(0, len(words))
+        done = 0
         groups: dict[int, list[int]] = defaultdict(list)
         for position, word in enumerate(words):
             groups[len(self._model.tokenizer(word)["input_ids"])].append(position)
@@ -77,6 +101,8 @@ class SentenceEncoder:
                     show_progress_bar=False,
                 )
                 vectors[batch] = encoded[: len(batch)]
+                done += len(batch)
+                on_rows(done, len(words))
         return vectors
 
 

@@ -12,6 +12,7 @@ from features.parsers.dependencies import DependencyParser
 from features.parsers.label_vectors import WordVectors
 from features.parsers.sentence_encoder import SentenceEncoder
 from features.parsers.srl.parser import SrlParser
+from features.rows import OnRows, ignore_rows
 from features.stages import Reject, StageOutput, rejects_frame
 from features.store.schemas import DEPENDENCIES, EMBEDDINGS, LABEL_VECTORS, SRL
 from features.types import RejectCode
@@ -20,55 +21,59 @@ ALGORITHM_VERSION = "1"
 """Raised when a change of code changes the rows of one of these stages."""
 
 
-def parse_amr(sentences: pl.DataFrame, parser: AmrParser) -> StageOutput:
+def parse_amr(sentences: pl.DataFrame, parser: AmrParser, on_rows: OnRows = ignore_rows) -> StageOutput:
     """Give each sentence its AMR graph.
 
     Args:
         sentences: rows of `SENTENCES`.
         parser: see `features.parsers.amr.load`.
+        on_rows: is told how many of the sentences are done.
 
     Returns:
         Rows of `AMR`; rejects for sentences that are too long, have no graph or one that is not well formed.
     """
     ids, texts, rejects = _admit(sentences, parser.max_words)
-    results = parser.parse(ids, texts)
+    results = parser.parse(ids, texts, on_rows)
     rejects += [result for result in results if isinstance(result, Reject)]
     parsed = [(identity, result) for identity, result in zip(ids, results, strict=True) if isinstance(result, str)]
     encoded = encode([identity for identity, _ in parsed], [penman for _, penman in parsed], parser.name)
     return StageOutput(encoded.rows, pl.concat([rejects_frame(rejects), encoded.rejects]))
 
 
-def parse_dependencies(sentences: pl.DataFrame, parser: DependencyParser) -> StageOutput:
+def parse_dependencies(sentences: pl.DataFrame, parser: DependencyParser, on_rows: OnRows = ignore_rows) -> StageOutput:
     """Give each sentence its dependency tree.
 
     Args:
         sentences: rows of `SENTENCES`.
         parser: see `features.parsers.dependencies.load`.
+        on_rows: is told how many of the sentences are done.
 
     Returns:
         Rows of `DEPENDENCIES`; rejects for sentences that are too long.
     """
     ids, texts, rejects = _admit(sentences, parser.max_words)
-    rows = [
-        {"sentence_id": identity, "parser": parser.name, **tree}
-        for identity, tree in zip(ids, parser.parse(texts), strict=True)
-    ]
+    on_rows(0, len(ids))
+    rows = []
+    for identity, tree in zip(ids, parser.parse(texts), strict=True):
+        rows.append({"sentence_id": identity, "parser": parser.name, **tree})
+        on_rows(len(rows), len(ids))
     return StageOutput(pl.DataFrame(rows, schema=DEPENDENCIES), rejects_frame(rejects))
 
 
-def parse_srl(sentences: pl.DataFrame, parser: SrlParser) -> StageOutput:
+def parse_srl(sentences: pl.DataFrame, parser: SrlParser, on_rows: OnRows = ignore_rows) -> StageOutput:
     """Give each sentence its semantic roles.
 
     Args:
         sentences: rows of `SENTENCES`.
         parser: see `features.parsers.srl.parser.load`.
+        on_rows: is told how many of the sentences are done.
 
     Returns:
         Rows of `SRL`; rejects for sentences that are too long. A sentence without a predicate has a row without frames.
     """
     ids, texts, rejects = _admit(sentences, parser.max_words)
     rows = []
-    for identity, result in zip(ids, parser.parse(ids, texts), strict=True):
+    for identity, result in zip(ids, parser.parse(ids, texts, on_rows), strict=True):
         if isinstance(result, Reject):
             rejects.append(result)
             continue
@@ -86,27 +91,29 @@ def parse_srl(sentences: pl.DataFrame, parser: SrlParser) -> StageOutput:
     return StageOutput(pl.DataFrame(rows, schema=SRL), rejects_frame(rejects))
 
 
-def embed_sentences(sentences: pl.DataFrame, encoder: SentenceEncoder) -> StageOutput:
+def embed_sentences(sentences: pl.DataFrame, encoder: SentenceEncoder, on_rows: OnRows = ignore_rows) -> StageOutput:
     """Give each sentence its embedding by the teacher.
 
     Args:
         sentences: rows of `SENTENCES`.
         encoder: see `features.parsers.sentence_encoder.load`.
+        on_rows: is told how many of the sentences are done.
 
     Returns:
         Rows of `EMBEDDINGS`; rejects for sentences that are too long.
     """
     ids, texts, rejects = _admit(sentences, encoder.max_words)
-    rows = pl.DataFrame({"sentence_id": ids, "vector": _lists(encoder.encode(texts))}, schema=EMBEDDINGS)
+    rows = pl.DataFrame({"sentence_id": ids, "vector": _lists(encoder.encode(texts, on_rows))}, schema=EMBEDDINGS)
     return StageOutput(rows, rejects_frame(rejects))
 
 
-def embed_labels(amr: pl.DataFrame, vectors: WordVectors) -> StageOutput:
+def embed_labels(amr: pl.DataFrame, vectors: WordVectors, on_rows: OnRows = ignore_rows) -> StageOutput:
     """Give each word of the labels of a shard's graphs its vector.
 
     Args:
         amr: rows of `AMR`.
         vectors: see `features.parsers.label_vectors.load`.
+        on_rows: is told how many of the words are done.
 
     Returns:
         Rows of `LABEL_VECTORS`, sorted by word. A word without a vector has no row: the metrics draw one for it,
@@ -115,7 +122,7 @@ def embed_labels(amr: pl.DataFrame, vectors: WordVectors) -> StageOutput:
     from features.metrics.label_vectors import words_of  # here, so that parsing does not load what compiles the metrics
 
     words = sorted(words_of(_distinct(amr, ("concepts", "attribute_values"))))
-    known, matrix = vectors.look_up(words)
+    known, matrix = vectors.look_up(words, on_rows)
     return StageOutput(pl.DataFrame({"label": known, "vector": _lists(matrix)}, schema=LABEL_VECTORS))
 
 

@@ -16,6 +16,12 @@ def build(project: Path, dask_address: str | None) -> int:
     """
     from flows.local_run import run_flow
     from flows.project import load
+    from flows.worker_start import get_ready
 
-    record = run_flow("build_features", lambda: load(project), project_file=project, dask_address=dask_address)
+    record = run_flow(
+        "build_features",
+        lambda: get_ready(load(project), dask_address),
+        project_file=project,
+        dask_address=dask_address,
+    )
     return 0 if record.state == "done" else 2

@@ -13,10 +13,11 @@ def retry(project: Path, dask_address: str | None, *, failed: bool) -> int:
     """Run the failed shards of all stages again, without reading the corpora, and publish a release."""
     from flows.local_run import run_flow
     from flows.project import load
+    from flows.worker_start import get_ready
 
     record = run_flow(
         "build_features",
-        lambda: load(project),
+        lambda: get_ready(load(project), dask_address),
         project_file=project,
         dask_address=dask_address,
         only_failed=failed,

@@ -219,7 +219,9 @@ def workers() -> Callable[[int], list[psutil.Process]]:
         found = []
         for child in psutil.Process(flow).children(recursive=True):
             try:
-                if any("spawn_main" in word for word in child.cmdline()):
+                command = " ".join(child.cmdline())
+                # Copies of the fork server have its command line; only they are not the flow's own children.
+                if "spawn_main" in command or ("forkserver" in command and child.ppid() != flow):
                     found.append(child)
             except psutil.NoSuchProcess:
                 continue

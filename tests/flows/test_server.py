@@ -12,6 +12,7 @@ import pytest
 
 from features.errors import RunError
 from flows.server import OwnServer, prefect_api
+from flows.terminal import Verbosity, set_verbosity
 
 CODE = """
 import os, sys
@@ -54,6 +55,18 @@ def test_an_existing_api_is_used(server, monkeypatch):
         assert started is None
         assert os.environ["PREFECT_API_URL"] == server.url
     assert os.environ["PREFECT_API_URL"] == server.url
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("level", "logged"), [(Verbosity.NORMAL, "WARNING"), (Verbosity.VERBOSE, "INFO")])
+def test_prefect_says_what_it_does_with_verbose_only(server, monkeypatch, level, logged):
+    monkeypatch.setattr(os, "environ", {"PREFECT_API_URL": server.url})
+    set_verbosity(level)
+    try:
+        with prefect_api():
+            assert os.environ["PREFECT_LOGGING_LEVEL"] == logged
+    finally:
+        set_verbosity(Verbosity.NORMAL)
 
 
 def test_an_api_that_does_not_answer_is_named(monkeypatch):

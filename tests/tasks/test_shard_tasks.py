@@ -1,11 +1,13 @@
 """Each task as a plain call: reads the pinned input, writes one shard, looks first whether it is there already."""
 
 import pickle
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
 import pytest
 
-from features.errors import InputError
+from features.errors import InputError, StoreError
 from features.parsers.bank import build_bank
 from features.parsers.settings import AmrSettings, LabelVectorSettings
 from features.sentences import pair_id, sentence_id
@@ -13,10 +15,11 @@ from features.stages import StageOutput
 from features.store.fingerprints import Recipe, fingerprint
 from features.store.schemas import PAIRS, SENTENCES
 from features.store.store import Store
+from tasks import reporting
 from tasks.embed_labels import embed_labels
 from tasks.measure_pairs import measure_pairs
 from tasks.parse_amr import parse_amr
-from tasks.shard import ShardJob
+from tasks.shard import ShardJob, make_shard
 
 GRAPHS = {
     "A cat sleeps .": "(s / sleep-01 :ARG0 (c / cat))",
@@ -148,3 +151,47 @@ def test_an_error_of_a_stage_is_not_swallowed(store, tmp_path):
     with pytest.raises(InputError, match=r"none\.arrow"):
         parse_amr.fn(job(store, "amr", FIRST, sentences=(FIRST,)), missing)
     assert not store.committed("amr")
+
+
+def test_a_process_makes_one_shard_at_a_time_whatever_its_threads(store):
+    running, most = [], []
+
+    def compute(inputs, on_rows):
+        running.append(1)
+        most.append(len(running))
+        time.sleep(0.1)
+        running.pop()
+        return StageOutput(inputs.read("sentences").select("sentence_id").clear()), None
+
+    jobs = [job(store, "amr", shard, sentences=(shard,)) for shard in (FIRST, SECOND)]
+    with ThreadPoolExecutor(2) as threads:
+        for made in [threads.submit(make_shard, work, compute) for work in jobs]:
+            with pytest.raises(StoreError):  # these rows have no columns of graphs; what counts is when they were made
+                made.result()
+    assert most == [1, 1]
+
+
+def test_a_shard_tells_how_far_it_is(store, amr, monkeypatch):
+    told = []
+    monkeypatch.setattr("tasks.shard.reporter", lambda *_: lambda done, total: told.append((done, total)))
+    parse_amr.fn(job(store, "amr", FIRST, sentences=(FIRST,)), amr)
+    assert told == [(0, 0), (0, 2), (1, 2), (2, 2)]
+
+
+def test_reports_are_rare_and_cannot_fail_a_shard(monkeypatch):
+    sent = []
+
+    class Worker:
+        name = "worker-0"
+
+        def log_event(self, topic, message):
+            sent.append((topic, message["done"]))
+            raise OSError("the connection is gone")
+
+    monkeypatch.setattr(reporting, "get_worker", Worker)
+    tell = reporting.reporter("topic", "amr", FIRST)
+    for done in range(1001):
+        tell(done, 1000)
+    assert sent[0] == ("topic", 0)
+    assert sent[-1] == ("topic", 1000)
+    assert len(sent) < 100

@@ -8,6 +8,7 @@ from features import models
 from features.models import digest
 from features.parsers.embedded.storage import DESCRIPTION_FILE, WEIGHTS_FILE, read_base
 from features.parsers.settings import AmrSettings
+from features.rows import OnRows, ignore_rows
 from features.stages import Reject
 from features.types import RejectCode
 
@@ -31,7 +32,9 @@ class EmbeddedAmrParser:
         self.name = f"embedded/{parser.description.name}"
         self.max_words = max_words
 
-    def parse(self, sentence_ids: Sequence[str], texts: Sequence[str]) -> list[str | Reject]:
+    def parse(
+        self, sentence_ids: Sequence[str], texts: Sequence[str], on_rows: OnRows = ignore_rows
+    ) -> list[str | Reject]:
         """Return for each sentence its graph, or a reject.
 
         An empty sentence is rejected as `empty_sentence`, one that the encoder would have to cut as
@@ -39,7 +42,7 @@ class EmbeddedAmrParser:
         """
         rejects = [self._reject(identity, text) for identity, text in zip(sentence_ids, texts, strict=True)]
         accepted = [position for position, reject in enumerate(rejects) if reject is None]
-        graphs = iter(self._graphs([sentence_ids[i] for i in accepted], [texts[i] for i in accepted]))
+        graphs = iter(self._graphs([sentence_ids[i] for i in accepted], [texts[i] for i in accepted], on_rows))
         return [next(graphs) if reject is None else reject for reject in rejects]
 
     def shard_digest(self, sentence_ids: Sequence[str]) -> str:
@@ -54,10 +57,12 @@ class EmbeddedAmrParser:
             return Reject(identity, RejectCode.SENTENCE_TOO_LONG, message)
         return None
 
-    def _graphs(self, sentence_ids: Sequence[str], texts: Sequence[str]) -> list[str | Reject]:
+    def _graphs(
+        self, sentence_ids: Sequence[str], texts: Sequence[str], on_rows: OnRows = ignore_rows
+    ) -> list[str | Reject]:
         """Parse; after an exception each sentence by itself, so that only the culprit is lost."""
         try:
-            return [*self._parser.parse(texts)]
+            return [*self._parser.parse(texts, on_rows)]
         except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
             if len(texts) > 1:
                 pairs = zip(sentence_ids, texts, strict=True)

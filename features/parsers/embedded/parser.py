@@ -21,6 +21,7 @@ from features.parsers.embedded.realising import Slot, lemma_of, realise
 from features.parsers.embedded.senses import SenseChooser
 from features.parsers.embedded.storage import Description
 from features.parsers.embedded.words import Word, split_words
+from features.rows import OnRows, ignore_rows
 
 if TYPE_CHECKING:
     import torch
@@ -77,15 +78,26 @@ class EmbeddedParser:
         self._is_script = np.array([is_script(label) for label in self._vocabulary.primaries])
         self.thresholds = description.thresholds
 
-    def parse(self, texts: Sequence[str]) -> list[str]:
-        """Return the graph of each sentence in PENMAN, in order; that of an empty one is a single node."""
+    def parse(self, texts: Sequence[str], on_rows: OnRows = ignore_rows) -> list[str]:
+        """Return the graph of each sentence in PENMAN, in order; that of an empty one is a single node.
+
+        Args:
+            texts: the sentences.
+            on_rows: is told how many of them are done; one whose nodes are found is half done.
+        """
         graphs: list[str] = []
+        on_rows(0, len(texts))
         with one_thread_a_batch(self._threads) as pool:
             batches = partial(in_batches, batch_size=self._batch_size, pool=pool)
             for start in range(0, len(texts), _SENTENCES_AT_ONCE):
                 read = [self._read(text) for text in texts[start : start + _SENTENCES_AT_ONCE]]
-                labelled = batches(self._label, read, size=lambda item: len(item.ids.pieces))
-                graphs += batches(self._relate, labelled, size=lambda item: len(item.labels))
+
+                def tell(halves: int, before: int = 2 * start) -> None:
+                    on_rows((before + halves) // 2, len(texts))
+
+                labelled = batches(self._label, read, size=lambda item: len(item.ids.pieces), on_items=tell)
+                tell_rest = partial(tell, before=2 * start + len(read))
+                graphs += batches(self._relate, labelled, size=lambda item: len(item.labels), on_items=tell_rest)
         return graphs
 
     def fits(self, text: str) -> bool:

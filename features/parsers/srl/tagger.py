@@ -17,6 +17,7 @@ from features.parsers.srl.frames import Frame, spans_of
 from features.parsers.srl.unique_roles import UniqueRoles
 from features.parsers.srl.viterbi import Constraints
 from features.parsers.srl.wordpieces import Pieces, Wordpieces
+from features.rows import OnRows, ignore_rows
 
 if TYPE_CHECKING:
     from features.parsers.srl.network import SrlBert
@@ -82,28 +83,31 @@ class SrlTagger:
         """Return how many positions of BERT a sentence takes; more than `longest` cannot be read."""
         return len(self._wordpieces.cut(words).ids)
 
-    def find_predicates(self, sentences: Sequence[Words]) -> list[list[int]]:
-        """Return the positions of the predicates of each sentence."""
+    def find_predicates(self, sentences: Sequence[Words], on_readings: OnRows = ignore_rows) -> list[list[int]]:
+        """Return the positions of the predicates of each sentence; tell how many readings are done."""
         readings = [_Reading(i, self._wordpieces.cut(words), None) for i, words in enumerate(sentences) if words]
         found: list[list[int]] = [[] for _ in sentences]
-        for batch, logits in self._run(readings):
+        for batch, logits in self._run(readings, on_readings):
             likely = 1 / (1 + np.exp(-logits[:, :, 0])) > self._threshold
             for reading, row in zip(batch, likely, strict=True):
                 found[reading.sentence] = np.flatnonzero(row[list(reading.pieces.starts)]).tolist()
         return found
 
-    def tag(self, sentences: Sequence[Words], predicates: Sequence[Sequence[int]]) -> list[tuple[Frame, ...]]:
+    def tag(
+        self, sentences: Sequence[Words], predicates: Sequence[Sequence[int]], on_readings: OnRows = ignore_rows
+    ) -> list[tuple[Frame, ...]]:
         """Return the frames of sentences.
 
         Args:
             sentences: words of each, none with more than `longest` pieces.
             predicates: positions of the predicates of each sentence.
+            on_readings: is told how many readings are done, one a predicate.
 
         Returns:
             A frame for each predicate, in the order given.
         """
         frames: list[dict[int, Frame]] = [{} for _ in sentences]
-        for batch, logits in self.scores(sentences, predicates):
+        for batch, logits in self.scores(sentences, predicates, on_readings):
             scores = _log_softmax(logits) if self._exact else _softmax(logits)
             paths = self._constraints.decode(scores, [len(reading.pieces.ids) for reading in batch])
             for reading, path, row in zip(batch, paths, scores, strict=True):
@@ -114,19 +118,25 @@ class SrlTagger:
         return [tuple(known[i] for i in wanted) for known, wanted in zip(frames, predicates, strict=True)]
 
     def scores(
-        self, sentences: Sequence[Words], predicates: Sequence[Sequence[int]]
+        self, sentences: Sequence[Words], predicates: Sequence[Sequence[int]], on_readings: OnRows = ignore_rows
     ) -> Iterator[tuple[list[_Reading], NDArray[np.float32]]]:
         """Yield batches of readings with their logits, (n, t, n_labels), one reading a predicate."""
         readings = []
         for number, (words, positions) in enumerate(zip(sentences, predicates, strict=True)):
             pieces = self._wordpieces.cut(words)
             readings += [_Reading(number, pieces, position) for position in dict.fromkeys(positions)]
-        return self._run(readings)
+        return self._run(readings, on_readings)
 
-    def _run(self, readings: Iterable[_Reading]) -> Iterator[tuple[list[_Reading], NDArray[np.float32]]]:
+    def _run(
+        self, readings: Sequence[_Reading], on_readings: OnRows
+    ) -> Iterator[tuple[list[_Reading], NDArray[np.float32]]]:
         batches = list(_batches(readings, self._batch_pieces))
+        done = 0
         with one_thread_a_batch(self._threads if len(batches) > 1 else 1) as pool:
-            yield from zip(batches, (pool.map if pool else map)(self._logits, batches), strict=True)
+            for batch, logits in zip(batches, (pool.map if pool else map)(self._logits, batches), strict=True):
+                yield batch, logits
+                done += len(batch)
+                on_readings(done, len(readings))
 
     def _logits(self, batch: Sequence[_Reading]) -> NDArray[np.float32]:
         """Return the logits of the tags, or of the predicate where none is marked, (n, t, n_labels or 1)."""

@@ -1,0 +1,137 @@
+"""What settings of the allocator cost a worker, and what memory they save.
+
+    python benchmarks/worker_memory.py                            the sentences of the built-in example, varied
+    python benchmarks/worker_memory.py flickr30k/train.tsv.gz     captions (an image, then its captions, tab-separated)
+    python benchmarks/worker_memory.py --setting MALLOC_TRIM_THRESHOLD_=65536 --setting MALLOC_ARENA_MAX=1
+
+Runs the four parse and encode stages as a worker runs them (one shard after the other, in a thread that is not the
+main one, one thread of computation) in a process for each setting, the settings by turns, and prints processor time,
+page faults and memory of the process, and each figure's ratio to that of glibc left alone. Processor time includes
+imports and models, which are the same for all.
+"""
+
+import argparse
+import csv
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import polars as pl
+import psutil
+
+from features.files import open_text
+
+_SETTINGS = ("MALLOC_TRIM_THRESHOLD_=65536",)
+"""Dask's own default, which it recommends against memory that is held for nothing."""
+_ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS", "POLARS_MAX_THREADS"), "1"
+)
+_EXAMPLE = Path(__file__).parents[1] / "features/corpora/example/pairs.tsv"
+_COLUMNS = ("user s", "system s", "both, s", "wall s", "page faults", "peak MiB", "at the end MiB")
+
+
+def main() -> None:
+    arguments = _arguments()
+    if arguments.work:
+        _work(sys.stdin.read().splitlines(), arguments.shard)
+        return
+    sentences = _captions(arguments.table) if arguments.table else _varied()
+    sentences = sentences[: arguments.sentences]
+    print(f"{len(sentences):,} sentences in shards of {arguments.shard}, rounds: {arguments.rounds}")
+    print(f"Python {platform.python_version()}, {' '.join(platform.libc_ver())}, load {os.getloadavg()[0]:.1f}\n")
+    settings = ["", *(arguments.setting or _SETTINGS)]
+    found: dict[str, list[list[float]]] = {setting: [] for setting in settings}
+    for _ in range(arguments.rounds):
+        for setting in settings:
+            found[setting].append(_measure(setting, sentences, arguments.shard))
+    width = max(len("glibc left alone"), *map(len, settings)) + 2
+    print(" " * width + "".join(f"{column:>16}" for column in _COLUMNS))
+    alone = _means(found[""])
+    for setting, runs in found.items():
+        means = _means(runs)
+        print(f"{setting or 'glibc left alone':{width}}" + "".join(f"{value:16,.1f}" for value in means))
+        if setting:
+            ratios = (value / base for value, base in zip(means, alone, strict=True))
+            print(f"{'  ratio':{width}}" + "".join(f"{ratio:15.2f}x" for ratio in ratios))
+
+
+def _measure(setting: str, sentences: list[str], shard: int) -> list[float]:
+    """Run the stages in a process with one setting and return its figures, in the order of the columns."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
+    chosen = dict(part.split("=", 1) for part in setting.split(",") if part)
+    command = [sys.executable, __file__, "--work", "--shard", str(shard)]
+    environment = inherited | _ONE_THREAD | chosen | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    run = subprocess.run(
+        command, input="\n".join(sentences), env=environment, stdout=subprocess.PIPE, text=True, check=True
+    )
+    return [float(value) for value in json.loads(run.stdout.splitlines()[-1])]
+
+
+def _work(sentences: list[str], shard: int) -> None:
+    """Run the stages in this process and print its figures."""
+    started = time.perf_counter()
+    with ThreadPoolExecutor(1) as thread:  # as Dask does
+        thread.submit(_stages, sentences, shard).result()
+    wall = time.perf_counter() - started
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    at_the_end = psutil.Process().memory_info().rss / 2**20
+    user, system = used.ru_utime, used.ru_stime
+    print(json.dumps([user, system, user + system, wall, used.ru_minflt, used.ru_maxrss / 2**10, at_the_end]))
+
+
+def _stages(sentences: list[str], shard: int) -> None:
+    from features.parsers import amr, dependencies, sentence_encoder, stages
+    from features.parsers.settings import AmrSettings, DependencySettings, EmbeddingSettings, SrlSettings
+    from features.parsers.srl import parser as srl
+
+    shards = [
+        pl.DataFrame({"sentence_id": [str(i) for i in range(start, end)], "text": sentences[start:end]})
+        for start, end in ((i, min(i + shard, len(sentences))) for i in range(0, len(sentences), shard))
+    ]
+    for rows in shards:
+        # Loaded at the first shard, as by the tasks.
+        stages.parse_amr(rows, amr.load(AmrSettings()))
+        stages.parse_srl(rows, srl.load(SrlSettings()))
+        stages.parse_dependencies(rows, dependencies.load(DependencySettings()))
+        stages.embed_sentences(rows, sentence_encoder.load(EmbeddingSettings()))
+
+
+def _captions(table: Path) -> list[str]:
+    with open_text(table) as lines:
+        rows = list(csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))[1:]
+    return [caption for row in rows for caption in row[1:]]
+
+
+def _varied() -> list[str]:
+    """Return the example's sentences again and again, those of each round beginning with another year."""
+    with open_text(_EXAMPLE) as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t"))
+    sentences = [row[column] for row in rows for column in ("sentence_a", "sentence_b")]
+    return [f"In {1900 + year}, {text[0].lower()}{text[1:]}" for year in range(100) for text in sentences]
+
+
+def _means(runs: list[list[float]]) -> list[float]:
+    return [sum(values) / len(values) for values in zip(*runs, strict=True)]
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("table", nargs="?", type=Path, help="captions, an image a line: .tsv or .tsv.gz")
+    parser.add_argument("--sentences", type=int, default=512)
+    parser.add_argument("--shard", type=int, default=256, help="sentences a shard")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument(
+        "--setting", action="append", metavar="NAME=VALUE[,NAME=VALUE]", help="environment to compare; may be repeated"
+    )
+    parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

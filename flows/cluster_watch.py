@@ -1,0 +1,172 @@
+"""What may befall a cluster while a build waits for it, and what the build then does.
+
+| what is seen | after | then |
+|---|---|---|
+| an existing cluster's connection breaks | at once | the build ends; no shard is blamed |
+| its scheduler does not answer | 20 s | the same |
+| no worker is left | 15 s | a line says so; the build goes on if one comes within five minutes, else it ends |
+| a worker is paused at its memory limit and has no shard | 15 s | it is started again; the third time the build ends |
+
+What was committed is kept in any case, and the next build goes on from there.
+"""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from dask.utils import format_bytes
+from distributed import Client
+
+from features.errors import RunError
+from flows.terminal import warn
+
+GONE_AFTER = 20.0
+"""Seconds without an answer of the scheduler after which it counts as gone."""
+SAY_AFTER = 15.0
+"""Seconds after which a state that may pass by itself is told, or mended."""
+WAIT_FOR_WORKERS = 300.0
+"""Seconds without any worker after which a build ends."""
+MOST_RESTARTS = 2
+_LOOK_EVERY = 2.0
+_LATE = 5.0
+
+Workers = Mapping[str, Mapping[str, Any]]
+"""Address → what Dask knows of a worker."""
+
+
+class ClusterWatch:
+    """Looks at a cluster from a thread of its own, because a scheduler that is gone may let a question wait for long.
+
+    Args:
+        look: returns the workers; may raise or block.
+        restart: starts the worker at an address again.
+        address: of the scheduler; None for the local cluster.
+    """
+
+    def __init__(self, look: Callable[[], Workers], restart: Callable[[str], object], address: str | None) -> None:
+        self._look = look
+        self._restart = restart
+        self._where = "of the local cluster" if address is None else f"of the Dask cluster at {address!r}"
+        self._address = address
+        self._workers: Workers | None = None
+        self._answered = self._checked = time.monotonic()
+        self._alone_since: float | None = None
+        self._alone_told = False
+        self._paused_since: dict[str, float] = {}
+        self._restarts: Counter[str] = Counter()
+        self._ended = threading.Event()
+        threading.Thread(target=self._run, daemon=True, name="cluster watch").start()
+
+    def stop(self) -> None:
+        """Look no more."""
+        self._ended.set()
+
+    def check(self) -> None:
+        """Say and mend what can be; called often, from the thread that waits for the cluster.
+
+        Raises:
+            RunError: nothing more can be expected of the cluster.
+        """
+        now = time.monotonic()
+        if now - self._checked > _LATE:
+            self._answered = now  # it was this process that stood still
+        self._checked = now
+        # The scheduler of the local cluster is in this process: it may be slow, but not gone.
+        if self._address is not None and now - self._answered > GONE_AFTER:
+            raise self.scheduler_is_gone()
+        workers = self._workers
+        if workers is None:
+            return
+        self._check_number(workers, now)
+        paused = {address for address, worker in workers.items() if _rests(worker)}
+        self._paused_since = {address: self._paused_since.get(address, now) for address in paused}
+        for address in paused:
+            if now - self._paused_since[address] > SAY_AFTER:
+                del self._paused_since[address]
+                self._start_again(address, workers[address])
+
+    def scheduler_is_gone(self) -> RunError:
+        """Return the error that says so."""
+        return RunError(
+            f"The Dask scheduler {self._where} does not answer any more: start it again, with its workers, and run the "
+            "same command; no shard is to blame, and what was committed is kept."
+        )
+
+    def _check_number(self, workers: Workers, now: float) -> None:
+        if workers:
+            self._alone_since, self._alone_told = None, False
+            return
+        if self._alone_since is None:
+            self._alone_since = now
+        alone = now - self._alone_since
+        if alone > WAIT_FOR_WORKERS:
+            raise RunError(
+                f"No worker {self._where} has come back within {WAIT_FOR_WORKERS:.0f} s: {self._how_to_start()}. Then "
+                "run the same command; no shard is to blame, and what was committed is kept."
+            )
+        if alone > SAY_AFTER and not self._alone_told:
+            self._alone_told = True
+            warn(
+                f"No worker {self._where} is left; the build waits {WAIT_FOR_WORKERS:.0f} s for one: "
+                f"{self._how_to_start()}."
+            )
+
+    def _how_to_start(self) -> str:
+        if self._address is None:
+            return "they are started again by themselves, unless memory is short; see the logs of the run"
+        return f"start some with `dask worker {self._address}`"
+
+    def _start_again(self, address: str, worker: Mapping[str, Any]) -> None:
+        name = str(worker["name"])
+        held, limit = worker["metrics"].get("memory", 0), worker["memory_limit"]
+        rests = (
+            f"The worker {name!r} {self._where} rests at {format_bytes(held)} of its {format_bytes(limit)} of memory"
+        )
+        what_to_set = (
+            "raise memory_limit or lower workers in [cluster]"
+            if self._address is None
+            else "start workers with a higher `--memory-limit`, or fewer of them"
+        )
+        failed = False
+        if self._restarts[name] < MOST_RESTARTS:
+            self._restarts[name] += 1
+            warn(f"{rests}, so that Dask gives it no shard; it is started again. To avoid this, {what_to_set}.")
+            try:
+                self._restart(address)
+            except Exception:  # noqa: BLE001 (whatever Dask raises for a worker that nobody can start again)
+                failed = True
+            if not failed:
+                return
+        raise RunError(f"{rests}, so that Dask gives it no shard: {what_to_set}, and run the same command.")
+
+    def _run(self) -> None:
+        while not self._ended.wait(_LOOK_EVERY):
+            with suppress(Exception):  # a scheduler that is gone raises this or that; what counts is the silence
+                self._workers = self._look()
+                self._answered = time.monotonic()
+
+
+def watch(client: Client, address: str | None) -> ClusterWatch:
+    """Return a watch over the cluster of a client.
+
+    Args:
+        client: connected to the scheduler.
+        address: of the scheduler; None for the local cluster.
+    """
+
+    def look() -> Workers:
+        workers: Workers = client.scheduler_info(n_workers=-1)["workers"]
+        return workers
+
+    def restart(worker: str) -> None:
+        client.restart_workers([worker], timeout=60)
+
+    return ClusterWatch(look, restart, address)
+
+
+def _rests(worker: Mapping[str, Any]) -> bool:
+    """Return whether a worker is paused and makes no shard: its memory will not change by itself."""
+    return worker.get("status") == "paused" and not worker.get("metrics", {}).get("executing", 0)

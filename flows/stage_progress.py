@@ -1,0 +1,161 @@
+"""How far a stage is, counted in rows, also those of shards that are still being made.
+
+    submitted ── on a worker ── first rows ── … ── done or failed
+    waiting      loading        working: only this time counts for the rate
+
+A worker reports the rows of its shard as it goes. A shard that is made again, because its worker died, starts again at
+the rows of its new report: nothing is counted twice, and what was lost is gone from the count.
+"""
+
+import time
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class _Shard:
+    """A shard that has been submitted: its rows, the share of them that is done, and what its worker does."""
+
+    rows: int
+    share: float = 0.0
+    on_worker: bool = False
+    working: bool = False
+
+
+@dataclass(slots=True)
+class StageProgress:
+    """What has been done of a stage.
+
+    Args:
+        shards: shards to do.
+        rows: rows that go into them.
+    """
+
+    shards: int
+    rows: int
+    done: int = 0
+    failed: int = 0
+    rejects: int = 0
+    _finished: int = 0
+    """Rows of shards that are done."""
+    _given_up: int = 0
+    """Rows of shards that failed."""
+    _timed: int = 0
+    """Rows of shards that are done and had reported, so that their time is known."""
+    _seconds: float = 0.0
+    """Time in which at least one shard was being worked at, up to `_since`."""
+    _since: float | None = None
+    _submitted: dict[str, _Shard] = field(default_factory=dict)
+
+    @property
+    def rows_done(self) -> int:
+        """Rows that are done, with those of shards that are still being made."""
+        return self._finished + self._in_work()
+
+    @property
+    def ended(self) -> bool:
+        """Whether no shard is left to do."""
+        return self.done + self.failed == self.shards
+
+    @property
+    def busy(self) -> bool:
+        """Whether a shard has been submitted and is not done."""
+        return bool(self._submitted)
+
+    @property
+    def on_worker(self) -> bool:
+        """Whether a worker has begun a shard that is not done."""
+        return any(shard.on_worker for shard in self._submitted.values())
+
+    def submit(self, shard: str, rows: int) -> None:
+        """Note that a shard waits for a worker."""
+        self._submitted[shard] = _Shard(rows)
+
+    def report(self, shard: str, done: int, total: int) -> None:
+        """Note what a worker says of its shard; what it says of one that is not submitted (any more) is ignored.
+
+        Args:
+            shard: the shard.
+            done: so many parts of it are done.
+            total: number of its parts, whatever they are; 0 while the worker reads its input and loads a model.
+        """
+        known = self._submitted.get(shard)
+        if known is None:
+            return
+        self._pass_time()
+        known.on_worker, known.working = True, total > 0
+        known.share = min(max(done / total, 0.0), 1.0) if total > 0 else 0.0
+        self._pass_time()
+
+    def take_back(self, shard: str) -> None:
+        """Note that a shard is not being made any more, and will be submitted again."""
+        self._pass_time()
+        self._submitted.pop(shard, None)
+        self._pass_time()
+
+    def finish(self, shard: str, rejects: int) -> None:
+        """Note that a shard is done.
+
+        Args:
+            shard: the shard.
+            rejects: its rows that were rejected.
+        """
+        known = self._submitted[shard]
+        self.take_back(shard)
+        self.done += 1
+        self.rejects += rejects
+        self._finished += known.rows
+        self._timed += known.rows if known.working else 0
+
+    def give_up(self, shard: str, rows: int) -> None:
+        """Note that a shard cannot be made."""
+        self.take_back(shard)
+        self.failed += 1
+        self._given_up += rows
+
+    def rate(self) -> float | None:
+        """Return the rows a second, over the time in which shards were being worked at; None while nothing is known."""
+        self._pass_time()
+        rows = self._timed + self._in_work()
+        return rows / self._seconds if rows and self._seconds >= 1.0 else None
+
+    def left(self) -> float | None:
+        """Return the seconds that the rest takes at this rate; None while nobody works at it or nothing is known."""
+        rate = self.rate()
+        rest = self.rows - self.rows_done - self._given_up
+        return rest / rate if rate is not None and rest > 0 and self._since is not None else None
+
+    def line(self) -> str:
+        """Return counts, rate and the time that is left, as one text."""
+        parts = [f"{self.done}/{self.shards} shards", f"{self.rows_done:,}/{self.rows:,} rows"]
+        if self.rejects:
+            parts.append(f"{self.rejects:,} rejected")
+        if self.failed:
+            parts.append(f"{self.failed} failed")
+        if (rate := self.rate()) is not None:
+            parts.append(f"{rate:,.0f} rows/s" if rate >= 10 else f"{rate:.1f} rows/s")
+        if (left := self.left()) is not None:
+            parts.append(f"{clock(left)} left")
+        elif self.busy and self._since is None:
+            parts.append("loading" if self.on_worker else "waiting for a worker")
+        return "  ".join(parts)
+
+    def _in_work(self) -> int:
+        return sum(int(shard.share * shard.rows) for shard in self._submitted.values())
+
+    def _pass_time(self) -> None:
+        """Add the time since the last look, if a shard was worked at, and look whether one is now."""
+        now = time.monotonic()
+        if self._since is not None:
+            self._seconds += now - self._since
+        self._since = now if any(shard.working for shard in self._submitted.values()) else None
+
+
+def clock(seconds: float) -> str:
+    """Return a time as hours, minutes and seconds.
+
+    >>> clock(3725.2)
+    '1:02:05'
+    """
+    minutes, whole = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{whole:02}"

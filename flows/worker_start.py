@@ -1,0 +1,118 @@
+"""Workers of a local cluster begin as copies of one process that has imported what they need.
+
+    command ──┬── Prefect's server                         flow: ingest, plan ── cluster ── shards ──>
+              ├── imports of the flow ─────────────────────┘                        │
+              └── this process: Dask, Prefect, torch, … ── copied for each worker ──┘
+
+Imports are most of what a small refresh costs; so they are made once, while the flow gets ready. The process is the
+`forkserver` of Python. It may not have threads when it is copied: libraries that start some when they are imported
+(polars, pyarrow, deltalake) are left to the workers.
+"""
+
+import atexit
+import os
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from multiprocessing import forkserver
+
+from flows.project import Project
+
+_ALWAYS = ("distributed", "distributed.nanny", "distributed.worker", "prefect_dask.task_runners", "prefect.task_engine")
+_COMPILED = ("numba", "scipy.optimize")
+
+
+def get_ready(project: Project, dask_address: str | None = None) -> Project:
+    """Start the process that workers are copied from, without waiting for it.
+
+    Called before anything is known of the work, because its imports take longer than finding that out; a build that
+    finds nothing to do ends it in the middle.
+
+    Args:
+        project: says which libraries the stages need.
+        dask_address: scheduler of an existing cluster, which has its own workers: nothing is started.
+
+    Returns:
+        The project.
+    """
+    if dask_address is None and project.cluster.address is None:
+        forkserver.set_forkserver_preload(list(modules(project)))
+        with inherited(environment(project.cluster.threads_per_worker)), _deaf_to_interrupts():
+            forkserver.ensure_running()
+        atexit.register(_end)
+    return project
+
+
+def _end() -> None:
+    """End the process at once, also in the middle of its imports: it holds this one's standard error open."""
+    process = getattr(forkserver, "_forkserver", None)  # Python has no public name for it
+    if (number := getattr(process, "_forkserver_pid", None)) is not None:
+        with suppress(ProcessLookupError):
+            os.kill(number, signal.SIGTERM)
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Let a process that is started in this context ignore interrupts at the terminal, which are for the flow."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def modules(project: Project) -> tuple[str, ...]:
+    """Return what workers of a project import in any case, as far as it can be imported ahead of them."""
+    needed = list(_ALWAYS)
+    if project.metrics.enabled:
+        needed += _COMPILED
+    if project.cluster.gpu_workers:
+        # Torch is imported by each worker, which sees other GPUs than this process.
+        return tuple(needed)
+    encodes = project.metrics.enabled and project.label_vectors.backend == "encoder"
+    if project.embeddings.enabled or encodes:
+        needed.append("sentence_transformers")
+    if project.srl.enabled:
+        needed += ["torch", "transformers.models.bert.modeling_bert"]
+    if project.amr.backend != "penman":
+        needed.append("torch")
+    if project.dependencies.enabled or project.srl.enabled:
+        needed.append("spacy")
+    return tuple(dict.fromkeys(needed))
+
+
+def environment(threads: int) -> dict[str, str]:
+    """Return the environment of local workers.
+
+    The libraries read it when they are loaded. It replaces Dask's own, of which MALLOC_TRIM_THRESHOLD_ is left out on
+    purpose: with any value glibc no longer raises the size from which it maps memory anew for each tensor, and that
+    costs a quarter of a build.
+
+    Args:
+        threads: of the numeric libraries in a worker.
+    """
+    names = ("OMP", "MKL", "OPENBLAS", "NUMBA", "RAYON")
+    return {f"{name}_NUM_THREADS": str(threads) for name in names} | {
+        "POLARS_MAX_THREADS": str(threads),
+        "DASK_LOGGING__DISTRIBUTED": "warning",
+        "TOKENIZERS_PARALLELISM": "false",
+    }
+
+
+@contextmanager
+def inherited(variables: Mapping[str, str]) -> Iterator[None]:
+    """Let processes that are started in this context have these variables, whatever those of this process are."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
