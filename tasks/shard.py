@@ -1,6 +1,6 @@
 """What every task does around its stage: read the pinned input, compute, write, return a receipt.
 
-ShardJob ──> is it committed by now? ── yes ──> None
+ShardJob ──> is it committed, and whole? ── yes ──> None
                 │ no
                 └──> read ──> stage function ──> write_shard ──> Receipt
 """
@@ -78,13 +78,13 @@ def make_shard(job: ShardJob, compute: Callable[[Inputs], tuple[StageOutput, int
             come out again.
 
     Returns:
-        The receipt, or None when the shard is committed already: after the death of a worker Dask runs tasks again
+        The receipt, or None when the shard is committed already and its files are whole: after the death of a worker Dask runs tasks again
         whose receipts have long been read.
     """
     started = time.perf_counter()
     store = Store.open(job.store)
     committed = store.committed(job.stage).get(job.shard)
-    if committed is not None and committed.fingerprint == job.fingerprint:
+    if committed is not None and committed.fingerprint == job.fingerprint and store.is_whole(job.stage, job.shard):
         return None
     output, expected = compute(Inputs(store, job))
     seconds = time.perf_counter() - started

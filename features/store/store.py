@@ -28,6 +28,7 @@ from features.store.receipts import Receipt
 from features.store.releases import Release, read_release, release_numbers, write_release
 from features.store.runs import RunRecord, read_runs, write_run
 from features.store.schemas import TABLES
+from features.store.verifying import Damage, Verification, check_counts, damaged_files, refuse_damaged, verify
 from features.types import Fingerprint, Shard
 
 
@@ -121,9 +122,60 @@ class Store:
         """Return the newest version of every table."""
         return {name: self._table(name).version() for name in TABLES}
 
-    def provenance(self, table: str) -> dict[tuple[Shard, Fingerprint], Provenance]:
-        """Return where every shard that was ever committed to a table comes from; reads the whole log."""
-        return trace(self._table(table))
+    def provenance(self, table: str, *, first: bool = False) -> dict[tuple[Shard, Fingerprint], Provenance]:
+        """Return where every shard that was ever committed to a table comes from; reads the whole log.
+
+        Args:
+            table: name of the table.
+            first: tell the first time that a shard was committed as it is, instead of the last.
+        """
+        return trace(self._table(table), first=first)
+
+    # -- verifying ---------------------------------------------------------------------------------------------------
+
+    def damaged(self, versions: Mapping[str, int] | None = None, *, deep: bool = False) -> list[Damage]:
+        """Return committed files that are missing, or not what was written.
+
+        Args:
+            versions: table → version to look at; the newest of every table by default.
+            deep: read every byte; otherwise only files that were changed after they were committed, as their time says.
+
+        Raises:
+            StoreError: when the log of a table cannot be read.
+        """
+        at: Mapping[str, int | None] = dict.fromkeys(TABLES) if versions is None else versions
+        return [
+            damage
+            for name, version in at.items()
+            if name in self._ids
+            for damage in damaged_files(self._table(name), self._table(name).files(version), deep=deep)
+        ]
+
+    def is_whole(self, stage: str, shard: Shard) -> bool:
+        """Return whether the committed rows and rejects of one shard are what was written, to the last byte."""
+        tables = [self._table(stage), self._table("rejects")]
+        files = [[file for file in table.files() if file.key in {(None, shard), (stage, shard)}] for table in tables]
+        return not any(damaged_files(table, of, deep=True) for table, of in zip(tables, files, strict=True))
+
+    def verify_files(self, versions: Mapping[str, int] | None = None, *, deep: bool = True) -> None:
+        """Refuse a store with damaged files; for readers that must not learn from wrong rows.
+
+        Args:
+            versions: table → version to look at, as of a release; the newest of every table by default.
+            deep: as for `damaged`.
+
+        Raises:
+            StoreError: when a file is missing or not what was written; names the first.
+        """
+        refuse_damaged(self, self.damaged(versions, deep=deep))
+
+    def verify(self, *, deep: bool = False) -> Verification:
+        """Look at every file that the newest versions and all releases need; nothing is raised for what is found.
+
+        Args:
+            deep: as for `damaged`.
+        """
+        return verify(self, [self._table(name) for name in TABLES if name in self._ids], self.releases(), deep=deep)
 
     # -- writing, in a worker ----------------------------------------------------------------------------------------
 
@@ -238,23 +290,29 @@ class Store:
         return release
 
     def release(self, number: int) -> Release:
-        """Return a release by its number."""
-        return read_release(self.path, number)
+        """Return a release by its number.
+
+        Raises:
+            StoreError: when there is no such release, or its tables do not hold the rows that were published.
+        """
+        release = read_release(self.path, number)
+        check_counts(self, release)
+        return release
 
     def releases(self) -> list[Release]:
-        """Return all releases, oldest first."""
+        """Return all releases as they were published, oldest first; `release` and `verify` check what they hold."""
         return [read_release(self.path, number) for number in release_numbers(self.path)]
 
     def latest_release(self) -> Release:
         """Return the newest release.
 
         Raises:
-            StoreError: before the first release.
+            StoreError: before the first release, or as for `release`.
         """
         numbers = release_numbers(self.path)
         if not numbers:
             raise StoreError(f"The store {str(self.path)!r} has no release yet; build first.")
-        return read_release(self.path, numbers[-1])
+        return self.release(numbers[-1])
 
     def record_run(self, record: RunRecord) -> None:
         """Keep the record of a run, in the place of an earlier one of the same run."""
@@ -271,12 +329,18 @@ class Store:
             older_than: what was written, or left its table, later than that stays: a worker may be about to commit it,
                 a reader may be reading it.
             dry_run: tell only what would be removed.
+
+        Raises:
+            StoreError: when a release does not hold what was published; nothing is removed then.
         """
         if older_than < timedelta(0):
             raise StoreError(f"The age {str(older_than)!r} of garbage is negative; give 0 or more.")
         pinned = self.releases()
+        for release in pinned:
+            # What a damaged log does not name would be taken for garbage.
+            check_counts(self, release)
         found = [garbage.collect_loose(self.path, older_than, dry_run=dry_run)]
-        for name in TABLES:
+        for name in (name for name in TABLES if name in self._ids):
             keep = {release.versions[name] for release in pinned if name in release.versions}
             found.append(garbage.collect(self.path, self._table(name), keep, older_than, dry_run=dry_run))
         return Garbage(tuple(file for part in found for file in part.files), sum(part.bytes for part in found))

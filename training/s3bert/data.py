@@ -144,7 +144,7 @@ class MeasuredPairs:
             release: number of the release; the latest when missing.
 
         Raises:
-            StoreError: when the store or the release does not exist.
+            StoreError: when the store or the release does not exist, or a file of it is not what was written.
             InputError: when the release holds no measured pair.
         """
         from features.store import Store
@@ -153,6 +153,8 @@ class MeasuredPairs:
         store = Store.open(root)
         pinned = store.latest_release() if release is None else store.release(release)
         versions = pinned.versions
+        # Every byte: an encoder that learned from damaged rows would not show it.
+        store.verify_files(versions)
 
         def read(table: str, columns: Sequence[str]) -> pl.DataFrame:
             return store.read(table, version=versions[table], columns=list(columns))
