@@ -18,7 +18,6 @@ from typing import Any
 import dask
 from prefect import flow
 from prefect.client.schemas.objects import State
-from prefect.events import emit_event
 from prefect.states import Completed, Failed
 
 from features.errors import FacetflowError, StoreError
@@ -27,14 +26,13 @@ from features.store.releases import Release
 from features.store.runs import RunRecord, failed_shards, now
 from features.store.store import Store
 from flows import cluster, project
+from flows.announcing import intend
 from flows.build_lock import only_writer
+from flows.events import announce_pending, release_record
 from flows.ingest_corpora import ingest_corpora, told
 from flows.progress import BuildProgress
 from flows.run_shards import Outcome, ShardRunner
 from flows.stages import Chain, chain
-
-EVENT = "facetflow.features.committed"
-"""Emitted with the versions of a release when rows changed; the training deployment waits for it."""
 
 
 @flow(name="build_features", persist_result=False)
@@ -102,6 +100,7 @@ class Build:
             outcome, workers = self._make(stages, work)
         with self._timed("publish"):
             release, message = self._publish(stages, outcome, ingest_refused)
+            message = " ".join(filter(None, (message, announce_pending(self.settings, self.store))))
         total = time.monotonic() - started
         used = sum(outcome.seconds.values())
         record = dataclasses.replace(
@@ -147,11 +146,13 @@ class Build:
         return outcome, available.workers
 
     def _publish(self, stages: Chain, outcome: Outcome, refused: str | None) -> tuple[Release | None, str]:
-        """Publish and announce a release if all limits hold; return it, and one line that says what happened."""
+        """Publish a release if all limits hold; return it, and one line that says what happened."""
         before = [release.number for release in self.store.releases()]
         limits = self.settings.limits
         if refused is not None:
             return None, f"Nothing was published: {refused}."
+        # Before the release is there: if this process dies right after it, the next build knows what to announce.
+        intend(release_record(self.store, max(before, default=0) + 1))
         try:
             release = self.store.publish(
                 self.run_id,
@@ -163,14 +164,6 @@ class Build:
             return None, f"Nothing was published: {error}"
         if release.number in before:
             return release, f"Nothing changed: release {release.number} is up to date."
-        emit_event(
-            event=EVENT,
-            resource={
-                "prefect.resource.id": f"facetflow.store.{self.settings.name}",
-                "facetflow.store": str(self.store.path),
-            },
-            payload={"release": release.number, "versions": dict(release.versions), "rows": dict(release.rows)},
-        )
         return release, f"Published release {release.number}: {_counts(release.rows)}."
 
     def _tell(self, record: RunRecord) -> None:

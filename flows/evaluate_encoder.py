@@ -1,22 +1,33 @@
 """The flow that evaluates an encoder on the pairs of its release and on human ratings."""
 
 from pathlib import Path
+from typing import Any
 
-from prefect import flow
+from prefect import flow, get_run_logger
 
 from flows import project
+from flows.terminal import say
 from flows.training_process import run_job
-from training.jobs import ENCODER, EvaluationJob, Source, TrainingJob, latest_encoder, read_job
+from training.evaluation.promotion import Verdict, compare_scores, current_run, on_same_pairs
+from training.evaluation.promotion import promote as promote_run
+from training.evaluation.run import METRICS_FILE
+from training.jobs import ENCODER, EvaluationJob, Source, TrainingJob, latest_encoder, read_job, read_json, write_json
+
+PROMOTION_FILE = "promotion.json"
+"""Beside the scores of a run: whether it was promoted, against what, and why."""
 
 
 @flow(name="evaluate_encoder", persist_result=False)
-def evaluate_encoder(project_file: Path = Path("facetflow.toml"), name: str | None = None, split: str = "dev") -> Path:
+def evaluate_encoder(
+    project_file: Path = Path("facetflow.toml"), name: str | None = None, split: str = "dev", *, promote: bool = False
+) -> Path:
     """Evaluate an encoder on the release that it learned from.
 
     Args:
         project_file: the project file; its [[evaluation]] names the human ratings.
         name: of the training run; the newest that is finished by default.
         split: the split whose positive pairs are compared.
+        promote: make the encoder the current one if its scores hold against those of the current one ([promotion]).
 
     Returns:
         Folder with metrics.json and report.html.
@@ -37,4 +48,44 @@ def evaluate_encoder(project_file: Path = Path("facetflow.toml"), name: str | No
         base=settings.base,
     )
     run_job("training.evaluation.run", job)
+    if promote:
+        _promote_if_it_holds(settings, job)
     return job.output
+
+
+def _promote_if_it_holds(settings: project.Project, job: EvaluationJob) -> None:
+    """Make the evaluated run the current one, unless the current one is better beyond the limits."""
+    before = current_run(settings.runs)
+    run = job.output.resolve()
+    if before == run:
+        return
+    verdict = Verdict(holds=True, reasons=("there was no current encoder",))
+    if before is not None:
+        new = read_json(job.output / METRICS_FILE)
+        verdict = compare_scores(new, _scores_on_the_same_pairs(before, new, job), settings.promotion)
+    if verdict.holds:
+        promote_run(run)
+    decision = f"{run.name} is the current encoder now" if verdict.holds else f"{run.name} was not promoted"
+    write_json(
+        job.output / PROMOTION_FILE,
+        {
+            "promoted": verdict.holds,
+            "against": before.name if before is not None else None,
+            "reasons": list(verdict.reasons),
+        },
+    )
+    get_run_logger().info("%s: %s", decision, "; ".join(verdict.reasons))
+    say(f"{decision[:1].upper()}{decision[1:]}: {'; '.join(verdict.reasons)}.")
+
+
+def _scores_on_the_same_pairs(before: Path, new: Any, job: EvaluationJob) -> Any:
+    """Return the current encoder's scores, evaluated again where they are about other pairs or sets of ratings."""
+    known = before / METRICS_FILE
+    names = {ratings["name"] for ratings in new["ratings"]}
+    if known.exists():
+        scores = read_json(known)
+        if on_same_pairs(new, scores) and names == {ratings["name"] for ratings in scores["ratings"]}:
+            return scores
+    again = job.model_copy(update={"encoder": before / ENCODER, "output": job.output / "current"})
+    run_job("training.evaluation.run", again)
+    return read_json(again.output / METRICS_FILE)

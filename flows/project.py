@@ -21,7 +21,7 @@ from features.parsers.settings import (
     SrlSettings,
 )
 from features.store.schemas import METRIC_NAMES
-from training.settings import TrainingSettings
+from training.settings import PromotionSettings, TrainingSettings
 
 PROJECT_FILE = "facetflow.toml"
 
@@ -94,6 +94,7 @@ class Project(BaseModel):
         cluster: where it runs.
         training: how an encoder learns.
         evaluation: human ratings to compare with.
+        promotion: when a new encoder takes the place of the current one.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -114,6 +115,7 @@ class Project(BaseModel):
     cluster: ClusterSettings = ClusterSettings()
     training: TrainingSettings = TrainingSettings()
     evaluation: tuple[EvaluationSet, ...] = ()
+    promotion: PromotionSettings = PromotionSettings()
 
     @model_validator(mode="before")
     @classmethod

@@ -1,4 +1,4 @@
-"""The Prefect API of a run: the one that PREFECT_API_URL names, or a private server that lives as long as the run.
+"""The Prefect API of a run: the one that is configured, or a private server that lives as long as the run.
 
 Without an API every Dask worker would start a Prefect server of its own, 12 s each. So one server is started before
 anything imports Prefect, and its address is exported to every process that comes after.
@@ -13,13 +13,12 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from features.errors import RunError
+from flows.prefect_address import PRIVATE, answers, configured_api, shown
 
 START_TIMEOUT = 120.0
 """Seconds that a private server may take: 4 s are usual, 12 s where the database is made for the first time."""
@@ -57,6 +56,8 @@ class PrivateServer:
             "PREFECT_HOME": str(self.home),
             "PREFECT_SERVER_UI_ENABLED": "false",
             "PREFECT_API_BLOCKS_REGISTER_ON_START": "false",
+            # What a build announces is confirmed when it is written; by default that happens every 5 s.
+            "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_FLUSH_INTERVAL": "0.2",
         }
         with listener, self._log.open("wb") as log:
             self._process = subprocess.Popen(
@@ -83,7 +84,7 @@ class PrivateServer:
             RunError: it ended, or did not answer within `START_TIMEOUT` seconds.
         """
         deadline = time.monotonic() + START_TIMEOUT
-        while not _answers(self.url):
+        while not answers(self.url):
             if self._process.poll() is not None:
                 raise RunError(f"The private Prefect server ended while starting: {self._last_words()}")
             if time.monotonic() > deadline:
@@ -115,39 +116,39 @@ def prefect_api() -> Iterator[PrivateServer | None]:
     first flow runs: the imports and the start of the server then take their time together.
 
     Yields:
-        The private server, or None where PREFECT_API_URL names an existing one.
+        The private server, or None where one is configured (`flows.prefect_address`).
 
     Raises:
-        RunError: the server that PREFECT_API_URL names does not answer.
+        RunError: the configured server does not answer.
     """
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
-    if url := os.environ.get("PREFECT_API_URL"):
-        if not _answers(url, timeout=5.0):
+    if url := configured_api():
+        if not answers(url, timeout=5.0):
             raise RunError(
-                f"The Prefect API {url!r} named by PREFECT_API_URL does not answer: start it with "
-                "`prefect server start`, or unset the variable and a private server is used"
+                f"The Prefect API at {shown(url)} does not answer: start it (`prefect server start`, `facetflow up`), "
+                "or set PREFECT_API_URL to an empty value, and a private server is used"
             )
-        yield None
+        with _exported({"PREFECT_API_URL": url}):
+            yield None
         return
     server = PrivateServer()
-    exported = {"PREFECT_API_URL": server.url, "PREFECT_HOME": str(server.home)}
-    before = {name: os.environ.get(name) for name in exported}
-    os.environ.update(exported)
     try:
-        yield server
+        with _exported({"PREFECT_API_URL": server.url, "PREFECT_HOME": str(server.home), PRIVATE: "1"}):
+            yield server
     finally:
         server.stop()
+
+
+@contextmanager
+def _exported(variables: dict[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
         for name, earlier in before.items():
             if earlier is None:
                 del os.environ[name]
             else:
                 os.environ[name] = earlier
-
-
-def _answers(url: str, timeout: float = 1.0) -> bool:
-    try:
-        with urllib.request.urlopen(f"{url}/health", timeout=timeout) as response:  # noqa: S310 (an API address, http by design)
-            return bool(response.status == 200)
-    except (urllib.error.URLError, OSError, ValueError):
-        return False

@@ -7,6 +7,9 @@ from prefect import flow
 
 from features.store.store import Store
 from flows import project
+from flows.announcing import intend
+from flows.events import announce_pending, encoder_record
+from flows.terminal import warn
 from flows.training_process import run_job
 from training.jobs import ENCODER, Source, TrainingJob
 
@@ -40,7 +43,10 @@ def train_encoder(
         base=settings.base,
         licences={corpus.name: corpus.record.licence for corpus in settings.corpora},
     )
+    intend(encoder_record(job.output))
     run_job("training.s3bert.train", job)
+    if unheard := announce_pending(settings, store):
+        warn(unheard)
     return job.output / ENCODER
 
 

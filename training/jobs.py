@@ -129,7 +129,8 @@ def latest_encoder(runs: Path) -> Path:
     Raises:
         ModelError: when no run has an encoder yet.
     """
-    found = sorted(runs.glob(f"*/{ENCODER}/{FILE_NAME}"), key=lambda path: path.stat().st_mtime_ns)
+    found = [path for path in runs.glob(f"*/{ENCODER}/{FILE_NAME}") if not path.parent.parent.is_symlink()]
+    found.sort(key=lambda path: path.stat().st_mtime_ns)
     if not found:
         raise ModelError(f"{str(runs)!r} has no encoder yet; run `facetflow train`, or name one with --model")
     return found[-1].parent

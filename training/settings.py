@@ -132,3 +132,17 @@ class TrainingSettings(BaseModel):
     def unknown_facets(self, metrics: Collection[str]) -> list[str]:
         """Return the facets that are none of these metrics."""
         return [name for name in self.facets or () if name not in metrics]
+
+
+class PromotionSettings(BaseModel):
+    """When a new encoder becomes the current one: the `[promotion]` table of the project file.
+
+    Args:
+        ratings: points (Spearman × 100) that each set of human ratings may lose against the current encoder.
+        facets: points that the mean over the facets may lose, on the pairs of the new release.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    ratings: Annotated[float, Field(ge=0)] = 1.0
+    facets: Annotated[float, Field(ge=0)] = 2.0

@@ -58,6 +58,11 @@ class Store:
         path = layout.local_path(root)
         return cls(path, layout.create(path) if create else layout.read(path))
 
+    @property
+    def id(self) -> str:
+        """The id of this store, the same wherever its folder is moved."""
+        return self._ids["sentences"]
+
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def read(

@@ -1,0 +1,149 @@
+"""Announcements: events that a Prefect server certainly has, each of them once.
+
+    intend ──> the release is written ──> announce: sent, seen on the server ──> "announced"
+      │                                       └── the server is away or we are killed: still "pending", the next
+      └── a small record beside the release       build announces it
+
+The id of an event follows from what it is about, so that a server is asked for it before it is sent: a process that was
+killed between the two does not send it twice.
+"""
+
+import fcntl
+import json
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from features.errors import RunError
+from features.store import folder
+from flows.prefect_address import shown
+
+State = Literal["pending", "announced", "unheard"]
+"""`unheard`: it happened where no server was configured that could have started anything."""
+CONFIRM_TIMEOUT = 30.0
+"""Seconds within which a server must show an event; one with Prefect's default settings writes them every 5 s."""
+_POLL = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """One thing to announce.
+
+    Args:
+        record: the file that says whether it has been announced; `intend` makes it.
+        event: name of the event.
+        key: what happened, unlike everything else of this name about this resource.
+        resource: labels of what the event is about; `prefect.resource.id` is what triggers match.
+        payload: what triggers pass on.
+    """
+
+    record: Path
+    event: str
+    key: str
+    resource: Mapping[str, str]
+    payload: Mapping[str, Any]
+
+    @property
+    def id(self) -> uuid.UUID:
+        """The id of the event, the same whenever and wherever it is announced."""
+        return uuid.uuid5(uuid.NAMESPACE_OID, "\n".join((self.event, self.resource["prefect.resource.id"], self.key)))
+
+
+def intend(record: Path) -> None:
+    """Write down that something is about to happen which has to be announced; leave a record that is there alone."""
+    if not record.exists():
+        _write(record, "pending")
+
+
+def is_pending(record: Path) -> bool:
+    """Return whether there is something to announce: what was never intended is not announced."""
+    try:
+        return bool(json.loads(record.read_text(encoding="utf-8"))["state"] == "pending")
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError, KeyError, TypeError):
+        return True  # a damaged record: the server knows whether it has the event
+
+
+def announce(announcement: Announcement, *, heard: bool) -> bool:
+    """Make sure that the server has the event, and write that down; do nothing where that was done.
+
+    Args:
+        announcement: what to announce.
+        heard: whether there is a server that outlives this process; without one it is written down as `unheard`.
+
+    Returns:
+        Whether the event was sent now.
+
+    Raises:
+        RunError: the server did not confirm the event; it stays pending.
+    """
+    if not is_pending(announcement.record):
+        return False
+    with _alone(announcement.record):
+        if not is_pending(announcement.record):
+            return False
+        if not heard:
+            _write(announcement.record, "unheard")
+            return False
+        sent = _send(announcement)
+        _write(announcement.record, "announced", event=str(announcement.id))
+        return sent
+
+
+def _send(announcement: Announcement) -> bool:
+    """Send the event unless the server has it; return when the server shows it."""
+    import httpx
+    from prefect.client.orchestration import get_client
+    from prefect.events import Event, Resource
+    from prefect.exceptions import PrefectHTTPStatusError
+    from prefect.settings import get_current_settings
+
+    event = Event(
+        id=announcement.id,
+        event=announcement.event,
+        resource=Resource(dict(announcement.resource)),
+        payload=dict(announcement.payload),
+    )
+    try:
+        with get_client(sync_client=True) as client:
+            if _shown_by(client, announcement.id):
+                return False
+            client.request("POST", "/events", json=[event.model_dump(mode="json")]).raise_for_status()
+            deadline = time.monotonic() + CONFIRM_TIMEOUT
+            while not _shown_by(client, announcement.id):
+                if time.monotonic() > deadline:
+                    raise TimeoutError(f"it was not shown within {CONFIRM_TIMEOUT:.0f} s")
+                time.sleep(_POLL)
+            return True
+    except (httpx.HTTPError, PrefectHTTPStatusError, OSError, RuntimeError) as error:
+        where = shown(get_current_settings().api.url or "the configured address")
+        reason = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
+        raise RunError(
+            f"The Prefect server at {where} did not confirm the event {event.event!r} ({reason})."
+        ) from error
+
+
+def _shown_by(client: Any, identity: uuid.UUID) -> bool:
+    from prefect.events.filters import EventFilter, EventIDFilter
+
+    return bool(client.read_events(EventFilter(id=EventIDFilter(id=[identity])), limit=1).events)
+
+
+@contextmanager
+def _alone(record: Path) -> Iterator[None]:
+    """Let one process at a time announce what stands in one folder."""
+    with (record.parent / ".announcing.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _write(record: Path, state: State, **more: str) -> None:
+    content = {"state": state, "at": datetime.now(UTC).isoformat(timespec="seconds"), **more}
+    with folder.clear_errors(f"Writing {str(record)!r}"):
+        folder.write(record.parent, record.name, (json.dumps(content) + "\n").encode())

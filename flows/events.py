@@ -1,0 +1,86 @@
+"""What the flows announce, and the small records that say whether a server has heard of it.
+
+    facetflow.features.committed    a release was published      releases/00003.announcement.json in the store
+    facetflow.encoder.trained       an encoder is finished       runs/<name>/announcement.json
+
+Both carry the id of the store, by which the deployments of one project tell their events from those of others.
+"""
+
+from pathlib import Path
+
+from features.errors import RunError
+from features.store.releases import Release
+from features.store.store import Store
+from flows.announcing import Announcement, announce
+from flows.prefect_address import somebody_listens
+from flows.project import Project
+from training.facets import FILE_NAME
+from training.jobs import ENCODER, TrainingJob, read_job
+
+COMMITTED = "facetflow.features.committed"
+TRAINED = "facetflow.encoder.trained"
+
+
+def resource_id(store: Store) -> str:
+    """Return the id by which events name a store."""
+    return f"facetflow.store.{store.id}"
+
+
+def release_record(store: Store, number: int) -> Path:
+    """Return the file that says whether a release was announced."""
+    return store.path / "releases" / f"{number:05d}.announcement.json"
+
+
+def encoder_record(run: Path) -> Path:
+    """Return the file that says whether the encoder of a run was announced."""
+    return run / "announcement.json"
+
+
+def announce_pending(project: Project, store: Store) -> str:
+    """Announce every release and every finished encoder that no server has heard of yet.
+
+    Args:
+        project: the project.
+        store: its store.
+
+    Returns:
+        A sentence for the user where the server did not confirm an event, which stays pending then; else nothing.
+    """
+    due = [_release(project, store, release) for release in store.releases()]
+    runs = (record.parent for record in sorted(project.runs.glob("*/announcement.json")))
+    due += [_encoder(project, store, run) for run in runs if _is_finished(run)]
+    try:
+        for announcement in due:
+            announce(announcement, heard=somebody_listens())
+    except RunError as error:
+        return f"{error} The next build announces it."
+    return ""
+
+
+def _is_finished(run: Path) -> bool:
+    return not run.is_symlink() and (run / ENCODER / FILE_NAME).exists()
+
+
+def _release(project: Project, store: Store, release: Release) -> Announcement:
+    payload = {
+        "project": project.name,
+        "release": release.number,
+        "versions": dict(release.versions),
+        "rows": dict(release.rows),
+    }
+    record = release_record(store, release.number)
+    return Announcement(record, COMMITTED, str(release.number), _resource(project, store), payload)
+
+
+def _encoder(project: Project, store: Store, run: Path) -> Announcement:
+    release = read_job(TrainingJob, run / "train.json").source.release
+    payload = {"project": project.name, "name": run.name, "release": release}
+    return Announcement(encoder_record(run), TRAINED, run.name, _resource(project, store), payload)
+
+
+def _resource(project: Project, store: Store) -> dict[str, str]:
+    return {
+        "prefect.resource.id": resource_id(store),
+        "prefect.resource.name": project.name,
+        "facetflow.store": str(store.path),
+    }
