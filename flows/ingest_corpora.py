@@ -75,6 +75,21 @@ def told(report: IngestReport) -> str:
     return f"Read {report.rows:,} rows: {new if pairs else 'nothing new'}{rejected}{leaked}."
 
 
+def refusal(report: IngestReport, allowed: float) -> str | None:
+    """Return why no release may be made of these corpora, None where they may.
+
+    Args:
+        report: of the ingest.
+        allowed: share of rows that may be rejected, in [0, 1].
+    """
+    if not report.rows or report.rejected / report.rows <= allowed:
+        return None
+    return (
+        f"{report.rejected:,} of {report.rows:,} rows of the corpora were rejected, more than the {allowed:.1%} "
+        f"allowed; see them with `facetflow rejects --stage {STAGE}`, or raise limits.rejected_rows"
+    )
+
+
 def fingerprint_of(table: str, rows: pl.DataFrame) -> Fingerprint:
     """Return the fingerprint of a shard of ingest: its ids in their order."""
     return _fingerprint(table, rows[KEYS[table]].to_list())

@@ -110,10 +110,10 @@ class _Past:
         Then of those only that are stored, for files that have got new rows where old ones were expected.
         """
         before = self._before(run_id)
-        known = {table: self._known(table, lambda version, table=table: version <= before[table]) for table in SOURCES}
-        made = {self._origins["pairs"][shard].version for shard in self._of(run_id, "pairs")}
-        later = set(self._known("pairs", lambda version: version > max(made, default=before["pairs"]))["pair_id"])
-        stored = set(self._known("pairs", lambda _: True)["pair_id"])
+        known = {table: self._known(table, until=before[table]) for table in SOURCES}
+        # An ingest that was killed between its two commits left its pairs to the next one.
+        later = set(self._known("pairs", after=before["pairs"] + 1)["pair_id"])
+        stored = set(self._known("pairs")["pair_id"])
         for admits in (lambda pair: pair not in later, lambda pair: pair in stored and pair not in later):
             if all(shard in self._remade[table] for table, shard in self._lost if shard in self._of(run_id, table)):
                 return
@@ -155,10 +155,14 @@ class _Past:
                 found[table] = origin.version - 1
         return found
 
-    def _known(self, table: str, chosen: Callable[[int], bool]) -> pl.DataFrame:
-        """Return what ingest needs to know of those shards that can be read and whose first version is chosen."""
+    def _known(self, table: str, *, after: int = 0, until: int | None = None) -> pl.DataFrame:
+        """Return what ingest needs to know of shards that can be read, and that came between two versions."""
         shards = self._ahead.committed(table).keys()
-        wanted = {shard for shard, origin in self._origins[table].items() if shard in shards and chosen(origin.version)}
+        wanted = {
+            shard
+            for shard, origin in self._origins[table].items()
+            if shard in shards and origin.version > after and (until is None or origin.version <= until)
+        }
         columns = KNOWN_SENTENCES if table == "sentences" else KNOWN_PAIRS
         return self._ahead.read(table, None, wanted, [name for name in columns if name != "shard"], with_shard=True)
 
@@ -168,6 +172,6 @@ def _hopeless(lost: Sequence[Damage]) -> str:
     more = f"; and {len(lost) - _NAMED} more (see `facetflow verify`)" if len(lost) > _NAMED else ""
     return (
         f"Rows of ingest are lost, and the corpora do not give them again as they were: {named}{more}; restore these "
-        "files from a copy, or put the corpus files, [ingest] and [leakage] back as they were and build, or build a new "
-        "store."
+        "files from a copy, or put the corpus files, [ingest] and [leakage] back as they were and build, or build a "
+        "new store."
     )

@@ -78,8 +78,8 @@ def make_shard(job: ShardJob, compute: Callable[[Inputs], tuple[StageOutput, int
             come out again.
 
     Returns:
-        The receipt, or None when the shard is committed already and its files are whole: after the death of a worker Dask runs tasks again
-        whose receipts have long been read.
+        The receipt, or None when the shard is committed already and its files are whole: after the death of a worker
+        Dask runs tasks again whose receipts have long been read.
     """
     started = time.perf_counter()
     store = Store.open(job.store)

@@ -13,6 +13,7 @@ from features.store.reasons import summary
 from features.store.releases import Release
 from features.store.runs import now
 from features.store.schemas import TABLES
+from features.store.verifying import refuse_damaged
 
 if TYPE_CHECKING:
     from features.store.store import Store
@@ -38,20 +39,29 @@ def draft(
     recipes = {name: _recipe(store, name, versions[name]) for name in SOURCES}
     recipes |= {stage.name: stage.recipe.as_dict() for stage in stages}
     rows = {name: sum(known.rows for known in store.committed(name, versions[name]).values()) for name in names}
+    if not rows["sentences"]:
+        raise StoreError(
+            f"The store {str(store.path)!r} holds no sentences, so there is nothing to publish; name corpora that have "
+            "rows, and build."
+        )
+    needed = {name: versions[name] for name in (*names, "rejects")}
+    made = {*names, "ingest"}
+    refuse_damaged(store, [damage for damage in store.damaged(needed) if damage.stage in made])
     rejects = _rejects(store, versions, planned)
     for stage in planned.stages:
         total = rows[stage] + rejects.get(stage, 0)
         if total and rejects.get(stage, 0) / total > rejected_rows:
             raise StoreError(
                 f"Stage {stage!r} rejected {rejects[stage]} of {total} rows, more than the {rejected_rows:.1%} allowed"
-                f"{_example(store, stage, versions['rejects'])}; look at the rejects, or raise limits.rejected_rows."
+                f"{_example(store, stage, versions['rejects'])}; see them with `facetflow rejects --stage {stage}`, "
+                "or raise limits.rejected_rows."
             )
     return Release(
         number=0,
         run_id=run_id,
         created=now(),
         code_version=importlib.metadata.version("facetflow"),
-        versions={name: versions[name] for name in (*names, "rejects")},
+        versions=needed,
         recipes={name: recipe for name, recipe in recipes.items() if recipe},
         rows=rows,
         rejects=rejects,

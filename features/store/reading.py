@@ -23,15 +23,20 @@ def scan(
     columns: Sequence[str] | None,
     *,
     with_shard: bool,
+    exists: bool = True,
 ) -> pl.LazyFrame:
-    """Return rows of a table as a lazy frame; `Store.scan` says what the parameters are."""
-    schema = dict(table.columns_at(version))
+    """Return rows of a table as a lazy frame; `Store.scan` says what the parameters are.
+
+    A table that does not exist yet has its columns and no rows.
+    """
+    schema = dict(table.columns_at(version) if exists else table.columns)
     if "stage" in table.partitions:
         schema["stage"] = pl.String
     wanted = list(columns) if columns is not None else list(schema)
     if unknown := [name for name in wanted if name not in schema]:
         raise StoreError(f"Table {table.name!r} has no column {unknown[0]!r}; it has {', '.join(schema)}.")
-    files = {str(table.path / file.path): file for file in _select(table, version, shards)}
+    listed = _select(table, version, shards) if exists else []
+    files = {str(table.path / file.path): file for file in listed}
     _check_sizes(table, files)
     frame = _lazy(files, schema | {"shard": pl.String}, growing=table.further is not None)
     return frame.select([*wanted, "shard"] if with_shard else wanted)

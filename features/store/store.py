@@ -37,26 +37,49 @@ class Store:
 
     Args:
         path: the folder.
-        table_ids: table → id that it was made with.
+        table_ids: table → id that it was made with; tables that are not there read as empty.
+        project: name of the project whose store it is; None where the store does not say.
     """
 
-    def __init__(self, path: Path, table_ids: Mapping[str, str]) -> None:
+    def __init__(self, path: Path, table_ids: Mapping[str, str], project: str | None = None) -> None:
         self.path = path
+        self.project = project
         self._ids = dict(table_ids)
 
     @classmethod
-    def open(cls, root: str | Path, *, create: bool = False) -> "Store":
+    def open(
+        cls, root: str | Path, *, create: bool = False, project: str | None = None, or_empty: bool = False
+    ) -> "Store":
         """Open a store, and make it first where that is asked for and needed.
 
         Args:
             root: a folder, as a path or a `file://` URL.
             create: make what is missing: the folder, the tables. For the flow process only, never for workers.
+            project: whose store a new one is.
+            or_empty: where there is no store give an empty one that can only be read, and write nothing.
 
         Raises:
             StoreError: when there is no store, or it cannot be read, made or understood by this version.
         """
         path = layout.local_path(root)
-        return cls(path, layout.create(path) if create else layout.read(path))
+        known = layout.create(path, project) if create else layout.read(path, or_empty=or_empty)
+        return cls(path, known.tables, known.project)
+
+    def check_owner(self, project: str) -> None:
+        """Refuse the store of another project.
+
+        Raises:
+            StoreError: the store says that it is of another project.
+        """
+        if self.project not in (None, project):
+            raise StoreError(
+                f"The store {str(self.path)!r} belongs to the project {self.project!r}, and this one is {project!r}: "
+                "name another folder as `store`, or take this one over with `facetflow build --adopt`."
+            )
+
+    def adopt(self, project: str) -> None:
+        """Make this the store of a project, whatever it was before."""
+        self.project = layout.claim(self.path, project).project
 
     @property
     def id(self) -> str:
@@ -107,7 +130,8 @@ class Store:
         Raises:
             StoreError: when a table, version, shard or column is missing, or a file is missing or has another size.
         """
-        return reading.scan(self._table(table), version, shards, columns, with_shard=with_shard)
+        exists = table in self._ids
+        return reading.scan(self._table(table), version, shards, columns, with_shard=with_shard, exists=exists)
 
     def committed(self, table: str, version: int | None = None) -> dict[Shard, Committed]:
         """Return what is committed of every shard of a table, from the log alone; not for `rejects`."""
@@ -115,11 +139,13 @@ class Store:
             raise StoreError("A shard may have rejects of several stages: ask rejected() instead of 'rejects'.")
         handle = self._table(table)
         if table not in self._ids:
-            return {}  # a store of a version that did not have this table; the next build makes it
+            return {}  # there is no store yet, or one of a version without this table; the next build makes it
         return {file.shard: Committed(file.fingerprint, file.rows, file.bytes) for file in handle.files(version)}
 
     def rejected(self, version: int | None = None) -> dict[tuple[str, Shard], Committed]:
         """Return the committed rejects of every stage and shard that has any, from the log alone."""
+        if "rejects" not in self._ids:
+            return {}
         files = self._table("rejects").files(version)
         return {(file.stage or "", file.shard): Committed(file.fingerprint, file.rows, file.bytes) for file in files}
 
