@@ -32,7 +32,7 @@ from flows import cluster, project
 from flows.announcing import intend
 from flows.build_lock import only_writer, this_process
 from flows.events import announce_pending, release_record
-from flows.ingest_corpora import STAGE, ingest_corpora, refusal, told
+from flows.ingest_corpora import STAGE, ingest_corpora, refusal, told, warnings
 from flows.ingest_repair import repair_ingested
 from flows.interruption import cause
 from flows.progress import BuildProgress
@@ -158,6 +158,8 @@ class Build:
         """Commit what is new; return why a release is out of the question, if it is."""
         report = ingest_corpora(self.settings, self.store, self.run_id)
         self.progress.say(told(report))
+        for sentence in warnings(report):
+            warn(sentence)
         return refusal(report, self.settings.limits.rejected_rows)
 
     def _make(self, stages: Chain, work: Sequence[ShardWork]) -> tuple[Outcome, int]:

@@ -75,6 +75,11 @@ def told(report: IngestReport) -> str:
     return f"Read {report.rows:,} rows: {new if pairs else 'nothing new'}{rejected}{leaked}."
 
 
+def warnings(report: IngestReport) -> list[str]:
+    """Return what a user should know about the corpora, as sentences."""
+    return [str(overlap) for overlap in report.overlaps]
+
+
 def refusal(report: IngestReport, allowed: float) -> str | None:
     """Return why no release may be made of these corpora, None where they may.
 

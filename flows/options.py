@@ -19,6 +19,10 @@ JSON = click.option(
     "--json", "as_json", is_flag=True, help="Write the result as JSON to standard output, and nothing else there."
 )
 
+DEEP = click.option(
+    "--deep", is_flag=True, help="Look for damage in every byte of the store, not just in sizes and times."
+)
+
 
 def _choose_project(context: click.Context, _parameter: click.Parameter, value: Path | None) -> None:
     if value is not None:

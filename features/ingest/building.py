@@ -16,6 +16,7 @@ from features.errors import SettingsError
 from features.ingest.known import Known
 from features.ingest.leaks import LeakCounter
 from features.ingest.negatives import arrange
+from features.ingest.overlaps import overlaps
 from features.ingest.report import FileReport, IngestReport, SplitReport
 from features.ingest.sentences import Sentences
 from features.ingest.shards import cut, next_number
@@ -141,6 +142,7 @@ def _finish(
         changed=list(chain.from_iterable(changed)),
         splits=[split.finish(len(found)) for split, found in zip(splits, changed, strict=True)],
         leaks=guard.reports(),
+        overlaps=overlaps(splits),
         files=files,
         new_sentences=new_sentences.height,
         sentence_shards=len(sentence_shards),

@@ -64,7 +64,7 @@ class Ahead(Store):
         wanted = self.committed(table).keys() if shards is None else set(shards)
         stored = self._store.scan(table, None, wanted - made.keys(), columns, with_shard=with_shard)
         further = [
-            rows.lazy().select(columns or list(rows.columns)).with_columns(pl.lit(shard).alias("shard"))
+            rows.lazy().select(list(columns or rows.columns)).with_columns(pl.lit(shard).alias("shard"))
             for shard, rows in sorted(made.items())
             if shard in wanted
         ]
