@@ -146,4 +146,5 @@ def _alone(record: Path) -> Iterator[None]:
 def _write(record: Path, state: State, **more: str) -> None:
     content = {"state": state, "at": datetime.now(UTC).isoformat(timespec="seconds"), **more}
     with folder.clear_errors(f"Writing {str(record)!r}"):
+        record.parent.mkdir(parents=True, exist_ok=True)
         folder.write(record.parent, record.name, (json.dumps(content) + "\n").encode())

@@ -38,6 +38,9 @@ COMMANDS: dict[str, str] = {
     "parse": "Parse sentences into graphs, trees or semantic roles.",
     "report": "Show the scores of an encoder, and write its report again.",
     "models": "List, pull and verify pretrained models.",
+    "up": "Run server, worker and schedule on this machine.",
+    "down": "End what `up` runs.",
+    "deploy": "Register the project on a Prefect server of yours.",
     "gc": "Delete files that no release of the store needs.",
 }
 """The commands in the order of use, with the line that `--help` shows, so that the list needs no import."""

@@ -19,14 +19,18 @@ PROMOTION_FILE = "promotion.json"
 
 @flow(name="evaluate_encoder", persist_result=False)
 def evaluate_encoder(
-    project_file: Path = Path("facetflow.toml"), name: str | None = None, split: str = "dev", *, promote: bool = False
+    project_file: Path = Path("facetflow.toml"),
+    name: str | None = None,
+    split: str | None = None,
+    *,
+    promote: bool = False,
 ) -> Path:
     """Evaluate an encoder on the release that it learned from.
 
     Args:
         project_file: the project file; its [[evaluation]] names the human ratings.
         name: of the training run; the newest that is finished by default.
-        split: the split whose positive pairs are compared.
+        split: the split whose positive pairs are compared; the dev split of its training by default.
         promote: make the encoder the current one if its scores hold against those of the current one ([promotion]).
 
     Returns:
@@ -43,7 +47,7 @@ def evaluate_encoder(
         source=Source(store=settings.store, release=trained.source.release),
         encoder=encoder,
         output=encoder.parent,
-        split=split,
+        split=split or trained.training.splits[1],
         ratings=tuple(ratings.model_dump(mode="json") for ratings in settings.evaluation),
         base=settings.base,
     )

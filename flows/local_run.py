@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from flows.server import PrivateServer, prefect_api
+from flows.server import OwnServer, prefect_api
 from flows.wall_time import count_from_process_start
 
 
@@ -34,7 +34,7 @@ def run_flow(flow_name: str, check: Callable[[], object], /, **parameters: Any) 
 
 
 @contextmanager
-def _at(server: PrivateServer | None) -> Iterator[None]:
+def _at(server: OwnServer | None) -> Iterator[None]:
     """Await the server and use it, also where Prefect was imported, and read its settings, before there was one."""
     from prefect.settings import PREFECT_API_URL, temporary_settings
 

@@ -15,6 +15,12 @@ TAGGER = click.option(
 )
 DEVICE = click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
 THREADS = click.option("--threads", type=click.IntRange(min=1), help="CPU threads.")
+CRON = click.option(
+    "--cron",
+    metavar="EXPRESSION",
+    help='When to build, such as "0 3 * * *" for every night at 3:00 UTC; without it schedules stay as they are.',
+)
+POOL = click.option("--pool", default="facetflow", show_default=True, help="Work pool, made when missing.")
 JSON = click.option(
     "--json", "as_json", is_flag=True, help="Write the result as JSON to standard output, and nothing else there."
 )

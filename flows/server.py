@@ -38,24 +38,37 @@ QUIET = {
 """Environment of every process of a run: no analytics, warnings only, no second server by accident."""
 
 
-class PrivateServer:
+class OwnServer:
     """A Prefect server of our own: started at once, awaited when it is needed, certainly stopped.
 
     The process ends by itself when the process that started it is gone, however that ended.
+
+    Args:
+        home: folder that keeps its database; a temporary one, removed at the end, when None. A server that keeps its
+            database also has Prefect's pages and its schedules.
+        port: on 127.0.0.1; a free one when 0.
+
+    Raises:
+        OSError: the port is taken.
     """
 
-    def __init__(self) -> None:
-        self.home = Path(tempfile.mkdtemp(prefix="facetflow-prefect-"))
+    def __init__(self, home: Path | None = None, port: int = 0) -> None:
+        lasting = home is not None
+        self.home = home if home is not None else Path(tempfile.mkdtemp(prefix="facetflow-prefect-"))
         self._log = self.home / "server.log"
         # The socket is bound here and handed over, so that no other process can take the port in between.
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        listener.bind(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{listener.getsockname()[1]}/api"
+        if lasting:  # it may be started again while connections to the one before are still closing
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", port))
+        self.port = int(listener.getsockname()[1])
+        self.url = f"http://127.0.0.1:{self.port}/api"
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
         environment |= QUIET | {
             "PREFECT_HOME": str(self.home),
-            "PREFECT_SERVER_UI_ENABLED": "false",
+            "PREFECT_SERVER_UI_API_URL": self.url,
             "PREFECT_API_BLOCKS_REGISTER_ON_START": "false",
+            "PREFECT_SERVER_UI_ENABLED": str(lasting).lower(),
             # What a build announces is confirmed when it is written; by default that happens every 5 s.
             "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_FLUSH_INTERVAL": "0.2",
         }
@@ -68,6 +81,7 @@ class PrivateServer:
                     str(self.home),
                     str(listener.fileno()),
                     str(os.getpid()),
+                    "lasting" if lasting else "private",
                 ],
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -86,16 +100,20 @@ class PrivateServer:
         deadline = time.monotonic() + START_TIMEOUT
         while not answers(self.url):
             if self._process.poll() is not None:
-                raise RunError(f"The private Prefect server ended while starting: {self._last_words()}")
+                raise RunError(f"The Prefect server ended while starting: {self._last_words()}")
             if time.monotonic() > deadline:
                 raise RunError(
-                    f"The private Prefect server did not answer at {self.url} within {START_TIMEOUT:.0f} s: "
+                    f"The Prefect server did not answer at {self.url} within {START_TIMEOUT:.0f} s: "
                     f"{self._last_words()}; start one with `prefect server start` and set PREFECT_API_URL"
                 )
             time.sleep(_POLL)
 
+    def ended(self) -> bool:
+        """Return whether the server's process is gone."""
+        return self._process.poll() is not None
+
     def stop(self) -> None:
-        """End the server's process, which also removes its folder; safe to call twice."""
+        """End the server's process, which also removes a temporary folder; safe to call twice."""
         self._process.terminate()
         try:
             self._process.wait(_STOP_TIMEOUT)
@@ -109,7 +127,7 @@ class PrivateServer:
 
 
 @contextmanager
-def prefect_api() -> Iterator[PrivateServer | None]:
+def prefect_api() -> Iterator[OwnServer | None]:
     """Export the Prefect API of the run to this process and its children.
 
     Enter it before Prefect is imported for the first time, and call `wait_until_ready` of what it yields before the
@@ -132,7 +150,7 @@ def prefect_api() -> Iterator[PrivateServer | None]:
         with _exported({"PREFECT_API_URL": url}):
             yield None
         return
-    server = PrivateServer()
+    server = OwnServer()
     try:
         with _exported({"PREFECT_API_URL": server.url, "PREFECT_HOME": str(server.home), PRIVATE: "1"}):
             yield server

@@ -1,7 +1,10 @@
-"""The process of a private Prefect server: `python -m flows.server_process HOME SOCKET PARENT`.
+"""The process of a Prefect server of our own: `python -m flows.server_process HOME SOCKET PARENT private|lasting`.
 
 It serves Prefect's API on an inherited socket and ends when told to, or when its parent is gone: a flow that was killed
 must leave nothing behind. Making the database takes half of a first start, so an empty one is kept in the user's cache.
+
+    private    of one command: its folder goes with it, no schedules, no pages
+    lasting    of `facetflow up`: keeps its database
 """
 
 import os
@@ -15,25 +18,42 @@ from pathlib import Path
 from flows.watchdog import end_with
 
 
-def main(home: Path, descriptor: int, parent: int) -> None:
-    """Serve until SIGTERM or the end of the parent, then remove the home folder.
+def main(home: Path, descriptor: int, parent: int, *, lasting: bool) -> None:
+    """Serve until SIGTERM or the end of the parent, then remove the home folder of a private server.
 
     Args:
         home: folder for the database; it is `PREFECT_HOME` of this process.
         descriptor: file descriptor of a bound TCP socket.
         parent: process id of the flow.
+        lasting: whether the home folder stays.
     """
-    end_with(parent, lambda: shutil.rmtree(home, ignore_errors=True))
+
+    def clean_up() -> None:
+        if not lasting:
+            shutil.rmtree(home, ignore_errors=True)
+
+    end_with(parent, clean_up)
     # uvicorn stops on SIGTERM and then raises it again, for this handler: so the folder is removed below.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
-        _serve(home, descriptor)
+        _serve(home, descriptor, lasting=lasting)
     finally:
-        shutil.rmtree(home, ignore_errors=True)
+        clean_up()
         os._exit(0)  # nothing is left to flush, and an orderly end of all its threads takes a second more
 
 
-def _serve(home: Path, descriptor: int) -> None:
+def _serve(home: Path, descriptor: int, *, lasting: bool) -> None:
+    if not lasting:
+        _prepare_database(home)
+
+    import uvicorn
+    from prefect.server.api.server import create_app
+
+    config = uvicorn.Config(create_app(ephemeral=not lasting, final=True), log_level="error", lifespan="on")
+    uvicorn.Server(config).run(sockets=[socket.socket(fileno=descriptor)])
+
+
+def _prepare_database(home: Path) -> None:
     import prefect
 
     template = _cache_folder() / f"prefect-{prefect.__version__}.db"
@@ -44,12 +64,6 @@ def _serve(home: Path, descriptor: int) -> None:
         os.environ["PREFECT_API_DATABASE_MIGRATE_ON_START"] = "false"
     else:
         _make_database(database, template)
-
-    import uvicorn
-    from prefect.server.api.server import create_app
-
-    config = uvicorn.Config(create_app(ephemeral=True, final=True), log_level="error", lifespan="on")
-    uvicorn.Server(config).run(sockets=[socket.socket(fileno=descriptor)])
 
 
 def _make_database(database: Path, template: Path) -> None:
@@ -75,4 +89,4 @@ def _cache_folder() -> Path:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), lasting=sys.argv[4] == "lasting")

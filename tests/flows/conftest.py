@@ -20,7 +20,7 @@ import pytest
 from features.store.runs import RunRecord
 from features.store.schemas import TABLES
 from features.store.store import Store
-from flows.server import PrivateServer
+from flows.server import OwnServer
 
 ADJECTIVES = ("small", "old", "red", "quiet", "happy", "wild")
 NOUNS = ("cat", "dog", "girl", "boy", "bird", "horse", "child")
@@ -130,9 +130,9 @@ def project(tmp_path: Path) -> Generated:
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[PrivateServer]:
+def server() -> Iterator[OwnServer]:
     """The one Prefect server of the test session."""
-    started = PrivateServer()
+    started = OwnServer()
     try:
         started.wait_until_ready()
         yield started
@@ -178,7 +178,7 @@ class CommandLine:
 
 
 @pytest.fixture
-def facetflow(server: PrivateServer) -> CommandLine:
+def facetflow(server: OwnServer) -> CommandLine:
     """The console script, with the Prefect API of the session."""
     return CommandLine({**os.environ, "PREFECT_API_URL": server.url, "PREFECT_HOME": str(server.home)})
 
@@ -235,7 +235,7 @@ def wait_until_fixture() -> Callable[..., object]:
 
 
 @pytest.fixture
-def build_with(server: PrivateServer, tmp_path: Path) -> Callable[[Generated, str], RunRecord]:
+def build_with(server: OwnServer, tmp_path: Path) -> Callable[[Generated, str], RunRecord]:
     """Return what builds a project in a process of its own that first runs some code, and gives the record."""
 
     def build(project: Generated, code: str) -> RunRecord:

@@ -1,68 +1,157 @@
-"""prefect.yaml on a real server: the deployments register, the build runs, and training is triggered by its event."""
+"""Deployments on a real server: by prefect.yaml and by `facetflow deploy`, of several projects, again and again."""
 
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import httpx
 import pytest
 import yaml
+from prefect.settings import PREFECT_API_URL, temporary_settings
+
+from flows.deployments import describe, next_steps
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
+FLOWS = ("build_features", "train_encoder", "evaluate_encoder")
+
+
+@pytest.fixture
+def prefect(server, root):
+    """Return what runs Prefect's own command line in the folder of prefect.yaml."""
+
+    def run(*words: str, project: str | None) -> "subprocess.CompletedProcess[str]":
+        environment = {**os.environ, "PREFECT_API_URL": server.url, "PREFECT_HOME": str(server.home)}
+        environment.pop("FACETFLOW_PROJECT", None)
+        if project is not None:
+            environment["FACETFLOW_PROJECT"] = project
+        command = [sys.executable, "-m", "prefect", "--no-prompt", *words]
+        return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+
+    return run
+
+
+@pytest.fixture
+def deployment(server):
+    """Return what reads a deployment from the server."""
+
+    def read(flow: str, name: str) -> dict:
+        return httpx.get(f"{server.url}/deployments/name/{flow}/{name}", timeout=30).raise_for_status().json()
+
+    return read
+
+
+def written(project, name: str):
+    """Write a small project of this name and return its file."""
+    project.write(10, sentences=8, per_shard=16)
+    file = project.folder / "facetflow.toml"
+    file.write_text(file.read_text().replace('name = "generated"', f'name = "{name}"'))
+    return file
+
+
+def schedules(found: dict) -> list[tuple[str, bool]]:
+    return [(known["schedule"]["cron"], known["active"]) for known in found["schedules"]]
+
+
+def triggers(server, name: str) -> list[tuple[str, str]]:
+    """Return event and resource of each trigger of the deployments of a project."""
+    ids = {
+        httpx.get(f"{server.url}/deployments/name/{flow}/{name}", timeout=30).json()["id"]: flow for flow in FLOWS[1:]
+    }
+    automations = httpx.post(f"{server.url}/automations/filter", json={"limit": 200}, timeout=30).json()
+    return sorted(
+        (automation["trigger"]["expect"][0], automation["trigger"]["match"]["prefect.resource.id"])
+        for automation in automations
+        if automation["actions"][0].get("deployment_id") in ids
+    )
 
 
 def test_entrypoints_are_modules_and_named_like_their_flow(root):
     deployments = yaml.safe_load((root / "prefect.yaml").read_text())["deployments"]
-    assert [(deployment["name"], deployment["entrypoint"]) for deployment in deployments] == [
-        (name, f"flows.{name}.{name}") for name in ("build_features", "train_encoder", "evaluate_encoder")
-    ]
+    assert [deployment["entrypoint"] for deployment in deployments] == [f"flows.{name}.{name}" for name in FLOWS]
 
 
-def test_deployments_register_run_and_trigger(project, server, root, wait_until):
-    environment = {
-        **os.environ,
-        "PREFECT_API_URL": server.url,
-        "PREFECT_HOME": str(server.home),
-        "FACETFLOW_PROJECT": str(project.folder / "facetflow.toml"),
-    }
+def test_prefect_yaml_deploys_a_project_under_its_name_with_triggers_of_its_store(
+    project, prefect, deployment, facetflow, server, wait_until
+):
+    file = written(project, "by-yaml")
+    prefect("work-pool", "create", "facetflow", "--type", "process", project=None)
+    done = prefect("deploy", "--all", project=str(file))
+    assert done.returncode == 0, done.stdout + done.stderr
+    build = deployment("build_features", "by-yaml")
+    assert schedules(build) == [("0 3 * * *", False)], "nothing runs before somebody says so"
+    assert build["parameters"] == {"project_file": str(file)}
+    assert build["pull_steps"] == [], "the package is installed where the worker runs"
+    about = f"facetflow.store.{project.store.id}"
+    expected = [("facetflow.encoder.trained", about), ("facetflow.features.committed", about)]
+    assert triggers(server, "by-yaml") == expected
 
-    def prefect(*words):
-        done = subprocess.run(
-            [sys.executable, "-m", "prefect", "--no-prompt", *words],
-            cwd=root,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
+    # `facetflow deploy` knows the same deployments, and what is on stays on, whichever way they are deployed again.
+    code, output = facetflow.run(project, "deploy", "--cron", "7 4 * * 1")
+    assert code == 0, output
+    assert "The build is scheduled: cron 7 4 * * 1 (on)." in output
+    assert facetflow.run(project, "deploy")[0] == 0
+    assert schedules(deployment("build_features", "by-yaml")) == [("7 4 * * 1", True)]
+    with temporary_settings({PREFECT_API_URL: server.url}):
+        assert {"cron": "7 4 * * 1", "active": True}.items() <= describe(str(file)).items(), "prefect.yaml keeps it too"
+    assert triggers(server, "by-yaml") == expected, "and there is one trigger of each kind"
 
-    def ask(path, **body):
-        return httpx.post(f"{server.url}/{path}", json=body, timeout=30).raise_for_status().json()
+    # A release starts the training of this project.
+    assert facetflow.run(project, "build")[0] == 0
+    train = deployment("train_encoder", "by-yaml")["id"]
+    asked = {"flow_runs": {"deployment_id": {"any_": [train]}}}
+    (run,) = wait_until(lambda: httpx.post(f"{server.url}/flow_runs/filter", json=asked).json(), "the training", 30)
+    assert run["parameters"]["project_file"] == str(file)
+    assert int(run["parameters"]["release"]) == 1
 
-    def deployment(name):
-        return httpx.get(f"{server.url}/deployments/name/{name}/{name}").raise_for_status().json()["id"]
 
-    def runs(identity):
-        return ask("flow_runs/filter", flow_runs={"deployment_id": {"any_": [identity]}})
+def test_an_unset_project_is_refused(prefect, deployment):
+    done = prefect("deploy", "--all", project=None)
+    assert done.returncode != 0
+    assert "FACETFLOW_PROJECT is not set" in done.stdout + done.stderr
+    with pytest.raises(httpx.HTTPStatusError, match="404"):
+        deployment("build_features", "{{ project.name }}")
 
-    project.write(10, sentences=8, per_shard=16)
-    prefect("work-pool", "create", "facetflow", "--type", "process")
-    prefect("deploy", "--all")
-    build, train = deployment("build_features"), deployment("train_encoder")
-    assert deployment("evaluate_encoder")
-    assert runs(train) == []
 
-    ask(f"deployments/{build}/create_flow_run", state={"type": "SCHEDULED"})
-    prefect("worker", "start", "--pool", "facetflow", "--run-once")
-    (run,) = wait_until(
-        lambda: [run for run in runs(build) if run["state_type"] not in {"SCHEDULED", "PENDING", "RUNNING"}],
-        "the build",
-    )
-    assert run["state_type"] == "COMPLETED", run["state"]["message"]
-    assert run["state"]["message"].startswith("Published release 1: ")
-    assert project.store.latest_release().rows["metrics"] == 20
+def test_another_project_of_the_same_name_is_refused(project, facetflow, tmp_path):
+    written(project, "same-name")
+    assert facetflow.run(project, "deploy")[0] == 0
+    other = type(project)(tmp_path / "other")
+    other.folder.mkdir()
+    written(other, "same-name")
+    code, output = facetflow.run(other, "deploy")
+    assert code == 1
+    assert f"serves another project named 'same-name', of '{project.folder / 'facetflow.toml'}'" in output
 
-    (triggered,) = wait_until(lambda: runs(train), "the run that the event triggers", 30)
-    assert triggered["parameters"]["release"] in {1, "1"}
-    assert triggered["parameters"]["project_file"] == str(project.folder / "facetflow.toml")
+
+@pytest.mark.parametrize("cron", ["every night", "61 3 * * *"])
+def test_a_wrong_schedule_is_refused(project, facetflow, cron):
+    written(project, "wrong-schedule")
+    code, output = facetflow.run(project, "deploy", "--cron", cron)
+    assert (code, output.count("\n")) == (1, 1)
+    assert f"The schedule {cron!r} is no cron expression" in output
+
+
+def test_without_a_server_it_is_said_where_to_get_one(project, facetflow_alone, tmp_path):
+    written(project, "alone")
+    alone = type(facetflow_alone)({**facetflow_alone.environment, "XDG_STATE_HOME": str(tmp_path)})
+    code, output = alone.run(project, "deploy")
+    assert code == 1
+    assert "No Prefect server is configured: run `facetflow up`" in output
+
+
+def test_what_is_missing_for_a_build_to_run_by_itself_is_said():
+    from flows.deployments import Deployed
+
+    assert "no schedule yet" in next_steps(Deployed((), ()), None)
+    assert "prefect worker start --pool mine" in next_steps(Deployed((), ("cron 0 3 * * * (on)",)), "mine")
+
+
+def test_a_schedule_unit_runs_the_same_command(tmp_path):
+    from flows.services import systemd_unit
+
+    unit = systemd_unit(tmp_path / "50% of it" / "facetflow.toml", ["--cron", "0 3 * * *"])
+    (command,) = (line for line in unit.splitlines() if line.startswith("ExecStart="))
+    assert command.endswith(f'"up" "--project" "{tmp_path}/50%% of it/facetflow.toml" "--cron" "0 3 * * *"')
+    assert Path(command.split('"')[1]) == Path(sys.executable)

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from features.errors import RunError
-from flows.server import PrivateServer, prefect_api
+from flows.server import OwnServer, prefect_api
 
 CODE = """
 import os, sys
@@ -68,7 +68,7 @@ def test_an_api_that_does_not_answer_is_named(monkeypatch):
 def test_a_server_that_cannot_start_says_why(monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
     monkeypatch.setattr("sys.executable", "/bin/false")
-    server = PrivateServer()
+    server = OwnServer()
     with pytest.raises(RunError, match="private Prefect server ended while starting: it left no message"):
         server.wait_until_ready()
     server.stop()

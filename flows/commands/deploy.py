@@ -1,0 +1,33 @@
+"""`facetflow deploy`: register a project on the Prefect server that is configured."""
+
+from pathlib import Path
+
+import click
+
+from flows.options import CRON, POOL
+
+
+@click.command()
+@CRON
+@POOL
+@click.pass_obj
+def deploy(project: Path, cron: str | None, pool: str) -> None:
+    """Register the deployments of the project on the configured Prefect server: build, train, evaluate.
+
+    A release starts a training, a training an evaluation, and an encoder whose scores hold becomes the current one.
+    Deploy again after moving the project or upgrading facetflow; schedules that are there are kept.
+    """
+    from features.errors import RunError
+    from flows import deployments
+    from flows.prefect_address import configured_api, shown
+    from flows.server import prefect_api
+
+    url = configured_api()
+    if url is None:
+        raise RunError(
+            "No Prefect server is configured: run `facetflow up` for one on this machine, or set PREFECT_API_URL."
+        )
+    with prefect_api():
+        made = deployments.deploy(project, cron=cron, pool=pool)
+    click.echo(f"Deployed {', '.join(made.names)} at {shown(url)}.")
+    click.echo(deployments.next_steps(made, pool))

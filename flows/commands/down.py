@@ -1,0 +1,14 @@
+"""`facetflow down`: end what `facetflow up` runs."""
+
+import click
+
+
+@click.command()
+def down() -> None:
+    """End the server and the worker of `facetflow up`; flows that run are ended, what they committed is kept."""
+    from flows import services
+
+    if services.stop():
+        click.echo("Stopped. Schedules rest until `facetflow up` runs again.")
+    else:
+        click.echo("Nothing to end: `facetflow up` does not run for this user.")

@@ -1,0 +1,259 @@
+"""The deployments of a project on a Prefect server: build by a schedule, train after a release, evaluate after that.
+
+    build_features/<project>     cron                                       ──┐
+    train_encoder/<project>      facetflow.features.committed of this store <─┘ ──┐
+    evaluate_encoder/<project>   facetflow.encoder.trained of this store     <────┘ ──> promoted if its scores hold
+
+One server serves any number of projects: deployments carry the project's name, triggers the id of its store. To deploy
+again keeps the schedules that are there, with their on or off.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from features.errors import RunError, SettingsError
+from features.store.store import Store
+from flows.events import COMMITTED, TRAINED, resource_id
+from flows.prefect_address import shown
+from flows.project import load
+
+if TYPE_CHECKING:
+    from prefect.client.orchestration import SyncPrefectClient
+    from prefect.client.schemas.objects import DeploymentSchedule
+    from prefect.client.schemas.responses import DeploymentResponse
+    from prefect.deployments.runner import RunnerDeployment
+
+POOL = "facetflow"
+"""Name of the work pool where no other is named."""
+BUILD, TRAIN, EVALUATE = "build_features", "train_encoder", "evaluate_encoder"
+NIGHTLY = "0 3 * * *"
+"""The schedule of `prefect.yaml`, off until somebody turns it on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What the deployments of a project are made from.
+
+    Args:
+        name: of the project, and of its deployments.
+        project_file: absolute path.
+        resource: id by which events name the project's store.
+    """
+
+    name: str
+    project_file: Path
+    resource: str
+
+
+@dataclass(frozen=True, slots=True)
+class Deployed:
+    """Deployments that a server has.
+
+    Args:
+        names: as `flow/deployment`.
+        schedules: of the build, in words; empty where it has none.
+    """
+
+    names: tuple[str, ...]
+    schedules: tuple[str, ...]
+
+
+def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> Deployed:
+    """Register the deployments of a project on the configured server, or bring them up to date.
+
+    Args:
+        project_file: the project file.
+        cron: schedule of the build, on from now; the schedules that are there are kept when None.
+        pool: work pool, made when missing, for processes on the workers' machines.
+
+    Raises:
+        SettingsError: the project file is wrong, or the schedule is no cron expression.
+        RunError: the server does not answer, or serves another project of this name.
+    """
+    from prefect.client.orchestration import get_client
+    from prefect.client.schemas.schedules import CronSchedule
+
+    target = target_of(project_file)
+    try:
+        schedules = [{"schedule": CronSchedule(cron=cron), "active": True}] if cron is not None else None
+    except ValueError as error:
+        raise SettingsError(
+            f"The schedule {cron!r} is no cron expression: give minute, hour, day, month, weekday, as in {NIGHTLY!r}."
+        ) from error
+    with get_client(sync_client=True) as client:
+        _refuse_another_project(client, target)
+        _make_pool(client, pool)
+        names = []
+        for deployment in _deployments(target, pool):
+            known = _read(client, str(deployment.flow_name), target.name)
+            deployment.paused = known.paused if known is not None else False
+            # Registering a deployment again replaces its schedules, by none where none are given.
+            kept = [_kept(schedule) for schedule in known.schedules] if known is not None else None
+            deployment.apply(schedules=schedules if schedules and deployment.flow_name == BUILD else kept)
+            names.append(deployment.full_name)
+        return Deployed(tuple(names), _schedules(_read(client, BUILD, target.name)))
+
+
+def next_steps(made: Deployed, pool: str | None) -> str:
+    """Say when the build runs, and what a user has to do for it.
+
+    Args:
+        made: the deployments.
+        pool: work pool that needs a worker; None where one runs.
+    """
+    if made.schedules:
+        when = f"The build is scheduled: {', '.join(made.schedules)}."
+    else:
+        when = f'The build has no schedule yet: give one with --cron "{NIGHTLY}".'
+    worker = "" if pool is None else f" Flows run where a worker does: prefect worker start --pool {pool}"
+    return when + worker
+
+
+def describe(project_file: str) -> dict[str, Any]:
+    """Say what `prefect.yaml` has to know of a project: the build step of its deployments.
+
+    Args:
+        project_file: the project file.
+
+    Returns:
+        `name`, `project_file`, `resource` (id of the store in events); `cron` and `active` of the build's schedule, as
+        the server has it, so that deploying again changes nothing about it.
+
+    Raises:
+        SettingsError: no project is named.
+        RunError: the server serves another project of this name.
+    """
+    from prefect.client.orchestration import get_client
+
+    if not project_file.strip() or "{{" in project_file:
+        raise SettingsError("FACETFLOW_PROJECT is not set: name the project file in it, and deploy again.")
+    target = target_of(Path(project_file))
+    with get_client(sync_client=True) as client:
+        _refuse_another_project(client, target)
+        deployment = _read(client, BUILD, target.name)
+    cron, active = NIGHTLY, False
+    for known in deployment.schedules if deployment is not None else ():
+        if (found := getattr(known.schedule, "cron", None)) is not None:
+            cron, active = str(found), known.active
+    return {
+        "name": target.name,
+        "project_file": str(target.project_file),
+        "resource": target.resource,
+        "cron": cron,
+        "active": active,
+    }
+
+
+def target_of(project_file: Path) -> Target:
+    """Read what the deployments of a project are made from; its store is made where there is none yet."""
+    project = load(project_file)
+    store = Store.open(project.store, create=True, project=project.name)
+    store.check_owner(project.name)
+    return Target(project.name, project_file.expanduser().resolve(), resource_id(store))
+
+
+def _deployments(target: Target, pool: str) -> "Sequence[RunnerDeployment]":
+    """Return the three deployments."""
+    from prefect import Flow
+    from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy
+    from prefect.events import DeploymentEventTrigger, DeploymentTriggerTypes, ResourceSpecification, TriggerTypes
+    from prefect.types.entrypoint import EntrypointType
+
+    from flows.build_features import build_features
+    from flows.evaluate_encoder import evaluate_encoder
+    from flows.train_encoder import train_encoder
+
+    def trigger(event: str, parameters: Mapping[str, str]) -> list[DeploymentTriggerTypes | TriggerTypes]:
+        return [
+            DeploymentEventTrigger(
+                name=f"{event} of {target.name}",
+                match=ResourceSpecification({"prefect.resource.id": target.resource}),
+                expect={event},
+                parameters=dict(parameters),
+            )
+        ]
+
+    started_by_release = trigger(COMMITTED, {"release": "{{ event.payload.release }}"})
+    started_by_training = trigger(TRAINED, {"name": "{{ event.payload.name }}"})
+
+    def deployment(
+        flow: Flow[..., Any],
+        description: str,
+        triggers: list[DeploymentTriggerTypes | TriggerTypes] | None = None,
+        **more: Any,
+    ) -> "RunnerDeployment":
+        made = flow.to_deployment(  # a coroutine where a loop runs, which is not the case here
+            target.name,
+            description=description,
+            parameters={"project_file": str(target.project_file), **more},
+            triggers=triggers,
+            # Builds of one store, and trainings and evaluations on one machine, come one after the other.
+            concurrency_limit=ConcurrencyLimitConfig(limit=1, collision_strategy=ConcurrencyLimitStrategy.ENQUEUE),
+            entrypoint_type=EntrypointType.MODULE_PATH,
+            work_pool_name=pool,
+        )
+        return cast("RunnerDeployment", made)
+
+    return [
+        deployment(build_features, "Bring the feature store up to date and publish a release."),
+        deployment(train_encoder, "Train an encoder on the release that a build has published.", started_by_release),
+        deployment(
+            evaluate_encoder,
+            "Evaluate the encoder that was trained, and promote it if its scores hold.",
+            started_by_training,
+            promote=True,
+        ),
+    ]
+
+
+def _make_pool(client: "SyncPrefectClient", pool: str) -> None:
+    from prefect.client.schemas.actions import WorkPoolCreate
+    from prefect.exceptions import ObjectNotFound
+
+    try:
+        client.read_work_pool(pool)
+    except ObjectNotFound:
+        client.create_work_pool(WorkPoolCreate(name=pool, type="process"))
+
+
+def _read(client: "SyncPrefectClient", flow: str, name: str) -> "DeploymentResponse | None":
+    from prefect.exceptions import ObjectNotFound
+
+    try:
+        return client.read_deployment_by_name(f"{flow}/{name}")
+    except ObjectNotFound:
+        return None
+
+
+def _refuse_another_project(client: "SyncPrefectClient", target: Target) -> None:
+    deployment = _read(client, BUILD, target.name)
+    known = deployment.parameters.get("project_file") if deployment is not None else None
+    if known is not None and Path(known) != target.project_file and Path(known).exists():
+        raise RunError(
+            f"The Prefect server at {shown(str(client.api_url))} serves another project named {target.name!r}, of "
+            f"{known!r}: give this one another name in {str(target.project_file)!r}, or delete the deployments of that."
+        )
+
+
+def _schedules(deployment: "DeploymentResponse | None") -> tuple[str, ...]:
+    """Return the schedules of a deployment in words."""
+    return tuple(
+        f"{_words(known.schedule)} ({'on' if known.active else 'off'})"
+        for known in (deployment.schedules if deployment is not None else ())
+    )
+
+
+def _words(schedule: Any) -> str:
+    for name in ("cron", "interval", "rrule"):
+        if (value := getattr(schedule, name, None)) is not None:
+            return f"{name} {value}"
+    return str(schedule)
+
+
+def _kept(known: "DeploymentSchedule") -> dict[str, Any]:
+    """Return a schedule of the server as `apply` takes it."""
+    return known.model_dump(include={"schedule", "active", "parameters", "slug"}, exclude_none=True) | {
+        "schedule": known.schedule
+    }

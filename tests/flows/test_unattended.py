@@ -1,0 +1,98 @@
+"""`facetflow up` with nobody touching it: cron builds, training after a release, evaluation, promotion."""
+
+import json
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import httpx
+import pytest
+
+from features.errors import ModelError
+from features.models import pull
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+QUICK = '[training]\nepochs = 1\nlayers_tuned = 1\nsplits = ["train", "train"]\nthreads = 1\n'
+EVERY = "* * * * * */20"
+"""Cron with seconds, so that the test need not wait for whole minutes."""
+
+
+@pytest.fixture
+def up(facetflow_alone, tmp_path):
+    """Return the console script of a user of their own, whom nothing is configured for."""
+    environment = facetflow_alone.environment | {"XDG_STATE_HOME": str(tmp_path / "state")}
+    command_line = type(facetflow_alone)(environment | {"PREFECT_HOME": str(tmp_path / "prefect")})
+    yield command_line
+    for process in command_line.left_running():
+        process.kill()
+
+
+def named(project, name: str, pairs: int):
+    project.folder.mkdir(exist_ok=True)
+    project.write(pairs, sentences=16, per_shard=32, more=QUICK)
+    file = project.folder / "facetflow.toml"
+    file.write_text(file.read_text().replace('name = "generated"', f'name = "{name}"'))
+
+
+def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_path, up, wait_until):
+    try:
+        pull("all-MiniLM-L6-v2")
+    except ModelError as error:
+        pytest.skip(f"needs the model all-MiniLM-L6-v2: {error}")
+    other = type(project)(tmp_path / "other")
+    named(project, "ours", 20)
+    named(other, "theirs", 10)
+    state = tmp_path / "state" / "facetflow" / "up.json"
+    runs = project.folder / "runs"
+    log = (tmp_path / "up.log").open("w+")
+    command = [*up.start(project, "status").args[:-1], "up", "--cron", EVERY]
+    with subprocess.Popen(
+        command, cwd=project.folder, env={**up.environment, "FACETFLOW_TEST_MARK": up.mark}, stdout=log, stderr=log
+    ) as service:
+        wait_until(state.exists, "the server", 120)
+        url = json.loads(state.read_text())["url"]
+        assert url.startswith("http://127.0.0.1:")
+        code, output = up.run(other, "up")
+        assert code == 0, output
+        assert "Added build_features/theirs, train_encoder/theirs, evaluate_encoder/theirs" in output
+
+        def finished() -> Counter[tuple[str, str]]:
+            """Count the runs that ended, by deployment and state."""
+            names = {
+                found["id"]: f"{found['entrypoint'].rpartition('.')[2]}/{found['name']}"
+                for found in httpx.post(f"{url}/deployments/filter", json={}).json()
+            }
+            wanted = {"state": {"type": {"any_": ["COMPLETED", "FAILED", "CRASHED", "RUNNING"]}}}
+            found = httpx.post(f"{url}/flow_runs/filter", json={"flow_runs": wanted, "limit": 200}).json()
+            return Counter((names[run["deployment_id"]], run["state_type"]) for run in found)
+
+        def evaluated(count: int) -> bool:
+            return finished()[("evaluate_encoder/ours", "COMPLETED")] >= count
+
+        wait_until(lambda: evaluated(1), "the first evaluation", 200)
+        first = (runs / "current").resolve()
+        assert first.name.startswith("release-00001-")
+        assert json.loads((first / "promotion.json").read_text())["reasons"] == ["there was no current encoder"]
+        builds = finished()[("build_features/ours", "COMPLETED")]
+        wait_until(lambda: finished()[("build_features/ours", "COMPLETED")] > builds, "a build without news", 90)
+
+        named(project, "ours", 40)  # new rows
+        wait_until(lambda: evaluated(2), "the second evaluation", 200)
+        (second,) = runs.glob("release-00002-*")
+        verdict = json.loads((second / "promotion.json").read_text())
+        assert verdict["against"] == first.name
+        assert (runs / "current").resolve() == (second if verdict["promoted"] else first)
+
+        done = finished()
+        assert {name for name, state in done if state in {"FAILED", "CRASHED"}} == set(), Path(log.name).read_text()
+        assert done[("train_encoder/ours", "COMPLETED")] == 2, "each release is trained on once"
+        assert done[("evaluate_encoder/ours", "COMPLETED")] == 2
+        assert not [name for name, _ in done if name.endswith("/theirs")], "the other project was left alone"
+        assert not (other.folder / "runs").exists()
+
+        code, output = up.run(project, "down")
+        assert (code, output) == (0, "Stopped. Schedules rest until `facetflow up` runs again.\n")
+        service.wait(30)
+    wait_until(lambda: not up.left_running(), "everything to end", 20)
+    assert up.run(project, "down")[1] == "Nothing to end: `facetflow up` does not run for this user.\n"
