@@ -105,19 +105,19 @@ class _Past:
         return sorted({origin.run_id for origin in origins}, key=lambda run: self._before(run)["pairs"])
 
     def repeat(self, run_id: str) -> Iterator[Ingested]:
-        """Yield what an ingest gives today while something of it is lost: first of all pairs that did not come later.
+        """Yield what an ingest gives today: of all pairs that did not come later, then of none but known ones.
 
-        Then of those only that are stored, for files that have got new rows where old ones were expected.
+        The files may have rows by now that no ingest has seen. The first positives come out as they were even so; once
+        these are known, the others can be left out, and the negatives come out too, which depend on all positives.
         """
         before = self._before(run_id)
         known = {table: self._known(table, until=before[table]) for table in SOURCES}
         # An ingest that was killed between its two commits left its pairs to the next one.
-        later = set(self._known("pairs", after=before["pairs"] + 1)["pair_id"])
-        stored = set(self._known("pairs")["pair_id"])
-        for admits in (lambda pair: pair not in later, lambda pair: pair in stored and pair not in later):
-            if all(shard in self._remade[table] for table, shard in self._lost if shard in self._of(run_id, table)):
-                return
-            yield self._ingest(known, admits)
+        later = self._pairs(after=before["pairs"] + 1)
+        yield self._ingest(known, lambda pair: pair not in later)
+        if any(shard not in self._remade["pairs"] for shard in self._of(run_id, "pairs")):
+            of_then = self._pairs() - later
+            yield self._ingest(known, lambda pair: pair in of_then)
 
     def equal(self, run_id: str, table: str, shards: Mapping[Shard, pl.DataFrame]) -> dict[Shard, pl.DataFrame]:
         """Return those lost shards of an ingest that came out as they were."""
@@ -154,6 +154,9 @@ class _Past:
                 found = {other: origin.versions.get(other, 0) for other in SOURCES} | found
                 found[table] = origin.version - 1
         return found
+
+    def _pairs(self, *, after: int = 0) -> set[PairId]:
+        return set(self._known("pairs", after=after)["pair_id"].to_list())
 
     def _known(self, table: str, *, after: int = 0, until: int | None = None) -> pl.DataFrame:
         """Return what ingest needs to know of shards that can be read, and that came between two versions."""
