@@ -115,7 +115,7 @@ class _Past:
         # An ingest that was killed between its two commits left its pairs to the next one.
         later = self._pairs(after=before["pairs"] + 1)
         yield self._ingest(known, lambda pair: pair not in later)
-        if any(shard not in self._remade["pairs"] for shard in self._of(run_id, "pairs")):
+        if any(shard not in self._remade[table] for table, shard in self._lost if shard in self._of(run_id, table)):
             of_then = self._pairs() - later
             yield self._ingest(known, lambda pair: pair in of_then)
 

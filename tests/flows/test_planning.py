@@ -82,8 +82,8 @@ def test_rows_that_ingest_would_reject_stand_in_the_way(project, monkeypatch, ca
     monkeypatch.chdir(project.folder)
     assert run(["plan"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == (
-        "Nothing will be published: 2 of 12 rows of the corpora were rejected, more than the 5.0% allowed; see them with "
-        "`facetflow rejects --stage ingest`, or raise limits.rejected_rows."
+        "Nothing will be published: 2 of 12 rows of the corpora were rejected, more than the 5.0% allowed; see them "
+        "with `facetflow rejects --stage ingest`, or raise limits.rejected_rows."
     )
 
 
@@ -94,10 +94,10 @@ def test_a_train_and_a_dev_of_one_file_are_told(project, monkeypatch, capsys):
     (project.folder / "copy.tsv").write_text((project.folder / "pairs.tsv").read_text())
     monkeypatch.chdir(project.folder)
     assert run(["plan"]) == 0
-    assert capsys.readouterr().err.splitlines() == [
+    assert capsys.readouterr().err == (
         "All 10 pairs of dev of 'mine' are in train of 'mine' too: scores on them say nothing about new sentences; give "
-        "each split pairs of its own."
-    ]
+        "each split pairs of its own.\n"
+    )
 
 
 def test_verify_says_what_to_do(built, monkeypatch, capsys):
@@ -106,14 +106,9 @@ def test_verify_says_what_to_do(built, monkeypatch, capsys):
     monkeypatch.chdir(built.folder)
     assert run(["verify"]) == 1
     out, err = capsys.readouterr()
-    assert (
-        out.splitlines()
-        == [
-            f"damaged: amr {file.parts[-3].removeprefix('shard=')}: {str(file.relative_to(built.folder / 'store'))!r} has 10 "
-            f"bytes instead of {built.store._table('amr').files()[0].bytes:,}; release 1 needs it"
-        ]
-        or "has 10 bytes instead of" in out
-    )
+    assert out.startswith("damaged: amr sentences-0000")
+    assert f"{str(file.relative_to(built.folder / 'store'))!r} has 10 bytes instead of " in out
+    assert out.endswith("; release 1 needs it\n")
     assert err.startswith("facetflow: 1 file is damaged, of ")
     assert err.endswith("`facetflow build` makes again what can be made again.\n")
 
