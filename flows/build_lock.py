@@ -81,7 +81,7 @@ def fate(store: Store, record: RunRecord) -> Fate:
     except OSError:
         return "killed"
     host, _, number = holder.rpartition(":")
-    if holder != record.process or (host == socket.gethostname() and not _exists(int(number))):
+    if not holder or holder != record.process or (host == socket.gethostname() and not _exists(int(number))):
         return "killed"
     return "running" if age < SILENCE else "silent"
 

@@ -142,14 +142,16 @@ def _short(old: str, new: str) -> tuple[str, str]:
     """Return two texts for a line: long ones are cut, but so that the first difference is seen.
 
     >>> _short("0123456789ab" * 4, "0123456789ab" * 3 + "cd")
-    ('…456789ab0123456789ab', '…456789abcd')
+    ('…89ab01234567…', '…89abcd')
     """
     if max(len(old), len(new)) <= _LONGEST:
         return old, new
     same = next((at for at, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), 0)
-    start = 0 if same < _SHOWN else same - _SHOWN // 2 - 2
-    first, second = (
-        ("…" if start else "") + text[start : start + _SHOWN + 8] + ("…" if len(text) > start + _SHOWN + 8 else "")
-        for text in (old, new)
-    )
-    return first, second
+    start = 0 if same < _SHOWN - 4 else same - 4
+    return _window(old, start), _window(new, start)
+
+
+def _window(text: str, start: int) -> str:
+    if len(text) <= _SHOWN:
+        return text
+    return ("…" if start else "") + text[start : start + _SHOWN] + ("…" if len(text) > start + _SHOWN else "")
