@@ -14,7 +14,7 @@ import os
 import secrets
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Literal, TextIO
 
@@ -168,7 +168,9 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
     except OSError as error:
         raise InputError(f"{str(path)!r} cannot be written: {error.strerror}.") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        # A read-only file system refuses to delete even what is not there.
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def _write(frame: pl.DataFrame, file: IO[bytes] | gzip.GzipFile, kind: TableFormat) -> None:

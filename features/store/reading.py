@@ -56,7 +56,7 @@ def clear_errors(table: str, root: Path) -> Iterator[None]:
     except (pl.exceptions.PolarsError, OSError, pl.exceptions.PanicException) as error:
         reason = str(error).partition("\n")[0].rstrip(".")
         raise StoreError(
-            f"A file of table {table!r} in {str(root)!r} is damaged: {reason}; restore it, or build a new store."
+            f"A file of table {table!r} in {str(root)!r} is damaged: {reason}; `facetflow build --deep` makes it again."
         ) from error
 
 
@@ -103,9 +103,11 @@ def _check_sizes(table: Table, files: Mapping[str, DataFile]) -> None:
             size = Path(path).stat().st_size
         except OSError as error:
             raise StoreError(
-                f"The file {path!r} of table {table.name!r} cannot be read: {folder.explain(error)}; restore it."
+                f"The file {path!r} of table {table.name!r} cannot be read: {folder.explain(error)}; `facetflow "
+                "build` makes it again if it is lost."
             ) from error
         if size != file.bytes:
             raise StoreError(
-                f"The file {path!r} of table {table.name!r} has {size} bytes instead of {file.bytes}; restore it."
+                f"The file {path!r} of table {table.name!r} has {size} bytes instead of {file.bytes}; `facetflow "
+                "build` makes it again."
             )
