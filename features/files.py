@@ -32,6 +32,9 @@ _FORMATS: dict[str, TableFormat] = {
     ".ndjson": "jsonl",
     ".parquet": "parquet",
 }
+_SAVED_AS = dict.fromkeys((".xls", ".xlsx", ".ods"), "save the sheet as .csv, or as another of") | {
+    ".json": "write one JSON object a line and name it .jsonl, or use another of"
+}
 _HEAD_BYTES = 4096
 
 
@@ -46,8 +49,9 @@ def table_format(path: Path) -> TableFormat:
     suffix = "".join(suffixes[:-1][-1:] if zipped else suffixes[-1:])
     found = _FORMATS.get(suffix.lower())
     if found is None or (zipped and found == "parquet"):
+        save = _SAVED_AS.get(suffix.lower(), "use one of")
         raise InputError(
-            f"{str(path)!r} has no suffix of a table: use one of {', '.join(_FORMATS)}; the text formats also with .gz."
+            f"{str(path)!r} has no suffix of a table: {save} {', '.join(_FORMATS)}; the text formats also with .gz."
         )
     return found
 

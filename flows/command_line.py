@@ -9,17 +9,16 @@ import importlib
 import os
 import signal
 import sys
-import tempfile
-import traceback
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
-from features.errors import FacetflowError
-from flows.options import with_common_options
-from flows.terminal import Verbosity, set_verbosity
+from flows.examples import with_examples
+from flows.failures import sentence
+from flows.options import PROJECT_FILE, with_common_options
+from flows.terminal import Verbosity, set_verbosity, warn
 
 COMMANDS: dict[str, str] = {
     "new": "Write a commented project file into a new folder.",
@@ -45,8 +44,10 @@ COMMANDS: dict[str, str] = {
 }
 """The commands in the order of use, with the line that `--help` shows, so that the list needs no import."""
 
-PROJECT_FILE = Path("facetflow.toml")
-"""The project file where no other is named."""
+RESUMED = ("build", "retry", "train")
+"""Commands that go on where they were interrupted."""
+
+PROGRAM = "facetflow"
 
 
 class LazyGroup(click.Group):
@@ -61,12 +62,39 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = getattr(importlib.import_module(f"flows.commands.{cmd_name}"), cmd_name)
-        return with_common_options(command)
+        return with_examples(with_common_options(command), cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or name those that are spelt like it."""
+        if args[0] not in COMMANDS and not ctx.resilient_parsing and not args[0].startswith("-"):
+            raise click.NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the name of a command without importing any."""
+        found = [CompletionItem(name, help=line) for name, line in COMMANDS.items() if name.startswith(incomplete)]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; an interrupt says what becomes of it, a reader that has gone ends it quietly."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            resumed = "what was committed is kept, and the same command goes on from there"
+            warn("")  # behind the ^C of the terminal
+            warn(f"{PROGRAM}: Interrupted; {resumed if ctx.invoked_subcommand in RESUMED else 'run it again'}.")
+            return 128 + signal.SIGINT
+        except BrokenPipeError:
+            # The reader of our output has gone, as in `facetflow status | head`.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
 
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -99,36 +127,17 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """
     set_verbosity(Verbosity.NORMAL)
     try:
-        result: Any = cli.main(args=arguments, standalone_mode=False)
-    except FacetflowError as error:
-        return _fail(str(error))
-    except click.ClickException as error:
-        return _fail(error.format_message(), usage=True)
-    except (click.Abort, KeyboardInterrupt):
-        return _fail("Interrupted; what was committed is kept, and the same command goes on from there.", code=130)
-    except BrokenPipeError:
-        # The reader of our output has gone, as in `facetflow status | head`.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        result: Any = cli.main(args=arguments, prog_name=PROGRAM, standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
         return 0
+    except click.Abort:
+        warn(f"{PROGRAM}: Interrupted.")
+        return 128 + signal.SIGINT
     except Exception as error:  # noqa: BLE001 (the last resort: a user sees a sentence, the log has the rest)
-        return _fail(_unexpected(error))
+        warn(f"{PROGRAM}: {sentence(error)}")
+        return 1
     return result if isinstance(result, int) else 0
-
-
-def _fail(sentence: str, *, code: int = 1, usage: bool = False) -> int:
-    hint = " (see facetflow --help)" if usage else ""
-    click.echo(f"facetflow: {sentence}{hint}", err=True)
-    return code
-
-
-def _unexpected(error: Exception) -> str:
-    """Write the traceback to a file of its own and return the sentence that names it."""
-    with tempfile.NamedTemporaryFile(
-        "w", prefix="facetflow-error-", suffix=".log", delete=False, encoding="utf-8"
-    ) as log:
-        log.write("".join(traceback.format_exception(error)))
-    reason = str(error).strip().splitlines()
-    return f"Unexpected {type(error).__name__}{f': {reason[0]}' if reason else ''}; the traceback is in {log.name}."
 
 
 def _end(number: int, _frame: object) -> None:

@@ -13,8 +13,15 @@ SECOND = click.argument("second", type=FILE)
 TAGGER = click.option(
     "--model", default="embedded", show_default=True, help="Name, folder or .tar.gz of an srl_bert tagger."
 )
-DEVICE = click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
-THREADS = click.option("--threads", type=click.IntRange(min=1), help="CPU threads.")
+DEVICE = click.option(
+    "--device",
+    default="auto",
+    show_default=True,
+    help="cpu, cuda or cuda:N; auto takes a GPU where there is one.",
+)
+THREADS = click.option(
+    "--threads", type=click.IntRange(min=1), help="CPU threads; by default as many as the library takes."
+)
 CRON = click.option(
     "--cron",
     metavar="EXPRESSION",
@@ -30,9 +37,14 @@ DEEP = click.option(
 )
 
 
+PROJECT_FILE = Path("facetflow.toml")
+"""The project file where no other is named."""
+
+
 def _choose_project(context: click.Context, _parameter: click.Parameter, value: Path | None) -> None:
     if value is not None:
-        context.obj = value
+        value = value.expanduser()  # a shell does not, in --project=~/mine
+        context.obj = value / PROJECT_FILE if value.is_dir() else value
 
 
 def _be_quiet(_context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 (click's)
@@ -48,11 +60,11 @@ def _be_verbose(_context: click.Context, _parameter: click.Parameter, value: boo
 COMMON = (
     click.Option(
         ["--project"],
-        type=click.Path(dir_okay=False, path_type=Path),
+        type=click.Path(path_type=Path),
         callback=_choose_project,
         expose_value=False,
         is_eager=True,
-        help="The project file.  [default: facetflow.toml]",
+        help="The project file, or its folder.  [default: facetflow.toml]",
     ),
     click.Option(
         ["-q", "--quiet"],

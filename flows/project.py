@@ -5,9 +5,9 @@ Each section belongs to the stage that it configures, and so does its model; the
 
 import difflib
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self, get_args, get_origin
+from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
@@ -22,9 +22,8 @@ from features.parsers.settings import (
     SrlSettings,
 )
 from features.store.schemas import METRIC_NAMES
+from flows.project_errors import not_found, not_text, not_toml, wrong_settings
 from training.settings import PromotionSettings, TrainingSettings
-
-PROJECT_FILE = "facetflow.toml"
 
 
 class MetricSettings(BaseModel):
@@ -122,9 +121,11 @@ class Project(BaseModel):
     @classmethod
     def _graphs_of_corpora_are_taken(cls, given: Any) -> Any:
         """Take the graphs of corpora that are graphs themselves, unless another backend is asked for."""
-        corpora = given.get("corpora") or () if isinstance(given, dict) else ()
+        corpora = given.get("corpora") if isinstance(given, dict) else None
         amr = given.get("amr", {}) if isinstance(given, dict) else None
-        has_graphs = any(isinstance(corpus, dict) and corpus.get("dataset") == "penman" for corpus in corpora)
+        has_graphs = isinstance(corpora, Sequence) and any(
+            isinstance(corpus, dict) and corpus.get("dataset") == "penman" for corpus in corpora
+        )
         if has_graphs and isinstance(amr, dict) and "backend" not in amr:
             return {**given, "amr": {"backend": "penman", **amr}}
         return given
@@ -147,10 +148,25 @@ class Project(BaseModel):
         # The names of the project's own metrics are known only when their files have been run.
         unknown = self.training.unknown_facets(METRIC_NAMES)
         if unknown and not self.metrics.own:
+            close = difflib.get_close_matches(unknown[0], METRIC_NAMES, n=1)
+            hint = f"did you mean {close[0]!r}? Choose" if close else "choose"
             raise ValueError(
-                f"training.facets names {unknown[0]!r}, which is no metric; choose from {', '.join(METRIC_NAMES)}, or "
-                "add one with metrics.own"
+                f"`training.facets` names {unknown[0]!r}, which is no metric; {hint} from {', '.join(METRIC_NAMES)}, "
+                "or add one with `metrics.own`"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _check_names(self) -> Self:
+        for section, entries in (("corpora", self.corpora), ("evaluation", self.evaluation)):
+            first: dict[str, int] = {}
+            for number, entry in enumerate(entries, start=1):
+                before = first.setdefault(entry.name, number)
+                if before != number:
+                    raise ValueError(
+                        f"`{section}[{number}].name` is {entry.name!r}, as `{section}[{before}].name` is: give each a "
+                        "`name` of its own"
+                    )
         return self
 
     _base: Path = PrivateAttr(default_factory=Path)
@@ -173,87 +189,53 @@ def load(path: Path) -> Project:
         path: the file; the paths in it are relative to its folder, those of the result are absolute.
 
     Raises:
-        SettingsError: the file is missing, no TOML, or a key in it is unknown, missing or wrong.
+        SettingsError: the file is missing, no TOML, or keys in it are unknown, missing or wrong; all are named.
     """
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError as error:
+        raise not_found(path) from error
+    except UnicodeDecodeError as error:
+        raise not_text(path, error) from error
+    except OSError as error:
         raise SettingsError(
-            f"There is no project file {str(path)!r}: make one with `facetflow new FOLDER`, or name one with --project."
+            f"The project file {str(path)!r} cannot be read ({error.strerror}): name another with --project."
         ) from error
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(f"The project file {str(path)!r} cannot be read: {error}.") from error
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise not_toml(path, text, error) from error
     try:
         project = Project.model_validate(content)
     except ValidationError as error:
-        raise SettingsError(_sentence(path, error)) from error
+        raise wrong_settings(path, Project, error) from error
     return _with_absolute_paths(project, path.resolve().parent)
 
 
 def _with_absolute_paths(project: Project, base: Path) -> Project:
     """Return the project with its folders and the parsers' files resolved; corpora get the base with each call."""
-    amr = project.amr.model_copy(update={"graphs": tuple(str(base / graphs) for graphs in project.amr.graphs)})
+    amr = project.amr.model_copy(update={"graphs": tuple(str(_resolve(base, graphs)) for graphs in project.amr.graphs)})
     vectors = project.label_vectors
     if vectors.file is not None:
-        vectors = vectors.model_copy(update={"file": base / vectors.file})
+        vectors = vectors.model_copy(update={"file": _resolve(base, vectors.file)})
+    own = tuple(_resolve(base, file) for file in project.metrics.own)
     update: dict[str, Any] = {
-        "store": base / project.store,
-        "runs": base / project.runs,
+        "store": _resolve(base, project.store),
+        "runs": _resolve(base, project.runs),
         "amr": amr,
         "label_vectors": vectors,
-        "metrics": project.metrics.model_copy(update={"own": tuple(base / file for file in project.metrics.own)}),
+        "metrics": project.metrics.model_copy(update={"own": own}),
     }
     for section in ("amr", "dependencies", "srl", "embeddings", "label_vectors"):
         settings = update.get(section, getattr(project, section))
         # A model is a known name, a folder or an archive; workers run elsewhere, so a path must be absolute.
-        if (base / settings.model).exists():
-            update[section] = settings.model_copy(update={"model": str(base / settings.model)})
+        if _resolve(base, settings.model).exists():
+            update[section] = settings.model_copy(update={"model": str(_resolve(base, settings.model))})
     resolved = project.model_copy(update=update)
     resolved._base = base
     return resolved
 
 
-def _sentence(path: Path, error: ValidationError) -> str:
-    """Return one sentence on the first thing that is wrong, with the number of the others."""
-    problems = error.errors()
-    inner = [problem["loc"] for problem in problems]
-    # A list that lost its wrong items is reported as too short as well: only the innermost problem is one.
-    problems = [p for p in problems if not any(loc != p["loc"] and loc[: len(p["loc"])] == p["loc"] for loc in inner)]
-    first = problems[0]
-    key = _dotted(first["loc"])
-    others = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    where = f"In {str(path)!r}"
-    match first["type"]:
-        case "missing":
-            return f"{where} the key `{key}` is missing{others}."
-        case "extra_forbidden":
-            name = str(first["loc"][-1])
-            known = _keys(Project, first["loc"][:-1])
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean `{close[0]}`?" if close else f"known are {', '.join(f'`{k}`' for k in known)}."
-            return f"{where} the key `{key}` is unknown{others}: {hint}"
-        case _:
-            message = first["msg"].removeprefix("Value error, ").rstrip(".")
-            message = f"{message[:1].lower()}{message[1:]}"
-            value = "" if isinstance(first["input"], dict | list) else f" = {first['input']!r}"
-            return f"{where} `{key or 'the file'}`{value} is wrong{others}: {message}."
-
-
-def _dotted(location: Iterable[int | str]) -> str:
-    """Return a location as a user would write it: `corpora[1].files.train`; list items count from 1."""
-    text = ""
-    for part in location:
-        text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else part
-    return text
-
-
-def _keys(model: Any, location: tuple[int | str, ...]) -> list[str]:
-    """Return the keys that the table at a location may have."""
-    for part in location:
-        if isinstance(part, str):
-            model = model.model_fields[part].annotation
-        while get_origin(model) is not None:
-            model = next((inner for inner in get_args(model) if inner not in (type(None), ...)), None)
-        if not (isinstance(model, type) and issubclass(model, BaseModel)):
-            return []
-    return list(model.model_fields)
+def _resolve(base: Path, path: Path | str) -> Path:
+    """Return a path of the file: relative to its folder, `~` for the user's home."""
+    return base / Path(path).expanduser()

@@ -130,7 +130,7 @@ def graph_files(project: Project) -> list[Path]:
     files = [Path(name) for name in project.amr.graphs]
     for corpus in project.corpora:
         if isinstance(corpus.record.layouts[0], GraphLayout):
-            for source in locate(corpus.record, corpus.files, project.base):
+            for source in locate(corpus.record, corpus.files, project.base, corpus.files_key):
                 files += [source.path, *([source.partner] if source.partner else [])]
     return list(dict.fromkeys(files))
 

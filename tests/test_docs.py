@@ -1,13 +1,19 @@
 """Documentation that drifts from the code fails here."""
 
 import re
+import shlex
+import subprocess
+import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
 from features.store.schemas import METRIC_NAMES, TABLES
-from flows.command_line import COMMANDS
+from flows.command_line import COMMANDS, cli
+from flows.examples import EXAMPLES
 from flows.project import Project
 
 
@@ -19,6 +25,65 @@ def readme(root: Path) -> str:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_is_in_the_readme(readme: str, command: str) -> None:
     assert f"`facetflow {command}" in readme
+
+
+def every_command() -> Iterator[tuple[str, click.Command]]:
+    """Yield path and command of all that can be run, groups included."""
+
+    def walk(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
+        yield path, command
+        if isinstance(command, click.Group):
+            context = click.Context(command)
+            for name in command.list_commands(context):
+                below = command.get_command(context, name)
+                assert below is not None
+                yield from walk(below, f"{path} {name}".strip())
+
+    yield from walk(cli, "")
+
+
+def test_every_option_has_a_help_text_and_shows_its_default() -> None:
+    options = [
+        (path, option)
+        for path, command in every_command()
+        for option in command.params
+        if isinstance(option, click.Option)
+    ]
+    assert [(path, option.name) for path, option in options if len((option.help or "").split()) < 2] == []
+    hidden = [
+        (path, option.name)
+        for path, option in options
+        if not option.is_flag and option.to_info_dict()["default"] not in (None, "", ()) and not option.show_default
+    ]
+    assert hidden == []
+
+
+def test_every_command_says_what_it_does_and_its_arguments() -> None:
+    for path, command in every_command():
+        assert (command.help or "").strip().endswith("."), path
+        for argument in command.params:
+            if isinstance(argument, click.Argument):
+                name = argument.make_metavar(click.Context(command)).strip("[].")
+                around = f"{command.help} {cli.get_command(click.Context(cli), path.split()[0]).help}"
+                assert name in around, (path, name)
+
+
+@pytest.mark.parametrize("path", EXAMPLES)
+def test_the_examples_of_the_help_are_commands_with_known_options(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = dict(every_command())[path]
+    assert all(line in (command.epilog or "") for line in EXAMPLES[path])
+    monkeypatch.setattr(click.Path, "convert", lambda _self, value, *_: value)  # the files of an example are not there
+    for line in EXAMPLES[path]:
+        words = shlex.split(line)
+        rest = words[1 + len(path.split()) :] if words[1:][: len(path.split())] == path.split() else words[2:]
+        command.make_context(path, rest, parent=click.Context(cli, **cli.context_settings))
+
+
+def test_the_page_of_commands_is_current(root: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, root / "tools" / "commands_page.py", "--print"], capture_output=True, text=True, check=True
+    )
+    assert (root / "docs" / "commands.md").read_text() == done.stdout, "run python tools/commands_page.py"
 
 
 def test_the_readme_names_no_command_that_does_not_exist(readme: str) -> None:

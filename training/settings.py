@@ -116,7 +116,7 @@ class TrainingSettings(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _fill_in_preset(cls, given: Any) -> Any:
-        if isinstance(given, dict) and given.get("preset") in PRESETS:
+        if isinstance(given, dict) and isinstance(given.get("preset"), str) and given["preset"] in PRESETS:
             return {**PRESETS[given["preset"]], **given}
         return given
 

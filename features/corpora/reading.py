@@ -51,7 +51,7 @@ def read(settings: CorpusSettings, base: Path) -> Iterator[PairRow | Reject]:
 def read_outcomes(settings: CorpusSettings, base: Path) -> Iterator[Outcome]:
     """Read what becomes of every row of a corpus; arguments and errors are those of `read`."""
     reader = _Reader(settings.name, _own_record(settings), settings.positives, settings.caption_pairs)
-    for source in locate(settings.record, settings.files, base):
+    for source in locate(settings.record, settings.files, base, settings.files_key):
         yield from reader.outcomes(source)
 
 
@@ -110,7 +110,7 @@ def evaluation_outcomes(evaluation: EvaluationSet, base: Path) -> Iterator[Outco
     """Read what becomes of every row of an evaluation set, whatever its label."""
     files: Mapping[Split, Files] = {evaluation.split: evaluation.file} if evaluation.file else {}
     reader = _Reader(evaluation.name, _own_record(evaluation), None, "all")
-    for source in locate(evaluation.record, files, base):
+    for source in locate(evaluation.record, files, base, evaluation.files_key):
         yield from reader.outcomes(source._replace(splits=(evaluation.split,)))
 
 

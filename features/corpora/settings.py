@@ -1,5 +1,6 @@
 """What a user writes about corpora in the project file: `[[corpora]]`, `[leakage]`, `[[evaluation]]` and `[ingest]`."""
 
+import difflib
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
@@ -15,8 +16,10 @@ Files = str | tuple[str, ...]
 
 def _known_dataset(name: str) -> str:
     if name not in DATASETS:
+        close = difflib.get_close_matches(name, DATASETS, n=2)
+        hint = f"did you mean {' or '.join(map(repr, close))}? Use" if close else "use"
         raise ValueError(
-            f"{name!r} is no known dataset; use one of {', '.join(DATASETS)}, or 'pairs' for a table of yours"
+            f"{name!r} is no known dataset; {hint} one of {', '.join(DATASETS)}; 'pairs' is for a table of your own"
         )
     return name
 
@@ -100,6 +103,11 @@ class CorpusSettings(_SourceSettings):
         return self
 
     @property
+    def files_key(self) -> str:
+        """What messages call the place where the files are named; `{split}` stands for the split."""
+        return f"`files.{{split}}` of the corpus {self.name!r}"
+
+    @property
     def positives(self) -> tuple[str, ...] | None:
         """Labels of the rows that are taken; None when every row is."""
         if self.labels is None:
@@ -124,6 +132,11 @@ class EvaluationSet(_SourceSettings):
         if isinstance(values, Mapping) and not values.get("name"):
             return {**values, "name": f"{values.get('dataset', '')}-{values.get('split', 'test')}"}
         return values
+
+    @property
+    def files_key(self) -> str:
+        """What messages call the place where the file is named."""
+        return f"`file` of the evaluation set {self.name!r}"
 
     @model_validator(mode="after")
     def _has_a_file(self) -> "EvaluationSet":

@@ -32,40 +32,56 @@ class Source(NamedTuple):
     partner: Path | None = None
 
 
-def locate(dataset: Dataset, files: Mapping[Split, Files], base: Path) -> list[Source]:
+def locate(dataset: Dataset, files: Mapping[Split, Files], base: Path, key: str) -> list[Source]:
     """Return the files to read, each once, in the order of the splits.
 
     Args:
         dataset: the record.
         files: paths or patterns by split; may be empty for data that come with facetflow.
         base: what relative paths are relative to.
+        key: what messages call the place where the user has named the files, with `{split}` for the split.
 
     Raises:
-        InputError: a pattern finds nothing, or parsed pairs are not two files.
+        InputError: a file is missing or a folder, a pattern finds nothing, or parsed pairs are not two files.
     """
     if not files and dataset.package_file is not None:
         path = Path(str(package_files("features.corpora"))) / dataset.package_file
         return [Source(path, f"{dataset.name}/{path.name}", SPLITS)]
     if isinstance(dataset.layouts[0], GraphLayout):
-        return [_parallel(dataset, split, _expand(files[split], base)) for split in SPLITS if split in files]
+        return [
+            _parallel(dataset, split, _expand(files[split], base, key.format(split=split)))
+            for split in SPLITS
+            if split in files
+        ]
     wanted: dict[Path, Source] = {}
     for split in SPLITS:
-        for path, name in _expand(files.get(split, ()), base):
+        for path, name in _expand(files.get(split, ()), base, key.format(split=split)):
             before = wanted[path].splits if path in wanted else ()
             wanted[path] = Source(path, name, tuple(dict.fromkeys((*before, split))))
     return list(wanted.values())
 
 
-def _expand(files: Files, base: Path) -> list[tuple[Path, str]]:
+def _expand(files: Files, base: Path, key: str) -> list[tuple[Path, str]]:
     found: list[tuple[Path, str]] = []
     for name in (files,) if isinstance(files, str) else files:
         path = (base / Path(name).expanduser()).resolve()
-        if path.exists() or not any(sign in name for sign in "*?["):
+        if path.is_dir():
+            raise InputError(
+                f"{str(path)!r}, which {key} names, is a folder: name a file in it, or a pattern such as "
+                f"{str(Path(name) / '*.tsv')!r}."
+            )
+        if path.exists():
             found.append((path, name))
             continue
+        if not any(sign in name for sign in "*?["):
+            raise InputError(
+                f"{str(path)!r}, which {key} names, does not exist: correct the path, or put the file there."
+            )
         matches = sorted(glob(str(path)))  # noqa: PTH207 - the pattern may be absolute, which Path.glob refuses
         if not matches:
-            raise InputError(f"no file matches {name!r} (looked from {str(base)!r}): check the pattern.")
+            raise InputError(
+                f"No file matches {name!r}, which {key} names (looked from {str(base)!r}): check the pattern."
+            )
         found += [(Path(match), str(Path(name).parent / Path(match).name)) for match in matches]
     return found
 

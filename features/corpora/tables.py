@@ -6,6 +6,7 @@ error, so the file goes on.
 """
 
 import csv
+import difflib
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -59,6 +60,7 @@ def fitting_layout(path: Path, layouts: Sequence[TableLayout]) -> TableLayout:
         InputError: the file cannot be read, or fits none.
     """
     found: list[str] = []
+    columns: list[str] = []
     for layout in layouts:
         form = layout.form or table_format(path)
         columns = _columns_of(path, form)
@@ -74,10 +76,50 @@ def fitting_layout(path: Path, layouts: Sequence[TableLayout]) -> TableLayout:
             if any(len(row) >= width for row in cells):
                 return layout.model_copy(update={"form": form, "width": width})
             found.append(f"its rows have {max(map(len, cells), default=0)} cells")
+    hint = "" if any(layout.form for layout in layouts) else _hint_of_form(path)
+    if not hint and len(layouts) == 1 and layouts[0].has_header:
+        raise InputError(_lacking(path, layouts[0], columns))
     expected = "; or ".join(_describe(layout) for layout in layouts)
     raise InputError(
-        f"{str(path)!r} is not in a known form: {' and '.join(dict.fromkeys(found))}; expected {expected}."
+        f"{str(path)!r} is not in a known form: {' and '.join(dict.fromkeys(found))}; expected {expected}{hint}."
     )
+
+
+def _lacking(path: Path, layout: TableLayout, columns: Sequence[str]) -> str:
+    """Return the sentence on the columns that a file lacks, with those that may have been meant."""
+    lacking = {role: str(place) for role, place in layout.columns.items() if place not in columns}
+    needed = {role: place for role, place in lacking.items() if role not in layout.optional}
+    free = {name.casefold(): name for name in columns if name not in layout.columns.values()}
+    meant = []
+    for role, place in needed.items():
+        close = difflib.get_close_matches(place.casefold(), free, n=1)
+        meant.append(f'{role} = "{free.pop(close[0]) if close else "…"}"')
+    wanted = " and ".join(f"{place!r} (for {role})" for role, place in needed.items())
+    there = ", ".join(map(repr, columns)) or "none"
+    named = ", ".join(meant)
+    question = f"did you mean columns = {{ {named} }}?" if "…" not in named else f"name them, columns = {{ {named} }}."
+    return (
+        f"{str(path)!r} lacks the column{'s' if len(needed) > 1 else ''} {wanted}; its columns are {there}: {question}"
+    )
+
+
+def _hint_of_form(path: Path) -> str:
+    """Return what to do about a text file whose first line has another form than its suffix says, else nothing."""
+    form = table_format(path)
+    if form == "parquet":
+        return ""
+    with open_text(path, newline="\n", errors="surrogateescape") as text:
+        line = text.readline()
+    if line.lstrip().startswith("{"):
+        return "" if form == "jsonl" else ". Its first line looks like JSON: name it .jsonl"
+    counts = {sign: line.count(sign) for sign in "\t,;"}
+    sign = max(counts, key=lambda sign: counts[sign])
+    if not counts[sign] or counts[_SEPARATORS.get(form, "\t")]:
+        return ""
+    if form == "jsonl":
+        return ". Its first line is no JSON: name it .tsv or .csv, as its columns are separated"
+    advice = {"\t": "tabs: name it .tsv", ",": "commas: name it .csv", ";": "semicolons: save it with commas or tabs"}
+    return f". Its columns look separated by {advice[sign]}"
 
 
 def _describe(layout: TableLayout) -> str:
@@ -290,7 +332,7 @@ def _scan(path: Path) -> pl.LazyFrame:
         frame = pl.scan_parquet(path)
         frame.collect_schema()
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{str(path)!r} is no Parquet file: {str(error).splitlines()[0]}") from error
+        raise InputError(f"{str(path)!r} is no Parquet file ({str(error).splitlines()[0]}): write it again.") from error
     return frame
 
 

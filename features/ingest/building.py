@@ -103,7 +103,7 @@ def ingest(
 def _files(corpora: Sequence[CorpusSettings], base: Path) -> list[FileReport]:
     reports = []
     for corpus in corpora:
-        for source in locate(corpus.record, corpus.files, base):
+        for source in locate(corpus.record, corpus.files, base, corpus.files_key):
             for path in (source.path, source.partner):
                 if path is not None:
                     copy = identify(corpus.record, path)

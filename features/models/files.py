@@ -1,10 +1,12 @@
 """Digests of model files, and archives unpacked so that they cannot write outside their folder."""
 
+import gzip
 import hashlib
 import os
 import stat
 import tarfile
 import zipfile
+import zlib
 from pathlib import Path, PurePosixPath
 
 from features.errors import ModelError
@@ -104,7 +106,7 @@ def unpack_archive(archive_path: Path, target: Path) -> None:
             for member in archive:
                 _check_member(archive_path, member.name, is_link=member.issym() or member.islnk())
             archive.extractall(unpacked, filter="data")
-    except (tarfile.TarError, EOFError, OSError) as error:
+    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ModelError(f"The file {str(archive_path)!r} cannot be unpacked ({error}); download it again.") from error
     content = list(unpacked.iterdir())
     if not content:

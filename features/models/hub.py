@@ -1,11 +1,14 @@
 """Sentence encoders from the Hugging Face Hub, by its own client, which honours HF_HUB_OFFLINE and HF_ENDPOINT."""
 
+import errno
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 from features.errors import ModelError
 from features.models.records import Hub
+
+_OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
 
 # The same weights in other formats.
 _LEFT_OUT = ("onnx/*", "openvino/*", "*.onnx", "*.h5", "*.msgpack", "*.ot", "*.tflite", "coreml/*")
@@ -36,6 +39,7 @@ def fetch_repository(source: Hub, folder: Path, only: Sequence[str] = ()) -> str
 
     Raises:
         ModelError: no client, no network, offline mode, or no such repository.
+        OSError: when the disk is full or refuses.
     """
     try:
         from huggingface_hub import HfApi, snapshot_download
@@ -58,6 +62,8 @@ def fetch_repository(source: Hub, folder: Path, only: Sequence[str] = ()) -> str
             f" unset it, or give the folder of the model."
         ) from error
     except Exception as error:  # the client's HTTP library, and so its errors, has changed from version to version
+        if isinstance(error, OSError) and error.errno in _OF_THE_DISK:
+            raise
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ModelError(
             f"The model {source.repository!r} cannot be pulled from the Hub ({reason});"

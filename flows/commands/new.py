@@ -1,5 +1,7 @@
 """`facetflow new`: a folder with a project file to start from."""
 
+import re
+import shlex
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -7,34 +9,59 @@ from pathlib import Path
 import click
 
 from features.errors import SettingsError
-
-PROJECT_FILE = "facetflow.toml"
+from flows.options import PROJECT_FILE
+from flows.terminal import say
 
 
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--example", is_flag=True, help="Fill it with the built-in example instead of placeholders.")
+@click.option("--example", is_flag=True, help="Write the built-in example, which can be built at once.")
 @click.option("--if-missing", is_flag=True, help="Say nothing and change nothing when the project is already there.")
 def new(folder: Path, *, example: bool, if_missing: bool) -> None:
-    """Write a commented project file (facetflow.toml) into FOLDER."""
-    target = folder / PROJECT_FILE
-    if target.exists():
-        if if_missing:
-            return
-        raise SettingsError(f"{str(target)!r} already exists: choose another folder, or edit that file.")
-    contents = _example() if example else {PROJECT_FILE: files("flows") / "templates" / "project.toml"}
+    """Write a commented project file (facetflow.toml) into FOLDER, which is made when missing.
+
+    Nothing that is in FOLDER is replaced. The project is called like the folder.
+    """
+    contents = _contents("example" if example else _name(folder), example=example)
+    there = [folder / name for name in contents if (folder / name).exists()]
+    if if_missing and folder / PROJECT_FILE in there:
+        return
+    if there:
+        raise SettingsError(f"{str(there[0])!r} already exists: choose another folder, or edit that file.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # The project file comes last: where it is, the rest is complete.
-        for name in sorted(contents, key=lambda name: name == PROJECT_FILE):
-            (folder / name).write_bytes(contents[name].read_bytes())
+        for name in sorted(contents, key=lambda name: name == PROJECT_FILE.name):
+            (folder / name).write_text(contents[name], encoding="utf-8")
     except OSError as error:
         raise SettingsError(
             f"Cannot write the project to {str(folder)!r} ({error.strerror}): choose a folder that you may write to."
         ) from error
-    click.echo(f"Wrote {target}. Next: cd {folder} && facetflow build")
+    click.echo(f"Wrote {folder / PROJECT_FILE}")
+    enter = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
+    if example:
+        say(f"Next: {enter}facetflow build")
+    else:
+        say("Next: put your pairs beside it, and name their files and columns under [[corpora]] in it.")
+        say(f"Then: {enter}facetflow plan")
 
 
-def _example() -> dict[str, Traversable]:
+def _contents(name: str, *, example: bool) -> dict[str, str]:
+    """Return the files of a new project, name → text."""
     templates = files("flows") / "templates"
-    return {PROJECT_FILE: templates / "example.toml", "pairs-to-explain.tsv": templates / "pairs-to-explain.tsv"}
+    if example:
+        return {
+            PROJECT_FILE.name: _read(templates / "example.toml"),
+            "pairs-to-explain.tsv": _read(templates / "pairs-to-explain.tsv"),
+        }
+    project = _read(templates / "project.toml")
+    return {PROJECT_FILE.name: project.replace('name = "my-project"', f'name = "{name}"', 1)}
+
+
+def _read(file: Traversable) -> str:
+    return file.read_text(encoding="utf-8")
+
+
+def _name(folder: Path) -> str:
+    """Return the name of a folder as the name of a project, which has letters, digits, `_`, `.` and `-`."""
+    return re.sub(r"[^\w.-]+", "-", folder.expanduser().resolve().name).strip("-") or "my-project"

@@ -13,7 +13,11 @@ from flows.options import DEVICE, FILE, TAGGER, THREADS
 
 _INPUT = click.argument("sentences", type=FILE)
 _OUTPUT = click.option(
-    "-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Its suffix is the format."
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File to write; its suffix is the format.",
 )
 
 
@@ -41,7 +45,9 @@ def parse() -> None:
     help="`embedded` for the parser that comes with facetflow, the folder of one trained like it, or an amrlib parser.",
 )
 @click.option("--tokenizer", help="Folder of the parser's tokenizer, where it does not lie with the model.")
-@click.option("--batch-size", default=32, show_default=True, type=click.IntRange(min=1))
+@click.option(
+    "--batch-size", default=32, show_default=True, type=click.IntRange(min=1), help="Sentences that are parsed at once."
+)
 @click.option("--beams", default=4, show_default=True, type=click.IntRange(min=1), help="Width of the beam search.")
 @DEVICE
 @THREADS

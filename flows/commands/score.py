@@ -38,8 +38,14 @@ def score() -> None:
 )
 @click.option("--drop-wiki", is_flag=True, help="Leave :wiki out on both sides.")
 @click.option("--by-position", is_flag=True, help="Pair graphs by position, whatever their ids are.")
-@click.option("--resamples", default=1000, show_default=True, type=click.IntRange(min=0), help="Of the bootstrap.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of the bootstrap.")
+@click.option(
+    "--resamples",
+    default=1000,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Samples of the bootstrap that the intervals come from; 0 for no intervals.",
+)
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of the bootstrap.")
 @click.option(
     "-o",
     "--output",

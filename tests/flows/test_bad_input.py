@@ -102,7 +102,9 @@ class Wrong(NamedTuple):
 
 CASES = {
     "no project file": Wrong(remove("facetflow.toml"), ("plan",), ("facetflow.toml", "facetflow new")),
-    "project file is no TOML": Wrong(put("facetflow.toml", "name = "), ("plan",), ("facetflow.toml", "Invalid value")),
+    "project file is no TOML": Wrong(
+        put("facetflow.toml", "name = "), ("plan",), ("facetflow.toml", "invalid value in line 1")
+    ),
     "project file in latin-1": Wrong(put("facetflow.toml", b'name = "caf\xe9"'), ("plan",), ("facetflow.toml",)),
     "unknown key": Wrong(edit("max_words", "max_word"), ("plan",), ("max_word", "did you mean `max_words`")),
     "wrong type": Wrong(edit("max_words = 50", 'max_words = "many"'), ("plan",), ("ingest.max_words", "'many'")),
@@ -116,7 +118,11 @@ CASES = {
     "column is missing": Wrong(
         put("pairs.tsv", ROWS.replace("sentence_b", "other")), ("plan",), ("pairs.tsv", "sentence_b")
     ),
-    "unknown suffix": Wrong(edit("pairs.tsv", "pairs.xls"), ("plan",), ("pairs.xls", ".tsv")),
+    "unknown suffix": Wrong(
+        lambda folder: (put("pairs.xls", "a sheet")(folder), edit("pairs.tsv", "pairs.xls")(folder))[0],
+        ("plan",),
+        ("pairs.xls", "save the sheet as .csv", ".tsv"),
+    ),
     "broken gzip": Wrong(
         lambda folder: (put("pairs.tsv.gz", b"no gzip")(folder), edit("pairs.tsv", "pairs.tsv.gz")(folder))[0],
         ("plan",),
@@ -146,7 +152,7 @@ CASES = {
     "no sentences to parse": Wrong(
         put("empty.txt", "\n\n"), ("parse", "amr", "empty.txt", "-o", "o.amr", "--graphs", "graphs.amr"), ("empty.txt",)
     ),
-    "unknown command": Wrong(lambda _: None, ("biuld",), ("biuld",)),
+    "unknown command": Wrong(lambda _: None, ("biuld",), ("biuld", "Did you mean 'build'?")),
     "store of another project": Wrong(
         lambda folder: Store.open(folder / "store", create=True, project="theirs"),
         ("plan",),

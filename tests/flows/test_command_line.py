@@ -1,7 +1,11 @@
 """The console script: quick to say what it can do, one sentence for every error."""
 
+import errno
+import os
+import signal
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import click
@@ -9,6 +13,7 @@ import pytest
 
 from features.errors import InputError
 from flows import command_line
+from flows.terminal import Verbosity, verbosity
 
 HEAVY = ("prefect", "dask", "distributed", "polars", "pydantic", "torch", "deltalake", "numba", "rich")
 
@@ -43,9 +48,139 @@ def test_an_error_of_ours_is_its_sentence(capsys, tmp_path):
     assert capsys.readouterr().err.startswith("facetflow: There is no project file ")
 
 
-def test_a_wrong_word_is_one_sentence(capsys):
-    assert command_line.run(["biuld"]) == 1
-    assert capsys.readouterr().err == "facetflow: No such command 'biuld'. (see facetflow --help)\n"
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["biuld"], "No such command 'biuld'. Did you mean 'build'? (see facetflow --help)"),
+        (["parse", "ammr"], "No such command 'ammr'. Did you mean 'amr'? (see facetflow parse --help)"),
+        (["models", "verfy"], "No such command 'verfy'. Did you mean 'verify'? (see facetflow models --help)"),
+        (["plan", "--explan"], "No such option '--explan'. Did you mean '--explain'? (see facetflow plan --help)"),
+        (["--projct", "x"], "No such option '--projct'. Did you mean '--project'? (see facetflow --help)"),
+        (["plan", "extra"], "Got unexpected extra argument (extra) (see facetflow plan --help)"),
+        (["new"], "Missing argument 'FOLDER'. (see facetflow new --help)"),
+        (["--quiet"], "Missing command. (see facetflow --help)"),
+    ],
+)
+def test_a_wrong_word_is_one_sentence_that_names_the_help_of_its_command(capsys, arguments, said):
+    assert command_line.run(arguments) == 1
+    assert capsys.readouterr().err == f"facetflow: {said}\n"
+
+
+@pytest.mark.parametrize("group", [[], ["parse"], ["models"], ["score"]])
+def test_a_bare_group_shows_its_help(capsys, group):
+    assert command_line.run(group) == 0
+    bare = capsys.readouterr()
+    assert bare.err == ""
+    assert bare.out.startswith(f"Usage: {' '.join(['facetflow', *group])} [OPTIONS] COMMAND")
+    assert command_line.run([*group, "--help"]) == 0
+    assert capsys.readouterr().out == bare.out
+
+
+@pytest.mark.parametrize("name", ["-c", "/usr/lib/python3/site-packages/flows/command_line.py", "-"])
+def test_the_program_is_called_facetflow_however_it_was_started(capsys, monkeypatch, name):
+    monkeypatch.setattr(sys, "argv", [name, "plan", "--help"])
+    assert command_line.run() == 0
+    assert capsys.readouterr().out.startswith("Usage: facetflow plan [OPTIONS]\n")
+
+
+def test_the_version_is_that_of_the_package(capsys, root):
+    version = tomllib.loads((root / "pyproject.toml").read_text())["project"]["version"]
+    assert command_line.run(["--version"]) == 0
+    assert capsys.readouterr().out == f"facetflow, version {version}\n"
+
+
+@pytest.fixture
+def chosen(monkeypatch):
+    """Return a function that runs words with a command `plan` and a group `models list`, and gives their project."""
+
+    def chosen(*words):
+        seen = []
+
+        @click.command()
+        @click.pass_obj
+        def command(project):
+            seen.append(project)
+
+        group = click.Group("models", commands={"list": command})
+        monkeypatch.setattr("flows.commands.plan.plan", command)
+        monkeypatch.setattr("flows.commands.models.models", group)
+        assert command_line.run(list(words)) == 0
+        return str(seen[0])
+
+    return chosen
+
+
+@pytest.mark.parametrize(
+    ("words", "project"),
+    [
+        ("plan", "facetflow.toml"),
+        ("--project x plan", "x"),
+        ("plan --project x", "x"),
+        ("plan --project=x", "x"),
+        ("models list --project x", "x"),
+        ("models --project x list", "x"),
+        ("--project x models list", "x"),
+        ("--project x plan --project y", "y"),
+        ("plan --project x --project y", "y"),
+    ],
+)
+def test_the_project_is_chosen_anywhere_and_the_last_word_counts(chosen, words, project):
+    assert chosen(*words.split()) == project
+
+
+def test_the_project_may_be_a_folder_or_at_home(chosen, tmp_path, monkeypatch):
+    folder = tmp_path / "données 猫"
+    folder.mkdir()
+    assert chosen("plan", "--project", str(folder)) == str(folder / "facetflow.toml")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert chosen("plan", "--project=~/mine.toml") == str(tmp_path / "mine.toml")
+
+
+@pytest.mark.parametrize("words", ["-q plan", "plan -q", "plan --quiet", "models -q list", "models list --quiet"])
+def test_quiet_stands_anywhere_and_holds_for_one_command(chosen, words):
+    chosen(*words.split())
+    assert verbosity() is Verbosity.QUIET
+    chosen("plan")
+    assert verbosity() is Verbosity.NORMAL
+
+
+def complete(words, *, of="bash"):
+    """Return what the shell is given for the last of some words, and the heavy libraries that this loaded."""
+    code = (
+        "import atexit, sys; from flows.command_line import run\n"
+        f"atexit.register(lambda: print([n for n in {HEAVY!r} if n in sys.modules], file=sys.stderr))\n"
+        "run([])"
+    )
+    environment = {
+        **os.environ,
+        "_FACETFLOW_COMPLETE": f"{of}_complete",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split(" ")) - 1) if of != "fish" else words.split(" ")[-1],
+    }
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
+    return done.stdout, done.stderr.strip()
+
+
+def test_completing_a_command_is_quick():
+    assert complete("facetflow pl") == ("plain,plan\n", "[]")
+    names = complete("facetflow ")
+    assert names == ("".join(f"plain,{name}\n" for name in command_line.COMMANDS), "[]")
+
+
+def test_completing_goes_below_commands():
+    assert complete("facetflow models ve") == ("plain,verify\n", "[]")
+    assert complete("facetflow plan --exp") == ("plain,--explain\n", "[]")
+    assert complete("facetflow plan --pro", of="fish")[0].startswith("plain,--project")
+    assert complete("facetflow plan --project ")[0] == "file,\n"  # the shell completes files itself
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_for_a_shell_is_written(monkeypatch, capfdbinary, shell):
+    monkeypatch.setenv("_FACETFLOW_COMPLETE", f"{shell}_source")
+    with pytest.raises(SystemExit) as ended:
+        command_line.run([])
+    assert ended.value.code == 0
+    assert f"_FACETFLOW_COMPLETE={shell}_complete".encode() in capfdbinary.readouterr().out
 
 
 def raising(error):
@@ -65,6 +200,83 @@ def test_an_unexpected_error_names_the_file_with_its_traceback(capsys, monkeypat
     assert said.count("\n") == 1
     log = Path(said.rsplit(" ", 1)[1].strip().removesuffix("."))
     assert "Traceback (most recent call last)" in log.read_text()
+
+
+def of_system(number, file=None):
+    return OSError(number, os.strerror(number), file) if file else OSError(number, os.strerror(number))
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (of_system(errno.EACCES, "a 猫/b"), "There is no permission to use 'a 猫/b': correct its permissions"),
+        (of_system(errno.EROFS, "a/b"), "'a/b' is on a read-only file system: choose another place"),
+        (of_system(errno.ENOSPC, "a/b"), "The disk is full, writing 'a/b': free some space"),
+        (of_system(errno.ENOSPC), "The disk is full, writing a file: free some space"),
+        (of_system(errno.ENOENT, "a/b"), "'a/b' does not exist: check the path."),
+        (of_system(errno.EISDIR, "a/b"), "'a/b' is a folder where a file is needed"),
+        (of_system(errno.ENOTDIR, "a/b"), "'a/b' needs a folder where there is a file"),
+        (FileNotFoundError("No such file or directory (os error 2): a/b"), "A file (No such file or directory"),
+        (UnicodeEncodeError("ascii", "猫", 0, 1, "ordinal"), "which has no '猫': set PYTHONIOENCODING=utf-8."),
+        (UnicodeEncodeError("utf-8", "a\udce9", 1, 2, "surrogates"), "The byte 0xe9 on the command line is no UTF-8"),
+        (UnicodeDecodeError("utf-8", b"caf\xe9", 3, 4, "end"), "is no UTF-8 text (byte 0xe9): save it as UTF-8"),
+    ],
+)
+def test_errors_of_the_file_system_and_of_text_are_one_sentence(capsys, monkeypatch, tmp_path, error, said):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("flows.commands.build.build", raising(error))
+    assert command_line.run(["build"]) == 1
+    line = capsys.readouterr().err
+    assert said in line
+    assert line.startswith("facetflow: ")
+    assert line.count("\n") == 1
+    assert "Unexpected" not in line
+
+
+def test_a_disk_that_has_no_room_for_a_traceback_still_gets_a_sentence(capsys, monkeypatch):
+    def refuse(*_, **__):
+        raise of_system(errno.ENOSPC)
+
+    monkeypatch.setattr("tempfile.NamedTemporaryFile", refuse)
+    monkeypatch.setattr("flows.commands.build.build", raising(of_system(errno.ENOSPC)))
+    assert command_line.run(["build"]) == 1
+    assert capsys.readouterr().err == (
+        "facetflow: The disk is full, writing a file: free some space and run the command again.\n"
+    )
+
+
+def test_verbose_shows_where_an_error_of_the_file_system_came_from(capsys, monkeypatch):
+    monkeypatch.setattr("flows.commands.build.build", raising(of_system(errno.EACCES, "a/b")))
+    assert command_line.run(["build", "--verbose"]) == 1
+    *trace, last = capsys.readouterr().err.splitlines()
+    assert trace[0].startswith("Traceback")
+    assert last.startswith("facetflow: There is no permission")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_an_output_that_is_full_is_said():
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "flows.command_line", "--help"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("facetflow: The disk is full, writing a file: free some space")
+
+
+@pytest.mark.parametrize(
+    ("command", "said"), [("build", "the same command goes on from there"), ("gc", "run it again")]
+)
+def test_an_interrupt_says_what_the_next_run_does(capsys, monkeypatch, command, said):
+    def press_ctrl_c():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"flows.commands.{command}.{command}", click.Command(command, callback=press_ctrl_c))
+    assert command_line.run([command]) == 128 + signal.SIGINT
+    assert capsys.readouterr().err.endswith(f"{said}.\n")
 
 
 @pytest.mark.parametrize(

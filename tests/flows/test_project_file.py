@@ -12,7 +12,7 @@ CORPUS = '[[corpora]]\ndataset = "pairs"\nname = "mine"\nfiles = { train = "a.ts
 def write(tmp_path):
     def write(text):
         path = tmp_path / "facetflow.toml"
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8")
         return path
 
     return write
@@ -60,23 +60,76 @@ def test_graphs_come_from_where_there_are_some(write, text, backend, model):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (CORPUS, "the key `name` is missing"),
-        ('name = "p"\n', "the key `corpora` is missing"),
+        (CORPUS, "the key `name` is missing: add name = "),
+        ('name = "p"\n', "the key `corpora` is missing: add a section [[corpora]]"),
+        ('name = "p"\n[[corpora]]\n', "the key `corpora[1].dataset` is missing: add dataset = "),
         (
             f'name = "p"\n{CORPUS}[amr]\nbatchsize = 3\n',
             "the key `amr.batchsize` is unknown: did you mean `batch_size`?",
         ),
         (f'name = "p"\n{CORPUS}colums = 1\n', "the key `corpora[1].colums` is unknown: did you mean `columns`?"),
         (f'name = "p"\nzzz = 1\n{CORPUS}', "the key `zzz` is unknown: known are `name`, `store`, "),
-        (f'name = "p"\n{CORPUS}[amr]\nbatch_size = "x"\n', "`amr.batch_size` = 'x' is wrong: input should be"),
+        (f'name = "p"\n{CORPUS}store = "s"\n', "`corpora[1].store` is unknown: it belongs at the top of the file"),
+        (f'name = "p"\n{CORPUS}amr = "x"\n', "`corpora[1].amr` is unknown: it is a section of its own, `[amr]`"),
+        (f'name = "p"\nepochs = 3\n{CORPUS}', "the key `epochs` is unknown: it belongs below [training]."),
         (
-            f'name = "p"\n{CORPUS}[limits]\nrejected_rows = 2\nfailed_shards = 3\n',
-            "`limits.rejected_rows` = 2 is wrong (and 1 more)",
+            f'name = "p"\n{CORPUS}columns = {{ sentence_1 = "x" }}\n',
+            "the key `corpora[1].columns.sentence_1` is unknown: did you mean `sentence_",
         ),
-        (f'name = "a b"\n{CORPUS}', "`name` = 'a b' is wrong: string should match pattern"),
-        ('name = "p"\n[[corpora]]\ndataset = "stbs"\n', "'stbs' is no known dataset; use one of stsb, "),
-        (f'name = "p"\n{CORPUS}[cluster]\nmemory_limit = "much"\n', "`cluster.memory_limit` = 'much' is wrong"),
-        ("name = \n", "cannot be read: Invalid value (at line 1"),
+        (
+            'name = "p"\n[[corpora]]\ndataset = "pairs"\nfiles = { trian = "x" }\n',
+            "the key `corpora[1].files.trian` is unknown: did you mean `train`?",
+        ),
+        (
+            f'name = "p"\n{CORPUS}[leakage]\nevaluation = [{{ dataset = "stsb", splitt = "test" }}]\n',
+            "the key `leakage.evaluation[1].splitt` is unknown: did you mean `split`?",
+        ),
+        (
+            f'name = "p"\n{CORPUS}[amr]\nbatch_size = "x"\n',
+            "`amr.batch_size` = 'x' is wrong: give a whole number of at",
+        ),
+        (
+            f'name = "p"\n{CORPUS}[limits]\nrejected_rows = 2\n',
+            "= 2 is wrong: give a number of at least 0 and at most 1.",
+        ),
+        (
+            f'name = "p"\n{CORPUS}[srl]\nenabled = "perhaps"\n',
+            "`srl.enabled` = 'perhaps' is wrong: give true or false.",
+        ),
+        (
+            f'name = "p"\n{CORPUS}[training]\nscale_learning_rate = 0\n',
+            "`training.scale_learning_rate` = 0 is wrong: give a number above 0.",
+        ),
+        (
+            f'name = "p"\n{CORPUS}[amr]\nbackend = "embeded"\n',
+            '`amr.backend` = \'embeded\' is wrong: give "embedded", "amrlib" or "penman"; did you mean "embedded"?',
+        ),
+        (
+            f'name = "p"\n{CORPUS}[training]\nsplits = ["train"]\n',
+            "`training.splits` is wrong: give a list of 2 in square brackets, each item text in double quotes.",
+        ),
+        (f'name = "p"\n{CORPUS}[training]\npreset = ["laptop"]\n', '= [\'laptop\'] is wrong: give "paper", "released"'),
+        (
+            'name = "p"\n[[corpora]]\ndataset = "pairs"\nfiles = { train = 3 }\n',
+            "`corpora[1].files.train` = 3 is wrong: give text in double quotes or a list in square brackets, each item",
+        ),
+        (
+            f'name = "p"\n{CORPUS}caption_pairs = -3\n',
+            '`corpora[1].caption_pairs` = -3 is wrong: give "all" or a whole number above 0.',
+        ),
+        ('name = "p"\n[corpora]\ndataset = "pairs"\n', "`[corpora]` is wrong: write its name in two brackets"),
+        (f'name = "p"\n{CORPUS}[[amr]]\n', "`[[amr]]` is wrong: write its name in one pair of brackets"),
+        ('name = "p"\ncorpora = 3\n', "`corpora` = 3 is wrong: give a section `[[corpora]]` for each."),
+        (f'name = "p"\namr = true\n{CORPUS}', "`amr` = true is wrong: give a section `[amr]`."),
+        (f'name = "a b"\n{CORPUS}', "`name` = 'a b' is wrong: give letters, digits, `_`, `.` and `-` only."),
+        ('name = "p"\n[[corpora]]\ndataset = "stbs"\n', "'stbs' is no known dataset; did you mean 'stsb' or "),
+        (f'name = "p"\n{CORPUS}[cluster]\nmemory_limit = "much"\n', 'give a size in double quotes, such as "4GiB".'),
+        (f'name = "p"\n{CORPUS}[amr]\ndevice = "gpu"\n', 'give "auto", "cpu", "cuda" or "cuda:N".'),
+        (
+            f'name = "p"\n{CORPUS}{CORPUS}',
+            "`corpora[2].name` is 'mine', as `corpora[1].name` is: give each a `name` of its own.",
+        ),
+        (f'name = "p"\n{CORPUS}[training]\nfacets = ["smash"]\n', "facets` names 'smash', which is no metric; did you"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(write, text, said):
@@ -85,10 +138,69 @@ def test_what_is_wrong_is_said_in_one_sentence(write, text, said):
         load(path)
     message = str(error.value)
     assert said in message
-    assert str(path) in message
+    assert message.startswith(f"In {str(path)!r} ")
     assert "\n" not in message
 
 
-def test_a_missing_file_says_how_to_make_one(tmp_path):
+def test_everything_that_is_wrong_is_named_a_line_each(write):
+    path = write(f'{CORPUS}[amr]\nbeems = 2\n[limits]\nrejected_rows = 2\nfailed_shards = "x"\n')
+    with pytest.raises(SettingsError) as error:
+        load(path)
+    head, *lines = str(error.value).splitlines()
+    assert head == f"In {str(path)!r} 4 things are wrong:"
+    assert [line.strip().partition(" is ")[0] for line in lines] == [
+        "the key `name`",
+        "the key `amr.beems`",
+        "`limits.rejected_rows` = 2",
+        "`limits.failed_shards` = 'x'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("# a comment\nname = foo\n", "invalid value in line 2, column 8, `name = foo`; write text in double quotes"),
+        ('name = "C:\\data"\n', 'in line 1, column 13, `name = "C:\\data"`; write a path with / or in single quotes'),
+        ('name = "a"\nname = "b"\n', 'in line 2, column 11, `name = "b"`; the key or section is there already'),
+        ("[a.b]\n[a.b]\n", "cannot declare [a.b] twice in line 2, column 5, `[a.b]`; the section is there already"),
+        ("x = [1,\n", "in line 1, `x = [1,`; the file ends within a value, close every bracket"),
+        ('x = "a\n', '`x = "a`; close the text with a double quote on the same line'),
+    ],
+)
+def test_what_is_no_toml_is_shown_with_its_line(write, text, said):
+    path = write(text)
+    with pytest.raises(SettingsError) as error:
+        load(path)
+    message = str(error.value)
+    assert said in message
+    assert message.startswith(f"The project file {str(path)!r} cannot be read: ")
+    assert "\n" not in message
+
+
+def test_a_file_in_another_encoding_names_the_line(tmp_path):
+    path = tmp_path / "facetflow.toml"
+    path.write_bytes(b'name = "p"\n# caf\xe9\n')
+    with pytest.raises(SettingsError, match=r"its line 2 is no UTF-8 \(byte 0xe9\); save it as UTF-8\."):
+        load(path)
+    path.write_bytes(b"\xef\xbb\xbf" + f'name = "p"\n{CORPUS}'.encode())  # as Windows writes UTF-8
+    assert load(path).name == "p"
+
+
+def test_a_missing_file_says_how_to_make_one_or_where_one_is(tmp_path):
     with pytest.raises(SettingsError, match=r"There is no project file .*facetflow new"):
         load(tmp_path / "facetflow.toml")
+    (tmp_path / "facetflow.toml").touch()
+    inner = tmp_path / "données 猫" / "deep"
+    inner.mkdir(parents=True)
+    with pytest.raises(SettingsError, match=r"the nearest is '.*/facetflow\.toml': go to that folder, or .*--project"):
+        load(inner / "facetflow.toml")
+
+
+def test_a_tilde_is_the_home_of_the_user(write, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    project = load(
+        write(f'name = "p"\nstore = "~/s 猫"\n{CORPUS}[amr]\ngraphs = ["~/g.amr"]\n[metrics]\nown = ["~/m.py"]\n')
+    )
+    assert project.store == tmp_path / "home" / "s 猫"
+    assert project.amr.graphs == (str(tmp_path / "home" / "g.amr"),)
+    assert project.metrics.own == (tmp_path / "home" / "m.py",)

@@ -176,11 +176,17 @@ def test_a_carriage_return_inside_a_sentence_ends_no_line(tmp_path):
         ("header.tsv", b"sentence_a\tsentence_b\n", "has no rows"),
         ("latin.tsv", "sentence_a\tsentence_b\nnaïve\tcafé\n".encode("latin-1"), "no UTF-8 text"),
         ("utf16.tsv", "sentence_a\tsentence_b\nA\tB\n".encode("utf-16"), "no UTF-8 text"),
-        ("columns.tsv", b"text1\ttext2\nA\tB\n", "it has the columns ['text1', 'text2']"),
-        ("commas.tsv", b"sentence_a,sentence_b\nA,B\n", "expected the columns sentence_a, sentence_b"),
+        ("columns.tsv", b"text1\ttext2\nA\tB\n", "its columns are 'text1', 'text2': name them"),
+        ("commas.tsv", b"sentence_a,sentence_b\nA,B\n", "Its columns look separated by commas: name it .csv."),
+        ("tabs.csv", b"sentence_a\tsentence_b\nA\tB\n", "separated by tabs: name it .tsv."),
+        ("sheet.csv", b"sentence_a;sentence_b\nA;B\n", "separated by semicolons: save it with commas or tabs."),
+        ("json.tsv", b'{"sentence_a": "A"}\n', "looks like JSON: name it .jsonl."),
+        ("cased.tsv", b"Sentence_B\tsentence_a\nA\tB\n", "did you mean columns = { sentence_b = \"Sentence_B\" }?"),
+        ("sheet.xlsx", b"PK", "save the sheet as .csv"),
+        ("pairs.json", b"[]", "write one JSON object a line and name it .jsonl"),
         ("pairs.xlsx", b"sentence_a\tsentence_b\nA\tB\n", "no suffix of a table"),
         ("pairs.parquet", b"no parquet", "no Parquet file"),
-        ("pairs.jsonl", b'{"a": 1}\n', "it has the columns ['a']"),
+        ("pairs.jsonl", b'{"a": 1}\n', "its columns are 'a': name them"),
         ("cut.tsv.gz", gzip.compress(b"sentence_a\tsentence_b\n" + b"A\tB\n" * 9999)[:-20], "no complete gzip file"),
     ],
 )  # fmt: skip
@@ -283,8 +289,22 @@ def test_labels_cannot_be_chosen_from_a_file_without_them(tmp_path):
         rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"}, labels=["1"])
 
 
+def test_a_missing_file_is_named_with_the_key_that_names_it(tmp_path):
+    with pytest.raises(InputError, match=r"dev\.tsv', which `files\.dev` of the corpus 'mine' names, does not exist"):
+        rows_and_rejects(tmp_path, dataset="pairs", name="mine", files={"dev": "dev.tsv"})
+    evaluation = EvaluationSet(dataset="stsb", file="sts-test.csv")
+    with pytest.raises(InputError, match=r"which `file` of the evaluation set 'stsb-test' names, does not exist"):
+        read_evaluation(evaluation, tmp_path)
+
+
+def test_a_folder_in_place_of_a_file_is_named(tmp_path):
+    (tmp_path / "données 猫").mkdir()
+    with pytest.raises(InputError, match=r"is a folder: name a file in it, or a pattern such as 'données 猫/\*\.tsv'"):
+        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "données 猫"})
+
+
 def test_a_pattern_that_finds_nothing_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"no file matches 'sts/\*\.tsv'"):
+    with pytest.raises(InputError, match=r"No file matches 'sts/\*\.tsv'"):
         rows_and_rejects(tmp_path, dataset="sts12", files={"test": "sts/*.tsv"})
 
 

@@ -144,6 +144,6 @@ def test_sources_are_found_once_each(tmp_path):
         (tmp_path / name).write_text("x")
     settings = CorpusSettings(dataset="pairs", files={"train": ["a.tsv", "*.tsv"], "dev": "b.tsv"})
 
-    found = locate(settings.record, settings.files, tmp_path)
+    found = locate(settings.record, settings.files, tmp_path, settings.files_key)
 
     assert [(source.name, source.splits) for source in found] == [("a.tsv", ("train",)), ("b.tsv", ("train", "dev"))]

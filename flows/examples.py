@@ -1,0 +1,44 @@
+"""Examples at the end of the help of a command: command → lines that a user may type, quoted for a shell."""
+
+import click
+
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "new": ("facetflow new my-project", "facetflow new example --example"),
+    "build": ("facetflow build", "facetflow build --dask-address tcp://scheduler:8786"),
+    "plan": ("facetflow plan --explain",),
+    "retry": ("facetflow retry --failed",),
+    "train": ("facetflow train --name first", "facetflow train --release 2"),
+    "evaluate": ("facetflow evaluate", "facetflow evaluate --name first --split test"),
+    "explain": (
+        'facetflow explain "two cats look" "a cat looks"',
+        "facetflow explain --pairs pairs.tsv --html pairs.html",
+    ),
+    "measure": ("facetflow measure first.amr second.amr -o scores.tsv",),
+    "align": ("facetflow align first.amr second.amr -o pairs.html",),
+    "score amr": ("facetflow score gold.amr parsed.amr", "facetflow score gold.amr parsed.amr --metrics smatch,srl"),
+    "score srl": ("facetflow score srl gold.conll",),
+    "parse amr": ("facetflow parse amr sentences.txt -o graphs.amr",),
+    "parse dependencies": ("facetflow parse dependencies sentences.txt -o trees.conllu",),
+    "parse srl": ("facetflow parse srl sentences.txt -o roles.jsonl",),
+    "models pull": ("facetflow models pull", "facetflow models pull all-MiniLM-L12-v2"),
+    "up": ('facetflow up --cron "0 3 * * *"', 'facetflow up --cron "0 3 * * *" --systemd'),
+    "deploy": ('facetflow deploy --cron "0 3 * * *"',),
+    "gc": ("facetflow gc --dry-run", "facetflow gc --older-than 12h"),
+}
+
+
+def with_examples(command: click.Command, path: str) -> click.Command:
+    """Give a command, and those below it, their examples; return it.
+
+    Args:
+        command: the command.
+        path: its name, after those of the groups above it.
+    """
+    if path in EXAMPLES:
+        title = "Example" if len(EXAMPLES[path]) == 1 else "Examples"
+        # A line with \b alone keeps click from filling the paragraph.
+        command.epilog = "\n".join(("\b", f"{title}:", *(f"  {line}" for line in EXAMPLES[path])))
+    if isinstance(command, click.Group):
+        for name, below in command.commands.items():
+            with_examples(below, f"{path} {name}")
+    return command

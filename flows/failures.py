@@ -1,0 +1,101 @@
+"""What a user reads when a command fails: one sentence for every error, and a traceback in a file where it may help.
+
+FacetflowError           its own sentence
+usage error of click     its sentence, and the help of the command that it is about
+error of the file system what, which file, what to do; wherever in the program it came from
+text that is no UTF-8    likewise, but Python does not say in which file: the traceback does
+anything else            "Unexpected …", and the file with the traceback
+"""
+
+import errno
+import os
+import re
+import tempfile
+import traceback
+
+import click
+
+from features.errors import FacetflowError
+from flows.terminal import detail
+
+_FILE_SYSTEM = {
+    errno.ENOENT: "{file} does not exist: check the path",
+    errno.EACCES: "There is no permission to use {file}: correct its permissions, or choose another place",
+    errno.EPERM: "There is no permission to use {file}: correct its permissions, or choose another place",
+    errno.EROFS: "{file} is on a read-only file system: choose another place, or mount it writable",
+    errno.ENOSPC: "The disk is full, writing {file}: free some space and run the command again",
+    errno.EDQUOT: "The disk quota is used up, writing {file}: free some space and run the command again",
+    errno.EISDIR: "{file} is a folder where a file is needed: name a file",
+    errno.ENOTDIR: "{file} needs a folder where there is a file: check the path",
+    errno.EEXIST: "{file} exists already: remove it, or choose another name",
+    errno.ENAMETOOLONG: "The name of {file} is too long for this file system: choose a shorter one",
+    errno.EMFILE: "Too many files are open, at {file}: raise the limit (`ulimit -n`) and run the command again",
+    errno.EIO: "The disk fails at {file}: check the disk",
+}
+_OF_CLASS: dict[type[OSError], int] = {
+    FileNotFoundError: errno.ENOENT,
+    PermissionError: errno.EACCES,
+    IsADirectoryError: errno.EISDIR,
+    NotADirectoryError: errno.ENOTDIR,
+    FileExistsError: errno.EEXIST,
+}
+_IN_RUST = re.compile(r"\(os error (\d+)\)")  # polars raises the classes of Python without their number
+
+
+def sentence(error: Exception) -> str:
+    """Return the sentence for an error that ended a command.
+
+    Args:
+        error: any; where it is none that is foreseen, its traceback is written to a file that the sentence names.
+    """
+    if isinstance(error, FacetflowError):
+        return str(error)
+    if isinstance(error, click.ClickException):
+        context = getattr(error, "ctx", None)
+        return error.format_message() + (f" (see {context.command_path} --help)" if context is not None else "")
+    if isinstance(error, OSError) and (said := _of_the_file_system(error)):
+        detail("".join(traceback.format_exception(error)).rstrip())
+        return said
+    if isinstance(error, UnicodeEncodeError):
+        return _of_output(error)
+    if isinstance(error, UnicodeDecodeError):
+        byte = error.object[error.start]
+        return f"A file that was read is no UTF-8 text (byte {byte:#04x}): save it as UTF-8{_traceback_of(error)}."
+    reason = str(error).strip().splitlines()
+    return f"Unexpected {type(error).__name__}{f': {reason[0]}' if reason else ''}{_traceback_of(error)}."
+
+
+def _of_output(error: UnicodeEncodeError) -> str:
+    character = error.object[error.start]
+    if 0xDC80 <= ord(character) <= 0xDCFF:  # how Python holds a byte of the command line that is no UTF-8
+        return f"The byte {ord(character) - 0xDC00:#04x} on the command line is no UTF-8: give text in UTF-8."
+    return f"The output is written as {error.encoding}, which has no {character!r}: set PYTHONIOENCODING=utf-8."
+
+
+def _of_the_file_system(error: OSError) -> str | None:
+    """Return the sentence for an error of the file system, None for another one, such as of the network."""
+    number = error.errno
+    if number is None and (found := _IN_RUST.search(str(error))):
+        number = int(found[1])
+    if number is None:
+        number = next((number for kind, number in _OF_CLASS.items() if isinstance(error, kind)), None)
+    if number not in _FILE_SYSTEM:
+        return None
+    if error.filename is not None:
+        return f"{_FILE_SYSTEM[number].format(file=repr(os.fsdecode(error.filename)))}."
+    # An error of writing does not know the file; one of a Rust library says it in words.
+    text = "" if error.errno is not None else f" ({str(error).strip().partition(chr(10))[0]})"
+    said = _FILE_SYSTEM[number].format(file=f"a file{text}")
+    return f"{said[:1].upper()}{said[1:]}{_traceback_of(error)}."
+
+
+def _traceback_of(error: Exception) -> str:
+    """Write the traceback to a file of its own and return the words that name it; none where the disk is full."""
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="facetflow-error-", suffix=".log", delete=False, encoding="utf-8", errors="backslashreplace"
+        ) as log:
+            log.write("".join(traceback.format_exception(error)))
+    except OSError:
+        return ""
+    return f"; the traceback is in {log.name}"

@@ -1,0 +1,286 @@
+"""What is wrong in a project file, said as a user would say it: every key once, with what is expected there.
+
+    pydantic                                            a user
+    ('corpora', 0, 'columns', 'sentence_1', '[key]')    the key `corpora[1].columns.sentence_1` is unknown: did you …
+    ('corpora', 0, 'files', 'train', 'str')         ┐
+    ('corpora', 0, 'files', 'train', 'tuple[…]')    ┘   `corpora[1].files.train` = 3 is wrong: give text … or a list …
+
+The words for what is expected come from the annotation of the key, which a location is followed to.
+"""
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+
+from annotated_types import Ge, Gt, Le
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+
+from features.errors import SettingsError
+
+_ADVICE = {
+    "Invalid value": "write text in double quotes, and true or false in small letters",
+    "Invalid statement": "a line is `key = value`, a `[section]`, or a comment behind #",
+    "Expected '=' after a key": "a line is `key = value`, a `[section]`, or a comment behind #",
+    "Expected newline": "write one `key = value` on a line, and text in double quotes",
+    "Illegal character": "close the text with a double quote on the same line",
+    "Unescaped '\\'": "write a path with / or in single quotes, which keep a \\ as it is",
+    "Invalid hex value": "write a path with / or in single quotes, which keep a \\ as it is",
+    "Cannot overwrite": "the key or section is there already, remove one of the two",
+    "Cannot declare": "the section is there already, join the two",
+    "Duplicate inline table key": "remove one of the two",
+    "Unclosed": "close every bracket, and write a table in { … } on one line",
+    "Expected ']": "close the brackets of the section",
+    "Invalid initial character": "a key is letters, digits, _ and -, and { … } has no comma at its end",
+    "Unterminated string": "close the text with the quotes that opened it",
+}
+"""Beginning of what `tomllib` says → what to do."""
+
+_EXPECTED = {
+    "name": "letters, digits, `_`, `.` and `-` only",
+    "device": '"auto", "cpu", "cuda" or "cuda:N"',
+    "memory_limit": 'a size in double quotes, such as "4GiB"',
+}
+"""What a key with a pattern expects; patterns are no words."""
+
+_TO_ADD = {
+    "name": 'add name = "…" at the top of the file',
+    "corpora": 'add a section [[corpora]] with dataset = "pairs" and files = { train = "…" }',
+    "dataset": 'add dataset = "pairs" for a table of your own, or the name of a known dataset',
+}
+
+
+def not_found(path: Path) -> SettingsError:
+    """Return the error for a project file that is not there; it says where one is, if a folder above has one."""
+    above = [folder / path.name for folder in path.absolute().parent.parents if (folder / path.name).is_file()]
+    if above:
+        there = f"the nearest is {str(above[0])!r}: go to that folder, or name it with --project"
+    else:
+        there = "make one with `facetflow new FOLDER`, or name one with --project"
+    return SettingsError(f"There is no project file {str(path)!r}{'; ' if above else ': '}{there}.")
+
+
+def not_text(path: Path, error: UnicodeDecodeError) -> SettingsError:
+    """Return the error for a project file in another encoding."""
+    line = error.object[: error.start].count(b"\n") + 1
+    return SettingsError(
+        f"The project file {str(path)!r} cannot be read: its line {line} is no UTF-8 (byte "
+        f"{error.object[error.start]:#04x}); save it as UTF-8."
+    )
+
+
+def not_toml(path: Path, content: str, error: tomllib.TOMLDecodeError) -> SettingsError:
+    """Return the error for a project file that is no TOML, with the line where reading stopped."""
+    what, _, place = str(error).partition(" (at ")
+    found = re.match(r"line (\d+), column (\d+)", place)
+    lines = content.rstrip().split("\n")
+    number = min(int(found[1]), len(lines)) if found else len(lines)
+    column = f", column {found[2]}" if found and int(found[1]) == number else ""
+    advice = next((advice for start, advice in _ADVICE.items() if what.startswith(start)), "correct the line")
+    if what == "Invalid value" and not found:
+        advice = "the file ends within a value, close every bracket and quote"
+    # A section is a tuple of names there.
+    what = re.sub(r"\('(.*?)',?\)", lambda names: "[" + names[1].replace("', '", ".") + "]", what)
+    return SettingsError(
+        f"The project file {str(path)!r} cannot be read: {what[:1].lower()}{what[1:]} in line {number}{column}, "
+        f"`{lines[number - 1].strip()}`; {advice}."
+    )
+
+
+def wrong_settings(path: Path, model: type[BaseModel], error: ValidationError) -> SettingsError:
+    """Return the error for a project file that is TOML but wrong: one sentence, or a line for each thing.
+
+    Args:
+        path: of the file.
+        model: of the whole file.
+        error: what pydantic found.
+    """
+    problems = error.errors()
+    inner = [problem["loc"] for problem in problems]
+    # A list that lost its wrong items is reported as too short as well: only the innermost problem is one.
+    problems = [p for p in problems if not any(loc != p["loc"] and loc[: len(p["loc"])] == p["loc"] for loc in inner)]
+    said: dict[str, str] = {}
+    for problem in problems:
+        place = _follow(model, problem["loc"])
+        said.setdefault(place.key, _say(place, model, problem))
+    if len(said) == 1:
+        return SettingsError(f"In {str(path)!r} {next(iter(said.values()))}")
+    lines = "".join(f"\n  {line}" for line in said.values())
+    return SettingsError(f"In {str(path)!r} {len(said)} things are wrong:{lines}")
+
+
+class _Place(NamedTuple):
+    """What a location of pydantic is about.
+
+    Args:
+        parts: names and positions (from 0), as they stand in the file.
+        annotation: of what belongs there; None where nothing does.
+        field: of the model, where the place is one.
+        known: keys of the table around, when the key itself is wrong.
+    """
+
+    parts: tuple[str | int, ...]
+    annotation: Any
+    field: FieldInfo | None
+    known: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """The place as a user would write it, such as `corpora[1].files.train`; list items count from 1."""
+        text = ""
+        for part in self.parts:
+            text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else part
+        return text
+
+
+def _follow(model: type[BaseModel], location: Sequence[int | str]) -> _Place:
+    """Follow a location through models, mappings and lists, to the first choice between types or the wrong key."""
+    annotation: Any = model
+    field: FieldInfo | None = None
+    known: tuple[str, ...] = ()
+    parts: list[str | int] = []
+    for part in location:
+        annotation = _bare(annotation)
+        origin, arguments = get_origin(annotation), get_args(annotation)
+        if part == "[key]":
+            return _Place(tuple(parts), None, None, known)
+        if origin in {Union, UnionType}:
+            break  # the part only says which type was tried
+        known = ()
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel) and isinstance(part, str):
+            known = tuple(annotation.model_fields)
+            field = annotation.model_fields.get(part)
+            annotation = field.annotation if field else None
+        elif origin is tuple and isinstance(part, int):
+            if Ellipsis not in arguments:
+                break  # such as a pair: what is expected is the whole
+            annotation, field = arguments[0], None
+        elif isinstance(origin, type) and issubclass(origin, Mapping):
+            known = get_args(_bare(arguments[0]))
+            annotation, field = arguments[1], None
+        else:
+            break
+        parts.append(part)
+    return _Place(tuple(parts), annotation, field, known)
+
+
+def _bare(annotation: Any) -> Any:
+    """Return an annotation without its constraints, and without the None of a key that may be left out."""
+    while True:
+        origin, arguments = get_origin(annotation), get_args(annotation)
+        others = tuple(argument for argument in arguments if argument is not NoneType)
+        if origin is Annotated or (origin in {Union, UnionType} and len(others) == 1):
+            annotation = others[0]
+        else:
+            return annotation
+
+
+def _say(place: _Place, model: type[BaseModel], problem: Any) -> str:
+    key, last = place.key, place.parts[-1] if place.parts else ""
+    if place.known and place.annotation is None:
+        return f"the key `{key}` is unknown: {_hint(str(last), place, model)}"
+    if problem["type"] == "missing" and problem["loc"] == place.parts:
+        return f"the key `{key}` is missing: {_TO_ADD.get(str(last), 'add it')}."
+    if problem["type"] in {"value_error", "assertion_error"}:
+        message = problem["msg"].partition(", ")[2].rstrip(".")
+        return f"{f'`{key}`: ' if key else ''}{message}{'' if message.endswith('?') else '.'}"
+    given = problem["input"] if problem["loc"][: len(place.parts)] == place.parts else None
+    if isinstance(given, Mapping) and _is_repeated(place.annotation):
+        return f"`[{key}]` is wrong: write its name in two brackets, `[[{key}]]`, since there may be several."
+    if isinstance(given, list) and _is_section(place.annotation):
+        return f"`[[{key}]]` is wrong: write its name in one pair of brackets, `[{key}]`, since there is only one."
+    expected = _expected(place, given)
+    return f"`{key}`{_shown(given, problem)} is wrong: give {expected}{'' if expected.endswith('?') else '.'}"
+
+
+def _hint(name: str, place: _Place, model: type[BaseModel]) -> str:
+    """Return what the writer of an unknown key may have meant."""
+    close = difflib.get_close_matches(name, place.known, n=2)
+    if close:
+        return f"did you mean {' or '.join(f'`{key}`' for key in close)}?"
+    fields = {section: field.annotation for section, field in model.model_fields.items()}
+    if len(place.parts) > 1 and name in fields:
+        if _is_section(fields[name]):
+            return f"it is a section of its own, `[{name}]`."
+        if _is_repeated(fields[name]):
+            return f"it is a section of its own, `[[{name}]]`."
+        return "it belongs at the top of the file, before the first section."
+    homes = [section for section, kind in fields.items() if _is_section(kind) and name in _bare(kind).model_fields]
+    if homes and len(place.parts) == 1:
+        return f"it belongs below {' or '.join(f'[{section}]' for section in homes)}."
+    return f"known are {', '.join(f'`{key}`' for key in place.known)}."
+
+
+def _shown(given: Any, problem: Any) -> str:
+    """Return the wrong value as TOML has it, nothing where it is a whole table."""
+    if isinstance(given, bool):
+        return f" = {str(given).lower()}"
+    if given is None or isinstance(given, Mapping) or problem["type"] == "missing" or len(repr(given)) > 80:
+        return ""
+    return f" = {given!r}"
+
+
+def _expected(place: _Place, given: Any) -> str:
+    """Return what belongs at a place."""
+    last = str(place.parts[-1]) if place.parts else ""
+    if last in _EXPECTED and isinstance(given, str):
+        return _EXPECTED[last]
+    if _is_section(place.annotation):
+        return f"a section `[{place.key}]`"
+    if _is_repeated(place.annotation):
+        return f"a section `[[{place.key}]]` for each"
+    words = _words(place.annotation, place.field.metadata if place.field else ())
+    choices = [choice for choice in get_args(_bare(place.annotation)) if isinstance(choice, str)]
+    close = difflib.get_close_matches(given, choices, n=1) if isinstance(given, str) else []
+    return f'{words}; did you mean "{close[0]}"?' if close else words
+
+
+def _words(annotation: Any, metadata: Iterable[Any] = ()) -> str:
+    """Return what an annotation asks for, in words."""
+    if get_origin(annotation) is Annotated:
+        return _words(get_args(annotation)[0], get_args(annotation)[1:])
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin in {Union, UnionType}:
+        return " or ".join(_words(argument, metadata) for argument in arguments if argument is not NoneType)
+    if origin is Literal:
+        *others, last = [f'"{choice}"' for choice in arguments]
+        return f"{', '.join(others)} or {last}" if others else last
+    if origin is tuple:
+        count = "" if Ellipsis in arguments else f" of {len(arguments)}"
+        return f"a list{count} in square brackets, each item {_words(arguments[0])}"
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        keys = get_args(_bare(arguments[0]))
+        return f"a table with some of the keys {', '.join(map(str, keys))}, such as {{ {keys[0]} = … }}"
+    simple = {int: "a whole number", float: "a number", bool: "true or false", Path: "a path in double quotes"}
+    return f"{simple.get(annotation, 'text in double quotes')}{_bounds(metadata)}"
+
+
+def _bounds(metadata: Iterable[Any]) -> str:
+    words = []
+    for bound in metadata:
+        match bound:
+            case FieldInfo():
+                words.append(_bounds(bound.metadata).strip())
+            case Ge(ge=least):
+                words.append(f"of at least {least}")
+            case Gt(gt=least):
+                words.append(f"above {least}")
+            case Le(le=most):
+                words.append(f"at most {most}")
+    return f" {' and '.join(words)}" if words else ""
+
+
+def _is_section(annotation: Any) -> bool:
+    """Return whether a key is a section, such as [amr]."""
+    annotation = _bare(annotation)
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+def _is_repeated(annotation: Any) -> bool:
+    """Return whether a key holds any number of sections, as [[corpora]] does."""
+    annotation = _bare(annotation)
+    return get_origin(annotation) is tuple and _is_section(get_args(annotation)[0])
