@@ -138,7 +138,8 @@ def _with_lines(rows: pl.DataFrame, corpora: Iterable[CorpusSettings], base: Pat
     paths: dict[str, Path] = {}
     for corpus in corpora:
         try:
-            paths |= {source.name: source.path for source in locate(corpus.record, corpus.files, base)}
+            sources = locate(corpus.record, corpus.files, base, corpus.files_key)
+            paths |= {source.name: source.path for source in sources}
         except InputError:
             continue
     found = [

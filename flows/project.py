@@ -138,7 +138,7 @@ class Project(BaseModel):
             return given
         if not given.startswith("file:///"):
             raise ValueError(
-                "it is no folder; facetflow keeps stores and runs where all workers find them: give a path or a "
+                f"{given!r} is no folder; facetflow keeps stores and runs where all workers find them: give a path or a "
                 "file:///... URL"
             )
         return unquote(urlsplit(given).path)
