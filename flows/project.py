@@ -138,8 +138,8 @@ class Project(BaseModel):
             return given
         if not given.startswith("file:///"):
             raise ValueError(
-                f"{given!r} is no folder; facetflow keeps stores and runs where all workers find them: give a path or a "
-                "file:///... URL"
+                f"{given!r} is no folder; facetflow keeps stores and runs where all workers find them: give a path or "
+                "a file:///... URL"
             )
         return unquote(urlsplit(given).path)
 
