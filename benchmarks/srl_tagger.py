@@ -28,7 +28,7 @@ def main() -> None:
     arguments = _arguments()
     torch.set_num_threads(arguments.threads)
     texts = _example() if arguments.sentences is None else read_sentences(arguments.sentences)["text"].to_list()
-    texts = texts[: arguments.most]
+    texts = [text for text in texts if text][: arguments.most]
     words = sum(len(text.split()) for text in texts) / len(texts)
     print(f"{len(texts)} sentences of {words:.1f} words, {arguments.threads} threads, torch {torch.__version__},")
     print(f"Python {platform.python_version()}, {platform.machine()}, load {os.getloadavg()[0]:.1f}\n")

@@ -5,22 +5,22 @@
     .jsonl      one JSON object a line (also .ndjson)
     .parquet    Parquet, zstd
 
-A text format may be compressed: `pairs.tsv.gz`.
+A text format may be compressed: `pairs.tsv.gz`. `-` is standard input.
 """
 
 import gzip
 import io
-import os
-import secrets
+import sys
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Literal, TextIO
+from typing import IO, Literal, TextIO, cast
 
 import polars as pl
 
 from features.errors import InputError
+from features.outputs import STANDARD, TABLES, format_of, shown, whole_file
 
 TableFormat = Literal["tsv", "csv", "jsonl", "parquet"]
 
@@ -71,33 +71,65 @@ def open_text(path: Path, *, newline: str | None = None, errors: str = "strict")
     Raises:
         InputError: the file is missing, a folder, unreadable, empty, damaged, or no UTF-8; also while it is being read.
     """
-    try:
-        with _open_bytes(path) as raw:
-            head = raw.peek(_HEAD_BYTES)[:_HEAD_BYTES]
-            if not head:
-                raise InputError(f"{str(path)!r} is empty.")
-            if b"\x00" in head:
-                raise InputError(f"{str(path)!r} is no UTF-8 text (it holds zero bytes): save it as UTF-8.")
+    with open_bytes(path) as raw:
+        head = raw.peek(_HEAD_BYTES)[:_HEAD_BYTES]
+        if not head:
+            raise InputError(f"{source_name(path)} is empty.")
+        if b"\x00" in head:
+            raise InputError(f"{source_name(path)} is no UTF-8 text (it holds zero bytes): save it as UTF-8.")
+        try:
             with io.TextIOWrapper(raw, encoding="utf-8-sig", errors=errors, newline=newline) as text:
                 yield text
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{str(path)!r} is no UTF-8 text ({error.reason}, byte {error.object[error.start]:#04x}): save it as UTF-8."
-        ) from error
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{str(path)!r} is no complete gzip file ({error}): fetch or make it again.") from error
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"{source_name(path)} is no UTF-8 text ({error.reason}, byte {error.object[error.start]:#04x}): "
+                "save it as UTF-8."
+            ) from error
 
 
-def _open_bytes(path: Path) -> io.BufferedReader:
+@contextmanager
+def open_bytes(path: Path) -> Iterator[io.BufferedReader]:
+    """Open a file for reading, decompressed when it ends in `.gz`.
+
+    Args:
+        path: the file; `-` is standard input, which is read to its end first.
+
+    Yields:
+        The open file.
+
+    Raises:
+        InputError: the file is missing, a folder, unreadable, or no complete gzip file; also while it is being read.
+    """
     try:
-        if path.suffix == ".gz":
-            # GzipFile has a peek of its own, but TextIOWrapper is twice as fast over a BufferedReader.
-            return io.BufferedReader(gzip.open(path, "rb"), buffer_size=1 << 18)
-        return path.open("rb")
+        raw = _opened(path)
     except FileNotFoundError as error:
-        raise InputError(f"{str(path)!r} does not exist: check the path.") from error
+        raise InputError(f"{source_name(path)} does not exist: check the path.") from error
     except OSError as error:
-        raise InputError(f"{str(path)!r} cannot be read: {error.strerror}.") from error
+        raise InputError(f"{source_name(path)} cannot be read: {error.strerror}.") from error
+    try:
+        with raw:
+            yield raw
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(f"{source_name(path)} is no complete gzip file ({error}): fetch or make it again.") from error
+
+
+def source_name(path: Path) -> str:
+    """Return how a message names a file that is read."""
+    return shown(path, "standard input")
+
+
+def short_name(path: Path) -> str:
+    """Return the name of a file that is read, without its folder."""
+    return "standard input" if path == STANDARD else path.name
+
+
+def _opened(path: Path) -> io.BufferedReader:
+    if path == STANDARD:
+        return io.BufferedReader(cast("io.RawIOBase", io.BytesIO(sys.stdin.buffer.read())))
+    if path.suffix == ".gz":
+        # GzipFile has a peek of its own, but TextIOWrapper is twice as fast over a BufferedReader.
+        return io.BufferedReader(gzip.open(path, "rb"), buffer_size=1 << 18)
+    return path.open("rb")
 
 
 def read_table(path: Path, columns: Sequence[str] | Mapping[str, pl.DataType | type[pl.DataType]] = ()) -> pl.DataFrame:
@@ -142,43 +174,30 @@ def _parse(data: bytes, kind: TableFormat, types: Mapping[str, pl.DataType | typ
     )
 
 
-def write_table(frame: pl.DataFrame, path: Path) -> None:
-    """Write a table in the format that the suffix says; a reader sees the old file or the whole new one.
+def write_table(frame: pl.DataFrame, path: Path, chosen: str | None = None) -> None:
+    """Write a table; a reader sees the old file or the whole new one.
+
+    Args:
+        frame: the table.
+        path: the file; `-` is standard output.
+        chosen: name of the format; that which the suffix names when None.
 
     Raises:
         InputError: the suffix is unknown, the format cannot hold the table (lists in TSV or CSV, a tab or a line
             break in a cell of a TSV file), or the file cannot be written.
     """
-    kind = table_format(path)
+    kind = cast("TableFormat", format_of(path, TABLES, chosen, by_name=False))
     if kind in {"tsv", "csv"}:
         nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
         if nested:
-            raise InputError(f"{str(path)!r}: {kind} cannot hold the lists of {nested}; write .jsonl or .parquet.")
+            raise InputError(f"{shown(path)}: {kind} cannot hold the lists of {nested}; write .jsonl or .parquet.")
     if kind == "tsv":
         _require_plain_cells(frame, path)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("xb") as file:
-            if path.suffix == ".gz":
-                # No name and no time inside: equal tables are equal bytes.
-                with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as zipped:
-                    _write(frame, zipped, kind)
-            else:
-                _write(frame, file, kind)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        raise InputError(f"{str(path)!r} cannot be written: {error.strerror}.") from error
-    finally:
-        # A read-only file system refuses to delete even what is not there.
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    with whole_file(path) as file:
+        _write(frame, file, kind)
 
 
-def _write(frame: pl.DataFrame, file: IO[bytes] | gzip.GzipFile, kind: TableFormat) -> None:
-    target: IO[bytes] = file  # type: ignore[assignment]  # a GzipFile is a binary file in all that polars asks of it
+def _write(frame: pl.DataFrame, target: IO[bytes], kind: TableFormat) -> None:
     if kind == "parquet":
         frame.write_parquet(target, compression="zstd")
     elif kind == "jsonl":
@@ -195,7 +214,7 @@ def _require_plain_cells(frame: pl.DataFrame, path: Path) -> None:
             if broken.any():
                 cell = frame[name].filter(broken)[0]
                 raise InputError(
-                    f"{str(path)!r}: tsv cannot hold the tab or line break in {cell!r} (column {name!r}); "
+                    f"{shown(path)}: tsv cannot hold the tab or line break in {cell!r} (column {name!r}); "
                     "write .csv, .jsonl or .parquet."
                 )
 

@@ -3,23 +3,29 @@
 No project, no store; what `facetflow measure A.amr B.amr` does, callable in a notebook.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from features.errors import InputError
-from features.graphs.penman_files import PenmanBlock, read_blocks
-from features.graphs.table import encode
+from features.graphs.table import encode_decoded
 from features.metrics.items import items_of
 from features.metrics.own import OwnMetric
 from features.metrics.own_measurement import Items, check_reads, measure_own
 from features.metrics.stage import measure_shard
+from features.paired_files import BlockPair, pair_files
+from features.parsers.label_vectors import WordVectors
 from features.parsers.settings import LabelVectorSettings
-from features.stages import StageOutput
+from features.rows import OnRows, ignore_rows
 from features.store.schemas import METRICS, PAIRS
 from features.types import RejectCode
+
+_AT_ONCE = 256
+"""Pairs that are decoded and measured at once, so that memory does not grow with the graphs of all. More are no faster
+(1,500 pairs of STS: 1.1 s of processor time with 128, 512 and 2,048), and progress would stand still."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,101 +35,149 @@ class MeasuredFiles:
     Args:
         scores: one row a pair: `pair` (from 1), `id_a`, `id_b` (their `::id`, null without), the fifteen metrics, the
             flags `*_optimal`, the further metrics; null where one of the graphs is wrong.
-        wrong: what is wrong with a graph (file, line and reason) or with a pair of a further metric, a sentence each.
+        wrong: why a pair has no scores (file, line and reason), or a further metric none of it, a sentence each.
+        unmeasured: number of pairs without scores.
     """
 
     scores: pl.DataFrame
     wrong: tuple[str, ...]
+    unmeasured: int
 
 
 def measure_files(
-    first: Path, second: Path, vectors: LabelVectorSettings | None = None, own: Sequence[OwnMetric] = ()
+    first: Path,
+    second: Path,
+    vectors: LabelVectorSettings | None = None,
+    own: Sequence[OwnMetric] = (),
+    *,
+    by_position: bool = False,
+    on_rows: OnRows = ignore_rows,
 ) -> MeasuredFiles:
     """Measure two files of graphs in PENMAN with all metrics.
 
     Args:
-        first: a file of graphs (`.gz` too).
-        second: another, with as many.
+        first: a file of graphs (`.gz` too; `-` is standard input).
+        second: another, that matches it line by line.
         vectors: where the vectors of labels come from.
         own: further metrics, that read graphs or sentences (`# ::snt`).
+        by_position: pair by position whatever the ids are.
+        on_rows: told how many pairs are done.
 
     Returns:
         The scores, and what could not be measured.
 
     Raises:
-        InputError: a file cannot be read or has no graph, or the files have different numbers of graphs.
+        InputError: a file cannot be read or has no graph, or the files do not match line by line.
         ModelError: the model of the label vectors is not on this machine.
         SettingsError: an own metric reads what is not in such files.
     """
     from features.parsers.label_vectors import load
+
+    check_reads(own, ("graphs", "sentences"), "a file of graphs")
+    files = pair_files(first, second, by_position=by_position)
+    on_rows(0, len(files))
+    words = _Remembered(load(vectors or LabelVectorSettings()))
+    scores: list[pl.DataFrame] = []
+    wrong: list[str] = []
+    for part in files.parts(_AT_ONCE):
+        measured, failed = _measure(part, words, own)
+        scores.append(measured)
+        for pair in part:
+            wrong += [f"{pair.name}: {reason}" for reason in (*pair.faults, *failed.get(pair.number, ()))]
+        on_rows(part[-1].number, len(files))
+    table = pl.concat(scores)
+    return MeasuredFiles(table, tuple(wrong), table["smatch"].null_count())
+
+
+class _Remembered:
+    """Vectors of words, each looked up once: the parts of a file share most of their words."""
+
+    def __init__(self, source: WordVectors) -> None:
+        self._source = source
+        self._seen: set[str] = set()
+        self._known: dict[str, NDArray[np.float32]] = {}
+        self._nothing: NDArray[np.float32] = np.empty((0, 1), np.float32)
+
+    def look_up(self, words: Sequence[str]) -> tuple[list[str], NDArray[np.float32]]:
+        """Return the words that have a vector, and their vectors, (n, d) float32 of unit length."""
+        new = [word for word in words if word not in self._seen]
+        if new:
+            known, matrix = self._source.look_up(new)
+            self._seen.update(new)
+            self._known.update(zip(known, matrix, strict=True))
+            self._nothing = matrix[:0]
+        found = [word for word in words if word in self._known]
+        return found, np.stack([self._known[word] for word in found]) if found else self._nothing
+
+
+_Failures = dict[int, list[str]]  # number of a pair → why a further metric has no value for it
+
+
+def _measure(
+    pairs: Sequence[BlockPair], words: WordVectors, own: Sequence[OwnMetric]
+) -> tuple[pl.DataFrame, _Failures]:
+    """Return the rows of some pairs, and what went wrong in further metrics."""
     from features.parsers.stages import embed_labels
 
-    sides = {"a": list(read_blocks(first)), "b": list(read_blocks(second))}
-    counts = {side: len(blocks) for side, blocks in sides.items()}
-    if counts["a"] != counts["b"] or not counts["a"]:
-        raise InputError(
-            f"{str(first)!r} has {counts['a']} graphs and {str(second)!r} has {counts['b']}: graphs are paired by "
-            "position, so give two files with the same number of graphs, at least one."
-        )
-    encoded = {side: _encode(side, blocks) for side, blocks in sides.items()}
-    amr = pl.concat([output.rows for output in encoded.values()])
-    words = embed_labels(amr, load(vectors or LabelVectorSettings())).rows
-    measured = measure_shard(_pairs(counts["a"]), amr, words).rows
+    amr = encode_decoded(
+        (
+            (f"{side}{pair.number}", block.text, graph)
+            for pair in pairs
+            if pair.graphs is not None
+            for side, block, graph in zip("ab", (pair.first, pair.second), pair.graphs, strict=True)
+        ),
+        parser="file",
+    ).rows
+    complete = [pair for pair in pairs if pair.graphs is not None]
+    if complete:
+        measured = measure_shard(_rows_of_pairs(complete), amr, embed_labels(amr, words).rows).rows
+    else:
+        measured = pl.DataFrame(schema=METRICS)
     names = pl.DataFrame(
         {
-            "pair_id": [str(number) for number in range(counts["a"])],
-            "pair": range(1, counts["a"] + 1),
-            **{f"id_{side}": [block.metadata.get("id") for block in blocks] for side, blocks in sides.items()},
+            "pair_id": [str(pair.number) for pair in pairs],
+            "pair": [pair.number for pair in pairs],
+            "id_a": [pair.ids[0] for pair in pairs],
+            "id_b": [pair.ids[1] for pair in pairs],
         },
         schema_overrides={"id_a": pl.String, "id_b": pl.String},
     )
-    scores = names.join(measured, on="pair_id", how="left", maintain_order="left").drop("pair_id")
-    wrong = [sentence for side, blocks in sides.items() for sentence in _wrong(blocks, encoded[side])]
+    scores = names.join(measured, on="pair_id", how="left", maintain_order="left")
     scores = scores.select("pair", "id_a", "id_b", *list(METRICS)[1:])
-    further, failed = _measure_own(own, sides, amr)
-    return MeasuredFiles(pl.concat([scores, further], how="horizontal") if own else scores, (*wrong, *failed))
+    if not own:
+        return scores, {}
+    further, failures = _measure_own(own, pairs, amr)
+    return pl.concat([scores, further], how="horizontal"), failures
 
 
 def _measure_own(
-    metrics: Sequence[OwnMetric], sides: Mapping[str, Sequence[PenmanBlock]], amr: pl.DataFrame
-) -> tuple[pl.DataFrame, list[str]]:
-    """Return the columns of further metrics, and a sentence for each pair that one has no value for."""
-    check_reads(metrics, ("graphs", "sentences"), "a file of graphs")
+    metrics: Sequence[OwnMetric], pairs: Sequence[BlockPair], amr: pl.DataFrame
+) -> tuple[pl.DataFrame, _Failures]:
+    """Return the columns of further metrics, and why one has no value for a pair."""
     items: Items = {
-        "graphs": items_of("graphs", amr) if metrics else {},
+        "graphs": items_of("graphs", amr),
         "sentences": {
-            f"{side}{position}": block.metadata["snt"]
-            for side, blocks in sides.items()
-            for position, block in enumerate(blocks)
+            f"{side}{pair.number}": block.metadata["snt"]
+            for pair in pairs
+            for side, block in zip("ab", (pair.first, pair.second), strict=True)
             if "snt" in block.metadata
         },
     }
-    pairs = [(f"a{position}", f"b{position}") for position in range(len(sides["a"]))]
-    columns, failures = measure_own(metrics, items, pairs)
-    told_before = ("graphs", RejectCode.MISSING_PARSE)  # what is wrong with the graph itself
-    told = [failure for failure in failures if (failure.metric.reads, failure.code) != told_before]
-    return columns, [f"pair {failure.pair + 1}: {failure.message}" for failure in told]
+    columns, failures = measure_own(metrics, items, [(f"a{pair.number}", f"b{pair.number}") for pair in pairs])
+    told: _Failures = {}
+    for failure in failures:
+        # Not once more what is wrong with the graph itself.
+        if (failure.metric.reads, failure.code) != ("graphs", RejectCode.MISSING_PARSE):
+            told.setdefault(pairs[failure.pair].number, []).append(failure.message)
+    return columns, told
 
 
-def _encode(side: str, blocks: Sequence[PenmanBlock]) -> StageOutput:
-    """Return the rows of a file's graphs; a graph's id is its side and position, for a file may repeat an `::id`."""
-    right = [(f"{side}{position}", block.text) for position, block in enumerate(blocks) if block.error is None]
-    return encode([identity for identity, _ in right], [text for _, text in right], parser="file")
-
-
-def _pairs(number: int) -> pl.DataFrame:
-    positions = range(number)
-    columns = {
-        "pair_id": [str(position) for position in positions],
-        "sentence_a": [f"a{position}" for position in positions],
-        "sentence_b": [f"b{position}" for position in positions],
+def _rows_of_pairs(pairs: Sequence[BlockPair]) -> pl.DataFrame:
+    columns: dict[str, Callable[[BlockPair], str]] = {
+        "pair_id": lambda pair: str(pair.number),
+        "sentence_a": lambda pair: f"a{pair.number}",
+        "sentence_b": lambda pair: f"b{pair.number}",
     }
-    return pl.DataFrame({name: columns.get(name) for name in PAIRS}, schema=PAIRS)
-
-
-def _wrong(blocks: Sequence[PenmanBlock], encoded: StageOutput) -> list[str]:
-    messages = [block.error.message for block in blocks if block.error is not None]
-    for identity, _, message in encoded.rejects.iter_rows():
-        block = blocks[int(identity[1:])]
-        messages.append(f"{block.path}:{block.line}: {message}")
-    return messages
+    found = {name: [of(pair) for pair in pairs] for name, of in columns.items()}
+    empty = [None] * len(pairs)
+    return pl.DataFrame({name: found.get(name, empty) for name in PAIRS}, schema=PAIRS)

@@ -11,14 +11,16 @@ from pathlib import Path
 import numpy as np
 
 from features.errors import InputError, RowError
+from features.files import source_name
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph
 from features.graphs.penman_files import PenmanBlock, read_blocks
-from features.graphs.table import MAX_NODES, graphs_frame
+from features.graphs.table import graphs_frame
 from features.metrics.corpus_scores import AnyMetric, Bootstrap, CorpusScore, choose_metrics, score_corpus
 from features.metrics.label_vectors import LabelVectors
 from features.metrics.metric import Comparison, Metric, Statistics
 from features.metrics.own import OwnMetric
+from features.paired_files import BY_POSITION, fault
 
 _BATCH = 8192  # pairs that are measured at once; memory does not grow with the files' number of pairs
 
@@ -49,7 +51,8 @@ def score_files(
 ) -> ScoredFiles:
     """Score the graphs of a parser against gold graphs.
 
-    Graphs belong together by their `# ::id` when every graph has one, else by their position in the files.
+    Graphs belong together by their `# ::id` when every graph has one, else by their position in the files; two graphs
+    at one position whose ids differ are refused.
 
     Args:
         gold: a file of graphs in PENMAN (`.gz` too).
@@ -72,9 +75,9 @@ def score_files(
         for number, (block, place) in enumerate(zip(expected, order, strict=True), start=1)
         if (wanted := _graph(block, drop_wiki=drop_wiki)) is not None
     ]
-    wrong = tuple(reason for block in (*expected, *found) if (reason := _fault(block)) is not None)
+    wrong = tuple(reason for block in (*expected, *found) if (reason := fault(block)) is not None)
     if not pairs:
-        raise InputError(f"no graph of {str(gold)!r} can be read: {wrong[0]}")
+        raise InputError(f"no graph of {source_name(gold)} can be read: {wrong[0]}")
     batches = [_statistics(pairs[start : start + _BATCH], chosen) for start in range(0, len(pairs), _BATCH)]
     statistics = {name: np.concatenate([batch[name] for batch in batches]) for name in chosen}
     context = {"pairing": pairing, "wiki": "dropped" if drop_wiki else "kept"}
@@ -118,18 +121,8 @@ def _counts(metric: OwnMetric, numbers: Sequence[int], pairs: Sequence[tuple[Amr
     return np.stack(counts)
 
 
-def _fault(block: PenmanBlock) -> str | None:
-    """Return what is wrong with a graph, None for a good one."""
-    if block.error is not None:
-        return block.error.message
-    if block.graph is not None and len(block.graph.concepts) > MAX_NODES:
-        where = f"{block.path.name}, block at line {block.line}"
-        return f"{where}: the graph has {len(block.graph.concepts)} nodes, more than {MAX_NODES}"
-    return None
-
-
 def _graph(block: PenmanBlock, *, drop_wiki: bool) -> AmrGraph | None:
-    if block.graph is None or _fault(block) is not None:
+    if block.graph is None or fault(block) is not None:
         return None
     if not drop_wiki:
         return block.graph
@@ -142,23 +135,26 @@ _File = tuple[Path, Sequence[PenmanBlock]]
 
 def _partners(gold: _File, parsed: _File, *, by_position: bool) -> tuple[list[int], str]:
     """Return the position of the parsed graph of each gold graph, and how they were found."""
-    paths, sides = [str(path) for path, _ in (gold, parsed)], [blocks for _, blocks in (gold, parsed)]
+    paths, sides = [source_name(path) for path, _ in (gold, parsed)], [blocks for _, blocks in (gold, parsed)]
     if not all(sides):
-        raise InputError(f"{paths[0 if not sides[0] else 1]!r} holds no graph; give a file of graphs in PENMAN")
+        raise InputError(f"{paths[0 if not sides[0] else 1]} holds no graph; give a file of graphs in PENMAN")
     ids = [[block.metadata.get("id", "") for block in blocks] for blocks in sides]
-    if by_position or not all(all(names) for names in ids) or ids[0] == ids[1]:
+    complete = all(all(names) for names in ids)
+    if by_position or not complete or ids[0] == ids[1]:
         if len(sides[0]) != len(sides[1]):
+            why = "" if by_position else ", and not all have a `# ::id` to find their partners by"
             raise InputError(
-                f"{paths[0]!r} has {len(sides[0])} graphs and {paths[1]!r} has {len(sides[1])}, and not all have a "
-                "`# ::id` to find their partners by; give as many of each"
+                f"{paths[0]} has {len(sides[0])} graphs and {paths[1]} has {len(sides[1])}{why}; give as many of each"
             )
-        return list(range(len(sides[0]))), "position" if ids[0] != ids[1] or not ids[0][0] else "id"
+        if not by_position:
+            _require_equal_ids(sides)
+        return list(range(len(sides[0]))), "id" if complete and ids[0] == ids[1] else "position"
     for path, names in zip(paths, ids, strict=True):
         name, times = Counter(names).most_common(1)[0]
         if times > 1:
             raise InputError(
-                f"id {name!r} occurs {times} times in {path!r}, so that its partner is not clear; make ids unique, or "
-                "pair by position"
+                f"id {name!r} occurs {times} times in {path}, so that its partner is not clear; make ids unique, or "
+                f"{BY_POSITION}"
             )
     place = {name: position for position, name in enumerate(ids[1])}
     for path, other, lost in (
@@ -168,7 +164,18 @@ def _partners(gold: _File, parsed: _File, *, by_position: bool) -> tuple[list[in
         if lost:
             more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
             raise InputError(
-                f"{path!r} has no graph with the id {lost[0]!r}{more} of {other!r}; give the same ids on both sides, "
-                "or pair by position"
+                f"{path} has no graph with the id {lost[0]!r}{more} of {other}; give the same ids on both sides, or "
+                f"{BY_POSITION}"
             )
     return [place[name] for name in ids[0]], "id"
+
+
+def _require_equal_ids(sides: Sequence[Sequence[PenmanBlock]]) -> None:
+    """Refuse graphs at one position that have ids, and not the same."""
+    for number, (wanted, found) in enumerate(zip(*sides, strict=True), start=1):
+        ids = wanted.metadata.get("id"), found.metadata.get("id")
+        if ids[0] and ids[1] and ids[0] != ids[1]:
+            raise InputError(
+                f"not all graphs have a `# ::id` to find their partners by, and pair {number} would be id {ids[0]!r} "
+                f"({wanted.place}) with id {ids[1]!r} ({found.place}); {BY_POSITION}"
+            )

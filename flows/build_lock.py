@@ -4,7 +4,6 @@ The kernel lets go of the lock when the process ends, however that happens. For 
 the lock, the file says which process holds it, and its time is renewed while that one lives.
 """
 
-import fcntl
 import os
 import socket
 import threading
@@ -14,8 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
-from features.errors import RunError
-from features.store import folder
+from features.locks import only_one
 from features.store.runs import RunRecord
 from features.store.store import Store
 
@@ -38,25 +36,10 @@ def only_writer(store: Store) -> Iterator[None]:
     """Hold the store's lock; it goes with the process, however that ends.
 
     Raises:
-        RunError: another process holds it.
-        StoreError: the store's folder cannot be written.
+        RunError: another process holds it, or the store's folder cannot be written.
     """
     path = store.path / _FILE
-    with folder.clear_errors(f"Locking the store {str(store.path)!r}"):
-        lock = path.open("a+")
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            lock.seek(0)
-            raise RunError(
-                f"Another build works on the store {str(store.path)!r} (process {lock.read().strip() or 'unknown'}): "
-                "wait for it, or end it."
-            ) from error
-        with folder.clear_errors(f"Locking the store {str(store.path)!r}"):
-            lock.truncate(0)
-            lock.write(this_process())
-            lock.flush()
+    with only_one(path, f"Another build works on the store {str(store.path)!r}", this_process()):
         done = threading.Event()
         beating = threading.Thread(target=_beat, args=(path, done), daemon=True)
         beating.start()
@@ -66,7 +49,7 @@ def only_writer(store: Store) -> Iterator[None]:
             done.set()
             beating.join()
             with suppress(OSError):
-                lock.truncate(0)
+                path.write_text("")
 
 
 def fate(store: Store, record: RunRecord) -> Fate:

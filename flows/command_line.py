@@ -86,10 +86,11 @@ class LazyGroup(click.Group):
         """Run the command; an interrupt says what becomes of it, a reader that has gone ends it quietly."""
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as interrupt:
             resumed = "what was committed is kept, and the same command goes on from there"
+            usual = f"Interrupted; {resumed if ctx.invoked_subcommand in RESUMED else 'run it again'}."
             warn("")  # behind the ^C of the terminal
-            warn(f"{PROGRAM}: Interrupted; {resumed if ctx.invoked_subcommand in RESUMED else 'run it again'}.")
+            warn(f"{PROGRAM}: {str(interrupt) or usual}")  # one may say by itself what is left
             return 128 + signal.SIGINT
         except BrokenPipeError:
             # The reader of our output has gone, as in `facetflow status | head`.

@@ -11,7 +11,18 @@ from flows.training_process import run_job
 from training.evaluation.promotion import Verdict, compare_scores, current_run, on_same_pairs
 from training.evaluation.promotion import promote as promote_run
 from training.evaluation.run import METRICS_FILE
-from training.jobs import ENCODER, EvaluationJob, Source, TrainingJob, latest_encoder, read_job, read_json, write_json
+from training.jobs import (
+    ENCODER,
+    TRAINING_JOB,
+    EvaluationJob,
+    Source,
+    TrainingJob,
+    find_encoder,
+    latest_encoder,
+    read_job,
+    read_json,
+    write_json,
+)
 
 PROMOTION_FILE = "promotion.json"
 """Beside the scores of a run: whether it was promoted, against what, and why."""
@@ -37,12 +48,12 @@ def evaluate_encoder(
         Folder with metrics.json and report.html.
 
     Raises:
-        ModelError: there is no encoder yet.
+        ModelError: there is no such run, or it has no encoder yet.
         RunError: the evaluation failed.
     """
     settings = project.load(project_file)
-    encoder = latest_encoder(settings.runs) if name is None else settings.runs / name / ENCODER
-    trained = read_job(TrainingJob, encoder.parent / "train.json")
+    encoder = latest_encoder(settings.runs) if name is None else find_encoder(settings.runs, name)
+    trained = read_job(TrainingJob, encoder.parent / TRAINING_JOB)
     job = EvaluationJob(
         source=Source(store=settings.store, release=trained.source.release),
         encoder=encoder,

@@ -15,7 +15,7 @@ from flows.announcing import Announcement, announce
 from flows.prefect_address import somebody_listens
 from flows.project import Project
 from training.facets import FILE_NAME
-from training.jobs import ENCODER, TrainingJob, read_job
+from training.jobs import ENCODER, TRAINING_JOB, TrainingJob, read_job
 
 COMMITTED = "facetflow.features.committed"
 TRAINED = "facetflow.encoder.trained"
@@ -73,7 +73,7 @@ def _release(project: Project, store: Store, release: Release) -> Announcement:
 
 
 def _encoder(project: Project, store: Store, run: Path) -> Announcement:
-    release = read_job(TrainingJob, run / "train.json").source.release
+    release = read_job(TrainingJob, run / TRAINING_JOB).source.release
     payload = {"project": project.name, "name": run.name, "release": release}
     return Announcement(encoder_record(run), TRAINED, run.name, _resource(project, store), payload)
 

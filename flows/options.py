@@ -1,15 +1,26 @@
 """Arguments that several commands take."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
 from flows.terminal import Verbosity, set_verbosity
 
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
-FIRST = click.argument("first", type=FILE)
-SECOND = click.argument("second", type=FILE)
+INPUT = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
+"""A file that is read, or `-` for standard input."""
+
+OUTPUT = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
+"""A file that is written, or `-` for standard output."""
+
+FIRST = click.argument("first", type=INPUT)
+SECOND = click.argument("second", type=INPUT)
+BY_POSITION = click.option("--by-position", is_flag=True, help="Pair graphs by position, whatever their ids are.")
 TAGGER = click.option(
     "--model", default="embedded", show_default=True, help="Name, folder or .tar.gz of an srl_bert tagger."
 )
@@ -39,6 +50,16 @@ DEEP = click.option(
 
 PROJECT_FILE = Path("facetflow.toml")
 """The project file where no other is named."""
+
+
+def format_option(*names: str) -> Callable[[Decorated], Decorated]:
+    """Return the option that chooses the format of the output by name; the first is that of standard output."""
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(names),
+        help=f"Format, where the suffix does not say it.  [default for -: {names[0]}]",
+    )
 
 
 def _choose_project(context: click.Context, _parameter: click.Parameter, value: Path | None) -> None:

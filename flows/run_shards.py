@@ -22,13 +22,13 @@ from prefect import Task
 from prefect_dask.task_runners import DaskTaskRunner, PrefectDaskFuture
 
 from features.errors import FacetflowError
+from features.interruption import held_back
 from features.store.plan import ShardKey, ShardWork
 from features.store.receipts import Receipt
 from features.store.runs import FailedShard
 from features.store.store import Store
 from features.types import Shard
 from flows.cluster import Capacity
-from flows.interruption import held_back
 from flows.progress import BuildProgress
 from flows.stages import Chain
 from tasks.embed_labels import embed_labels

@@ -1,6 +1,7 @@
 """The flow that trains an encoder on a pinned release of the store."""
 
 import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 
 from prefect import flow
@@ -11,14 +12,29 @@ from flows.announcing import intend
 from flows.events import announce_pending, encoder_record
 from flows.terminal import warn
 from flows.training_process import run_job
-from training.jobs import ENCODER, Source, TrainingJob
+from training.jobs import ENCODER, Source, TrainingJob, run_folder
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedEncoder:
+    """The encoder of a run.
+
+    Args:
+        folder: of the encoder.
+        release: number of the release that it learnt from.
+        was_done: it had been finished before, with the same settings and data, and nothing was done.
+    """
+
+    folder: Path
+    release: int
+    was_done: bool
 
 
 @flow(name="train_encoder", persist_result=False)
 def train_encoder(
     project_file: Path = Path("facetflow.toml"), release: int | None = None, name: str | None = None
-) -> Path:
-    """Train an encoder; a run that was interrupted goes on from its checkpoint.
+) -> TrainedEncoder:
+    """Train an encoder; a run that was interrupted goes on from its checkpoint, one that is finished is left alone.
 
     Args:
         project_file: the project file.
@@ -27,10 +43,11 @@ def train_encoder(
             is the same run.
 
     Returns:
-        Folder of the encoder.
+        The encoder.
 
     Raises:
-        RunError: the training failed.
+        RunError: the training failed, or the run has an encoder of other settings or data.
+        SettingsError: the name cannot be that of a run.
         StoreError: there is no such release.
     """
     settings = project.load(project_file)
@@ -39,15 +56,18 @@ def train_encoder(
     job = TrainingJob(
         source=Source(store=store.path, release=pinned.number),
         training=settings.training,
-        output=settings.runs / (name or _name(settings, pinned.number)),
+        output=run_folder(settings.runs, _name(settings, pinned.number) if name is None else name),
         base=settings.base,
         licences={corpus.name: corpus.record.licence for corpus in settings.corpora},
     )
-    intend(encoder_record(job.output))
+    # A finished encoder is never replaced: a job that succeeds where one is has found that it is the one.
+    was_done = (job.output / ENCODER).is_dir()
+    if not was_done:
+        intend(encoder_record(job.output))
     run_job("training.s3bert.train", job)
     if unheard := announce_pending(settings, store):
         warn(unheard)
-    return job.output / ENCODER
+    return TrainedEncoder(job.output / ENCODER, pinned.number, was_done)
 
 
 def _name(settings: project.Project, release: int) -> str:

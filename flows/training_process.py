@@ -1,24 +1,34 @@
-"""Training and evaluation run in a process of their own, which takes torch's memory and threads with it."""
+"""Training and evaluation run in a process of their own, which takes torch's memory and threads with it.
+
+An interrupt at the terminal reaches only the flow's process, which passes it on once and waits: the training finishes
+its step and writes a checkpoint. A second one ends the training at once.
+"""
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from features.errors import RunError
+from flows.terminal import Verbosity, verbosity, warn
 from training.jobs import EvaluationJob, TrainingJob
+from training.process import ERROR, INTERRUPTED
 
-_ERROR = "error: "
-"""How a training process begins the line that says why it failed."""
+AGAIN = "Interrupted; run the same command again: a training goes on from its last checkpoint, if it has one."
+"""What is true whenever a training or an evaluation is interrupted."""
 _TRACEBACK = "Traceback (most recent call last):"
 _SLEEPING_THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINCOUNT": "0"}
 """torch's threads wait for each other by sleeping, not by spinning: beside other work on the same cores that is ten
 times faster, and alone on them it costs nothing that was measurable."""
+_WORDS = {Verbosity.QUIET: ["--quiet"], Verbosity.NORMAL: [], Verbosity.VERBOSE: ["--verbose"]}
 
 
 def run_job(module: str, job: TrainingJob | EvaluationJob) -> None:
-    """Run a module with a job, and pass on what it prints.
+    """Run a module with a job, and pass on what it prints to standard error.
 
     Args:
         module: such as `training.s3bert.train`; takes `--settings FILE.json`.
@@ -26,36 +36,98 @@ def run_job(module: str, job: TrainingJob | EvaluationJob) -> None:
 
     Raises:
         RunError: it failed; the message is its own, or names the file with its traceback.
+        KeyboardInterrupt: the flow was interrupted; the message says what is left of the job.
     """
     with tempfile.TemporaryDirectory(prefix="facetflow-") as folder:
         settings = Path(folder) / "job.json"
         settings.write_text(job.model_dump_json(), encoding="utf-8")
         command = [sys.executable, "-m", "flows.watchdog", str(os.getpid()), module, "--settings", str(settings)]
-        environment = _SLEEPING_THREADS | os.environ  # what the user set is left alone
-        with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, errors="replace") as process:
+        with subprocess.Popen(
+            [*command, *_WORDS[verbosity()]],
+            env=_SLEEPING_THREADS | os.environ,  # what the user set is left alone
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,  # our own standard output is for results
+            process_group=0,  # an interrupt at the terminal is for us; see `_end`
+            text=True,
+            errors="replace",
+        ) as process:
             try:
                 withheld = _pass_on(process)
-            except BaseException:
+            except Exception:
                 process.terminate()
                 raise
-    if process.returncode == 0:
-        return
-    if withheld and withheld[0].startswith(_ERROR):
-        raise RunError(withheld[0].removeprefix(_ERROR))
-    reason = withheld[-1] if withheld else f"exit code {process.returncode}"
-    job.output.mkdir(parents=True, exist_ok=True)
-    log = job.output / "error.log"
-    log.write_text("\n".join(withheld) + "\n", encoding="utf-8")
-    raise RunError(f"{module} ended with {reason}; the traceback is in {str(log)!r}.")
+            except BaseException as interrupt:
+                left = _end(process, by=interrupt)
+                if isinstance(interrupt, KeyboardInterrupt):
+                    interrupt.args = (left,)
+                else:
+                    warn(left)
+                raise
+    if process.returncode != 0:
+        raise RunError(_reason(module, job, process.returncode, withheld))
+
+
+@contextmanager
+def saying_what_is_left() -> Iterator[None]:
+    """Give an interrupt that comes before or after `run_job` its sentence."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        interrupt.args = interrupt.args or (AGAIN,)
+        raise
 
 
 def _pass_on(process: "subprocess.Popen[str]") -> list[str]:
     """Write each line to our standard error up to an error; return the error's lines."""
     withheld: list[str] = []
-    for line in process.stderr or ():
-        if withheld or line.startswith((_ERROR, _TRACEBACK)):
+    for line in process.stdout or ():
+        if withheld or line.startswith((ERROR, INTERRUPTED, _TRACEBACK)):
             withheld.append(line.rstrip("\n"))
         else:
             sys.stderr.write(line)
             sys.stderr.flush()
     return withheld
+
+
+def _end(process: "subprocess.Popen[str]", *, by: BaseException) -> str:
+    """Ask a process to end, await its end, and return what it says is left; at once when this is interrupted too."""
+    process.send_signal(signal.SIGINT if isinstance(by, KeyboardInterrupt) else signal.SIGTERM)
+    try:
+        withheld = _pass_on(process)
+    except BaseException:  # noqa: BLE001 (whatever it is, the first interrupt is on its way to the caller)
+        process.kill()
+        return AGAIN
+    return _sentence(withheld) or AGAIN
+
+
+def _sentence(withheld: list[str]) -> str | None:
+    """Return the sentence that a process ended with, if it had one."""
+    for begin in (ERROR, INTERRUPTED):
+        if withheld and withheld[0].startswith(begin):
+            return withheld[0].removeprefix(begin)
+    return None
+
+
+def _reason(module: str, job: TrainingJob | EvaluationJob, code: int, withheld: list[str]) -> str:
+    """Return why a process failed, as a sentence; a traceback goes to a file."""
+    if sentence := _sentence(withheld):
+        return sentence
+    if not withheld:
+        how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        return (
+            f"{module} ended with {how} and said nothing, as a process does that runs out of memory; run the same "
+            "command again: a training goes on from its last checkpoint, if it has one."
+        )
+    text = "\n".join(withheld) + "\n"
+    log = job.output / "error.log"
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(text, encoding="utf-8")
+    except OSError:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="facetflow-error-", suffix=".log", delete=False, encoding="utf-8"
+        ) as file:
+            file.write(text)
+        log = Path(file.name)
+    return f"{module} ended with {withheld[-1]}; the traceback is in {str(log)!r}."

@@ -2,15 +2,18 @@
 
 runs/<name>/
 ├── train.json      TrainingJob         ├── evaluate.json   EvaluationJob
-├── checkpoint.pt   while it trains     ├── metrics.json    scores
-├── progress.jsonl  losses and rates    ├── pairs.parquet   measured and predicted values
-│                                       ├── graphs.json     what matches in a few pairs of graphs
-├── training.json   how it went         └── report.html     the same to look at
-└── encoder/        loads with SentenceTransformer; facets.json, README.md
+├── train.lock      of who trains here  ├── metrics.json    scores
+├── checkpoint.pt   while it trains     ├── pairs.parquet   measured and predicted values
+├── progress.jsonl  losses and rates    ├── graphs.json     what matches in a few pairs of graphs
+│                                       └── report.html     the same to look at
+└── encoder/        loads with SentenceTransformer; facets.json, training.json (how it went), README.md
 """
 
+import contextlib
+import difflib
 import json
 import os
+import shlex
 from pathlib import Path
 from typing import Annotated, Any, Self, TypeVar
 
@@ -20,9 +23,14 @@ from features.errors import InputError, ModelError, SettingsError
 from training.facets import FILE_NAME
 from training.s3bert.data import MeasuredPairs
 from training.settings import TrainingSettings
+from training.writing import writing
 
 ENCODER = "encoder"
 """Folder of the encoder within a run."""
+TRAINING_JOB = "train.json"
+"""What the encoder of a run learns, and from what."""
+BUILDS = "builds"
+"""The folder beside the runs that is none: it has the records of builds."""
 
 
 class Source(BaseModel):
@@ -123,17 +131,67 @@ def read_job(kind: type[Job], path: Path) -> Job:
         raise SettingsError(f"{where} in {str(path)!r} is wrong: {first['msg']}") from error
 
 
+def run_folder(runs: Path, name: str) -> Path:
+    """Return the folder of a run.
+
+    Args:
+        runs: folder of all runs.
+        name: of the run.
+
+    Raises:
+        SettingsError: when the name cannot be one.
+    """
+    if not name or Path(name).name != name or name.startswith(".") or name == BUILDS:
+        raise SettingsError(
+            f"{name!r} cannot be the name of a run: it becomes a folder in {str(runs)!r}, so it has no slash, does not "
+            f"begin with a dot, and is not {BUILDS!r}, where the records of builds are."
+        )
+    return runs / name
+
+
+def find_encoder(runs: Path, name: str) -> Path:
+    """Return the finished encoder of a run.
+
+    Args:
+        runs: folder of all runs.
+        name: of the run.
+
+    Raises:
+        SettingsError: when the name cannot be one.
+        ModelError: when there is no such run, or it is not finished.
+    """
+    encoder = run_folder(runs, name) / ENCODER
+    if (encoder / FILE_NAME).is_file():
+        return encoder
+    if (encoder.parent / TRAINING_JOB).is_file():
+        raise ModelError(
+            f"The run {name!r} in {str(runs)!r} has no encoder yet: `facetflow train --name {shlex.quote(name)}` "
+            "brings it to its end."
+        )
+    finished = sorted(found.parent.name for found in _encoders(runs))
+    if not finished:
+        raise ModelError(f"There is no run {name!r} in {str(runs)!r}, nor any other: run `facetflow train` first.")
+    close = difflib.get_close_matches(name, finished, n=1)
+    hint = f" (did you mean {close[0]!r}?)" if close else ""
+    raise ModelError(f"There is no run {name!r} in {str(runs)!r}{hint}; there are: {', '.join(finished)}.")
+
+
 def latest_encoder(runs: Path) -> Path:
     """Return the encoder that was finished last in a folder of runs.
 
     Raises:
         ModelError: when no run has an encoder yet.
     """
-    found = [path for path in runs.glob(f"*/{ENCODER}/{FILE_NAME}") if not path.parent.parent.is_symlink()]
-    found.sort(key=lambda path: path.stat().st_mtime_ns)
+    found = sorted(_encoders(runs), key=lambda encoder: (encoder / FILE_NAME).stat().st_mtime_ns)
     if not found:
         raise ModelError(f"{str(runs)!r} has no encoder yet; run `facetflow train`, or name one with --model")
-    return found[-1].parent
+    return found[-1]
+
+
+def _encoders(runs: Path) -> list[Path]:
+    """Return the encoders of all runs, each once: `current` is a link to one of them."""
+    found = (path.parent for path in runs.glob(f"*/{ENCODER}/{FILE_NAME}"))
+    return [encoder for encoder in found if not encoder.parent.is_symlink()]
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -154,8 +212,17 @@ def read_json(path: Path) -> Any:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write a text file, whole or not at all.
+
+    Raises:
+        RunError: when the file system refuses.
+    """
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
+    try:
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.write_text(text, encoding="utf-8")
+            temporary.replace(path)
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink()

@@ -1,13 +1,42 @@
-"""How a process of a training or an evaluation begins and ends: `python -m MODULE --settings FILE.json`."""
+"""How a process of a training or an evaluation begins and ends: `python -m MODULE --settings FILE.json`.
+
+    exit code   0   done
+                1   an error:                                   `error: one sentence` is its last line
+              130   interrupted (143: asked to end by SIGTERM): `interrupted: one sentence`
+
+A request to end is an exception here; a training holds it back until its step is done and written
+(`features.interruption`).
+"""
 
 import argparse
 import logging
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 from features.errors import FacetflowError
+
+ERROR = "error: "
+"""How the line begins that says why a process failed."""
+INTERRUPTED = "interrupted: "
+"""How the line begins that says what is left of a process that was asked to end."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """A signal asks the process to end. Its message is one sentence on what is left, ready to print.
+
+    Args:
+        number: of the signal.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__("Interrupted; run the same command again.")
+        self.number = number
 
 
 def run_process(module: str, description: str, run: Callable[[Path], object], arguments: Sequence[str] | None) -> int:
@@ -20,23 +49,72 @@ def run_process(module: str, description: str, run: Callable[[Path], object], ar
         arguments: the command line; that of the process when None.
 
     Returns:
-        The exit code: 0 done, 1 an error, which one sentence tells.
+        The exit code.
     """
     parser = argparse.ArgumentParser(prog=f"python -m {module}", description=description)
     parser.add_argument("--settings", type=Path, required=True, metavar="FILE.json", help="what to do")
-    settings: Path = parser.parse_args(arguments).settings
-    begin()
+    told = parser.add_mutually_exclusive_group()
+    told.add_argument("--quiet", action="store_true", help="say nothing but warnings and errors")
+    told.add_argument("--verbose", action="store_true", help="say more")
+    options = parser.parse_args(arguments)
+    begin(logging.WARNING if options.quiet else logging.DEBUG if options.verbose else logging.INFO)
+    return reported(lambda: run(options.settings))
+
+
+def reported(run: Callable[[], object]) -> int:
+    """Do the work of a process and say on standard error why it could not be done; return the exit code."""
     try:
-        run(settings)
+        with _interruptible():
+            run()
     except FacetflowError as error:
-        sys.stderr.write(f"error: {error}\n")
+        sys.stderr.write(f"{ERROR}{error}\n")
         return 1
+    except Interrupted as interrupt:
+        sys.stderr.write(f"{INTERRUPTED}{interrupt}\n")
+        return 128 + interrupt.number
     return 0
 
 
-def begin() -> None:
-    """Show progress, and keep the libraries that a job will import from asking anybody for models."""
+def begin(level: int = logging.INFO) -> None:
+    """Show progress, and keep the libraries that a job will import from asking anybody for models.
+
+    Args:
+        level: of the lines that are shown.
+    """
     logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
-    logging.getLogger("training").setLevel(logging.INFO)
+    logging.getLogger("training").setLevel(level)
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    _share_no_bars()
+
+
+def _share_no_bars() -> None:
+    """Let tqdm lock its bars between threads only.
+
+    The libraries make bars even where none is shown, and each process that does makes a lock between processes: where
+    those are started by spawn or a fork server (the default from Python 3.14 on), that is a semaphore of the system,
+    and a process that is ended by a signal leaves it behind ("resource_tracker: ... leaked semaphore objects").
+    """
+    from tqdm import tqdm  # type: ignore[import-untyped]  # it comes with no types
+
+    tqdm.set_lock(threading.RLock())
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Raise `Interrupted` when a signal asks this process to end; outside of the main thread nothing changes."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, _frame: FrameType | None) -> None:
+        raise Interrupted(number)
+
+    # A shell ignores interrupts on behalf of what it starts in the background: that stays so.
+    heard = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, interrupt) for number in heard}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

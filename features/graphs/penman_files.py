@@ -5,23 +5,32 @@
     (s / sleep-01                       text: from the first parenthesis on
        :ARG0 (b / boy))
 
-A block that is wrong is an item like any other, with its error; the file goes on.
+A block that is wrong is an item like any other, with its error; the file goes on. So is one that keeps the place of a
+sentence without a graph, which `facetflow parse amr` writes:
+
+    # ::id 8
+    # ::snt The dogs.
+    # ::reject no_graph: no graph file has a graph with ::snt 'The dogs.'
+
+Such a block has no parenthesis on purpose: penman and smatch pass over it, amrlib's `load_amr_entries` keeps it as an
+entry without a graph. A graph of one invented node would be scored like any other, and smatch 1.0.4 fails on `()`.
 """
 
-import gzip
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
 
 from features.errors import InputError, RowError
+from features.files import open_bytes, short_name, source_name
 from features.graphs.graph import AmrGraph, decode
 from features.types import RejectCode
 
 _KEY = re.compile(r"(?:^|\s)::(\S+)")
-_UP_TO_THE_END = ("snt", "tok")  # a sentence may contain `::`
+_REJECT = "reject"
+_UP_TO_THE_END = ("snt", "tok", _REJECT)  # a sentence may contain `::`
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_HEAD_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +53,68 @@ class PenmanBlock:
     graph: AmrGraph | None = None
     error: RowError | None = None
 
+    @property
+    def place(self) -> str:
+        """File and line, as messages name them."""
+        return _place(self.path, self.line)
+
+
+@dataclass(slots=True)
+class RawBlock:
+    """One block as its lines are, before its graph is decoded.
+
+    Args:
+        path: the file.
+        line: number of the block's first line, from 1.
+        comments: lines that start with `#`.
+        graph: the other lines.
+        graph_line: number of the first of them.
+    """
+
+    path: Path
+    line: int
+    comments: list[bytes] = field(default_factory=list)
+    graph: list[bytes] = field(default_factory=list)
+    graph_line: int = 0
+
+    @property
+    def holds_something(self) -> bool:
+        """Whether it is a block of a sentence: there is a graph, or metadata."""
+        return bool(self.graph) or any(b"::" in line for line in self.comments)
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """Values of the `# ::key value` lines, by key."""
+        return _metadata(self.comments)
+
+    @property
+    def place(self) -> str:
+        """File and line, as messages name them."""
+        return _place(self.path, self.line)
+
+    def read(self) -> PenmanBlock:
+        """Return the block with its graph or its error."""
+        metadata = self.metadata
+        try:
+            text = b"".join(self.graph).decode().strip()
+        except UnicodeDecodeError as error:
+            return self._wrong(
+                metadata, "", RejectCode.BAD_ENCODING, f"not UTF-8 ({error.reason}); convert the file to UTF-8"
+            )
+        if not text and _REJECT in metadata:
+            return self._wrong(metadata, "", _code(metadata[_REJECT]), f"rejected as {metadata[_REJECT]}")
+        if not text:
+            return self._wrong(metadata, "", RejectCode.NO_GRAPH, "there is metadata but no graph")
+        try:
+            return PenmanBlock(metadata, text, self.path, self.line, graph=decode(text))
+        except RowError as error:
+            message = f"{short_name(self.path)}, graph at line {self.graph_line}: {error.message}"
+            return PenmanBlock(metadata, text, self.path, self.line, error=RowError(error.code, message))
+
+    def _wrong(self, metadata: dict[str, str], text: str, code: RejectCode, why: str) -> PenmanBlock:
+        error = RowError(code, f"{self.place}: {why}")
+        return PenmanBlock(metadata, text, self.path, self.line, error=error)
+
 
 def read_blocks(path: Path | str) -> Iterator[PenmanBlock]:
     """Read the blocks of a PENMAN file, in order.
@@ -51,59 +122,62 @@ def read_blocks(path: Path | str) -> Iterator[PenmanBlock]:
     Comments that are not metadata are skipped, and so are blocks that hold nothing else.
 
     Args:
-        path: UTF-8 text; gzip when the name ends in `.gz`.
+        path: UTF-8 text; gzip when the name ends in `.gz`; `-` is standard input.
 
     Yields:
         Each block, with its graph or its error.
 
     Raises:
-        InputError: when the file cannot be read at all, or breaks off inside its compression.
+        InputError: when the file cannot be read at all, is no text, or breaks off inside its compression.
     """
+    for block in read_raw_blocks(path):
+        yield block.read()
+
+
+def read_raw_blocks(path: Path | str) -> Iterator[RawBlock]:
+    """Read the blocks of a PENMAN file without decoding their graphs; see `read_blocks`."""
     path = Path(path)
-    try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
-            for block in _split(file):  # type: ignore[arg-type]  # GzipFile is iterated like any binary file
-                if block.holds_something:
-                    yield block.finish(path)
-    except (OSError, EOFError) as error:
-        raise InputError(
-            f"the PENMAN file {str(path)!r} cannot be read ({error}); check path and permissions"
-        ) from error
+    with open_bytes(path) as file:
+        if b"\x00" in file.peek(_HEAD_BYTES)[:_HEAD_BYTES]:
+            raise InputError(f"{source_name(path)} is no text in PENMAN (it holds zero bytes); give a file of graphs.")
+        for block in _split(file, path):
+            if block.holds_something:
+                yield block
 
 
-@dataclass(slots=True)
-class _Lines:
-    """The lines of one block, as they come."""
-
-    first: int
-    metadata: list[bytes] = field(default_factory=list)
-    graph: list[bytes] = field(default_factory=list)
-    graph_line: int = 0
-
-    @property
-    def holds_something(self) -> bool:
-        return bool(self.graph) or any(b"::" in line for line in self.metadata)
-
-    def finish(self, path: Path) -> PenmanBlock:
-        metadata = _metadata(self.metadata)
-        try:
-            text = b"".join(self.graph).decode().strip()
-        except UnicodeDecodeError as error:
-            where = f"{path.name}, block at line {self.first}"
-            message = f"{where}: not UTF-8 ({error.reason}); convert the file to UTF-8"
-            return PenmanBlock(metadata, "", path, self.first, error=RowError(RejectCode.BAD_ENCODING, message))
-        if not text:
-            message = f"{path.name}, block at line {self.first}: there is metadata but no graph"
-            return PenmanBlock(metadata, "", path, self.first, error=RowError(RejectCode.NO_GRAPH, message))
-        try:
-            return PenmanBlock(metadata, text, path, self.first, graph=decode(text))
-        except RowError as error:
-            message = f"{path.name}, graph at line {self.graph_line}: {error.message}"
-            return PenmanBlock(metadata, text, path, self.first, error=RowError(error.code, message))
+def format_block(identity: str, text: str, penman: str) -> str:
+    """Return a block with its blank line."""
+    return f"{_head(identity, text)}{penman}\n\n"
 
 
-def _split(file: BinaryIO) -> Iterator[_Lines]:
-    block = _Lines(1)
+def format_reject(identity: str, text: str, code: str, message: str) -> str:
+    """Return the block that keeps the place of a sentence without a graph.
+
+    >>> print(format_reject("8", "The dogs.", "no_graph", "no file has it"), end="")
+    # ::id 8
+    # ::snt The dogs.
+    # ::reject no_graph: no file has it
+    <BLANKLINE>
+    """
+    return f"{_head(identity, text)}# ::{_REJECT} {code}: {' '.join(message.split())}\n\n"
+
+
+def _head(identity: str, text: str) -> str:
+    return "".join(f"{line.rstrip()}\n" for line in (f"# ::id {identity}", f"# ::snt {text}"))
+
+
+def _code(reject: str) -> RejectCode:
+    """Return the code that a `::reject` line starts with."""
+    name = reject.partition(":")[0].strip()
+    return RejectCode(name) if name in RejectCode.__members__.values() else RejectCode.NO_GRAPH
+
+
+def _place(path: Path, line: int) -> str:
+    return f"{short_name(path)}, block at line {line}"
+
+
+def _split(file: Iterable[bytes], path: Path) -> Iterator[RawBlock]:
+    block = RawBlock(path, 1)
     for number, line in enumerate(file, start=1):
         line = line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line  # noqa: PLW2901  # the same line
         content = line.strip()
@@ -111,9 +185,9 @@ def _split(file: BinaryIO) -> Iterator[_Lines]:
         # Metadata after a graph starts a block even where the blank line was forgotten.
         if not content or (comment and b"::" in content and block.graph):
             yield block
-            block = _Lines(number if content else number + 1)
+            block = RawBlock(path, number if content else number + 1)
         if comment:
-            block.metadata.append(content)
+            block.comments.append(content)
         elif content:
             block.graph_line = block.graph_line or number
             block.graph.append(line)

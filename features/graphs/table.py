@@ -34,28 +34,48 @@ def encode(sentence_ids: Sequence[str], penmans: Sequence[str], parser: str) -> 
         Rows with exactly the columns of `AMR`; a reject for each graph that cannot be decoded or has more than
         `MAX_NODES` nodes.
     """
-    kept: list[tuple[str, str]] = []
-    graphs: list[AmrGraph] = []
+    decoded: list[tuple[str, str, AmrGraph]] = []
     rejects: list[Reject] = []
     for sentence_id, penman in zip(sentence_ids, penmans, strict=True):
         try:
-            graph = decode(penman)
+            decoded.append((sentence_id, penman, decode(penman)))
         except RowError as error:
             rejects.append(Reject(sentence_id, error.code, error.message))
-            continue
-        if len(graph.concepts) > MAX_NODES:
-            message = f"the graph has {len(graph.concepts)} nodes, more than {MAX_NODES}; check the parser's output"
-            rejects.append(Reject(sentence_id, RejectCode.TOO_MANY_NODES, message))
-            continue
-        kept.append((sentence_id, penman))
-        graphs.append(graph)
-    rows = graphs_frame(graphs).select(
-        pl.Series("sentence_id", [sentence_id for sentence_id, _ in kept], pl.String),
-        pl.Series("penman", [penman for _, penman in kept], pl.String),
+    output = encode_decoded(decoded, parser)
+    return StageOutput(output.rows, pl.concat([rejects_frame(rejects), output.rejects]))
+
+
+def encode_decoded(decoded: Iterable[tuple[str, str, AmrGraph]], parser: str) -> StageOutput:
+    """Turn graphs that are decoded already into rows of the table `amr`.
+
+    Args:
+        decoded: sentence id, graph in PENMAN, and the same graph decoded.
+        parser: name of the parser that made the graphs.
+
+    Returns:
+        As `encode` does.
+    """
+    kept: list[tuple[str, str, AmrGraph]] = []
+    rejects: list[Reject] = []
+    for sentence_id, penman, graph in decoded:
+        if (fault := too_large(graph)) is None:
+            kept.append((sentence_id, penman, graph))
+        else:
+            rejects.append(Reject(sentence_id, RejectCode.TOO_MANY_NODES, fault))
+    rows = graphs_frame(graph for _, _, graph in kept).select(
+        pl.Series("sentence_id", [sentence_id for sentence_id, _, _ in kept], pl.String),
+        pl.Series("penman", [penman for _, penman, _ in kept], pl.String),
         pl.lit(parser).alias("parser"),
         pl.all(),
     )
     return StageOutput(rows.cast(pl.Schema(AMR)), rejects_frame(rejects))
+
+
+def too_large(graph: AmrGraph) -> str | None:
+    """Return what is wrong with a graph of more than `MAX_NODES` nodes; None for any other."""
+    if len(graph.concepts) <= MAX_NODES:
+        return None
+    return f"the graph has {len(graph.concepts)} nodes, more than {MAX_NODES}; check the parser's output"
 
 
 def graphs_frame(graphs: Iterable[AmrGraph]) -> pl.DataFrame:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from flows.options import FIRST, SECOND
+from flows.one_shot import counted, name_wrong, nothing_half_written, require_one_standard, say_written
+from flows.options import BY_POSITION, FIRST, OUTPUT, SECOND, format_option
 
 
 @click.command()
@@ -14,27 +15,32 @@ from flows.options import FIRST, SECOND
     "-o",
     "--output",
     required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    help=".jsonl: one pair a line; .html: a page of drawings that opens offline; .svg: one drawing.",
+    type=OUTPUT,
+    help=".jsonl: one pair a line; .html: a page of drawings that opens offline; .svg: one drawing; - is standard "
+    "output.",
 )
+@format_option("jsonl", "html", "svg")
 @click.option("--start", default=1, show_default=True, type=click.IntRange(min=1), help="The first pair.")
 @click.option("--count", type=click.IntRange(min=1), help="Number of pairs; 50 on a page, all as data by default.")
-def align(first: Path, second: Path, output: Path, start: int, count: int | None) -> int:
-    """Say which nodes and triples of the graphs of FIRST and SECOND match, in each facet.
+@BY_POSITION
+def align(
+    first: Path, second: Path, output: Path, form: str | None, start: int, count: int | None, *, by_position: bool
+) -> int:
+    """Say which nodes and triples of the graphs of FIRST and SECOND match, in each facet; - is standard input.
 
-    Graphs are paired by position. Graphs that are wrong are named on stderr, their pairs are left out, and the exit
-    code is 2.
+    The files match line by line; those whose ids (`# ::id`) or numbers of graphs differ are refused. A graph that is
+    wrong or missing leaves its pair empty; it is named on stderr, and the exit code is 2.
     """
-    from features.aligned_files import WRITERS, align_files
-    from features.errors import InputError
-    from training.jobs import write_text
+    from features.aligned_files import FORMATS, WRITERS, align_files
+    from features.outputs import check_output, format_of, write_text
 
-    if output.suffix not in WRITERS:
-        raise InputError(f"{str(output)!r} has no suffix of an alignment: use one of {', '.join(WRITERS)}.")
-    write, most = WRITERS[output.suffix]
-    aligned = align_files(first, second, start=start, count=count or most)
-    write_text(output, write(aligned))
-    for sentence in aligned.wrong:
-        click.echo(sentence, err=True)
-    click.echo(f"Wrote {len(aligned.pairs)} pairs to {output}.", err=True)
+    require_one_standard(first, second)
+    write, most = WRITERS[format_of(output, FORMATS, form)]
+    check_output(output)  # both before the work, not after it
+    with nothing_half_written():
+        aligned = align_files(first, second, start=start, count=count or most, by_position=by_position)
+        write_text(output, [write(aligned)])
+    name_wrong(aligned.wrong)
+    empty = sum(pair.graphs is None for pair in aligned.pairs)
+    say_written(f"{counted(len(aligned.pairs), 'pair')}{f', {empty:,} of them empty,' if empty else ''}", output)
     return 2 if aligned.wrong else 0

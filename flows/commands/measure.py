@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from flows.options import FILE, FIRST, SECOND
+from flows.one_shot import counted, name_wrong, nothing_half_written, require_one_standard, say_written
+from flows.options import BY_POSITION, FILE, FIRST, OUTPUT, SECOND, format_option
 
 
 @click.command()
@@ -14,9 +15,10 @@ from flows.options import FILE, FIRST, SECOND
     "-o",
     "--output",
     required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Table to write; its suffix is the format: .tsv, .csv, .jsonl or .parquet.",
+    type=OUTPUT,
+    help="Table to write; its suffix is the format: .tsv, .csv, .jsonl or .parquet. - is standard output.",
 )
+@format_option("tsv", "csv", "jsonl", "parquet")
 @click.option("--model", default="all-MiniLM-L6-v2", show_default=True, help="Sentence encoder of the label vectors.")
 @click.option(
     "--glove",
@@ -26,25 +28,42 @@ from flows.options import FILE, FIRST, SECOND
 @click.option(
     "--metric-file", "files", multiple=True, type=FILE, help="Python file with metrics of your own; may be repeated."
 )
-def measure(first: Path, second: Path, output: Path, model: str, glove: Path | None, files: tuple[Path, ...]) -> int:
-    """Measure the graphs of FIRST with those of SECOND, two PENMAN files with as many graphs each.
+@BY_POSITION
+def measure(
+    first: Path,
+    second: Path,
+    output: Path,
+    form: str | None,
+    model: str,
+    glove: Path | None,
+    files: tuple[Path, ...],
+    *,
+    by_position: bool,
+) -> int:
+    """Measure the graphs of FIRST with those of SECOND, two PENMAN files that match line by line; - is standard input.
 
     One row a pair, one column for each of the fifteen metrics, and for those of your own, which may read graphs or
-    sentences (`# ::snt`). Graphs that are wrong are named on stderr, their pairs have empty scores, and the exit code
-    is 2.
+    sentences (`# ::snt`). Files whose ids (`# ::id`) or numbers of graphs differ are refused. A graph that is wrong or
+    missing leaves the scores of its pair empty; it is named on stderr, and the exit code is 2.
     """
-    from features.files import table_format, write_table
+    from features.files import write_table
     from features.measured_files import measure_files
     from features.metrics.own_files import load_files, read_metric_file
+    from features.outputs import TABLES, check_output, format_of
     from features.parsers.settings import LabelVectorSettings
+    from flows.file_progress import FileProgress
 
-    table_format(output)  # before the work, not after it
+    require_one_standard(first, second)
+    kind = format_of(output, TABLES, form)
+    check_output(output)  # both before the work, not after it
     settings = LabelVectorSettings(backend="glove", file=glove) if glove else LabelVectorSettings(model=model)
     own = load_files(read_metric_file(file) for file in files)
-    measured = measure_files(first, second, settings, own)
-    write_table(measured.scores, output)
-    for sentence in measured.wrong:
-        click.echo(sentence, err=True)
-    complete = measured.scores["smatch"].count()
-    click.echo(f"Wrote {measured.scores.height} pairs to {output}, {complete} of them measured.", err=True)
+    with nothing_half_written():
+        with FileProgress("pairs") as progress:
+            measured = measure_files(first, second, settings, own, by_position=by_position, on_rows=progress)
+        write_table(measured.scores, output, kind)
+    name_wrong(measured.wrong)
+    n_pairs = measured.scores.height
+    empty = f", {measured.unmeasured:,} empty" if measured.unmeasured else ""
+    say_written(f"{counted(n_pairs, 'pair')}, {n_pairs - measured.unmeasured:,} of them measured{empty},", output)
     return 2 if measured.wrong else 0

@@ -1,41 +1,53 @@
 """`facetflow parse`: sentences of a text file to graphs, trees or semantic roles, without a project or a store."""
 
 import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 import polars as pl
 
+from features.outputs import check_output, format_of
+from features.parsers.parsed_files import FORMATS, Kind, write_amr, write_dependencies, write_srl
 from features.parsers.settings import AmrSettings, DependencySettings, SrlSettings
-from features.stages import StageOutput
-from flows.options import DEVICE, FILE, TAGGER, THREADS
+from flows.one_shot import name_wrong, nothing_half_written, say_written
+from flows.options import DEVICE, FILE, INPUT, OUTPUT, TAGGER, THREADS, format_option
 
-_INPUT = click.argument("sentences", type=FILE)
+if TYPE_CHECKING:
+    from features.parsers.texts import Stage
+
+_INPUT = click.argument("sentences", type=INPUT)
 _OUTPUT = click.option(
     "-o",
     "--output",
     required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="File to write; its suffix is the format.",
+    type=OUTPUT,
+    help="File to write; its suffix is the format. - is standard output.",
 )
+_SENTENCES_AT_ONCE = 512
+"""Sorted by length together, and told as progress: many enough that sentences of like length meet in a batch."""
 
 
 @click.group()
 def parse() -> None:
-    """Parse SENTENCES, a text file with a sentence a line.
+    """Parse SENTENCES: a text file with a sentence a line, or - for standard input.
 
-    Sentences that cannot be parsed are named on stderr, and the exit code is 2.
+    A line of input is a line of output, under its number. Where there is an `::id` (.amr, .penman) or a column `id`
+    beside `text` (.tsv, .csv, .jsonl, .parquet), it takes the place of the number. A sentence that cannot be parsed
+    keeps its place without a graph; it is named on stderr, and the exit code is 2. Empty lines keep their place too.
     """
 
 
 @parse.command()
 @_INPUT
 @_OUTPUT
+@format_option(*FORMATS["amr"])
 @click.option(
     "--graphs",
     multiple=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=FILE,
     help="Look the sentences up by ::snt in this PENMAN file (.gz too) instead of parsing; may be repeated.",
 )
 @click.option(
@@ -54,6 +66,7 @@ def parse() -> None:
 def amr(
     sentences: Path,
     output: Path,
+    form: str | None,
     graphs: tuple[Path, ...],
     model: str,
     tokenizer: str | None,
@@ -63,57 +76,58 @@ def amr(
     threads: int | None,
 ) -> int:
     """Parse into AMR: .amr, .penman or .txt (PENMAN), or a table (.tsv, .csv, .jsonl, .parquet)."""
-    from features.parsers import texts
     from features.parsers.amr import load
     from features.parsers.bank import build_bank
     from features.parsers.embedded.amr_parser import is_embedded
     from features.parsers.stages import parse_amr
 
-    texts.check_amr_output(output)
-    rows = texts.read_sentences(sentences)
-    with tempfile.TemporaryDirectory(prefix="facetflow-") as folder:
-        if graphs:
-            bank = Path(folder) / "graphs.arrow"
-            build_bank(graphs, bank)
-            settings = AmrSettings(bank=bank)
-        else:
-            settings = AmrSettings(
-                backend="embedded" if is_embedded(model) else "amrlib",
-                model=model,
-                tokenizer=tokenizer,
-                batch_size=batch_size,
-                beams=beams,
-                device=device,
-                threads=threads,
-            )
-        result = parse_amr(rows.select("sentence_id", "text"), load(settings))
-    texts.write_amr(result.rows, rows.select("sentence_id", "text"), output)
-    return _report(rows, result, output)
+    with ExitStack() as stack:
+
+        def stage() -> "Stage":
+            if graphs:
+                bank = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="facetflow-"))) / "graphs.arrow"
+                build_bank(graphs, bank)
+                settings = AmrSettings(bank=bank)
+            else:
+                settings = AmrSettings(
+                    backend="embedded" if embedded else "amrlib",
+                    model=model,
+                    tokenizer=tokenizer,
+                    batch_size=batch_size,
+                    beams=beams,
+                    device=device,
+                    threads=threads,
+                )
+            parser = load(settings)
+            return lambda rows: parse_amr(rows, parser)
+
+        embedded = is_embedded(model)
+        quick = bool(graphs) or embedded
+        return _run("amr", sentences, output, form, stage, write_amr, _SENTENCES_AT_ONCE if quick else 4 * batch_size)
 
 
 @parse.command()
 @_INPUT
 @_OUTPUT
+@format_option(*FORMATS["dependencies"])
 @click.option("--model", default="en_core_web_md", show_default=True, help="Name or folder of a spaCy pipeline.")
 @THREADS
-def dependencies(sentences: Path, output: Path, model: str, threads: int | None) -> int:
+def dependencies(sentences: Path, output: Path, form: str | None, model: str, threads: int | None) -> int:
     """Parse into dependency trees: .conllu, or a table with a row for each token."""
-    from features.parsers import texts
     from features.parsers.dependencies import load
     from features.parsers.stages import parse_dependencies
 
-    texts.check_dependency_output(output)
-    rows = texts.read_sentences(sentences)
-    result = parse_dependencies(
-        rows.select("sentence_id", "text"), load(DependencySettings(model=model, threads=threads))
-    )
-    texts.write_dependencies(result.rows, rows.select("sentence_id", "text"), output)
-    return _report(rows, result, output)
+    def stage() -> "Stage":
+        parser = load(DependencySettings(model=model, threads=threads))
+        return lambda rows: parse_dependencies(rows, parser)
+
+    return _run("dependencies", sentences, output, form, stage, write_dependencies)
 
 
 @parse.command()
 @_INPUT
 @_OUTPUT
+@format_option(*FORMATS["srl"])
 @TAGGER
 @click.option(
     "--predicates",
@@ -127,28 +141,58 @@ def dependencies(sentences: Path, output: Path, model: str, threads: int | None)
 def srl(
     sentences: Path,
     output: Path,
+    form: str | None,
     model: str,
     predicates: Literal["tagger", "spacy"],
     device: str,
     threads: int | None,
 ) -> int:
     """Parse into semantic roles: .conll; .jsonl or .parquet (a row for each sentence), .tsv or .csv (for each span)."""
-    from features.parsers import texts
     from features.parsers.srl.parser import load
     from features.parsers.stages import parse_srl
 
-    texts.check_srl_output(output)
-    rows = texts.read_sentences(sentences)
-    settings = SrlSettings(model=model, predicates=predicates, device=device, threads=threads)
-    result = parse_srl(rows.select("sentence_id", "text"), load(settings))
-    texts.write_srl(result.rows, rows.select("sentence_id", "text"), output)
-    return _report(rows, result, output)
+    def stage() -> "Stage":
+        parser = load(SrlSettings(model=model, predicates=predicates, device=device, threads=threads))
+        return lambda rows: parse_srl(rows, parser)
+
+    return _run("srl", sentences, output, form, stage, write_srl)
 
 
-def _report(rows: pl.DataFrame, result: StageOutput, output: Path) -> int:
+def _run(
+    kind: Kind,
+    sentences: Path,
+    output: Path,
+    form: str | None,
+    stage: "Callable[[], Stage]",
+    write: Callable[[pl.DataFrame, Path, str | None], None],
+    at_once: int = _SENTENCES_AT_ONCE,
+) -> int:
+    """Read, parse, write; name the lines that were rejected, and return the exit code."""
+    from features.parsers.texts import parse_lines, read_sentences
+    from flows.file_progress import FileProgress
+
+    format_of(output, FORMATS[kind], form)
+    check_output(output)  # both before the work, not after it
+    with nothing_half_written():
+        lines = read_sentences(sentences)
+        with FileProgress("sentences") as progress:
+            parsed = parse_lines(lines, stage(), at_once=at_once, on_rows=progress)
+        write(parsed, output, form)
+    return _report(parsed, output)
+
+
+def _report(parsed: pl.DataFrame, output: Path) -> int:
     """Name the lines that were rejected, and return the exit code."""
-    lines = dict(zip(rows["sentence_id"], rows["line"], strict=True))
-    for identity, code, message in result.rejects.iter_rows():
-        click.echo(f"line {lines[identity]}: {code}: {message}", err=True)
-    click.echo(f"Wrote {result.rows.height} of {rows.height} sentences to {output}.", err=True)
-    return 2 if result.rejects.height else 0
+    empty = pl.col("text") == ""
+    rejects = parsed.filter(pl.col("code").is_not_null() & ~empty).select("line", "id", "code", "message")
+    name_wrong([
+        f"line {line}{'' if identity == str(line) else f' (id {identity!r})'}: {code}: {message}"
+        for line, identity, code, message in rejects.iter_rows()
+    ])  # fmt: skip
+    n_empty = parsed.filter(empty).height
+    kept = [f"{rejects.height:,} rejected"] if rejects.height else []
+    kept += [f"{n_empty:,} empty"] if n_empty else []
+    n_parsed = parsed.height - rejects.height - n_empty
+    places = f", {' and '.join(kept)} (each keeps its place)" if kept else ""
+    say_written(f"{n_parsed:,} of {parsed.height - n_empty:,} sentences{places}", output)
+    return 2 if rejects.height else 0

@@ -1,17 +1,19 @@
 """`facetflow score`: how good parsed graphs are, beside gold ones."""
 
 import math
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from flows.commands.score_srl import srl
+from flows.one_shot import counted, name_wrong, nothing_half_written, require_one_standard
+from flows.options import BY_POSITION, FILE, INPUT, JSON, OUTPUT, format_option
+from flows.terminal import write_json
 
 if TYPE_CHECKING:
     from features.metrics.corpus_scores import CorpusScore, Estimate
-
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 class GraphsByDefault(click.Group):
@@ -30,14 +32,14 @@ def score() -> None:
 
 
 @score.command()
-@click.argument("gold", type=_FILE)
-@click.argument("parsed", type=_FILE)
+@click.argument("gold", type=INPUT)
+@click.argument("parsed", type=INPUT)
 @click.option("--metrics", default="", help="Some metrics, separated by commas: smatch,srl; all that count by default.")
 @click.option(
-    "--metric-file", "files", multiple=True, type=_FILE, help="Python file with metrics of your own; may be repeated."
+    "--metric-file", "files", multiple=True, type=FILE, help="Python file with metrics of your own; may be repeated."
 )
 @click.option("--drop-wiki", is_flag=True, help="Leave :wiki out on both sides.")
-@click.option("--by-position", is_flag=True, help="Pair graphs by position, whatever their ids are.")
+@BY_POSITION
 @click.option(
     "--resamples",
     default=1000,
@@ -49,9 +51,11 @@ def score() -> None:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the scores as a table too: .tsv, .csv, .jsonl or .parquet.",
+    type=OUTPUT,
+    help="Write the scores as a table too: .tsv, .csv, .jsonl or .parquet; - puts it in the place of the other.",
 )
+@format_option("tsv", "csv", "jsonl", "parquet")
+@JSON
 def amr(
     gold: Path,
     parsed: Path,
@@ -60,37 +64,48 @@ def amr(
     resamples: int,
     seed: int,
     output: Path | None,
+    form: str | None,
     *,
     drop_wiki: bool,
     by_position: bool,
+    as_json: bool,
 ) -> int:
     """Score the graphs of PARSED against those of GOLD: precision, recall and F1 of all triples together.
 
-    Graphs belong together by `# ::id` when all have one, else by position. Smatch is exact, so that a score is the same
-    on every run. A parsed graph that is wrong counts as empty; it is named on stderr, and the exit code is 2.
+    Graphs belong together by `# ::id` when all have one, else by position; - is standard input. Smatch is exact, so
+    that a score is the same on every run. A parsed graph that is wrong or missing counts as empty; it is named on
+    stderr, and the exit code is 2.
     """
-    from features.files import table_format, write_table
+    from features.files import write_table
     from features.metrics.corpus_scores import Bootstrap, as_table
     from features.metrics.own_files import load_files, read_metric_file
+    from features.outputs import STANDARD, TABLES, check_output, format_of
     from features.scored_files import score_files
 
+    require_one_standard(gold, parsed)
     if output is not None:
-        table_format(output)  # before the work, not after it
+        if as_json and output == STANDARD:
+            raise click.UsageError("standard output takes --json or -o -, not both")
+        form = format_of(output, TABLES, form)
+        check_output(output)  # both before the work, not after it
     names = [name.strip() for name in metrics.split(",") if name.strip()]
-    scored = score_files(
-        gold,
-        parsed,
-        names,
-        Bootstrap(resamples, seed),
-        drop_wiki=drop_wiki,
-        by_position=by_position,
-        own=load_files(read_metric_file(file) for file in files),
-    )
-    _print(scored.scores)
-    if output is not None:
-        write_table(as_table(scored.scores), output)
-    for sentence in scored.wrong:
-        click.echo(sentence, err=True)
+    with nothing_half_written():
+        scored = score_files(
+            gold,
+            parsed,
+            names,
+            Bootstrap(resamples, seed),
+            drop_wiki=drop_wiki,
+            by_position=by_position,
+            own=load_files(read_metric_file(file) for file in files),
+        )
+        if output is not None:
+            write_table(as_table(scored.scores), output, form)
+    if as_json:
+        write_json({"scores": [asdict(score) for score in scored.scores], "wrong": scored.wrong})
+    elif output != STANDARD:
+        _print(scored.scores)
+    name_wrong(scored.wrong)
     return 2 if scored.wrong else 0
 
 
@@ -102,14 +117,14 @@ def _print(scores: "list[CorpusScore]") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    console = Console()
+    console = Console(markup=False, highlight=False)
     table = Table(
-        title=f"{scores[0].pairs:,} pairs of graphs, × 100",
+        title=f"{counted(scores[0].pairs, 'pair')} of graphs, × 100",
         title_justify="left",
         box=box.SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
     )
-    table.add_column("metric", no_wrap=True)
+    table.add_column("metric", overflow="fold")
     for title in ("precision", "recall", "F1", "95 % interval", "macro F1", "proven"):
         table.add_column(title, justify="right", no_wrap=True)
     for line in scores:

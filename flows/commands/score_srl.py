@@ -1,19 +1,21 @@
 """`facetflow score srl`: how good a tagger of semantic roles is on gold frames."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from features.parsers.settings import SrlSettings
-from flows.options import DEVICE, FILE, TAGGER, THREADS
+from flows.one_shot import name_wrong, nothing_half_written
+from flows.options import DEVICE, INPUT, JSON, TAGGER, THREADS
+from flows.terminal import write_json
 
 if TYPE_CHECKING:
     from features.parsers.srl.scoring import Counts, SrlScore
 
 
 @click.command()
-@click.argument("gold", type=FILE)
+@click.argument("gold", type=INPUT)
 @TAGGER
 @click.option(
     "--predicates",
@@ -24,23 +26,50 @@ if TYPE_CHECKING:
 )
 @DEVICE
 @THREADS
-def srl(gold: Path, model: str, predicates: Literal["tagger", "spacy"], device: str, threads: int | None) -> None:
-    """Score a tagger on GOLD, frames in CoNLL-2005 columns (.gz too), as srl-eval.pl does.
+@JSON
+def srl(
+    gold: Path, model: str, predicates: Literal["tagger", "spacy"], device: str, threads: int | None, *, as_json: bool
+) -> int:
+    """Score a tagger on GOLD, frames in CoNLL-2005 columns (.gz too; - is standard input), as srl-eval.pl does.
 
-    Once with the predicates of GOLD, once with predicates that are found. V does not count.
+    Once with the predicates of GOLD, once with predicates that are found. V does not count. A sentence of GOLD that a
+    parser rejected is left out; it is named on stderr, and the exit code is 2.
     """
     from features.errors import InputError
+    from features.files import short_name, source_name
     from features.parsers.srl.conll import read_annotated
     from features.parsers.srl.evaluation import score_with, score_with_gold_predicates
     from features.parsers.srl.parser import load
 
-    sentences = list(read_annotated(gold))
+    read = list(read_annotated(gold))
+    sentences = [sentence for sentence in read if sentence.reject is None]
     if not any(sentence.frames for sentence in sentences):
-        raise InputError(f"The file {str(gold)!r} has no frame to compare with.")
-    parser = load(SrlSettings(model=model, predicates=predicates, device=device, threads=threads))
-    told = score_with_gold_predicates(parser.tagger, sentences)
-    found = score_with(parser.tagger, sentences, parser.find_predicates([sentence.words for sentence in sentences]))
-    _print(f"{parser.name} on {gold.name}", told, found)
+        raise InputError(f"The file {source_name(gold)} has no frame to compare with.")
+    with nothing_half_written():
+        parser = load(SrlSettings(model=model, predicates=predicates, device=device, threads=threads))
+        told = score_with_gold_predicates(parser.tagger, sentences)
+        found = score_with(parser.tagger, sentences, parser.find_predicates([sentence.words for sentence in sentences]))
+    if as_json:
+        write_json({"parser": parser.name, "gold_predicates": _json(told), "own_predicates": _json(found)})
+    else:
+        _print(f"{parser.name} on {short_name(gold)}", told, found)
+    left_out = [f"sentence {s.sentence_id!r} is left out: {s.reject}" for s in read if s.reject is not None]
+    name_wrong(left_out)
+    return 2 if left_out else 0
+
+
+def _json(score: "SrlScore") -> dict[str, Any]:
+    """Return a score with its counts and shares: of all arguments, of the predicates, of each role."""
+    return {
+        "arguments": _shares(score.total),
+        "predicates": _shares(score.predicates),
+        "roles": {role: _shares(counts) for role, counts in sorted(score.roles.items())},
+    }
+
+
+def _shares(counts: "Counts") -> dict[str, float]:
+    names = ("gold", "predicted", "correct", "precision", "recall", "f1")
+    return {name: getattr(counts, name) for name in names}
 
 
 def _print(title: str, told: "SrlScore", found: "SrlScore") -> None:
@@ -49,7 +78,7 @@ def _print(title: str, told: "SrlScore", found: "SrlScore") -> None:
     from rich.table import Table
 
     table = Table(title=f"{title}, × 100", title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.add_column("", no_wrap=True)
+    table.add_column("", overflow="fold")
     for name in ("gold", "found", "precision", "recall", "F1"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_row("arguments, predicates of the file", *_cells(told.total))
@@ -57,7 +86,7 @@ def _print(title: str, told: "SrlScore", found: "SrlScore") -> None:
     table.add_row("predicates", *_cells(found.predicates), end_section=True)
     for role, counts in sorted(told.roles.items(), key=lambda item: (-item[1].gold, item[0])):
         table.add_row(role, *_cells(counts))
-    Console().print(table)
+    Console(markup=False, highlight=False).print(table)
 
 
 def _cells(counts: "Counts") -> tuple[str, ...]:

@@ -11,13 +11,12 @@ from flows.options import CRON
 @CRON
 @click.option(
     "--port",
-    default=0,
-    type=click.IntRange(0, 65535),
+    type=click.IntRange(1, 65535),
     help="Of the server, on 127.0.0.1; by default the one that it had before, or any.",
 )
 @click.option("--systemd", is_flag=True, help="Print a systemd user unit that does this at every start, and stop.")
 @click.pass_obj
-def up(project: Path, cron: str | None, port: int, *, systemd: bool) -> None:
+def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> None:
     """Run a Prefect server and a worker on this machine, with the deployments of the project; end with Ctrl-C.
 
     Where it runs already, the project is added to it. Its database lies in the user's state folder ($XDG_STATE_HOME).
@@ -56,6 +55,6 @@ def up(project: Path, cron: str | None, port: int, *, systemd: bool) -> None:
 
     os.environ.pop("PREFECT_API_URL", None)
     try:
-        services.keep_running(deployments.POOL, port, on_ready)
+        services.keep_running(deployments.POOL, port or 0, on_ready)
     except KeyboardInterrupt:
         click.echo("Stopped. Schedules rest until `facetflow up` runs again.", err=True)

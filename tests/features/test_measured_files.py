@@ -1,20 +1,24 @@
 """`facetflow measure`: files in, table out."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from numpy.typing import NDArray
 
 from features.errors import InputError
 from features.measured_files import measure_files
+from features.parsers.label_vectors import TextVectors
 from features.parsers.settings import LabelVectorSettings
 from features.store.schemas import METRIC_NAMES
 from flows.commands.measure import measure
 
 BOY = "# ::id x1\n# ::snt The boy sleeps.\n(s / sleep-01 :ARG0 (b / boy))\n\n"
-GIRL = "# ::id x2\n(s / sleep-01 :ARG0 (g / girl))\n\n"
-WRONG = "# ::id x3\n(s / sleep-01 :ARG0 (g / girl)\n\n"
+GIRL = "# ::id x1\n(s / sleep-01 :ARG0 (g / girl))\n\n"
+WRONG = "# ::id x1\n(s / sleep-01 :ARG0 (g / girl)\n\n"
 
 
 @pytest.fixture
@@ -34,7 +38,7 @@ def test_a_row_for_each_pair_with_the_fifteen_columns(tmp_path: Path, vectors: L
     scores = measure_files(first, second, vectors).scores
     assert scores.columns[3:18] == list(METRIC_NAMES)
     assert scores["pair"].to_list() == [1, 2]
-    assert scores["id_b"].to_list() == ["x1", "x2"]
+    assert scores["id_b"].to_list() == ["x1", "x1"]
     assert scores.row(0)[3:18] == pytest.approx((1.0,) * 15)
     # Two of three triples and the root match: sleep-01, TOP and ARG0, but not boy with girl.
     assert scores["smatch"][1] == pytest.approx(3 / 4)
@@ -54,6 +58,36 @@ def test_a_wrong_graph_leaves_its_pair_empty_and_the_others_in_place(
 def test_repeated_ids_are_different_pairs(tmp_path: Path, vectors: LabelVectorSettings) -> None:
     scores = measure_files(write(tmp_path / "a.amr", BOY, BOY), write(tmp_path / "b.amr", GIRL, BOY), vectors).scores
     assert scores["smatch"].to_list() == [pytest.approx(3 / 4), 1.0]
+
+
+def test_parts_make_no_difference_and_tell_how_far_they_are(
+    tmp_path: Path, vectors: LabelVectorSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sides = write(tmp_path / "a.amr", *[BOY, WRONG, GIRL] * 3), write(tmp_path / "b.amr", *[GIRL, BOY, GIRL] * 3)
+    whole = measure_files(*sides, vectors)
+    asked: list[str] = []
+    told: list[tuple[int, int]] = []
+    look_up = TextVectors.look_up
+
+    def counted(self: TextVectors, words: Sequence[str]) -> tuple[list[str], NDArray[np.float32]]:
+        asked.extend(words)
+        return look_up(self, words)
+
+    monkeypatch.setattr(TextVectors, "look_up", counted)
+    monkeypatch.setattr("features.measured_files._AT_ONCE", 2)
+    parts = measure_files(*sides, vectors, on_rows=lambda *counts: told.append(counts))
+    assert parts.scores.equals(whole.scores)
+    assert parts.wrong == whole.wrong
+    assert (parts.unmeasured, parts.scores.height) == (3, 9)
+    assert told == [(0, 9), (2, 9), (4, 9), (6, 9), (8, 9), (9, 9)]
+    assert sorted(asked) == ["boy", "girl", "sleep"]  # each once
+
+
+def test_files_without_a_good_pair_are_empty_rows(tmp_path: Path, vectors: LabelVectorSettings) -> None:
+    measured = measure_files(write(tmp_path / "a.amr", WRONG), write(tmp_path / "b.amr", BOY), vectors)
+    assert measured.scores.columns[3:18] == list(METRIC_NAMES)
+    assert measured.scores["id_b"].to_list() == ["x1"]
+    assert measured.unmeasured == 1
 
 
 def test_files_of_different_lengths_are_refused(tmp_path: Path, vectors: LabelVectorSettings) -> None:

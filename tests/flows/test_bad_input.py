@@ -143,6 +143,10 @@ CASES = {
         lambda _: None, ("explain", "two cats", "a cat", "--model", "."), ("facets.json",)
     ),
     "evaluate before train": Wrong(lambda _: None, ("evaluate",), ("facetflow train",)),
+    "evaluate a run that is not there": Wrong(
+        lambda _: None, ("evaluate", "--name", "nope"), ("'nope'", "facetflow train")
+    ),
+    "train under a name that is no folder": Wrong(lambda _: None, ("train", "--name", "a/b"), ("'a/b'", "no slash")),
     "train before build": Wrong(lambda _: None, ("train",), ("facetflow build",)),
     "files of different lengths": Wrong(
         put("one.amr", GRAPHS.split("\n\n", maxsplit=1)[0]),
@@ -259,7 +263,7 @@ def test_a_store_whose_lock_cannot_be_written(
     (folder / "store" / "build.lock").mkdir()  # as good as a folder without permission, which stops no superuser
     assert run(["gc"]) == 1
     (line,) = capfd.readouterr().err.strip().splitlines()
-    assert line.startswith("facetflow: Locking the store ")
+    assert line.startswith("facetflow: The lock ")
     assert "Unexpected" not in line
 
 

@@ -1,16 +1,20 @@
 """Training and evaluation: in a process of their own, from a pinned release, with errors passed on as one sentence."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import psutil
 import pytest
 
 from features.errors import ModelError, RunError
 from features.models import pull
-from flows.training_process import run_job
+from flows import terminal
+from flows.terminal import Verbosity
+from flows.training_process import AGAIN, run_job
 from training.jobs import Source, TrainingJob, read_json
 
 
@@ -29,6 +33,94 @@ def test_what_a_process_prints_is_passed_on_and_a_traceback_is_kept_in_a_file(tm
         run_job("failing", job)
     assert capfd.readouterr().err == "step 1\n"
     assert "line 3" in (tmp_path / "run" / "error.log").read_text()
+
+
+def test_what_a_process_writes_to_its_standard_output_is_no_result(tmp_path, capfd, monkeypatch):
+    (tmp_path / "talking.py").write_text("import sys\nprint('from a library', sys.argv[3:])\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    job = TrainingJob(source=Source(store=tmp_path), output=tmp_path / "run")
+    for level, words in ((Verbosity.QUIET, ["--quiet"]), (Verbosity.NORMAL, []), (Verbosity.VERBOSE, ["--verbose"])):
+        monkeypatch.setattr(terminal, "_verbosity", level)
+        run_job("talking", job)
+        assert capfd.readouterr() == ("", f"from a library {words}\n")
+
+
+def test_a_process_that_is_killed_says_what_that_means(tmp_path, monkeypatch):
+    (tmp_path / "killed.py").write_text("import os\nos.kill(os.getpid(), 9)\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    job = TrainingJob(source=Source(store=tmp_path), output=tmp_path / "run")
+    with pytest.raises(RunError, match=r"^killed ended with SIGKILL and said nothing, .* runs out of memory; run the"):
+        run_job("killed", job)
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_an_interrupt_is_passed_on_once_and_what_is_left_is_said(tmp_path, name):
+    with interrupted_flow(tmp_path, LISTENING) as flow:
+        assert flow.stdout.readline() == "ready\n"
+        flow.send_signal(signal.Signals[name])
+        output = flow.stdout.read()
+    assert flow.returncode == 128 + signal.Signals[name]
+    assert output.splitlines() == [f"got {name}", "Interrupted; the same command goes on after step 3 of 9."]
+
+
+def test_a_second_interrupt_ends_the_training_at_once(tmp_path):
+    with interrupted_flow(tmp_path, DEAF) as flow:
+        assert flow.stdout.readline() == "ready\n"
+        flow.send_signal(signal.SIGINT)
+        assert flow.stdout.readline() == "heard\n"
+        flow.send_signal(signal.SIGINT)
+        output = flow.stdout.read()
+    assert flow.returncode == 130
+    assert output.splitlines() == [AGAIN]
+
+
+LISTENING = """
+import signal, sys
+def stop(number, frame):
+    sys.stderr.write(f"got {signal.Signals(number).name}\\n")
+    sys.stderr.write("interrupted: Interrupted; the same command goes on after step 3 of 9.\\n")
+    sys.exit(128 + number)
+"""
+DEAF = """
+import signal, sys
+def stop(number, frame):
+    sys.stderr.write("heard\\n")
+"""
+WAITING = """
+signal.signal(signal.SIGINT, stop)
+signal.signal(signal.SIGTERM, stop)
+print("ready", flush=True)
+while True:
+    signal.pause()
+"""
+FLOW = """
+import signal, sys
+from pathlib import Path
+from flows import terminal
+from flows.terminal import Verbosity
+from flows.training_process import AGAIN, run_job
+from training.jobs import Source, TrainingJob
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+try:
+    run_job("stoppable", TrainingJob(source=Source(store=Path("none")), output=Path("run")))
+except KeyboardInterrupt as interrupt:
+    sys.stderr.write(f"{interrupt}\\n")
+    sys.exit(130)
+"""
+
+
+def interrupted_flow(folder, how):
+    """Start a process that runs a job; the module of the job deals with signals in some way."""
+    (folder / "stoppable.py").write_text(how + WAITING)
+    return subprocess.Popen(
+        [sys.executable, "-c", FLOW],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(Path(__file__).parents[2])])},
+    )
 
 
 def test_a_training_ends_with_the_flow(tmp_path, wait_until):
@@ -64,10 +156,23 @@ def test_an_encoder_is_trained_and_evaluated_from_a_pinned_release(built, facetf
     assert read_json(run / "train.json")["source"]["release"] == 1
     assert (run / "encoder" / "model.safetensors").exists()
 
-    code, output = facetflow.run(built, "evaluate", "--split", "train")
+    code, output = facetflow.run(built, "train", "--name", "first", "--json", "--quiet")
     assert code == 0, output
+    assert json.loads(output)["was_done"] is True
+    assert json.loads(output)["encoder"] == str(run / "encoder")
+
+    code, output = facetflow.run(built, "evaluate", "--split", "train", "--json", "--quiet")
+    assert code == 0, output
+    assert json.loads(output)["scores"]["facets"]["split"] == "train"
     assert (run / "metrics.json").exists()
+    assert Path(json.loads(output)["report"]) == run / "report.html"
     assert (run / "report.html").exists()
+
+    built.write(60, sentences=8, per_shard=8, more=training.replace("epochs = 1", "epochs = 2"))
+    code, output = facetflow.run(built, "train", "--name", "first")
+    assert code == 1
+    assert output.startswith("facetflow: The run 'first' in ")
+    assert "a finished encoder with other settings (epochs 1, now 2): choose another --name" in output
 
     code, output = facetflow.run(built, "train", "--release", "7")
     assert (code, output) == (

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import spearmanr
 
-from features.errors import InputError, ModelError, SettingsError
+from features.errors import InputError, ModelError, RunError, SettingsError
 from features.store.schemas import METRIC_NAMES
+from training import progress
+from training.evaluation import run
 from training.evaluation.baselines import assigned_membership, full_similarities, random_memberships
 from training.evaluation.correlation import spearman, spearman_matrix
 from training.evaluation.facets import EmbeddedPairs, score_facets
@@ -296,9 +298,37 @@ def test_without_ratings_and_other_pairs_there_are_still_scores(job, tmp_path):
     assert (tmp_path / "report.html").exists()
 
 
-def test_a_split_without_pairs_is_an_error(job):
-    with pytest.raises(InputError, match="'nothing'"):
-        evaluate(job.model_copy(update={"split": "nothing"}))
+def test_a_split_without_pairs_is_refused_with_those_that_have_some(job):
+    with pytest.raises(InputError) as error:
+        evaluate(job.model_copy(update={"split": "tset", "corpora": ("left",)}))
+    assert str(error.value) == (
+        "No measured positive pair of 'left' is in the split 'tset': evaluate on another one (--split); there are: "
+        "train (18), dev (6), test (6)."
+    )
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_encoded(job, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(run, "load_encoder", lambda *_: pytest.fail("it encodes"))
+    with pytest.raises(RunError, match=r"file/out' cannot be written \(Not a directory\)"):
+        evaluate(job.model_copy(update={"output": tmp_path / "file" / "out"}))
+
+
+def test_ratings_that_are_not_there_are_named_before_anything_is_encoded(job, monkeypatch, tmp_path):
+    monkeypatch.setattr(run, "load_encoder", lambda *_: pytest.fail("it encodes"))
+    missing = {**job.ratings[0], "file": str(tmp_path / "none.tsv")}
+    with pytest.raises(InputError, match=r"none\.tsv' does not exist"):
+        evaluate(job.model_copy(update={"ratings": (missing,)}))
+
+
+def test_encoding_tells_how_far_it_is(job, monkeypatch, caplog):
+    monkeypatch.setattr(progress, "EVERY", 0.0)
+    monkeypatch.setattr(run, "_ENCODED_AT_ONCE", 2)
+    with caplog.at_level("INFO", logger="training"):
+        vectors = run.Embedder(job.encoder, "the encoder")(["the cat", "a dog", "a dog", "no man", "two horse runs"])
+    assert vectors.shape == (5, 48)
+    (message,) = caplog.messages
+    assert re.fullmatch(r"encoding with the encoder: 2 of 4 sentences, \d+/s, \d+ s left", message)
 
 
 def test_a_folder_that_is_no_encoder_is_an_error(job, tiny_encoder):

@@ -1,5 +1,6 @@
 """Measured pairs: selected, exported, read from a store, identified."""
 
+import dataclasses
 import os
 
 import numpy as np
@@ -155,6 +156,14 @@ class TestFromStore:
         assert [measured.texts[int(row)] for row in found.teacher[:, 0]] == list(found.texts)
         assert found.source["release"] == 1
         assert found.source["versions"]["metrics"] >= 0
+
+    def test_a_release_without_metrics_says_how_to_get_them(self, store, monkeypatch):
+        release = store.latest_release()
+        versions = {table: version for table, version in release.versions.items() if table != "metrics"}
+        unmeasured = dataclasses.replace(release, versions=versions)
+        monkeypatch.setattr(type(store), "latest_release", lambda _: unmeasured)
+        with pytest.raises(InputError, match=r"release 1 of '.*' has no metrics: set `enabled = true` in \[metrics\]"):
+            MeasuredPairs.from_store(store.path)
 
     def test_a_release_that_is_not_there_is_an_error(self, store):
         with pytest.raises(StoreError, match="7"):

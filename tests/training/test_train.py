@@ -8,6 +8,7 @@ import sys
 import time
 
 import numpy as np
+import polars as pl
 import pytest
 import torch
 from sentence_transformers import SentenceTransformer
@@ -199,6 +200,15 @@ def test_without_dev_pairs_the_last_model_is_kept(job, caplog):
     report = json.loads((folder / "training.json").read_text())
     assert (report["dev"], report["best_step"], report["history"]) == (None, 27, [])
     assert "last model is kept" in caplog.text
+
+
+def test_a_single_pair_is_learnt_from_with_a_warning(job, caplog):
+    pairs = pl.read_parquet(job.source.pairs)
+    pairs.filter(pl.col("pair_id").is_in(["p0", "p3"])).write_parquet(job.source.pairs)
+    with caplog.at_level("WARNING", logger="training"):
+        folder = train(with_changes(job, "one"))
+    assert json.loads((folder / "training.json").read_text())["steps"] == 3
+    assert "few pairs to learn from: 1 in split 'train'" in caplog.text
 
 
 def test_pairs_of_other_corpora_and_splits_are_left_out(job):

@@ -21,15 +21,19 @@ from training.explain import explain_embeddings, load_encoder
 from training.facets import FacetLayout, cosines
 from training.jobs import EvaluationJob, read_job, read_json, write_json, write_text
 from training.process import run_process
+from training.progress import Counted
+from training.s3bert.checks import of, splits
 from training.s3bert.data import MeasuredPairs
 from training.s3bert.encoder import TRAINING_FILE
 from training.s3bert.model_card import write_card
+from training.writing import require_writable
 
 _log = logging.getLogger("training")  # not __name__, which is __main__ in the process of its own
 
 METRICS_FILE = "metrics.json"
 PAIRS_FILE = "pairs.parquet"
 REPORT_FILE = "report.html"
+_ENCODED_AT_ONCE = 1024  # texts between two looks at the clock: enough to sort by length, seconds on a slow machine
 FITTING_PAIRS = 2000
 """Most pairs that SB-ILP assigns dimensions by."""
 _LIKE = 0.6
@@ -37,20 +41,29 @@ _SHOWN_FACETS = ("negations", "quantifiers", "named_entities", "srl", "frames", 
 
 
 class Embedder:
-    """Encodes each text once, whatever number of pairs and sets it is in."""
+    """Encodes each text once, whatever number of pairs and sets it is in.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        folder: of the model.
+        name: what the progress calls it.
+    """
+
+    def __init__(self, folder: Path, name: str) -> None:
         self.model = load_encoder(folder)
+        self.name = name
         self.positions: dict[str, int] = {}
         self.vectors = np.empty((0, 0), dtype=np.float32)
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the embeddings of texts, (n, d)."""
         new = list(dict.fromkeys(text for text in texts if text not in self.positions))
-        if new:
-            encoded = self.model.encode(new, batch_size=64, convert_to_numpy=True, show_progress_bar=False)
-            self.positions.update({text: len(self.vectors) + row for row, text in enumerate(new)})
+        counted = Counted(f"encoding with {self.name}", len(new), "sentences")
+        for start in range(0, len(new), _ENCODED_AT_ONCE):
+            some = new[start : start + _ENCODED_AT_ONCE]
+            encoded = self.model.encode(some, batch_size=64, convert_to_numpy=True, show_progress_bar=False)
+            self.positions.update({text: len(self.vectors) + row for row, text in enumerate(some)})
             self.vectors = encoded if not len(self.vectors) else np.concatenate([self.vectors, encoded])
+            counted.add(len(some))
         return self.vectors[[self.positions[text] for text in texts]]
 
 
@@ -74,14 +87,15 @@ def evaluate(job: EvaluationJob) -> dict[str, Any]:
     held_out = data.select(splits=(job.split,))
     if not len(held_out):
         raise InputError(
-            f"no measured positive pair is in split {job.split!r} of {job.corpora or 'any corpus'!r}; evaluate on "
-            "another split"
+            f"No measured positive pair {of(job.corpora)}is in the split {job.split!r}: evaluate on another one "
+            f"(--split); there are: {splits(data) or 'none'}."
         )
     sets = _rating_sets(job)
-    encoder = Embedder(job.encoder)
-    start = Embedder(models.locate(training["settings"]["backbone"], job.base))
+    require_writable(job.output)
+    backbone = models.locate(training["settings"]["backbone"], job.base)
+    encoder, start = Embedder(job.encoder, "the encoder"), Embedder(backbone, "its start model")
     evaluated = _embed(held_out, layout, encoder, start)
-    _log.info("%d pairs of %s are encoded", len(held_out), job.split)
+    _log.info("%d pairs of %s are encoded; scoring the facets and their baselines", len(held_out), job.split)
     fitting = _fitting_pairs(data, job)
     rows = score_facets(
         evaluated,
@@ -118,7 +132,7 @@ def evaluate(job: EvaluationJob) -> dict[str, Any]:
         "ratings": ratings,
         "examples": _examples(job, held_out, layout, evaluated, encoder, similarities),
     }
-    job.output.mkdir(parents=True, exist_ok=True)
+    _log.info("writing the report")
     write_json(job.output / "evaluate.json", job.model_dump(mode="json"))
     write_table(table, job.output / PAIRS_FILE)
     write_json(job.output / METRICS_FILE, scores)

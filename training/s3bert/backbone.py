@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from features.errors import ModelError, SettingsError
+from training.progress import Counted
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -160,9 +161,11 @@ class Backbone:
         """Return the embeddings of any number of sentences by the model as it is, without gradient, (n, d)."""
         self.eval()
         found = np.empty((len(sentences), self.dimension), dtype=np.float32)
+        counted = Counted("encoding", len(sentences), "sentences")
         with torch.no_grad():
             for chosen in _by_length(tokens.lengths[sentences]):
                 found[chosen] = self.embed(tokens, sentences[chosen]).cpu().numpy()
+                counted.add(len(chosen))
         return found
 
     def keep_states(self, tokens: Tokens) -> bool:
@@ -182,6 +185,7 @@ class Backbone:
         def capture(_module: nn.Module, _arguments: Any, output: Any) -> None:
             captured.append(output[0] if isinstance(output, tuple) else output)
 
+        counted = Counted("frozen layers", len(tokens.lengths), "sentences")
         hook = self.layers[frozen - 1].register_forward_hook(capture)
         try:
             with torch.no_grad(), self._without_tuned():
@@ -193,6 +197,7 @@ class Backbone:
                     states[torch.from_numpy(positions)[real].to(self.device)] = captured.pop()[real.to(self.device)].to(
                         self.precision
                     )
+                    counted.add(len(sentences))
         finally:
             hook.remove()
         self.states = states

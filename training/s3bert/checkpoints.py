@@ -1,5 +1,6 @@
 """Checkpoints: all that a training needs to go on as if it had never stopped, in one file, replaced atomically."""
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import torch
 
 from features.errors import RunError, SettingsError
+from training.writing import writing
 
 FILE_NAME = "checkpoint.pt"
 
@@ -17,13 +19,22 @@ def save(path: Path, state: dict[str, Any]) -> None:
     Args:
         path: the file.
         state: tensors, numbers, strings, and lists and dicts of them.
+
+    Raises:
+        RunError: when the file cannot be written, as on a full disk; an older checkpoint is still there.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    with temporary.open("wb") as file:
-        torch.save(state, file)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    # One name for all processes: what a killed one left half-written is written over.
+    temporary = path.with_name(f".{path.name}.partial")
+    try:
+        with writing(path):
+            with temporary.open("wb") as file:
+                torch.save(state, file)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink()  # half a file would keep a full disk full
 
 
 def load(path: Path, *, identity: str) -> dict[str, Any] | None:
@@ -49,6 +60,6 @@ def load(path: Path, *, identity: str) -> dict[str, Any] | None:
     if state.get("identity") != identity:
         raise SettingsError(
             f"the checkpoint {str(path)!r} was made with other settings, data or backbone; choose another output "
-            "folder, or delete it to start again"
+            "folder (`facetflow train`: another --name), or delete it to start again"
         )
     return state

@@ -153,6 +153,11 @@ class MeasuredPairs:
         store = Store.open(root)
         pinned = store.latest_release() if release is None else store.release(release)
         versions = pinned.versions
+        if "metrics" not in versions:
+            raise InputError(
+                f"release {pinned.number} of {str(root)!r} has no metrics: set `enabled = true` in [metrics] of the "
+                "project file and build again"
+            )
         # Every byte: an encoder that learned from damaged rows would not show it.
         store.verify_files(versions)
 

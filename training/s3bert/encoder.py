@@ -25,13 +25,15 @@ def save_encoder(model: "SentenceTransformer", layout: FacetLayout, training: Ma
         model: the trained encoder.
         layout: its facets.
         training: how it was made.
-        folder: is replaced if it exists.
+        folder: must not exist, or be empty.
     """
     partial = folder.with_name(f".{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
-    model.save_pretrained(str(partial), create_model_card=False)
-    layout.save(partial)
-    write_json(partial / TRAINING_FILE, training)
-    write_text(partial / "README.md", write_card(training))
-    shutil.rmtree(folder, ignore_errors=True)
-    partial.rename(folder)
+    try:
+        model.save_pretrained(str(partial), create_model_card=False)
+        layout.save(partial)
+        write_json(partial / TRAINING_FILE, training)
+        write_text(partial / "README.md", write_card(training))
+        partial.rename(folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)  # half an encoder would keep a full disk full

@@ -15,12 +15,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from features.errors import RunError
+from features.interruption import Interruption, held_back
 from training.objectives.consistency import ConsistencyObjective
 from training.objectives.decomposition import DecompositionObjective
+from training.progress import EVERY, Counted, duration
 from training.s3bert import checkpoints
 from training.s3bert.backbone import Backbone, Tokens
 from training.s3bert.batches import epoch_batches
 from training.settings import TrainingSettings
+from training.writing import writing
 
 _log = logging.getLogger("training")
 
@@ -125,46 +128,35 @@ class Loop:
         self.best: dict[str, Tensor] = {}
         self.history: list[dict[str, float]] = []
         self.total_steps = settings.epochs * len(self._batches(0))
+        self.kept: int | None = None  # the step of the checkpoint
+
+    @property
+    def left(self) -> str:
+        """What is left of this training when it ends now, as a sentence for the user."""
+        if self.kept is None:
+            return "Interrupted before the first checkpoint; run the same command again."
+        return f"Interrupted; the same command goes on after step {self.kept} of {self.total_steps}."
 
     def run(self, on_step: Callable[[int], None] | None = None) -> Outcome:
         """Train to the end, from the checkpoint if there is one, and leave the best weights in the backbone.
+
+        A request to end (SIGINT, SIGTERM) waits until the step is done and its checkpoint written; a second does not.
 
         Args:
             on_step: called with the number of each finished step, after its checkpoint.
 
         Raises:
-            RunError: when a loss is no number any more.
+            RunError: when a loss is no number any more, or a checkpoint cannot be written.
         """
         state = checkpoints.load(self.folder / checkpoints.FILE_NAME, identity=self.identity)
         if state is None:
             torch.manual_seed(self.settings.seed)
         else:
             self._restore(state)
+            self.kept = self.step
             _log.info("resumed at step %d of %d", self.step, self.total_steps)
-        started, before = time.perf_counter(), self.seconds
-        progress = _Progress(self.folder, self.total_steps, self.step)
-        batches = self._batches(self.epoch)
-        while self.step < self.total_steps:
-            clock = time.perf_counter()
-            losses = self._learn(batches[self.position])
-            self.learning_seconds += time.perf_counter() - clock
-            progress.add(losses, pairs=len(batches[self.position]))
-            self.step += 1
-            self.position += 1
-            if self.step % self.settings.log_every == 0:
-                progress.report(step=self.step, epoch=self.epoch, rate=self._rate(self.step - 1))
-            epoch_ends = self.position == len(batches)
-            if epoch_ends or self.step % self.settings.evaluate_every == 0:
-                self._judge(progress)
-            if epoch_ends:
-                self.epoch, self.position = self.epoch + 1, 0
-                batches = self._batches(self.epoch)
-            if self.step % self.settings.checkpoint_every == 0:
-                self.seconds = before + time.perf_counter() - started
-                checkpoints.save(self.folder / checkpoints.FILE_NAME, self._state())
-            if on_step is not None:
-                on_step(self.step)
-        self.seconds = before + time.perf_counter() - started
+        with held_back() as interruption:
+            self._learn_all(interruption, on_step)
         if self.best:
             self._put_back(self.best)
         seen = self.settings.epochs * len(self.prepared.train)
@@ -176,6 +168,36 @@ class Loop:
             seconds=self.seconds,
             pairs_per_second=seen / max(self.learning_seconds, 1e-9),
         )
+
+    def _learn_all(self, interruption: Interruption, on_step: Callable[[int], None] | None) -> None:
+        """Do the steps that are left, with dev losses and checkpoints on the way."""
+        started, before = time.perf_counter(), self.seconds
+        progress = _Progress(self.folder, self.total_steps, self.step)
+        batches = self._batches(self.epoch)
+        while self.step < self.total_steps:
+            clock = time.perf_counter()
+            losses = self._learn(batches[self.position])
+            self.learning_seconds += time.perf_counter() - clock
+            progress.add(losses, pairs=len(batches[self.position]))
+            self.step += 1
+            self.position += 1
+            if self.step % self.settings.log_every == 0 or progress.is_due:
+                progress.report(step=self.step, epoch=self.epoch, rate=self._rate(self.step - 1))
+            epoch_ends = self.position == len(batches)
+            if epoch_ends or self.step % self.settings.evaluate_every == 0:
+                self._judge(progress)
+            if epoch_ends:
+                self.epoch, self.position = self.epoch + 1, 0
+                batches = self._batches(self.epoch)
+            # The last step as well: what follows (the encoder is written) may fail, and the training is not lost.
+            due = self.step % self.settings.checkpoint_every == 0 or self.step == self.total_steps
+            if due or interruption.pending:
+                self.seconds = before + time.perf_counter() - started
+                checkpoints.save(self.folder / checkpoints.FILE_NAME, self._state())
+                self.kept = self.step
+            interruption.deliver()
+            if on_step is not None:
+                on_step(self.step)
 
     def _batches(self, epoch: int) -> list[NDArray[np.int64]]:
         train = self.prepared.train
@@ -248,9 +270,11 @@ class Loop:
         dev, size = self.prepared.dev, self.settings.batch_size
         order = dev[np.argsort(self.prepared.lengths(dev), kind="stable")]
         sums = np.zeros(2)
+        counted = Counted("dev loss", len(order), "pairs")
         for start in range(0, len(order), size):
             batch = order[start : start + size]
             sums += len(batch) * np.array([loss.item() for loss in self._losses(batch)])
+            counted.add(len(batch))
         decomposition, consistency = (sums / len(order)).tolist()
         total = self.settings.alpha * decomposition + self.settings.consistency * consistency
         return Losses(total, decomposition, consistency)
@@ -330,6 +354,11 @@ class _Progress:
         self.pairs = 0
         self.since = time.perf_counter()
 
+    @property
+    def is_due(self) -> bool:
+        """Whether nothing was reported for so long that a user may think that nothing goes on."""
+        return time.perf_counter() - self.since > EVERY
+
     def add(self, losses: Losses, *, pairs: int) -> None:
         """Count a step."""
         self.sums += (losses.total, losses.decomposition, losses.consistency)
@@ -344,7 +373,7 @@ class _Progress:
         _log.info(
             "step %d of %d, epoch %d: loss %.4f (decomposition %.4f, consistency %.5f), "
             "rate %.1e, %.0f pairs/s, %s left",
-            *(step, self.total_steps, epoch + 1, total, decomposition, consistency, rate, speed, _duration(left)),
+            *(step, self.total_steps, epoch + 1, total, decomposition, consistency, rate, speed, duration(left)),
         )
         self._write(
             step=step,
@@ -367,9 +396,5 @@ class _Progress:
         self._write(step=step, dev_loss=losses.total, dev_decomposition=losses.decomposition, best=best)
 
     def _write(self, **values: float) -> None:
-        with self.path.open("a", encoding="utf-8") as file:
+        with writing(self.path), self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(values) + "\n")
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

@@ -1,7 +1,5 @@
 """Train an encoder in a process of its own: `python -m training.s3bert.train --settings train.json`."""
 
-import hashlib
-import json
 import logging
 import sys
 from collections.abc import Sequence
@@ -13,23 +11,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features import models
-from features.errors import InputError, SettingsError
+from features.locks import only_one
 from training.facets import Facet, FacetLayout, plan_layout
-from training.jobs import ENCODER, TrainingJob, read_job, read_json, write_json
+from training.jobs import ENCODER, TRAINING_JOB, TrainingJob, read_job, write_json
 from training.process import run_process
 from training.s3bert.batches import number_groups
+from training.s3bert.checks import check_pairs, warn_of_little
 from training.s3bert.data import MeasuredPairs
-from training.s3bert.encoder import QUANTILES, TRAINING_FILE, save_encoder
+from training.s3bert.encoder import QUANTILES, save_encoder
+from training.s3bert.plan import TrainingPlan, is_finished
 from training.s3bert.targets import Targets, make_targets
 from training.settings import TrainingSettings
+from training.writing import require_writable, writing
 
 if TYPE_CHECKING:
     from training.objectives.decomposition import DecompositionObjective
     from training.s3bert.backbone import Backbone, Tokens
+    from training.s3bert.loop import Loop, Outcome
 
 _log = logging.getLogger("training")  # not __name__, which is __main__ in the process of its own
 
-_NO_INFLUENCE = {"log_every", "checkpoint_every", "threads", "device"}
+LOCK = "train.lock"
+"""In the folder of a run: held by the process that trains there."""
 
 
 def train(job: TrainingJob) -> Path:
@@ -43,35 +46,44 @@ def train(job: TrainingJob) -> Path:
 
     Raises:
         InputError: when there is no pair to learn from.
-        SettingsError: when the folder holds another training.
+        SettingsError: when the folder holds another training, finished or begun.
         ModelError: when the backbone is missing or unsuitable.
-        RunError: when the loss is no number any more.
+        RunError: when the loss is no number any more, another process trains in the folder, or it cannot be written.
     """
     settings = job.training
-    data = job.source.read().select(splits=settings.splits, corpora=settings.corpora)
-    facets = _facets(settings, data)
-    settings = settings.model_copy(update={"facets": facets})
-    train_pairs, dev_pairs = (_positions(data, split) for split in settings.splits)
-    if not len(train_pairs):
-        raise InputError(
-            f"no measured pair is in split {settings.splits[0]!r} of {settings.corpora or 'any corpus'!r}; "
-            "check the splits and corpora of [training]"
-        )
-    if not len(dev_pairs):
-        _log.warning("no pair is in split %r: the last model is kept", settings.splits[1])
+    data = job.source.read()
+    check_pairs(data, settings)
+    data = data.select(splits=settings.splits, corpora=settings.corpora)
+    settings = settings.model_copy(update={"facets": settings.facets or data.metric_names})
     folder = models.locate(settings.backbone, job.base)
-    backbone_digest = models.digest(folder)
-    identity = _identity(settings, data=data.digest(), backbone=backbone_digest)
-    if (job.output / ENCODER).is_dir() and read_json(job.output / ENCODER / TRAINING_FILE)["identity"] == identity:
-        _log.info("%s is done already", job.output / ENCODER)
-        return job.output / ENCODER
-    job.output.mkdir(parents=True, exist_ok=True)
-    write_json(job.output / "train.json", job.model_dump(mode="json"))
+    plan = TrainingPlan(settings, data_digest=data.digest(), backbone_digest=models.digest(folder), source=data.source)
+    encoder = job.output / ENCODER
+    if is_finished(encoder, plan):
+        return encoder
+    require_writable(job.output)
+    with only_one(job.output / LOCK, f"Another training works in {str(job.output)!r}"):
+        if not is_finished(encoder, plan):  # by the one that held the lock
+            write_json(job.output / TRAINING_JOB, job.model_dump(mode="json"))
+            _train(job, plan, data, folder)
+    return encoder
 
+
+def _train(job: TrainingJob, plan: TrainingPlan, data: MeasuredPairs, folder: Path) -> None:
+    """Train the encoder of a plan and write it.
+
+    Args:
+        job: what to do.
+        plan: the same, with all that follows from the data.
+        data: the pairs to learn from and to choose the best model by.
+        folder: of the backbone.
+    """
     from training.objectives.decomposition import DecompositionObjective
-    from training.s3bert import checkpoints
     from training.s3bert.loop import Loop, Prepared
 
+    settings = plan.settings
+    facets = settings.facets or ()
+    train_pairs, dev_pairs = (_positions(data, split) for split in settings.splits)
+    warn_of_little(data, settings)
     backbone = load_backbone(settings, folder)
     tokens = backbone.tokenize(data.texts, max_tokens=settings.max_tokens)
     layout = plan_layout(
@@ -96,21 +108,41 @@ def train(job: TrainingJob) -> Path:
         train=train_pairs,
         dev=dev_pairs,
     )
-    loop = Loop(backbone, decomposition, prepared, settings, folder=job.output, identity=identity)
+    loop = Loop(backbone, decomposition, prepared, settings, folder=job.output, identity=plan.identity)
     _log.info(
         "%d training pairs, %d dev pairs, %d sentences, %d steps, %s on %s",
         *(len(train_pairs), len(dev_pairs), len(data.texts), loop.total_steps, backbone.precision, backbone.device),
     )
-    outcome = loop.run()
+    try:
+        outcome = loop.run()
+        _complete(job, plan, data, loop, outcome, layout, targets)
+    except KeyboardInterrupt as interrupt:
+        interrupt.args = (loop.left,)
+        raise
+
+
+def _complete(
+    job: TrainingJob,
+    plan: TrainingPlan,
+    data: MeasuredPairs,
+    loop: "Loop",
+    outcome: "Outcome",
+    layout: FacetLayout,
+    targets: Targets,
+) -> None:
+    """Write the encoder of a training that has come to its end; its checkpoint is no longer needed then."""
+    from training.s3bert import checkpoints
+
+    settings, backbone, decomposition, tokens = plan.settings, loop.backbone, loop.decomposition, loop.prepared.tokens
     backbone.eval()
     layout = _finish(layout, decomposition, targets, backbone, tokens, data)
     report: dict[str, Any] = {
-        "identity": identity,
+        "identity": plan.identity,
         "settings": settings.model_dump(mode="json"),
         "source": data.source,
         "corpora": _corpora(data, settings, job.licences),
-        "data_digest": data.digest(),
-        "backbone_digest": backbone_digest,
+        "data_digest": plan.data_digest,
+        "backbone_digest": plan.backbone_digest,
         "backbone_licence": models.MODELS[settings.backbone].licence if settings.backbone in models.MODELS else "",
         "precision": str(backbone.precision).removeprefix("torch."),
         "device": backbone.device.type,
@@ -119,10 +151,10 @@ def train(job: TrainingJob) -> Path:
         **{name: value for name, value in asdict(outcome).items() if name != "best_dev"},
         "dev": None if outcome.best_dev is None else asdict(outcome.best_dev),
     }
-    save_encoder(backbone.model, layout, report, job.output / ENCODER)
+    with writing(job.output / ENCODER):
+        save_encoder(backbone.model, layout, report, job.output / ENCODER)
     (job.output / checkpoints.FILE_NAME).unlink(missing_ok=True)
     _log.info("%s is done: %.0f pairs/s", job.output / ENCODER, outcome.pairs_per_second)
-    return job.output / ENCODER
 
 
 def load_backbone(settings: TrainingSettings, folder: Path) -> "Backbone":
@@ -149,28 +181,8 @@ def load_backbone(settings: TrainingSettings, folder: Path) -> "Backbone":
     )
 
 
-def _facets(settings: TrainingSettings, data: MeasuredPairs) -> tuple[str, ...]:
-    """Return the metrics that get a facet.
-
-    Raises:
-        SettingsError: when the pairs were not measured with one of them.
-    """
-    if unknown := settings.unknown_facets(data.metric_names):
-        raise SettingsError(
-            f"the pairs were not measured with {unknown[0]!r}, which training.facets names; there are "
-            f"{', '.join(data.metric_names)}: correct the name, or build the features again"
-        )
-    return settings.facets or data.metric_names
-
-
 def _positions(data: MeasuredPairs, split: str) -> NDArray[np.int64]:
     return np.flatnonzero((data.pairs["split"] == split).to_numpy()).astype(np.int64)
-
-
-def _identity(settings: TrainingSettings, *, data: str, backbone: str) -> str:
-    """Return a hash of all that decides the result."""
-    decisive = settings.model_dump(mode="json", exclude=_NO_INFLUENCE)
-    return hashlib.sha256(json.dumps([decisive, data, backbone], sort_keys=True).encode()).hexdigest()
 
 
 def _teacher(

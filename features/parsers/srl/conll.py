@@ -7,7 +7,8 @@
     4  a       a      DT   (NP*      -      -         (ARG1*
     5  mouse   mouse  NN   *)))      -      -         *)
 
-index, word, lemma, part of speech, parse, lemma and roleset of the predicate in this row, then the frames.
+index, word, lemma, part of speech, parse, lemma and roleset of the predicate in this row, then the frames. A sentence
+that a parser rejected has comments only: `# sent_id = 2`, `# text = …`, `# reject = sentence_too_long: why`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,6 +19,7 @@ from features.errors import InputError
 from features.files import open_text
 from features.parsers.srl.frames import PREDICATE, Frame, Span
 
+_ID, _REJECT = "# sent_id = ", "# reject = "
 _FIXED = 7
 _ROLESET = 6
 
@@ -33,6 +35,7 @@ class AnnotatedSentence:
         tags: parts of speech, one a word.
         rolesets: `chase.01` where a word is a predicate, else `-`.
         frames: a frame for each column, in their order.
+        reject: why a parser made nothing of the sentence, which then has no words; None for any other.
     """
 
     sentence_id: str
@@ -41,6 +44,7 @@ class AnnotatedSentence:
     tags: tuple[str, ...]
     rolesets: tuple[str, ...]
     frames: tuple[Frame, ...]
+    reject: str | None = None
 
     @property
     def predicates(self) -> tuple[int, ...]:
@@ -60,15 +64,19 @@ def read_annotated(path: Path) -> Iterator[AnnotatedSentence]:
     """
     with open_text(path) as lines:
         rows: list[list[str]] = []
-        name = first = ""
+        name = first = reject = ""
         for number, line in enumerate(lines, start=1):
             text = line.rstrip("\r\n")
             if not text.strip():
                 if rows:
                     yield _sentence(rows, name or first, first)
-                rows, name = [], ""
-            elif text.startswith("# sent_id = ") and not rows:
-                name = text.removeprefix("# sent_id = ").strip()
+                elif reject:
+                    yield AnnotatedSentence(name or f"{path.name}:{number}", (), (), (), (), (), reject)
+                rows, name, reject = [], "", ""
+            elif text.startswith(_ID) and not rows:
+                name = text.removeprefix(_ID).strip()
+            elif text.startswith(_REJECT) and not rows:
+                reject = text.removeprefix(_REJECT).strip()
             elif not (text.startswith("#") and not rows):
                 first = first if rows else f"{path.name}:{number}"
                 rows.append(text.split())
@@ -79,6 +87,8 @@ def read_annotated(path: Path) -> Iterator[AnnotatedSentence]:
                     )
         if rows:
             yield _sentence(rows, name or first, first)
+        elif reject:
+            yield AnnotatedSentence(name or path.name, (), (), (), (), (), reject)
 
 
 def _sentence(rows: Sequence[Sequence[str]], name: str, where: str) -> AnnotatedSentence:

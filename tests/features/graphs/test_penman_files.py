@@ -3,7 +3,7 @@ import gzip
 import pytest
 
 from features.errors import InputError
-from features.graphs.penman_files import read_blocks
+from features.graphs.penman_files import format_block, format_reject, read_blocks
 from features.types import RejectCode
 
 GOOD = """# AMR release, with a header that belongs to no graph
@@ -83,3 +83,41 @@ def test_a_file_that_cannot_be_read_is_an_error_with_its_name(tmp_path):
     (tmp_path / "cut.amr.gz").write_bytes(gzip.compress(GOOD.encode())[:-20])
     with pytest.raises(InputError, match=r"cut\.amr\.gz"):
         list(read_blocks(tmp_path / "cut.amr.gz"))
+
+
+def test_a_reject_has_its_place_and_its_code_and_no_graph(tmp_path):
+    path = tmp_path / "parsed.amr"
+    reject = format_reject("2", "::id 9 (x / y)", "sentence_too_long", "600 words,\nmore than ::snt 512")
+    path.write_text(
+        format_block("1", "A cat.", "(c / cat)") + reject + format_reject("3", "", "empty_sentence", "empty")
+    )
+    first, second, third = read_blocks(path)
+    assert first.error is None
+    assert (second.graph, third.graph) == (None, None)
+    assert second.metadata["id"] == "2"
+    assert second.metadata["snt"] == "::id 9 (x / y)"
+    assert (second.error.code, third.error.code) == (RejectCode.SENTENCE_TOO_LONG, RejectCode.EMPTY_SENTENCE)
+    assert second.error.message == (
+        "parsed.amr, block at line 5: rejected as sentence_too_long: 600 words, more than ::snt 512"
+    )
+
+
+def test_other_readers_pass_over_a_reject(tmp_path):
+    """What penman, smatch and amrlib make of it; `()` would stop smatch, an invented node would be scored."""
+    import penman
+    from amrlib.graph_processing.amr_loading import load_amr_entries
+    from smatch import score_amr_pairs
+
+    path = tmp_path / "parsed.amr"
+    reject = format_reject("2", "The dogs.", "no_graph", "no file has it")
+    path.write_text(format_block("1", "A cat.", "(c / cat)") + reject + format_block("3", "A dog.", "(d / dog)"))
+    assert [graph.metadata["id"] for graph in penman.load(path)] == ["1", "3"]
+    assert [entry.splitlines()[0] for entry in load_amr_entries(str(path))] == ["# ::id 1", "# ::id 2", "# ::id 3"]
+    with path.open() as left, path.open() as right:
+        assert list(score_amr_pairs(left, right)) == [(1.0, 1.0, 1.0)]
+
+
+def test_a_binary_file_is_refused(tmp_path):
+    (tmp_path / "binary.amr").write_bytes(bytes(range(256)))
+    with pytest.raises(InputError, match="holds zero bytes"):
+        list(read_blocks(tmp_path / "binary.amr"))

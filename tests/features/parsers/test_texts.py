@@ -1,104 +1,110 @@
+"""Sentences to parse one-shot: a line in, a line out."""
+
+import gzip
+import re
 from pathlib import Path
 
-import penman
 import polars as pl
 import pytest
 
 from features.errors import InputError
-from features.graphs.penman_files import read_blocks
-from features.graphs.table import encode
 from features.parsers import texts
 from features.sentences import sentence_id
-from features.store.schemas import DEPENDENCIES
-
-GRAPH = '(w / want-01\n   :ARG0 (b / boy :name (n / name :op1 "Jo  B."))\n   :ARG1 b)'
-
-
-@pytest.fixture
-def sentences(tmp_path: Path) -> pl.DataFrame:
-    (tmp_path / "in.txt").write_text("A  boy wants.\n\n  \nYes\nA boy wants.\n", encoding="utf-8")
-    return texts.read_sentences(tmp_path / "in.txt")
+from features.stages import Reject, StageOutput, rejects_frame
+from features.types import RejectCode
 
 
-@pytest.fixture
-def amr(sentences: pl.DataFrame) -> pl.DataFrame:
-    return encode(sentences["sentence_id"].to_list(), [GRAPH, "(y / yes)", GRAPH], "test").rows
+def put(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
 
 
-@pytest.fixture
-def trees() -> pl.DataFrame:
-    row = {"sentence_id": sentence_id("A boy wants."), "parser": "test", "tokens": ["A", "boy", "wants", "."]}
-    row |= {"lemmas": ["a", "boy", "want", "."], "tags": ["DT", "NN", "VBZ", "."], "starts": [0, 2, 6, 11]}
-    return pl.DataFrame(
-        [row | {"heads": [1, 2, 2, 2], "relations": ["det", "nsubj", "ROOT", "punct"]}], schema=DEPENDENCIES
-    )
+def upper(rows: pl.DataFrame) -> StageOutput:
+    """Parse a sentence into capitals; reject those with a question mark."""
+    good = ~pl.col("text").str.contains("?", literal=True)
+    bad = [Reject(identity, RejectCode.PARSER_FAILED, "a question") for identity in rows.filter(~good)["sentence_id"]]
+    made = rows.filter(good).select("sentence_id", pl.col("text").str.to_uppercase().alias("made"))
+    return StageOutput(made, rejects_frame(bad))
 
 
-def test_a_sentence_a_line(sentences: pl.DataFrame) -> None:
+def test_a_sentence_a_line_and_empty_lines_keep_their_place(tmp_path: Path) -> None:
     same = sentence_id("A boy wants.")
-    assert sentences.rows() == [(1, same, "A boy wants."), (4, sentence_id("Yes"), "Yes"), (5, same, "A boy wants.")]
+    rows = texts.read_sentences(put(tmp_path / "in.txt", "A  boy wants.\n\n  \nYes\nA boy wants.\n"))
+    assert rows.rows() == [
+        (1, "1", same, "A boy wants."),
+        (2, "2", sentence_id(""), ""),
+        (3, "3", sentence_id(""), ""),
+        (4, "4", sentence_id("Yes"), "Yes"),
+        (5, "5", same, "A boy wants."),
+    ]
 
 
-@pytest.mark.parametrize("content", ["\n \n", ""])
-def test_a_file_without_a_sentence(tmp_path: Path, content: str) -> None:
-    (tmp_path / "in.txt").write_text(content)
-    with pytest.raises(InputError, match=r"in\.txt"):
-        texts.read_sentences(tmp_path / "in.txt")
+@pytest.mark.parametrize("name", ["in.txt", "in.txt.gz"])
+def test_byte_order_mark_line_ends_and_compression_make_no_difference(tmp_path: Path, name: str) -> None:
+    content = b"\xef\xbb\xbfYes\r\n\r\nNo\r\n"
+    rows = texts.read_sentences(put(tmp_path / name, gzip.compress(content) if name.endswith(".gz") else content))
+    assert rows["text"].to_list() == ["Yes", "", "No"]
 
 
-@pytest.mark.parametrize("suffix", [".amr", ".penman", ".txt"])
-def test_graphs_as_penman_can_be_read_again(
-    suffix: str, amr: pl.DataFrame, sentences: pl.DataFrame, tmp_path: Path
-) -> None:
-    path = tmp_path / f"out{suffix}"
-    texts.write_amr(amr, sentences, path)
-    blocks = list(read_blocks(path))
-    assert [block.metadata["snt"] for block in blocks] == ["A boy wants.", "Yes", "A boy wants."]
-    assert [block.metadata["id"] for block in blocks] == sentences["sentence_id"].to_list()
-    assert [block.text for block in blocks] == [GRAPH, "(y / yes)", GRAPH]
-    assert len(penman.load(path)) == 3
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("in.amr", "# ::id x\n# ::snt Yes\n(y / yes)\n\n# ::snt No\n# ::reject no_graph: none\n\n"),
+        ("in.tsv", "text\tid\nYes\tx\nNo\t\n"),
+        ("in.jsonl", '{"id": "x", "text": "Yes"}\n{"id": null, "text": "No"}\n'),
+    ],
+)
+def test_ids_of_the_input_go_before_numbers(tmp_path: Path, name: str, content: str) -> None:
+    rows = texts.read_sentences(put(tmp_path / name, content))
+    assert rows.select("line", "id", "text").rows() == [(1, "x", "Yes"), (2, "2", "No")]
 
 
-@pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl", ".parquet"])
-def test_graphs_as_a_table(suffix: str, amr: pl.DataFrame, sentences: pl.DataFrame, tmp_path: Path) -> None:
-    from features.files import read_table
-
-    path = tmp_path / f"out{suffix}"
-    texts.write_amr(amr, sentences, path)
-    table = read_table(path, ["sentence_id", "text", "penman", "parser"])
-    assert table["text"].to_list() == sentences["text"].to_list()
-    assert "\n" not in table["penman"][0]
-    assert penman.decode(table["penman"][0]).triples == penman.decode(GRAPH).triples
-
-
-def test_trees_as_conllu(trees: pl.DataFrame, sentences: pl.DataFrame, tmp_path: Path) -> None:
-    texts.write_dependencies(trees, sentences, tmp_path / "out.conllu")
-    lines = (tmp_path / "out.conllu").read_text(encoding="utf-8").splitlines()
-    assert lines[1] == "# text = A boy wants."
-    assert [line.split("\t")[6:8] for line in lines[2:-1]] == [
-        ["2", "det"], ["3", "nsubj"], ["0", "ROOT"], ["3", "punct"],
-    ]  # fmt: skip
-    assert {len(line.split("\t")) for line in lines[2:-1]} == {10}
-    assert lines[-1] == ""
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("in.txt", "\n \n", "has no sentence"),
+        ("in.txt", "", "is empty"),
+        ("in.txt", b"A\n\ncaf\xe9\n", "Line 3 of '.*in.txt' is no UTF-8"),
+        ("in.txt", b"A\n" * 3000 + b"a\x00b\n", "Line 3001 of '.*in.txt' holds zero bytes"),
+        ("in.txt", b"\xff\xfeA\x00\n\x00", "save it as UTF-8"),
+        ("in.amr", "# ::id 1\n(y / yes)\n", "in.amr, block at line 1 has no sentence"),
+        ("in.tsv", "sentence\nYes\n", "has no column 'text'.*give a .txt file"),
+    ],
+)
+def test_what_is_no_text_is_one_sentence(tmp_path: Path, name: str, content: str | bytes, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        texts.read_sentences(put(tmp_path / name, content))
 
 
-def test_trees_as_a_table_of_tokens(trees: pl.DataFrame, sentences: pl.DataFrame, tmp_path: Path) -> None:
-    from features.files import read_table
+def test_every_line_has_its_row_or_its_reject(tmp_path: Path) -> None:
+    lines = texts.read_sentences(put(tmp_path / "in.txt", "Yes\n\nWhy?\nYes\nNo\nWhy?\n"))
+    told: list[tuple[int, int]] = []
+    parsed = texts.parse_lines(lines, upper, at_once=2, on_rows=lambda *counts: told.append(counts))
+    assert parsed.select("id", "made", "code").rows() == [
+        ("1", "YES", None),
+        ("2", None, "empty_sentence"),
+        ("3", None, "parser_failed"),
+        ("4", "YES", None),
+        ("5", "NO", None),
+        ("6", None, "parser_failed"),
+    ]
+    assert parsed["message"].to_list()[1:3] == ["the line is empty", "a question"]
+    assert told == [(0, 3), (2, 3), (3, 3)]  # each text once
 
-    texts.write_dependencies(trees, sentences, tmp_path / "out.tsv")
-    table = read_table(tmp_path / "out.tsv")
-    assert table.columns == ["sentence_id", "position", "token", "lemma", "tag", "start", "head", "relation"]
-    assert table["token"].to_list() == ["A", "boy", "wants", "."]
-    assert table["head"].to_list() == [1, 2, 2, 2]
+
+def test_a_sentence_is_parsed_once(tmp_path: Path) -> None:
+    given: list[str] = []
+
+    def stage(rows: pl.DataFrame) -> StageOutput:
+        given.extend(rows["text"])
+        return upper(rows)
+
+    texts.parse_lines(texts.read_sentences(put(tmp_path / "in.txt", "Yes\nyes\n Yes \n")), stage)
+    assert given == ["Yes", "yes"]
 
 
-def test_an_unknown_suffix_is_refused_before_the_work() -> None:
-    with pytest.raises(InputError, match="suffix"):
-        texts.check_amr_output(Path("out.xyz"))
-    with pytest.raises(InputError, match="suffix"):
-        texts.check_dependency_output(Path("out.amr"))
-
-
-def test_a_folder_that_is_missing(amr: pl.DataFrame, sentences: pl.DataFrame, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be written"):
-        texts.write_amr(amr, sentences, tmp_path / "missing" / "out.amr")
+def test_no_line_is_lost_whatever_it_holds(tmp_path: Path) -> None:
+    odd = ["\x0b", "\u2028\u2029", "\x85x", "a\x1cb", "\ufeffx", "::id 7", "# ::snt no", "\\n", '"']
+    lines = texts.read_sentences(put(tmp_path / "in.txt", "\n".join([*odd, "end"])))
+    assert lines["line"].to_list() == list(range(1, len(odd) + 2))
+    assert not any(re.search(r"[\n\r\u2028\x85]", text) for text in lines["text"])

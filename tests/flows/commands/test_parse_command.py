@@ -1,3 +1,5 @@
+import io
+import json
 from pathlib import Path
 
 import pytest
@@ -29,8 +31,8 @@ def test_graphs_that_the_user_has(
 ) -> None:
     output = tmp_path / "out.amr"
     assert run(["parse", "amr", str(sentences), "--graphs", str(graphs), "-o", str(output)]) == 0
-    assert [block.metadata["snt"] for block in read_blocks(output)] == ["It rains.", "A boy sleeps."]
-    assert "2 of 2 sentences" in capsys.readouterr().err
+    assert [block.metadata["snt"] for block in read_blocks(output)] == ["It rains.", "", "A boy sleeps."]
+    assert "2 of 2 sentences, 1 empty (each keeps its place)" in capsys.readouterr().err
 
 
 def test_what_cannot_be_parsed_is_named_by_its_line(
@@ -40,7 +42,53 @@ def test_what_cannot_be_parsed_is_named_by_its_line(
     output = tmp_path / "out.tsv"
     assert run(["parse", "amr", str(sentences), "--graphs", str(graphs), "-o", str(output)]) == 2
     assert "line 3: no_graph: " in capsys.readouterr().err
-    assert len(output.read_text().splitlines()) == 2
+    assert [line.split("\t")[0] for line in output.read_text().splitlines()] == ["id", "1", "2", "3"]
+
+
+def test_many_rejects_are_counted(graphs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "in.txt").write_text("".join(f"Unseen {number}.\n" for number in range(50)))
+    command = ["parse", "amr", str(tmp_path / "in.txt"), "--graphs", str(graphs), "-o", str(tmp_path / "out.amr")]
+    assert run(command) == 2
+    said = capsys.readouterr().err
+    assert said.count("no_graph") == 20
+    assert "… and 30 more; --verbose names them all." in said
+    assert run([*command, "--verbose"]) == 2
+    assert capsys.readouterr().err.count("no_graph") == 50
+
+
+def test_from_standard_input_to_standard_output(
+    graphs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"It rains.\nUnseen [b].\n")))
+    assert run(["parse", "amr", "-", "--graphs", str(graphs), "-o", "-"]) == 2
+    found = capsys.readouterr()
+    assert found.out.startswith("# ::id 1\n# ::snt It rains.\n(r / rain-01)\n\n# ::id 2\n")
+    assert found.err.splitlines() == ["line 2: no_graph: no graph file has a graph with ::snt 'Unseen [b].'"]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"It rains.\n")))
+    assert run(["parse", "amr", "-", "--graphs", str(graphs), "-o", "-", "--format", "jsonl"]) == 0
+    assert json.loads(capsys.readouterr().out)["penman"] == "(r / rain-01)"
+
+
+def test_an_interrupt_says_that_nothing_was_written(
+    sentences: Path, graphs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("features.parsers.stages.parse_amr", interrupt)
+    output = tmp_path / "out.amr"
+    assert run(["parse", "amr", str(sentences), "--graphs", str(graphs), "-o", str(output)]) == 130
+    assert capsys.readouterr().err.strip() == "facetflow: Interrupted; nothing was written."
+    assert not output.exists()
+
+
+def test_an_output_that_cannot_be_written_is_told_before_the_work(
+    sentences: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FACETFLOW_MODELS", str(tmp_path))  # the work would fail
+    for kind in ("amr", "dependencies", "srl"):
+        assert run(["parse", kind, str(sentences), "-o", "/sys/out.tsv"]) == 1
+        assert capsys.readouterr().err.startswith("facetflow: '/sys/out.tsv' cannot be written: ")
 
 
 def test_a_parser_that_is_not_here(
@@ -68,9 +116,11 @@ def test_the_parser_that_comes_along_is_the_default(sentences: Path, tmp_path: P
 
 
 def test_an_output_of_no_known_format(sentences: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for kind in ("amr", "dependencies"):
+    for kind, first, other in (("amr", "amr", "conll"), ("dependencies", "conllu", "amr"), ("srl", "conll", "amr")):
         assert run(["parse", kind, str(sentences), "-o", str(tmp_path / "out.xyz")]) == 1
-        assert "suffix" in capsys.readouterr().err
+        said = capsys.readouterr().err
+        assert f".{first}" in said
+        assert f".{other}" not in said
 
 
 @pytest.mark.slow

@@ -1,3 +1,5 @@
+import io
+import json
 from pathlib import Path
 
 import polars as pl
@@ -48,6 +50,56 @@ def test_a_wrong_graph_is_named_and_the_exit_code_says_so(files, capsys):
     Path(files[1]).write_text(BOY + "(s / sleep-01\n\n")
     assert run(["score", *files]) == 2
     assert "parsed.amr, graph at line 3" in capsys.readouterr().err
+
+
+def test_scores_as_json(files, capsys):
+    Path(files[1]).write_text(BOY + "(s / sleep-01\n\n")
+    assert run(["score", *files, "--metrics", "smatch", "--resamples", "0", "--json"]) == 2
+    found = capsys.readouterr()
+    result = json.loads(found.out)
+    (score,) = result["scores"]
+    assert (score["metric"], score["pairs"]) == ("smatch", 2)
+    assert score["recall"] == {"value": 0.5, "low": None, "high": None}
+    assert result["wrong"] == found.err.splitlines()
+
+
+def test_the_table_fits_a_terminal_of_80_columns(files, capsys):
+    assert run(["score", *files, "--resamples", "10"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert max(len(line) for line in said if "|" not in line) <= 80  # a signature is one word
+    assert "…" not in "".join(said)
+
+
+def test_standard_output_holds_one_thing(files, capsys):
+    assert run(["score", *files, "--metrics", "smatch", "--resamples", "0", "-o", "-"]) == 0
+    table = pl.read_csv(capsys.readouterr().out.encode(), separator="\t")
+    assert table["f1"].to_list() == [pytest.approx(0.875)]
+    assert run(["score", *files, "-o", "-", "--json"]) == 1
+    assert "--json or -o -, not both" in capsys.readouterr().err
+    assert run(["score", "-", "-"]) == 1
+    assert "only one of the two files can be '-'" in capsys.readouterr().err
+
+
+def test_gold_graphs_from_standard_input(files, capsys, monkeypatch):
+    command = ["score", "--metrics", "smatch", "--json"]
+    assert run([*command, *files]) == 0
+    expected = capsys.readouterr().out
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(Path(files[0]).read_bytes())))
+    assert run([*command, "-", files[1]]) == 0
+    assert capsys.readouterr().out == expected
+
+
+def test_other_ids_are_told_how_to_be_paired(files, capsys):
+    Path(files[0]).write_text(f"# ::id 1\n{BOY}# ::id 2\n{GIRL}")
+    Path(files[1]).write_text(f"# ::id 1\n{BOY}# ::id 3\n{GIRL}")
+    assert run(["score", *files]) == 1
+    assert "has no graph with the id '2' of" in (said := capsys.readouterr().err)
+    assert "pair them with --by-position" in said
+    assert run(["score", *files, "--by-position", "--metrics", "smatch"]) == 0
+    # Not by position without a word where only some have ids.
+    Path(files[1]).write_text(f"# ::id 7\n{BOY}{GIRL}")
+    assert run(["score", *files]) == 1
+    assert "pair 1 would be id '1' (gold.amr, block at line 1) with id '7'" in capsys.readouterr().err
 
 
 def test_errors_are_one_sentence(files, tmp_path, capsys):

@@ -45,7 +45,11 @@ def test_a_row_for_each_sentence(sentences: Path, tmp_path: Path, capsys: pytest
     output = tmp_path / "out.jsonl"
     assert parse(sentences, output) == 0
     assert "3 of 3 sentences" in capsys.readouterr().err
-    rows = [json.loads(line) for line in output.read_text().splitlines()]
+    lines = [json.loads(line) for line in output.read_text().splitlines()]
+    assert [(line["id"], line["code"]) for line in lines] == [
+        *(("1", None), ("2", "empty_sentence"), ("3", None), ("4", None)),
+    ]  # fmt: skip
+    rows = [line for line in lines if line["code"] is None]
     assert [row["words"] for row in rows] == [
         ["The", "cat", "chased", "a", "mouse", "."],
         ["Yes"],
@@ -63,8 +67,14 @@ def test_columns_hold_the_same_frames(sentences: Path, tmp_path: Path) -> None:
     assert parse(sentences, tmp_path / "out.conll") == 0
     assert parse(sentences, tmp_path / "out.parquet") == 0
     rows = pl.read_parquet(tmp_path / "out.parquet").rows(named=True)
+    assert [sentence.reject for sentence in read_annotated(tmp_path / "out.conll")] == [
+        *(None, "empty_sentence: the line is empty", None, None),
+    ]  # fmt: skip
     for sentence, row in zip(read_annotated(tmp_path / "out.conll"), rows, strict=True):
-        assert sentence.sentence_id == row["sentence_id"]
+        assert sentence.sentence_id == row["id"]
+        if sentence.reject is not None:
+            assert row["words"] is None
+            continue
         assert list(sentence.words) == row["words"]
         spans = [(number, *span) for number, frame in enumerate(sentence.frames) for span in frame.spans]
         names = ("span_frames", "span_labels", "span_starts", "span_ends")
@@ -74,8 +84,11 @@ def test_columns_hold_the_same_frames(sentences: Path, tmp_path: Path) -> None:
 def test_a_row_for_each_span(sentences: Path, tmp_path: Path) -> None:
     assert parse(sentences, tmp_path / "out.tsv") == 0
     spans = pl.read_csv(tmp_path / "out.tsv", separator="\t")
-    assert spans.columns == ["sentence_id", "predicate", "predicate_word", "label", "start", "end", "words"]
-    assert set(spans["predicate_word"]) <= {"chased", "has", "seen"}
+    assert spans.columns == [
+        *("id", "predicate", "predicate_word", "label", "start", "end", "words", "code", "message"),
+    ]  # fmt: skip
+    assert set(spans["id"]) == {1, 2, 3, 4}
+    assert set(spans["predicate_word"].drop_nulls()) <= {"chased", "has", "seen"}
     words = ["The", "cat", "chased", "a", "mouse", "."]
     for start, end, text in spans.filter(predicate_word="chased").select("start", "end", "words").iter_rows():
         assert text == " ".join(words[start:end])
@@ -95,6 +108,25 @@ def test_the_score(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = next(line for line in lines if line[:2] == ["arguments,", "predicates"])
     assert told[5] == "2"  # gold arguments: ARG0 and ARG1; V does not count
     assert any(line[:2] == ["ARG0", "1"] for line in lines)
+
+
+def test_the_score_as_json_with_a_reject_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gold = tmp_path / "[gold].conll"
+    gold.write_text(f"{GOLD}\n# sent_id = 2\n# reject = empty_sentence: the line is empty\n\n")
+    command = ["score", "srl", str(gold), "--model", TAGGER, "--predicates", "spacy"]
+    assert run([*command, "--json"]) == 2
+    found = capsys.readouterr()
+    scores = json.loads(found.out)
+    assert scores["gold_predicates"]["arguments"]["gold"] == 2
+    assert scores["own_predicates"]["predicates"] == {
+        **dict.fromkeys(("gold", "predicted", "correct"), 2),
+        **dict.fromkeys(("precision", "recall", "f1"), 1.0),
+    }
+    assert found.err == "sentence '2' is left out: empty_sentence: the line is empty\n"
+    assert run(command) == 2
+    table = capsys.readouterr().out
+    assert "[gold].conll" in table
+    assert max(map(len, table.splitlines())) <= 80
 
 
 def test_a_file_without_frames(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ the state of the random numbers. So a training that was stopped goes on as if it
 import logging
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -102,8 +102,11 @@ class Loop:
         """End the training after the step that is under way; it goes on from there when it is run again."""
         self._stopping = True
 
-    def run(self) -> bool:
+    def run(self, interrupted: Callable[[], bool] = lambda: False) -> bool:
         """Train, from the checkpoint if there is one.
+
+        Args:
+            interrupted: whether to stop, asked after every step, as `stop` does.
 
         Returns:
             Whether the training came to its end: the network then holds the average of its weights. False when it was
@@ -126,6 +129,7 @@ class Loop:
                 if self.step % self._settings.log_every == 0:
                     rate = (self.step - first_step) / (time.monotonic() - begun)
                     _log.info("step %d of %d, %.2f a second, %s", self.step, self.steps, rate, _named(running))
+                self._stopping = self._stopping or interrupted()
                 if self._stopping or self.step % self._settings.checkpoint_every == 0:
                     self.save()
                 if self._stopping:

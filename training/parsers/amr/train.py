@@ -5,13 +5,12 @@ Stopped by a signal, it writes a checkpoint first; started again with the same s
 
 import hashlib
 import logging
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 
 from features import models
+from features.interruption import held_back
 from features.parsers.embedded.base_encoder import fill_layers, fill_tables, read_shape
 from features.parsers.embedded.inputs import WordPieces
 from training.parsers.amr.finishing import finish
@@ -31,7 +30,7 @@ def train(settings: ParserTraining) -> Path | None:
     """Train a parser, from the checkpoint in the output folder if there is one.
 
     Returns:
-        Folder of the model; None when a signal stopped the training.
+        Folder of the model; None when `Loop.stop` stopped the training.
 
     Raises:
         InputError: when files cannot be read or hold nothing to learn from.
@@ -71,15 +70,9 @@ def train(settings: ParserTraining) -> Path | None:
     )
     _log.info("%d examples, %d of dev, %d steps", len(prepared.train), len(prepared.dev), loop.steps)
 
-    def stop(_signal: int, _frame: FrameType | None) -> None:
-        loop.stop()
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        finished = loop.run()
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    # A first signal waits for the checkpoint, and is delivered at the end of this block; a second does not wait.
+    with held_back() as interruption:
+        finished = loop.run(lambda: interruption.pending)
     return finish(settings, prepared, description, network) if finished else None
 
 

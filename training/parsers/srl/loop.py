@@ -20,6 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from features.errors import RunError, SettingsError
+from features.interruption import Interruption, held_back
 from features.parsers.devices import computes_in_bfloat16
 from features.parsers.srl.network import SrlBert
 from training.parsers.srl.examples import IGNORED, Example, batches, stack
@@ -100,12 +101,18 @@ class Loop:
     def run(self) -> float:
         """Train to the end, from the checkpoint if there is one.
 
+        A request to end (SIGINT, SIGTERM) waits until the step is done and its checkpoint written; a second does not.
+
         Returns:
             Seconds that all steps took, those before an interruption included.
 
         Raises:
-            RunError: the loss is no number any more.
+            RunError: the loss is no number any more, or a checkpoint cannot be written.
         """
+        with held_back() as interruption:
+            return self._learn(interruption)
+
+    def _learn(self, interruption: Interruption) -> float:
         done = self._restore()
         step = 0
         for epoch in range(self._settings.epochs):
@@ -125,8 +132,11 @@ class Loop:
                     self._seconds, started = self._seconds + now - started, now
                     self._log(step, epoch, losses)
                     losses = []
-                if step % self._settings.checkpoint_every == 0:
+                if interruption.pending or step % self._settings.checkpoint_every == 0:
                     self._save(step)
+                if interruption.pending:
+                    _LOG.info("stopped after step %d of %d", step, self._steps)
+                interruption.deliver()
             scores = self._evaluate(self._network)
             self._network.train()
             self._append({"step": step, "epoch": epoch + 1, **scores})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from features import models
-from features.errors import FacetflowError, InputError
+from features.errors import InputError
 from features.parsers.devices import computes_in_bfloat16
 from features.parsers.srl.archive import OWN_SECTION, VOCABULARY, base_weights, write_archive
 from features.parsers.srl.conll import AnnotatedSentence, read_annotated
@@ -23,7 +23,7 @@ from training.jobs import write_json
 from training.parsers.srl.examples import label_names, marked, unmarked
 from training.parsers.srl.model_card import write_card
 from training.parsers.srl.settings import SrlTrainingSettings
-from training.process import begin
+from training.process import ERROR, begin, reported
 
 if TYPE_CHECKING:
     from features.parsers.srl.network import SrlBert
@@ -165,7 +165,7 @@ def _configuration(network: "SrlBert", settings: SrlTrainingSettings) -> dict[st
 
 
 def _read(path: Path) -> list[AnnotatedSentence]:
-    sentences = list(read_annotated(path))
+    sentences = [sentence for sentence in read_annotated(path) if sentence.reject is None]
     if not any(sentence.frames for sentence in sentences):
         raise InputError(f"The file {str(path)!r} has no frame to learn from.")
     return sentences
@@ -200,15 +200,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     files = {name: options.pop(name) for name in ("train", "dev", "output", "licence")}
     try:
         settings = SrlTrainingSettings(**{name: value for name, value in options.items() if value is not None})
-        train(settings, files["train"], files["dev"], files["output"], files["licence"])
     except ValidationError as error:
         first = error.errors()[0]
-        sys.stderr.write(f"error: --{first['loc'][0]} is wrong: {first['msg']}\n")
+        sys.stderr.write(f"{ERROR}--{first['loc'][0]} is wrong: {first['msg']}\n")
         return 1
-    except FacetflowError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
-    return 0
+    return reported(lambda: train(settings, files["train"], files["dev"], files["output"], files["licence"]))
 
 
 if __name__ == "__main__":

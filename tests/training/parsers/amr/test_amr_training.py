@@ -1,4 +1,6 @@
 import json
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -22,6 +24,7 @@ from training.parsers.amr.loop import Loop
 from training.parsers.amr.scoring import score_parser
 from training.parsers.amr.settings import GraphSource, ParserTraining
 from training.parsers.amr.train import identity_of, main, train
+from training.s3bert import checkpoints
 
 pytestmark = pytest.mark.slow  # the network is trained once, in about half a minute
 
@@ -129,6 +132,22 @@ def test_a_stopped_training_ends_with_the_same_weights(
     assert train(ParserTraining.read(paths[1])) is not None
     first, second = (folder / "run" / "model" / "model.safetensors" for folder in (whole, parts))
     assert first.read_bytes() == second.read_bytes()
+
+
+def test_a_signal_waits_for_the_checkpoint_of_its_step(
+    tmp_path: Path, make_settings: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learn = Loop._learn
+
+    def learn_and_be_ended(self: Loop, batch: list[int]) -> torch.Tensor:
+        if self.step == 10:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return learn(self, batch)
+
+    monkeypatch.setattr(Loop, "_learn", learn_and_be_ended)
+    monkeypatch.setattr(torch, "set_flush_denormal", lambda _: None)  # of the process of all tests
+    assert main(["--settings", str(make_settings(tmp_path, epochs=3))]) == 128 + signal.SIGTERM
+    assert torch.load(tmp_path / "run" / checkpoints.FILE_NAME, weights_only=True)["step"] == 11
 
 
 def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path, make_settings: Callable[..., Path]) -> None:

@@ -1,6 +1,8 @@
 """The training of a tagger on a toy language: it learns, resumes, and says what it made."""
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,7 @@ from features.parsers.srl.wordpieces import Wordpieces
 from training.parsers.srl import train as srl_train
 from training.parsers.srl.examples import IGNORED, batches, label_names, marked, stack, unmarked
 from training.parsers.srl.settings import SrlTrainingSettings
+from training.process import reported
 
 ROW = "{0}\t{1}\t{1}\tX\t*\t{2}\t{2}\t{3}"
 NOUNS, VERBS = ("cat", "dog", "boy", "girl"), ("sees", "hears", "likes")
@@ -113,6 +116,26 @@ def test_it_goes_on_after_an_interruption(settings, corpus, tmp_path, monkeypatc
         with pytest.raises(StoppedError):
             srl_train.train(settings, corpus, corpus, tmp_path / "broken", "")
     assert weights(srl_train.train(settings, corpus, corpus, tmp_path / "broken", "")) == weights(whole)
+
+
+def test_a_signal_waits_for_the_checkpoint_of_its_step(settings, corpus, tmp_path, monkeypatch):
+    import torch
+
+    from training.parsers.srl.loop import Loop
+
+    steps = []
+    step = Loop._step
+
+    def ended(self, batch):
+        steps.append(batch)
+        if len(steps) == 7:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return step(self, batch)
+
+    monkeypatch.setattr(Loop, "_step", ended)
+    run = tmp_path / "run"
+    assert reported(lambda: srl_train.train(settings, corpus, corpus, run, "")) == 128 + signal.SIGTERM
+    assert torch.load(run / "checkpoint.pt", weights_only=True)["step"] == 7
 
 
 def test_its_length_may_change_until_the_rate_falls(settings, corpus, tmp_path, monkeypatch):

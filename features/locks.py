@@ -1,0 +1,42 @@
+"""One process at a time: a lock on a file, which goes with the process that holds it, however that ends."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from features.errors import RunError
+from features.store.folder import explain
+
+
+@contextmanager
+def only_one(path: Path, refusal: str, holder: str | None = None) -> Iterator[None]:
+    """Hold a lock.
+
+    Args:
+        path: the lock file; it is made where there is none, and stays when the lock is given back.
+        refusal: what another process is doing that holds the lock, such as "Another build works on the store 'x'".
+        holder: what the file says of this process; its number by default.
+
+    Raises:
+        RunError: another process holds it, or the file system refuses.
+    """
+    try:
+        lock = path.open("a+")
+    except OSError as error:
+        raise RunError(f"The lock {str(path)!r} cannot be made: {explain(error)}.") from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            lock.seek(0)
+            other = lock.read().strip() or "unknown"
+            raise RunError(f"{refusal} (process {other}): wait for it, or end it.") from error
+        try:
+            lock.truncate(0)
+            lock.write(holder or str(os.getpid()))
+            lock.flush()
+        except OSError as error:
+            raise RunError(f"The lock {str(path)!r} cannot be written: {explain(error)}.") from error
+        yield

@@ -1,0 +1,196 @@
+"""Files that are written whole or not at all, and the formats that their suffixes name.
+
+-o graphs.amr      written beside itself, flushed, renamed: a reader sees the old file or the whole new one
+-o graphs.amr.gz   likewise, compressed
+-o -               standard output, once all is made
+-o /dev/stdout     what is no regular file (a device, a pipe) is written to as it is, and never replaced
+"""
+
+import errno
+import gzip
+import os
+import re
+import secrets
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+from features.errors import InputError
+
+STANDARD = Path("-")
+"""Standard input where a file is read, standard output where one is written."""
+
+Formats = Mapping[str, tuple[str, ...]]
+"""Name of a format → the suffixes that ask for it."""
+
+TABLES: Formats = {"tsv": (".tsv", ".txt"), "csv": (".csv",), "jsonl": (".jsonl", ".ndjson"), "parquet": (".parquet",)}
+"""What a table is written as; see `features.files`."""
+
+BINARY = frozenset({"parquet"})
+"""Formats that are compressed already."""
+
+_OS_ERROR = re.compile(r" \(os error \d+\)$")
+_IN_MEMORY = 1 << 26  # bytes of standard output that wait in memory, not in a temporary file
+
+
+def shown(path: Path, standard: str = "standard output") -> str:
+    """Return how a message names a file: its path in quotes, or the words for `-`."""
+    return standard if path == STANDARD else repr(str(path))
+
+
+def format_of(path: Path, formats: Formats, chosen: str | None = None, *, by_name: bool = True) -> str:
+    """Return the format to write.
+
+    Args:
+        path: the output; `.gz` after another suffix compresses.
+        formats: what can be written; the first is the default of standard output.
+        chosen: the format asked for by name, which goes before the suffix.
+        by_name: whether there is an option `--format` to ask with.
+
+    Raises:
+        InputError: the suffix is that of no such format, or would compress what is compressed already.
+    """
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    zipped = suffixes[-1:] == [".gz"]
+    suffix = "".join(suffixes[:-1][-1:] if zipped else suffixes[-1:])
+    found = chosen or next((name for name, known in formats.items() if suffix in known), None)
+    if found is None and path == STANDARD:
+        found = next(iter(formats))
+    if found is not None and not (zipped and found in BINARY):
+        return found
+    what = "has no suffix of a format that can be written here" if found is None else f"would compress {found} twice"
+    known = ", ".join(suffix for suffixes in formats.values() for suffix in suffixes)
+    named = f", or choose with --format ({', '.join(formats)})" if by_name else ""
+    raise InputError(f"{shown(path)} {what}: use one of {known}{named}; text formats also with .gz.")
+
+
+def check_output(path: Path) -> None:
+    """Refuse an output that cannot be written, before the work and not after it.
+
+    Raises:
+        InputError: it is a folder, its folder is a file, or nothing may be written there.
+    """
+    if path == STANDARD:
+        return
+    try:
+        if path.is_dir():
+            raise _refused(path, "it is a folder")
+        target = path.resolve()
+        if target.exists() and not target.is_file():
+            return
+        folder = next(above for above in target.parents if above.exists())
+        if not folder.is_dir():
+            raise _refused(path, f"{str(folder)!r} is no folder")
+        if folder == target.parent:
+            _beside(target).touch(exist_ok=False)
+            _beside(target).unlink()
+        elif not os.access(folder, os.W_OK):
+            raise _refused(path, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise _refused(path, _reason(error)) from error
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[IO[bytes]]:
+    """Give a binary file to write to; what is written becomes `path` when the block ends without an exception.
+
+    Folders above it are made.
+
+    Args:
+        path: compressed when it ends in `.gz`; `-` is standard output.
+
+    Raises:
+        InputError: it cannot be written.
+        BrokenPipeError: the reader of standard output has gone.
+    """
+    try:
+        if path == STANDARD:
+            with _standard_output() as file:
+                yield file
+        else:
+            with _replacing(path) as file, _compressed(file, path) as target:
+                yield target
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _refused(path, _reason(error)) from error
+
+
+def write_text(path: Path, parts: Iterable[str]) -> None:
+    """Write a UTF-8 text, whole or not at all.
+
+    Args:
+        path: as for `whole_file`.
+        parts: of the text, one after the other.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    with whole_file(path) as file:
+        file.writelines(part.encode() for part in parts)
+
+
+@contextmanager
+def _standard_output() -> Iterator[IO[bytes]]:
+    with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as file:
+        yield file
+        file.seek(0)
+        sys.stdout.flush()
+        try:
+            shutil.copyfileobj(file, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            raise
+        except OSError:
+            # What could not be written is not tried again when the process ends.
+            with suppress(OSError), Path(os.devnull).open("wb") as nowhere:
+                os.dup2(nowhere.fileno(), sys.stdout.fileno())
+            raise
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[IO[bytes]]:
+    path = path.resolve()  # the file that a link points to, not the link
+    if path.exists() and not path.is_file() and not path.is_dir():
+        with path.open("wb") as file:
+            yield file
+        return
+    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        with suppress(OSError):  # where the folder itself is wrong, that has been said
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _compressed(file: IO[bytes], path: Path) -> Iterator[Any]:
+    if path.suffix.lower() != ".gz":
+        yield file
+        return
+    # No name and no time inside: equal content is equal bytes.
+    with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as zipped:
+        yield zipped
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f".{path.name[:100]}.{os.getpid()}.tmp")
+
+
+def _reason(error: OSError) -> str:
+    """Return what the system said; polars passes it on without its number."""
+    return error.strerror or _OS_ERROR.sub("", str(error))
+
+
+def _refused(path: Path, why: str) -> InputError:
+    hint = "check its folder and the space on the disk" if path != STANDARD else "check where it leads"
+    return InputError(f"{shown(path)} cannot be written: {why}; {hint}.")

@@ -1,0 +1,156 @@
+"""Two files of AMR graphs, paired line by line: the first block of one with the first of the other, and so on.
+
+    a.amr  # ::id 1 (b / bark-01 …)    # ::id 2 # ::reject …    # ::id 3 (r / rain-01)
+    b.amr  # ::id 1 (b / bark-01 …)    # ::id 2 (d / dog)       # ::id 3 (p / pour-01)
+                    pair 1              pair 2, without graphs           pair 3
+
+A block without a graph keeps its place, and so do all that follow it. Files that do not match are refused: a pair that
+was made of the wrong halves would have scores like any other.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+from features.errors import InputError
+from features.files import source_name
+from features.graphs.graph import AmrGraph
+from features.graphs.penman_files import PenmanBlock, RawBlock, read_raw_blocks
+from features.graphs.table import too_large
+
+BY_POSITION = "if they belong together all the same, pair them with --by-position"
+
+
+@dataclass(frozen=True, slots=True)
+class BlockPair:
+    """Two blocks that belong together.
+
+    Args:
+        number: from 1.
+        first: of the first file.
+        second: of the second.
+    """
+
+    number: int
+    first: PenmanBlock
+    second: PenmanBlock
+
+    @property
+    def ids(self) -> tuple[str | None, str | None]:
+        """`::id` of each block, None where it has none."""
+        first, second = (" ".join(block.metadata.get("id", "").split()) for block in (self.first, self.second))
+        return first or None, second or None
+
+    @property
+    def name(self) -> str:
+        """Number and ids, as messages name the pair."""
+        known = dict.fromkeys(identity for identity in self.ids if identity)
+        if not known or list(known) == [str(self.number)]:
+            return f"pair {self.number}"
+        return f"pair {self.number} (id {' | '.join(map(repr, known))})"
+
+    @property
+    def graphs(self) -> tuple[AmrGraph, AmrGraph] | None:
+        """Both graphs; None where one is wrong."""
+        if self.first.graph is None or self.second.graph is None or self.faults:
+            return None
+        return self.first.graph, self.second.graph
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What is wrong with the blocks, a sentence each."""
+        return tuple(found for block in (self.first, self.second) if (found := fault(block)) is not None)
+
+
+def fault(block: PenmanBlock) -> str | None:
+    """Return why a block has no graph to measure, with file and line; None where it has one."""
+    if block.error is not None:
+        return block.error.message
+    size = None if block.graph is None else too_large(block.graph)
+    return None if size is None else f"{block.place}: {size}"
+
+
+@dataclass(frozen=True, slots=True)
+class PairedFiles:
+    """The blocks of two files, pair by pair; graphs are decoded when they are asked for.
+
+    Args:
+        blocks: of both files, as many of each.
+    """
+
+    blocks: Sequence[tuple[RawBlock, RawBlock]]
+
+    def __len__(self) -> int:
+        return len(self.blocks)
+
+    def pairs(self, start: int = 0, stop: int | None = None) -> list[BlockPair]:
+        """Return some pairs, by their positions from 0, with their graphs."""
+        some = enumerate(self.blocks[start:stop], start=start + 1)
+        return [BlockPair(number, first.read(), second.read()) for number, (first, second) in some]
+
+    def parts(self, size: int) -> Iterator[list[BlockPair]]:
+        """Yield all pairs in order, at most `size` at once."""
+        for start in range(0, len(self), size):
+            yield self.pairs(start, start + size)
+
+
+def pair_files(first: Path, second: Path, *, by_position: bool = False) -> PairedFiles:
+    """Pair the blocks of two files.
+
+    Args:
+        first: a file of graphs in PENMAN (`.gz` too); `-` is standard input.
+        second: another, with as many.
+        by_position: whether blocks with different ids are a pair.
+
+    Raises:
+        InputError: a file cannot be read or has no graph, the files have different numbers of blocks, or two blocks of
+            a pair both have an id and not the same; the message names the first difference.
+    """
+    sides = [list(read_raw_blocks(path)) for path in (first, second)]
+    for path, blocks in zip((first, second), sides, strict=True):
+        if not blocks:
+            raise InputError(f"{source_name(path)} has no graph; give a file of graphs in PENMAN.")
+    for number, (left, right) in enumerate(zip_longest(*sides), start=1):
+        if left is None or right is None or not (by_position or _agree(left, right)):
+            raise InputError(_difference((first, second), sides, number, left, right))
+    return PairedFiles(list(zip(*sides, strict=True)))
+
+
+def _agree(left: RawBlock, right: RawBlock) -> bool:
+    ids = left.metadata.get("id"), right.metadata.get("id")
+    return not all(ids) or ids[0] == ids[1]
+
+
+def _difference(
+    paths: tuple[Path, Path],
+    sides: Sequence[Sequence[RawBlock]],
+    number: int,
+    left: RawBlock | None,
+    right: RawBlock | None,
+) -> str:
+    """Return where two files differ first, and what to do."""
+    counts = [len(blocks) for blocks in sides]
+    names = [source_name(path) for path in paths]
+    files = f"{names[0]} has {counts[0]} graphs and {names[1]} has {counts[1]}"
+    if counts[0] == counts[1]:
+        files = f"{names[0]} and {names[1]} do not match line by line"
+    both = [_told(block) for block in (left, right)]
+    what_to_do = BY_POSITION if counts[0] == counts[1] else "give files with a block for each pair"
+    return f"{files}: pair {number} would be {both[0]} with {both[1]}{_earlier(sides, number)}; {what_to_do}."
+
+
+def _told(block: RawBlock | None) -> str:
+    if block is None:
+        return "nothing"
+    identity = block.metadata.get("id")
+    return f"id {identity!r} ({block.place})" if identity else block.place
+
+
+def _earlier(sides: Sequence[Sequence[RawBlock]], number: int) -> str:
+    """Return what is wrong with a graph before a difference: a blank line within one makes two blocks of it."""
+    for block in (block for pair in zip(*(blocks[:number] for blocks in sides), strict=False) for block in pair):
+        error = block.read().error if block.graph else None
+        if error is not None:
+            return f", perhaps because of {error.message}"
+    return ""

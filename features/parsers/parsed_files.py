@@ -1,0 +1,164 @@
+"""What one-shot parsing writes: PENMAN, CoNLL-U, CoNLL-2005 columns or a table, with a place for what was rejected.
+
+    format         a sentence             a reject
+    .amr           a block                a block with `# ::reject CODE: why` and no graph
+    .conllu .conll comments and tokens    comments, `# reject = CODE: why` among them, and no token
+    tables         columns filled         columns empty, but `code` and `message`
+
+Every line of the input is in the output, under its id.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+import polars as pl
+
+from features.files import write_table
+from features.graphs.penman_files import format_block, format_reject
+from features.outputs import TABLES, Formats, format_of, write_text
+from features.parsers.srl.conll import brackets
+from features.parsers.srl.frames import Span
+from features.store.schemas import SRL
+
+Kind = Literal["amr", "dependencies", "srl"]
+
+_WITHOUT_TXT = {**TABLES, "tsv": (".tsv",)}
+FORMATS: Mapping[Kind, Formats] = MappingProxyType({
+    "amr": {"amr": (".amr", ".penman", ".txt"), **_WITHOUT_TXT},
+    "dependencies": {"conllu": (".conllu",), **TABLES},
+    "srl": {"conll": (".conll",), **TABLES},
+})  # fmt: skip
+"""What each kind of parse is written as; the first is that of standard output."""
+
+_REJECT = ("code", "message")
+_SPAN_COLUMNS = ("span_frames", "span_labels", "span_starts", "span_ends")
+_TOKEN_COLUMNS = ("tokens", "lemmas", "tags", "starts", "heads", "relations")
+_LINE_BREAK = re.compile(r"\s*[\t\r\n]\s*")
+_EMPTY_LINES = re.compile(r"\n\s*\n")
+
+_Row = dict[str, Any]
+
+
+def write_amr(parsed: pl.DataFrame, path: Path, chosen: str | None = None) -> None:
+    """Write graphs: PENMAN blocks with `::id` and `::snt`, or a table with the graph on one line.
+
+    Args:
+        parsed: `features.parsers.texts.parse_lines` with the rows of `AMR`.
+        path: the output; `-` is standard output.
+        chosen: name of the format; that which the suffix names when None.
+
+    Raises:
+        InputError: the suffix is unknown, or the file cannot be written.
+    """
+    kind = format_of(path, FORMATS["amr"], chosen)
+    if kind == "amr":
+        write_text(path, map(_block, parsed.iter_rows(named=True)))
+        return
+    graphs = [None if penman is None else _LINE_BREAK.sub(" ", penman) for penman in parsed["penman"]]
+    table = parsed.select("id", "text", pl.Series("penman", graphs, pl.String), "parser", *_REJECT)
+    write_table(table, path, kind)
+
+
+def write_dependencies(parsed: pl.DataFrame, path: Path, chosen: str | None = None) -> None:
+    """Write trees: CoNLL-U, or a table with a row for each token, and one for a line without any.
+
+    Args:
+        parsed: `features.parsers.texts.parse_lines` with the rows of `DEPENDENCIES`.
+        path: the output; `-` is standard output.
+        chosen: name of the format; that which the suffix names when None.
+
+    Raises:
+        InputError: the suffix is unknown, or the file cannot be written.
+    """
+    kind = format_of(path, FORMATS["dependencies"], chosen)
+    if kind == "conllu":
+        write_text(path, (part for row in parsed.iter_rows(named=True) for part in _commented(row, _conllu)))
+        return
+    tokens = parsed.with_columns(positions=pl.int_ranges(pl.col("tokens").list.len()))
+    columns = ("positions", *_TOKEN_COLUMNS)
+    singular = {name: name.removesuffix("s") for name in columns}
+    table = tokens.select("id", *columns, *_REJECT).explode(columns).rename(singular)
+    write_table(table, path, kind)
+
+
+def write_srl(parsed: pl.DataFrame, path: Path, chosen: str | None = None) -> None:
+    """Write frames: the columns of `features.parsers.srl.conll`, or a table.
+
+    A table in which cells are lists (`jsonl`, `parquet`) has a row for each line; another has a row for each span, and
+    one for a line without any.
+
+    Args:
+        parsed: `features.parsers.texts.parse_lines` with the rows of `SRL`.
+        path: the output; `-` is standard output.
+        chosen: name of the format; that which the suffix names when None.
+
+    Raises:
+        InputError: the suffix is unknown, or the file cannot be written.
+    """
+    kind = format_of(path, FORMATS["srl"], chosen)
+    if kind == "conll":
+        write_text(path, (part for row in parsed.iter_rows(named=True) for part in _commented(row, _conll)))
+    elif kind in {"jsonl", "parquet"}:
+        columns = [name for name in SRL if name != "sentence_id"]
+        write_table(parsed.select("id", "text", *columns, *_REJECT), path, kind)
+    else:
+        write_table(_span_rows(parsed), path, kind)
+
+
+def _block(row: _Row) -> str:
+    if row["penman"] is None:
+        return format_reject(row["id"], row["text"], row["code"], row["message"])
+    return format_block(row["id"], row["text"], _EMPTY_LINES.sub("\n", row["penman"].strip()))
+
+
+def _span_rows(parsed: pl.DataFrame) -> pl.DataFrame:
+    """Return a row for each span, with the predicate of its frame and its words."""
+    spans: list[tuple[Any, ...]] = []
+    for row in parsed.iter_rows(named=True):
+        reject = (row["code"], row["message"])
+        if not row["span_frames"]:
+            spans.append((row["id"], *[None] * 6, *reject))
+            continue
+        for number, label, start, end in zip(*(row[name] for name in _SPAN_COLUMNS), strict=True):
+            predicate = row["predicates"][number]
+            words = row["words"]
+            text = " ".join(words[start:end])
+            spans.append((row["id"], predicate, words[predicate], label, start, end, text, *reject))
+    names = ("id", "predicate", "predicate_word", "label", "start", "end", "words", *_REJECT)
+    types = (pl.String, pl.Int64, pl.String, pl.String, pl.Int64, pl.Int64, pl.String, pl.String, pl.String)
+    return pl.DataFrame(spans, schema=dict(zip(names, types, strict=True)), orient="row")
+
+
+def _commented(row: _Row, tokens: Callable[[_Row], Iterator[str]]) -> Iterator[str]:
+    """Yield a sentence with its comments and the blank line behind it; one that was rejected has no tokens."""
+    yield f"# sent_id = {row['id']}\n# text = {row['text']}\n"
+    if row["code"] is None:
+        yield from tokens(row)
+    else:
+        yield f"# reject = {row['code']}: {row['message']}\n"
+    yield "\n"
+
+
+def _conll(row: _Row) -> Iterator[str]:
+    """Yield the tokens in columns; what a tagger does not say (lemma, part of speech, parse, sense) is `-`."""
+    words = row["words"]
+    spans: list[list[Span]] = [[] for _ in row["predicates"]]
+    for number, *span in zip(*(row[name] for name in _SPAN_COLUMNS), strict=True):
+        spans[number].append(Span(*span))
+    columns = [brackets(of_frame, len(words)) for of_frame in spans]
+    for position, cells in enumerate(zip(words, *columns, strict=True)):
+        named = words[position] if position in row["predicates"] else "-"
+        fields = (position + 1, cells[0], "-", "-", "-", named, named, *cells[1:])
+        yield "\t".join(map(str, fields)) + "\n"
+
+
+def _conllu(row: _Row) -> Iterator[str]:
+    """Yield the tokens in CoNLL-U: ten columns, heads from 1, 0 for a root."""
+    tokens = zip(*(row[name] for name in _TOKEN_COLUMNS), strict=True)
+    for position, (token, lemma, tag, start, head, relation) in enumerate(tokens):
+        above = 0 if head == position else head + 1
+        fields = (position + 1, token, lemma, "_", tag, "_", above, relation, "_", f"Start={start}")
+        yield "\t".join(map(str, fields)) + "\n"

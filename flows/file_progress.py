@@ -1,0 +1,97 @@
+"""How far a command is that works through a file: a bar on a terminal, a line every ten seconds anywhere else.
+
+sentences ━━━━━━━━━╺━━━━━━━━━━  12,288 of 20,000   466 a second   0:00:17 left
+"""
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from flows.terminal import Verbosity, say, verbosity
+
+PLAIN_EVERY = 10.0
+"""Seconds between two lines where there is no terminal."""
+
+
+class FileProgress:
+    """Progress on standard error, as an `OnRows` of `features.rows`; nothing with `--quiet`.
+
+    Args:
+        what: what is counted, in the plural.
+        console: where bars are drawn; standard error by default.
+    """
+
+    def __init__(self, what: str, console: Console | None = None) -> None:
+        self._what = what
+        self._console = console or Console(file=sys.stderr)
+        self._done = self._total = 0
+        self._started = time.monotonic()
+        self._bar: Progress | None = None
+        self._ticker: _Ticker | None = None
+
+    def __call__(self, done: int, total: int) -> None:
+        """Note that so many of all are done."""
+        if not self._total:
+            self._started = time.monotonic()  # models are loaded by now
+        self._done, self._total = done, total
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], completed=done, total=total, line=self.line())
+
+    def __enter__(self) -> Self:
+        if verbosity() < Verbosity.NORMAL:
+            return self
+        if self._console.is_terminal:
+            columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), TextColumn("{task.fields[line]}"))
+            self._bar = Progress(*columns, console=self._console, transient=True)
+            self._bar.add_task(self._what, total=None, line="")
+            self._bar.start()
+        else:
+            self._ticker = _Ticker(PLAIN_EVERY, lambda: say(f"{self._what}  {self.line()}"))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+        if self._ticker is not None:
+            self._ticker.stop()
+
+    def line(self) -> str:
+        """Return counts, rate and the time that is left, as one text."""
+        if not self._total:
+            return "reading files, loading models"
+        parts = [f"{self._done:,} of {self._total:,}"]
+        elapsed = time.monotonic() - self._started
+        if self._done and elapsed > 0:
+            rate = self._done / elapsed
+            minutes, seconds = divmod(int((self._total - self._done) / rate), 60)
+            hours, minutes = divmod(minutes, 60)
+            parts += [f"{rate:,.0f} a second", f"{hours}:{minutes:02}:{seconds:02} left"]
+        return "   ".join(parts)
+
+
+class _Ticker:
+    """Calls a function every so many seconds, the first time after them, from a thread of its own."""
+
+    def __init__(self, seconds: float, call: Callable[[], None]) -> None:
+        self._seconds = seconds
+        self._call = call
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True, name="file progress")
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the calls; none comes after this returns."""
+        self._ended.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._ended.wait(self._seconds):
+            self._call()

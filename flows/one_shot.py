@@ -1,0 +1,55 @@
+"""What the commands on files have in common: how they end, and what they say of lines that were not done."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from features.outputs import STANDARD
+from flows.terminal import Verbosity, say, verbosity, warn
+
+_NAMED = 20
+"""So many lines that were not done are named; the others are counted."""
+
+
+@contextmanager
+def nothing_half_written() -> Iterator[None]:
+    """Say at an interrupt what is true of a command on files: its output is as it was before."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        warn("")  # behind the ^C of the terminal
+        warn("facetflow: Interrupted; nothing was written.")
+        raise click.exceptions.Exit(130) from None
+
+
+def require_one_standard(first: Path, second: Path) -> None:
+    """Refuse to read two files from standard input.
+
+    Raises:
+        UsageError: both are `-`.
+    """
+    if first == second == STANDARD:
+        raise click.UsageError("only one of the two files can be '-': standard input is read once")
+
+
+def name_wrong(sentences: Sequence[str]) -> None:
+    """Name what was not done, a line each; many are counted from the twentieth on, unless `--verbose` asks for all."""
+    shown = len(sentences) if verbosity() >= Verbosity.VERBOSE else _NAMED
+    for sentence in sentences[:shown]:
+        warn(sentence)
+    if len(sentences) > shown:
+        warn(f"… and {len(sentences) - shown:,} more; --verbose names them all.")
+
+
+def say_written(what: str, output: Path) -> None:
+    """Say what was written to a file; nothing where the output is the result itself."""
+    if output != STANDARD:
+        say(f"Wrote {what} to {os.fspath(output)}.")
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number with its noun: `1 pair`, `2,000 pairs`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,108 @@
+"""Outputs: whole or not at all, in the format that suffix or name says, to files, devices and standard output."""
+
+import gzip
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from features.errors import InputError
+from features.outputs import STANDARD, TABLES, check_output, format_of, whole_file, write_text
+
+
+def test_a_format_by_name_by_suffix_or_the_first(tmp_path):
+    assert format_of(tmp_path / "v1.2.TSV", TABLES) == "tsv"
+    assert format_of(tmp_path / "a.jsonl.gz", TABLES) == "jsonl"
+    assert format_of(tmp_path / "a.tsv", TABLES, "csv") == "csv"
+    assert format_of(STANDARD, TABLES) == "tsv"
+
+
+def test_only_formats_that_can_be_written_are_suggested(tmp_path):
+    with pytest.raises(InputError) as error:
+        format_of(tmp_path / "a.pdf", {"html": (".html",), "svg": (".svg",)})
+    assert "use one of .html, .svg, or choose with --format (html, svg)" in str(error.value)
+    with pytest.raises(InputError, match="would compress parquet twice: use one of"):
+        format_of(tmp_path / "a.parquet.gz", TABLES)
+
+
+def test_nothing_is_left_of_a_write_that_fails(tmp_path):
+    path = tmp_path / "out.txt"
+    write_text(path, ["old"])
+
+    def parts():
+        yield "new"
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        write_text(path, parts())
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_folders_are_made_and_a_suffix_compresses(tmp_path):
+    write_text(tmp_path / "new" / "folder" / "a.txt.gz", ["A dog.\n"])
+    assert gzip.decompress((tmp_path / "new" / "folder" / "a.txt.gz").read_bytes()) == b"A dog.\n"
+
+
+def test_a_link_stays_a_link(tmp_path):
+    target, link = tmp_path / "target.txt", tmp_path / "link.txt"
+    link.symlink_to(target)
+    write_text(link, ["text"])
+    assert link.is_symlink()
+    assert target.read_text() == "text"
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    check_output(pipe)
+    write_text(pipe, ["through"])
+    assert os.read(reader, 100) == b"through"
+    assert pipe.is_fifo()
+    os.close(reader)
+
+
+def test_standard_output_is_written_at_the_end(capsysbinary):
+    with whole_file(STANDARD) as file:
+        file.write(b"all")
+        assert capsysbinary.readouterr().out == b""
+    assert capsysbinary.readouterr().out == b"all"
+
+
+def test_a_reader_that_has_gone_is_no_error_of_ours(monkeypatch):
+    reader, writer = os.pipe()
+    os.close(reader)
+    out = os.fdopen(writer, "w")
+    monkeypatch.setattr("sys.stdout", out)
+    with pytest.raises(BrokenPipeError):
+        write_text(STANDARD, ["A dog.\n"] * 100_000)
+    with suppress(BrokenPipeError):
+        out.close()
+
+
+def test_a_standard_output_that_is_full_is_one_sentence(monkeypatch):
+    with open("/dev/full", "w") as out:  # noqa: PTH123 (a stream, as the shell gives it)
+        monkeypatch.setattr("sys.stdout", out)
+        with pytest.raises(InputError, match=r"^standard output cannot be written: No space left on device"):
+            write_text(STANDARD, ["A dog.\n"])
+
+
+def test_what_cannot_be_written_is_one_sentence_before_the_work(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="it is a folder"):
+        check_output(tmp_path)
+    with pytest.raises(InputError, match="is no folder"):
+        check_output(tmp_path / "file" / "out.txt")
+    check_output(tmp_path / "new" / "folder" / "out.txt")
+    check_output(tmp_path / "file")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    # The superuser may write anywhere but here.
+    with pytest.raises(InputError, match=r"'/sys/out.txt' cannot be written: "):
+        check_output(Path("/sys/out.txt"))
+
+
+def test_a_full_disk_is_one_sentence():
+    with pytest.raises(InputError, match="'/dev/full' cannot be written: No space left on device;"):
+        write_text(Path("/dev/full"), ["text"])

@@ -1,0 +1,73 @@
+"""Two files of graphs, line by line: what does not match is refused, what has no graph keeps its place."""
+
+import pytest
+
+from features.errors import InputError
+from features.graphs.penman_files import format_reject
+from features.paired_files import pair_files
+
+DOG, CAT = "(d / dog)\n\n", "(c / cat)\n\n"
+REJECT = format_reject("2", "The dogs.", "no_graph", "no file has it")
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(name, *blocks):
+        (tmp_path / name).write_text("".join(blocks))
+        return tmp_path / name
+
+    return write
+
+
+def numbered(number, graph):
+    return f"# ::id {number}\n{graph}"
+
+
+def test_a_reject_keeps_its_place(write):
+    first = write("a", numbered(1, DOG), REJECT, numbered(3, CAT))
+    pairs = pair_files(first, write("b", numbered(1, DOG), numbered(2, DOG), numbered(3, CAT))).pairs()
+    assert [pair.number for pair in pairs] == [1, 2, 3]
+    assert [pair.graphs is None for pair in pairs] == [False, True, False]
+    assert pairs[1].faults == ("a, block at line 4: rejected as no_graph: no file has it",)
+    assert [graph.concepts for graph in pairs[2].graphs] == [["cat"], ["cat"]]
+
+
+def test_other_ids_are_refused_with_the_first_difference(write):
+    first, second = (
+        write("a", *(numbered(n, DOG) for n in (1, 2, 3))),
+        write("b", *(numbered(n, DOG) for n in (1, 3, 4))),
+    )
+    says = r"pair 2 would be id '2' \(a, block at line 4\) with id '3' \(b, block at line 4\); .* --by-position\."
+    with pytest.raises(InputError, match=says):
+        pair_files(first, second)
+    assert [pair.ids for pair in pair_files(first, second, by_position=True).pairs()][1] == ("2", "3")
+
+
+def test_ids_count_where_both_have_them(write):
+    pairs = pair_files(write("a", numbered(7, DOG), DOG), write("b", DOG, numbered(8, DOG))).pairs()
+    assert [pair.ids for pair in pairs] == [("7", None), (None, "8")]
+
+
+def test_other_numbers_are_refused_even_by_position(write):
+    first, second = write("a", DOG, DOG), write("b", DOG)
+    for by_position in (False, True):
+        with pytest.raises(
+            InputError, match=r"a' has 2 graphs and .*b' has 1: pair 2 would be a, block at line 3 with"
+        ):
+            pair_files(first, second, by_position=by_position)
+
+
+def test_a_graph_that_breaks_in_two_is_named(write):
+    broken = numbered(1, "(d / dog :mod\n\n(b / big))\n\n")
+    with pytest.raises(InputError, match=r"perhaps because of b, graph at line 2: .*not closed"):
+        pair_files(write("a", numbered(1, DOG), numbered(2, CAT)), write("b", broken, numbered(2, CAT)))
+
+
+def test_a_file_without_graphs_is_refused(write):
+    with pytest.raises(InputError, match="b' has no graph"):
+        pair_files(write("a", DOG), write("b", "\n"))
+
+
+def test_graphs_are_decoded_part_by_part(write):
+    files = pair_files(write("a", *[DOG] * 5), write("b", *[CAT] * 5))
+    assert [[pair.number for pair in part] for part in files.parts(2)] == [[1, 2], [3, 4], [5]]

@@ -1,0 +1,113 @@
+"""A finished encoder is never replaced, and only one process trains in a folder."""
+
+import json
+import logging
+
+import pytest
+
+from features.errors import ModelError, RunError, SettingsError
+from features.locks import only_one
+from training.jobs import Source, TrainingJob, find_encoder, run_folder, write_json
+from training.s3bert.data import MeasuredPairs
+from training.s3bert.plan import TrainingPlan, is_finished
+from training.s3bert.train import LOCK, train
+
+
+@pytest.fixture
+def job(measured, settings, tmp_path):
+    measured.export(tmp_path / "pairs.parquet")
+    return TrainingJob(source=Source(pairs=tmp_path / "pairs.parquet"), training=settings, output=tmp_path / "run")
+
+
+def content(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_other_settings_or_data_do_not_replace_a_finished_encoder(job, measured, caplog):
+    train(job)
+    before = content(job.output)
+    changed = job.model_copy(update={"training": job.training.model_copy(update={"epochs": 4, "seed": 7})})
+    with pytest.raises(SettingsError) as refused:
+        train(changed)
+    assert str(refused.value) == (
+        f"The run 'run' in '{job.output.parent}' has a finished encoder with other settings (epochs 3, now 4; seed 0, "
+        f"now 7): choose another --name, or delete the folder '{job.output}' to train it anew."
+    )
+    fewer = MeasuredPairs(measured.texts, measured.pairs.head(100), source=measured.source)
+    fewer.export(job.source.pairs)
+    with pytest.raises(SettingsError, match="a finished encoder with other data: choose another --name"):
+        train(job)
+    measured.export(job.source.pairs)
+    with caplog.at_level(logging.INFO, logger="training"):
+        assert train(job) == job.output / "encoder"
+    assert caplog.messages[-1] == f"{job.output / 'encoder'} is done already"
+    assert content(job.output) == before
+
+
+def test_a_newer_release_is_named(settings, tmp_path):
+    plan = TrainingPlan(settings, data_digest="b", backbone_digest="c", source={"release": 2})
+    assert not is_finished(tmp_path / "run" / "encoder", plan)
+    before = {"settings": plan.decisive, "data_digest": "a", "backbone_digest": "c", "source": {"release": 1}}
+    write_json(tmp_path / "run" / "encoder" / "training.json", before)
+    with pytest.raises(SettingsError, match=r"has a finished encoder with other data \(release 1, now 2\): choose"):
+        is_finished(tmp_path / "run" / "encoder", plan)
+
+
+def test_a_second_training_in_the_folder_is_refused(job):
+    job.output.mkdir()
+    with only_one(job.output / LOCK, "taken"), pytest.raises(RunError, match=r"^Another training works in '.*run' \("):
+        train(job)
+    assert not (job.output / "train.json").exists()
+
+
+@pytest.fixture
+def runs(tmp_path):
+    for name in ("first", "second"):
+        (tmp_path / name / "encoder").mkdir(parents=True)
+        (tmp_path / name / "encoder" / "facets.json").write_text("{}")
+    (tmp_path / "begun").mkdir()
+    (tmp_path / "begun" / "train.json").write_text("{}")
+    return tmp_path
+
+
+def test_a_run_is_found_by_its_name(runs):
+    assert find_encoder(runs, "second") == runs / "second" / "encoder"
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("frist", "There is no run 'frist' in '{runs}' (did you mean 'first'?); there are: first, second."),
+        ("xyz", "There is no run 'xyz' in '{runs}'; there are: first, second."),
+        (
+            "begun",
+            "The run 'begun' in '{runs}' has no encoder yet: `facetflow train --name begun` brings it to its end.",
+        ),
+    ],
+)
+def test_a_run_that_is_not_there_is_refused_with_those_that_are(runs, name, says):
+    with pytest.raises(ModelError) as error:
+        find_encoder(runs, name)
+    assert str(error.value) == says.format(runs=runs)
+
+
+def test_without_any_run_the_next_step_is_named(tmp_path):
+    with pytest.raises(ModelError, match="nor any other: run `facetflow train` first"):
+        find_encoder(tmp_path, "first")
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", ".hidden", "a/b", "../a", "/a", "builds"])
+def test_what_cannot_be_the_folder_of_a_run_is_no_name(tmp_path, name):
+    with pytest.raises(SettingsError, match="cannot be the name of a run"):
+        run_folder(tmp_path, name)
+
+
+def test_the_report_of_a_training_says_what_identifies_it(job):
+    report = json.loads((train(job) / "training.json").read_text())
+    plan = TrainingPlan(
+        job.training.model_copy(update={"facets": tuple(report["settings"]["facets"])}),
+        data_digest=report["data_digest"],
+        backbone_digest=report["backbone_digest"],
+        source={},
+    )
+    assert plan.identity == report["identity"]

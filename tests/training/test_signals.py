@@ -1,0 +1,121 @@
+"""Signals: a training writes its checkpoint first, says the truth about what is left, and goes on as if nothing was."""
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from training.jobs import Source, TrainingJob
+from training.s3bert import checkpoints, loop
+from training.s3bert import train as training
+from training.s3bert.train import main, train
+
+
+@pytest.fixture
+def job(measured, settings, tmp_path):
+    """27 steps, and no checkpoint but those that a signal or the end brings."""
+    measured.export(tmp_path / "pairs.parquet")
+    return TrainingJob(
+        source=Source(pairs=tmp_path / "pairs.parquet"),
+        training=settings.model_copy(update={"checkpoint_every": 10**6, "log_every": 1, "dropout": True}),
+        output=tmp_path / "run",
+    )
+
+
+@pytest.fixture
+def settings_file(job, tmp_path):
+    (tmp_path / "job.json").write_text(job.model_dump_json())
+    return str(tmp_path / "job.json")
+
+
+@pytest.fixture(autouse=True)
+def heard():
+    """Hear interrupts, which a shell ignores on behalf of tests that it runs in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def kept_step(folder):
+    return torch.load(folder / checkpoints.FILE_NAME, weights_only=True)["step"]
+
+
+def assert_same_weights(left, right):
+    first, second = (load_file(folder / "model.safetensors") for folder in (left, right))
+    assert first.keys() == second.keys()
+    for name in first:
+        assert torch.equal(first[name], second[name]), name
+
+
+@pytest.mark.slow
+def test_a_real_signal_at_any_step_loses_nothing(job, tmp_path):
+    """Many steps, so that the signal comes long before the end, however late it is heard."""
+    longer = job.training.model_copy(update={"epochs": 30, "evaluate_every": 50})
+    whole = train(job.model_copy(update={"training": longer, "output": tmp_path / "whole"}))
+    stopped = job.model_copy(update={"training": longer})
+    (tmp_path / "job.json").write_text(stopped.model_dump_json())
+    command = [sys.executable, "-m", "training.s3bert.train", "--settings", str(tmp_path / "job.json")]
+    for number, first in ((signal.SIGINT, 0), (signal.SIGTERM, 100)):
+        asked_at = first + random.randrange(1, 80)
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+            for line in process.stderr:
+                if f" step {asked_at} of 270," in line:
+                    process.send_signal(number)
+                last = line
+        assert process.returncode == 128 + number
+        said = re.fullmatch(r"interrupted: Interrupted; the same command goes on after step (\d+) of 270\.\n", last)
+        assert said is not None, last
+        assert asked_at <= int(said[1]) == kept_step(stopped.output) < 270
+    done = train(stopped)
+    assert_same_weights(whole, done)
+    histories = [json.loads((folder / "training.json").read_text())["history"] for folder in (whole, done)]
+    assert histories[0] == histories[1]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_before_the_first_step_nothing_is_promised(job, settings_file, number, monkeypatch, capsys):
+    monkeypatch.setattr(training, "load_backbone", lambda *_: os.kill(os.getpid(), number))
+    assert main(["--settings", settings_file]) == 128 + number
+    assert capsys.readouterr().err.splitlines()[-1] == "interrupted: Interrupted; run the same command again."
+    assert not (job.output / checkpoints.FILE_NAME).exists()
+
+
+def test_a_second_signal_does_not_wait(job, settings_file, monkeypatch, capsys):
+    def interrupted_twice(*_):
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+        pytest.fail("the second signal waits")
+
+    monkeypatch.setattr(loop.Loop, "_learn", interrupted_twice)
+    assert main(["--settings", settings_file]) == 130
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        "interrupted: Interrupted before the first checkpoint; run the same command again."
+    )
+    assert not (job.output / checkpoints.FILE_NAME).exists()
+
+
+def test_a_training_that_is_stopped_while_its_encoder_is_written_is_not_lost(job, settings_file, monkeypatch, capsys):
+    with monkeypatch.context() as patched:
+        patched.setattr(training, "save_encoder", lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+        assert main(["--settings", settings_file]) == 143
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        "interrupted: Interrupted; the same command goes on after step 27 of 27."
+    )
+    monkeypatch.setattr(loop.Loop, "_learn", lambda *_: pytest.fail("it has learnt all steps"))
+    stopped = train(job)
+    monkeypatch.undo()
+    assert_same_weights(train(job.model_copy(update={"output": job.output.parent / "whole"})), stopped)
+
+
+def test_handlers_are_put_back(settings_file, monkeypatch):
+    monkeypatch.setattr(training, "train", lambda _: os.kill(os.getpid(), signal.SIGTERM))
+    before = signal.getsignal(signal.SIGTERM)
+    assert main(["--settings", settings_file]) == 143
+    assert signal.getsignal(signal.SIGTERM) is before

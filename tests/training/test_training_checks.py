@@ -1,0 +1,47 @@
+"""Pairs that a training cannot learn from, or not much: what is wrong, and what there is instead."""
+
+import logging
+
+import polars as pl
+import pytest
+
+from features.errors import InputError, SettingsError
+from training.s3bert.checks import check_pairs, warn_of_little
+from training.s3bert.data import MeasuredPairs
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"corpora": ("left", "rigth")}, "training.corpora names 'rigth', of which .* there are: left, right"),
+        ({"splits": ("training", "dev")}, r"split 'training', .* there are: train \(72\), dev \(24\), test \(24\)"),
+        ({"corpora": ("left",), "splits": ("t", "dev")}, r"pair of 'left' is in the split 't', .*: train \(36\), "),
+        ({"facets": ("smash",)}, "not measured with 'smash'"),
+    ],
+)
+def test_nothing_to_learn_from_is_refused_with_what_there_is(measured, settings, changes, says):
+    with pytest.raises((SettingsError, InputError), match=says):
+        check_pairs(measured, settings.model_copy(update=changes))
+
+
+def warnings(caplog, data, settings):
+    caplog.clear()
+    with caplog.at_level(logging.INFO, logger="training"):
+        warn_of_little(data, settings)
+    return caplog.messages
+
+
+def test_a_metric_that_never_changes_is_named(measured, settings, caplog):
+    (told,) = warnings(caplog, measured, settings)
+    assert told.startswith("every training pair has the same named_entities: the facets can learn nothing")
+    other = settings.model_copy(update={"facets": ("smatch", "root")})
+    assert warnings(caplog, measured, other) == []
+
+
+def test_few_pairs_and_no_dev_pairs_are_named(measured, settings, caplog):
+    few = MeasuredPairs(measured.texts, measured.pairs.filter(pl.col("split") == "train").head(3))
+    told = warnings(caplog, few, settings.model_copy(update={"facets": ("smatch",)}))
+    assert told == [
+        "few pairs to learn from: 3 in split 'train', less than one batch (8)",
+        "no pair is in split 'dev': the last model is kept, there is nothing to choose a better one by",
+    ]

@@ -1,0 +1,80 @@
+"""What a process of a training says: progress, so that nothing long is silent, and as much as it is asked for."""
+
+import logging
+import subprocess
+import sys
+
+import pytest
+
+from training import progress
+from training.process import run_process
+from training.progress import Counted
+from training.s3bert.backbone import Backbone
+from training.s3bert.train import load_backbone
+
+
+@pytest.fixture(autouse=True)
+def _level():
+    """Leave the level of the log as it was: a process sets it."""
+    log = logging.getLogger("training")
+    before = log.level
+    yield
+    log.setLevel(before)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [(["--quiet"], ["warning"]), ([], ["info", "warning"]), (["--verbose"], ["debug", "info", "warning"])],
+)
+def test_it_says_as_much_as_it_is_asked_for(words, told, tmp_path, caplog):
+    log = logging.getLogger("training")
+
+    def run(_path):
+        log.debug("debug")
+        log.info("info")
+        log.warning("warning")
+
+    assert run_process("module", "about", run, ["--settings", str(tmp_path), *words]) == 0
+    assert caplog.messages == told
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_progress_bars_of_libraries_leave_no_semaphore_behind(method):
+    code = f"""
+import multiprocessing, os
+multiprocessing.set_start_method({method!r})
+from training.process import begin
+begin()
+from tqdm.auto import tqdm
+assert list(tqdm(range(2), disable=True)) == list(tqdm(range(2))) == [0, 1]
+os.kill(os.getpid(), 15)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == -15
+    assert "leaked semaphore" not in done.stderr
+    assert "Error" not in done.stderr
+
+
+def test_a_line_comes_when_the_last_one_is_long_ago_and_says_how_far_it_is(monkeypatch, caplog):
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    with caplog.at_level(logging.INFO, logger="training"):
+        counted = Counted("encoding", 3000, "sentences")
+        for seconds in (4, 4, 4, 4, 4, 40):
+            now[0] += seconds
+            counted.add(500)
+    assert caplog.messages == ["encoding: 1,500 of 3,000 sentences, 125/s, 12 s left"]
+
+
+def test_the_frozen_layers_and_the_embeddings_are_not_silent(settings, measured, tiny_encoder, monkeypatch, caplog):
+    monkeypatch.setattr(progress, "EVERY", 0.0)
+    monkeypatch.setattr("training.s3bert.backbone._TOKENS_AT_ONCE", 64)
+    backbone: Backbone = load_backbone(settings, tiny_encoder)
+    tokens = backbone.tokenize(measured.texts, max_tokens=32)
+    with caplog.at_level(logging.INFO, logger="training"):
+        assert backbone.keep_states(tokens)
+        backbone.embed_many(tokens, measured.first)
+    for work, total in (("frozen layers", len(measured.texts)), ("encoding", len(measured))):
+        done = [message for message in caplog.messages if message.startswith(f"{work}: ")]
+        assert len(done) > 2
+        assert all(f" of {total:,} sentences, " in message for message in done)

@@ -1,0 +1,92 @@
+"""A file system that refuses: one sentence, as early as possible, and what was there is still there."""
+
+import resource
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from features.errors import RunError
+from training.jobs import Source, TrainingJob, write_json
+from training.process import Interrupted
+from training.s3bert import checkpoints, loop
+from training.s3bert import train as training
+from training.s3bert.train import main, train
+from training.writing import require_writable, writing
+
+FORBIDDEN = Path("/sys/facetflow")  # the superuser as well may not write there
+only_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /sys and /dev/full")
+
+
+@pytest.fixture
+def job(measured, settings, tmp_path):
+    measured.export(tmp_path / "pairs.parquet")
+    return TrainingJob(source=Source(pairs=tmp_path / "pairs.parquet"), training=settings, output=tmp_path / "run")
+
+
+@only_linux
+def test_a_folder_that_may_not_be_written_is_refused_before_the_work(job, monkeypatch):
+    monkeypatch.setattr(training, "_train", lambda *_: pytest.fail("the work has begun"))
+    with pytest.raises(
+        RunError, match=r"^'/sys/facetflow' cannot be written \(.*\): correct its permissions or choose"
+    ):
+        train(job.model_copy(update={"output": FORBIDDEN}))
+
+
+def test_a_file_in_the_way_is_named(tmp_path):
+    (tmp_path / "runs").write_text("")
+    with pytest.raises(RunError, match=r"runs/first' cannot be written \(Not a directory\): a part of the path is"):
+        require_writable(tmp_path / "runs" / "first")
+    with pytest.raises(RunError, match=r"runs/first/x\.json' cannot be written \(Not a directory\)"):
+        write_json(tmp_path / "runs" / "first" / "x.json", {})
+
+
+@only_linux
+def test_a_disk_that_is_full_in_the_middle_leaves_the_old_checkpoint(job, tmp_path, monkeypatch, capsys):
+    run = loop.Loop.run
+
+    def stop(step):
+        if step == 6:
+            raise Interrupted(2)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(loop.Loop, "run", lambda self: run(self, stop))
+        with pytest.raises(Interrupted, match="goes on after step 5 of 27"):
+            train(job)
+    checkpoint = job.output / checkpoints.FILE_NAME
+    before = checkpoint.read_bytes()
+    (job.output / ".checkpoint.pt.partial").symlink_to("/dev/full")
+    (tmp_path / "job.json").write_text(job.model_dump_json())
+    assert main(["--settings", str(tmp_path / "job.json")]) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        f"error: '{checkpoint}' cannot be written (No space left on device): free some space, and run the same command "
+        "again."
+    )
+    assert checkpoint.read_bytes() == before
+    assert train(job) == job.output / "encoder"
+
+
+def test_half_a_checkpoint_is_removed(tmp_path):
+    path = tmp_path / checkpoints.FILE_NAME
+    checkpoints.save(path, {"identity": "x", "step": 1})
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        with pytest.raises(RunError, match=r"checkpoint\.pt' cannot be written \(File too large\): correct that"):
+            checkpoints.save(path, {"identity": "x", "weights": torch.zeros(10**6)})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert checkpoints.load(path, identity="x") == {"identity": "x", "step": 1}
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_error_of_a_rust_library_is_one_of_the_file_system():
+    says = r"^'model' cannot be written \(No space left on device\): free some space"
+    with pytest.raises(RunError, match=says), writing(Path("model")):
+        raise ValueError("I/O error: No space left on device (os error 28)")
+
+
+def test_another_error_is_left_alone():
+    with pytest.raises(ValueError, match="a bug"), writing(Path("model")):
+        raise ValueError("a bug")

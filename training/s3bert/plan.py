@@ -1,0 +1,90 @@
+"""What decides the result of a training, and whether an encoder that is there already is that result."""
+
+import hashlib
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from features.errors import SettingsError
+from training.jobs import read_json
+from training.s3bert.encoder import TRAINING_FILE
+from training.settings import TrainingSettings
+
+_log = logging.getLogger("training")
+
+_NO_INFLUENCE = {"log_every", "checkpoint_every", "threads", "device"}
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingPlan:
+    """Everything that decides the result of a training.
+
+    Args:
+        settings: with the facets named.
+        data_digest: of the pairs (`MeasuredPairs.digest`).
+        backbone_digest: of the files of the start model.
+        source: where the pairs came from (`MeasuredPairs.source`); says what is other, and decides nothing.
+    """
+
+    settings: TrainingSettings
+    data_digest: str
+    backbone_digest: str
+    source: Mapping[str, Any]
+
+    @property
+    def decisive(self) -> dict[str, Any]:
+        """The settings that decide the result."""
+        return self.settings.model_dump(mode="json", exclude=_NO_INFLUENCE)
+
+    @property
+    def identity(self) -> str:
+        """A hash of everything."""
+        parts = [self.decisive, self.data_digest, self.backbone_digest]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def is_finished(encoder: Path, plan: TrainingPlan) -> bool:
+    """Return whether the encoder of a plan is there.
+
+    Args:
+        encoder: its folder within the run's.
+        plan: what it is to be.
+
+    Raises:
+        SettingsError: when there is an encoder that was made in another way: it is never replaced.
+        InputError: when it does not say how it was made.
+    """
+    if not encoder.is_dir():
+        return False
+    found = read_json(encoder / TRAINING_FILE)
+    if found.get("identity") == plan.identity:
+        _log.info("%s is done already", encoder)
+        return True
+    run = encoder.parent
+    raise SettingsError(
+        f"The run {run.name!r} in {str(run.parent)!r} has a finished encoder with {_difference(found, plan)}: choose "
+        f"another --name, or delete the folder {str(run)!r} to train it anew."
+    )
+
+
+def _difference(found: Mapping[str, Any], plan: TrainingPlan) -> str:
+    """Return in which respects a finished training (`training.json`) was another than a plan."""
+    parts = []
+    before = found.get("settings", {})
+    changed = [
+        # A list of facets or corpora would be most of the sentence.
+        name if isinstance(value, list) else f"{name} {json.dumps(before[name])}, now {json.dumps(value)}"
+        for name, value in plan.decisive.items()
+        if name in before and before[name] != value
+    ]
+    if changed:
+        parts.append(f"other settings ({'; '.join(changed)})")
+    if found.get("data_digest") != plan.data_digest:
+        numbers = [source.get("release") for source in (found.get("source", {}), plan.source)]
+        parts.append(f"other data (release {numbers[0]}, now {numbers[1]})" if all(numbers) else "other data")
+    if found.get("backbone_digest") != plan.backbone_digest:
+        parts.append("another backbone")
+    return " and ".join(parts) or "other settings"

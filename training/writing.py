@@ -1,0 +1,64 @@
+"""What a training or an evaluation writes: an error of the file system is one sentence."""
+
+import errno
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from features.errors import RunError
+
+_IN_RUST = re.compile(r"\(os error (\d+)\)")
+"""How safetensors and polars name the number of an error; they have no `errno`."""
+_FREE = "free some space, and run the same command again"
+_MOVE = "correct its permissions or choose another folder (`runs` in the project file)"
+_WHAT_TO_DO = {
+    errno.ENOSPC: _FREE,
+    errno.EDQUOT: _FREE,
+    errno.EACCES: _MOVE,
+    errno.EPERM: _MOVE,
+    errno.EROFS: _MOVE,
+    errno.ENOTDIR: "a part of the path is a file; choose another folder (`runs` in the project file)",
+}
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn an error of the file system into a sentence about the file or folder that is being written.
+
+    Raises:
+        RunError: when the block fails with an error of the file system.
+    """
+    try:
+        yield
+    except Exception as error:
+        number = _number(error)
+        if number is None:
+            raise
+        advice = _WHAT_TO_DO.get(number, "correct that, and run the same command again")
+        raise RunError(f"{str(path)!r} cannot be written ({os.strerror(number)}): {advice}.") from error
+
+
+def require_writable(folder: Path) -> None:
+    """Make a folder where there is none, and try whether files can be written there: better now than after the work.
+
+    Raises:
+        RunError: when they cannot.
+    """
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+
+
+def _number(error: BaseException | None) -> int | None:
+    """Return the number of the file system's error that an error is, or came of; None where there is none."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno is not None:
+            return error.errno
+        if found := _IN_RUST.search(str(error)):
+            return int(found.group(1))
+        # PyTorch closes its archive after a failure, which fails as well, with an error of its own.
+        error = error.__cause__ or error.__context__
+    return None
