@@ -22,6 +22,7 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
 
 from features.errors import FacetflowError, RunError, StoreError
+from features.interruption import cause
 from features.store import folder
 from features.store.plan import Plan, ShardKey, ShardWork, plan
 from features.store.releases import Release
@@ -34,7 +35,6 @@ from flows.build_lock import only_writer, this_process
 from flows.events import announce_pending, release_record
 from flows.ingest_corpora import STAGE, ingest_corpora, refusal, told, warnings
 from flows.ingest_repair import repair_ingested
-from flows.interruption import cause
 from flows.progress import BuildProgress
 from flows.run_shards import Outcome, ShardRunner
 from flows.stages import Chain, chain
