@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
@@ -72,3 +72,20 @@ def held_back() -> Iterator[Interruption]:
     finally:
         interruption._restore()
     interruption.deliver()
+
+
+def cause(error: BaseException) -> str:
+    """Return what asked a run to end, from the exception that a signal handler made of it.
+
+    >>> cause(KeyboardInterrupt())
+    'Ctrl-C'
+    >>> cause(SystemExit(128 + signal.SIGTERM))
+    'SIGTERM'
+    """
+    if isinstance(error, KeyboardInterrupt):
+        return "Ctrl-C"
+    # Ours leaves with 128 + the number of the signal; Prefect's exception has the number itself.
+    number = error.code if isinstance(error, SystemExit) else getattr(error, "signal", None)
+    with suppress(TypeError, ValueError):
+        return signal.Signals(int(number or 0) % 128).name
+    return type(error).__name__

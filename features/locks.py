@@ -11,12 +11,13 @@ from features.store.folder import explain
 
 
 @contextmanager
-def only_one(path: Path, refusal: str) -> Iterator[None]:
+def only_one(path: Path, refusal: str, holder: str | None = None) -> Iterator[None]:
     """Hold a lock.
 
     Args:
         path: the lock file; it is made where there is none, and stays when the lock is given back.
         refusal: what another process is doing that holds the lock, such as "Another build works on the store 'x'".
+        holder: what the file says of this process; its number by default.
 
     Raises:
         RunError: another process holds it, or the file system refuses.
@@ -30,9 +31,12 @@ def only_one(path: Path, refusal: str) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             lock.seek(0)
-            holder = lock.read().strip() or "unknown"
-            raise RunError(f"{refusal} (process {holder}): wait for it, or end it.") from error
-        lock.truncate(0)
-        lock.write(str(os.getpid()))
-        lock.flush()
+            other = lock.read().strip() or "unknown"
+            raise RunError(f"{refusal} (process {other}): wait for it, or end it.") from error
+        try:
+            lock.truncate(0)
+            lock.write(holder or str(os.getpid()))
+            lock.flush()
+        except OSError as error:
+            raise RunError(f"The lock {str(path)!r} cannot be written: {explain(error)}.") from error
         yield

@@ -1,43 +1,56 @@
 """The flow that brings the store up to date: ingest, plan, make what is missing, publish.
 
-    ingest ──> plan ──┬── nothing to do ─────────────────────┐
-                      └── cluster ── shards ── commits ──────┴──> publish ──> event
+    check ──> ingest ──> plan ──┬── nothing to do ─────────────────────┐
+                                └── cluster ── shards ── commits ──────┴──> publish ──> event
 
-Run again after anything (new rows, a failure, a kill, a changed setting), it makes what is missing and nothing else.
+Run again after anything (new rows, a failure, a kill, a changed setting, a lost file), it makes what is missing and
+nothing else.
 """
 
 import dataclasses
 import secrets
 import time
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import dask
 from prefect import flow
 from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
 
-from features.errors import FacetflowError, StoreError
+from features.errors import FacetflowError, RunError, StoreError
+from features.interruption import cause
+from features.store import folder
 from features.store.plan import Plan, ShardKey, ShardWork, plan
 from features.store.releases import Release
 from features.store.runs import RunRecord, failed_shards, now
 from features.store.store import Store
+from features.store.verifying import Damage
 from flows import cluster, project
 from flows.announcing import intend
-from flows.build_lock import only_writer
+from flows.build_lock import only_writer, this_process
 from flows.events import announce_pending, release_record
-from flows.ingest_corpora import ingest_corpora, told
+from flows.ingest_corpora import STAGE, ingest_corpora, refusal, told, warnings
+from flows.ingest_repair import repair_ingested
 from flows.progress import BuildProgress
 from flows.run_shards import Outcome, ShardRunner
 from flows.stages import Chain, chain
+from flows.terminal import say, warn
+from flows.wall_time import WallTime
+from flows.wall_time import told as told_times
 
 
 @flow(name="build_features", persist_result=False)
 def build_features(
-    project_file: Path = Path("facetflow.toml"), dask_address: str | None = None, *, only_failed: bool = False
+    project_file: Path = Path("facetflow.toml"),
+    dask_address: str | None = None,
+    *,
+    only_failed: bool = False,
+    deep: bool = False,
+    adopt: bool = False,
 ) -> State[RunRecord]:
     """Bring the feature store of a project up to date and publish a release.
 
@@ -45,6 +58,8 @@ def build_features(
         project_file: the project file.
         dask_address: scheduler of an existing Dask cluster, instead of the one in the project file.
         only_failed: run what failed before and what waited for it; read no corpora.
+        deep: look for damage in every byte of the store; otherwise in files whose size or time says that they changed.
+        adopt: take the store over if it belongs to another project.
 
     Returns:
         Completed with the record of the run; Failed with it when some shards failed or nothing could be published.
@@ -57,9 +72,14 @@ def build_features(
         settings = settings.model_copy(
             update={"cluster": settings.cluster.model_copy(update={"address": dask_address})}
         )
-    store = Store.open(settings.store, create=True)
+    store = Store.open(settings.store, create=not only_failed, project=settings.name)
+    if not adopt:
+        store.check_owner(settings.name)
+    if only_failed and not store.committed("sentences"):
+        raise RunError(f"The store {str(store.path)!r} is empty, so no shard has failed: run `facetflow build`.")
     with only_writer(store), BuildProgress() as progress:
-        record = _recorded(Build(settings, store, progress), only_failed=only_failed)
+        _own(store, settings.name)
+        record = _recorded(Build(settings, store, progress), only_failed=only_failed, deep=deep)
     if record.state == "done":
         return Completed(message=record.message, data=record)
     return Failed(message=record.message, data=record)
@@ -79,26 +99,30 @@ class Build:
         self.store = store
         self.progress = progress
         self.run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(2)}"
-        self.wall: dict[str, float] = {}
+        self.wall = WallTime()
 
-    def run(self, record: RunRecord, *, only_failed: bool) -> RunRecord:
+    def run(self, record: RunRecord, *, only_failed: bool, deep: bool) -> RunRecord:
         """Do the build and return its record."""
         started = time.monotonic()
+        with self.wall.part("check"):
+            damaged = self._repair(deep=deep)
         ingest_refused = None
         if not only_failed:
-            with self._timed("ingest"):
+            with self.wall.part("ingest"):
                 ingest_refused = self._ingest()
-        with self._timed("plan"):
+        with self.wall.part("plan"):
             stages = chain(self.settings, self.store)
             failed = failed_shards(self.store.runs())
-            planned = plan(self.store, stages.stages, failed=failed)
+            planned = plan(self.store, stages.stages, failed=failed, damaged=damaged)
+            _warn_of_others(damaged, stages)
             work: Sequence[ShardWork] = planned.todo
             if only_failed:
-                work = _with_neighbours(planned, {(shard.stage, shard.shard) for shard in failed})
+                wanted = {(shard.stage, shard.shard) for shard in failed} | {damage.key for damage in damaged}
+                work = _with_neighbours(planned, wanted)
         outcome, workers = Outcome(), 0
         if work:
             outcome, workers = self._make(stages, work)
-        with self._timed("publish"):
+        with self.wall.part("publish"):
             release, message = self._publish(stages, outcome, ingest_refused)
             message = " ".join(filter(None, (message, announce_pending(self.settings, self.store))))
         total = time.monotonic() - started
@@ -110,7 +134,8 @@ class Build:
             made=dict(outcome.made),
             rejected=dict(outcome.rejected),
             seconds={stage: round(seconds, 3) for stage, seconds in outcome.seconds.items()},
-            wall={part: round(seconds, 3) for part, seconds in (self.wall | outcome.wall | {"total": total}).items()},
+            wall=self.wall.parts(),
+            spans={stage: round(seconds, 3) for stage, seconds in outcome.wall.items()},
             outside=round(1 - used / (workers * total), 3) if workers else None,
             failed=tuple(outcome.failed),
             release=release.number if release else None,
@@ -119,17 +144,23 @@ class Build:
         self._tell(record)
         return record
 
+    def _repair(self, *, deep: bool) -> list[Damage]:
+        """Find damaged files, make those of ingest again, and return the others, which the plan makes again."""
+        damaged = self.store.damaged(deep=deep)
+        for damage in damaged:
+            warn(f"damaged: {damage}")
+        repaired = repair_ingested(self.settings, self.store, damaged, self.run_id)
+        if repaired:
+            say(f"Made {len(repaired)} damaged shards of the corpora again, with the very same rows.")
+        return [damage for damage in damaged if damage not in repaired]
+
     def _ingest(self) -> str | None:
         """Commit what is new; return why a release is out of the question, if it is."""
         report = ingest_corpora(self.settings, self.store, self.run_id)
         self.progress.say(told(report))
-        allowed = self.settings.limits.rejected_rows
-        if report.rows and report.rejected / report.rows > allowed:
-            return (
-                f"{report.rejected} of {report.rows} rows of the corpora were rejected, more than the {allowed:.1%} "
-                "allowed; look at the rejects, or raise limits.rejected_rows"
-            )
-        return None
+        for sentence in warnings(report):
+            warn(sentence)
+        return refusal(report, self.settings.limits.rejected_rows)
 
     def _make(self, stages: Chain, work: Sequence[ShardWork]) -> tuple[Outcome, int]:
         """Start or join the cluster and work through the plan; return the outcome and the number of workers."""
@@ -138,11 +169,13 @@ class Build:
         on_gpu = [stage for stage in todo if stages.device(stage).startswith("cuda")]
         cluster.check_gpu(self.settings.cluster, available, on_gpu)
         logs = self.settings.builds / self.run_id
+        with folder.clear_errors(f"Making the folder {str(logs)!r} for logs"):
+            logs.mkdir(parents=True, exist_ok=True)
         runner = cluster.task_runner(self.settings.cluster, logs)
-        with self._timed("stages"), dask.config.set(cluster.DASK), cluster.logged(logs), runner:
-            with self._timed("cluster"):
-                _ = runner.client  # starts or joins the cluster
-            outcome = ShardRunner(self.store, stages, runner, available, self.progress, self.run_id).run(work)
+        with self.wall.part("cluster"), dask.config.set(cluster.DASK), cluster.logged(logs), runner:
+            _ = runner.client  # starts or joins the cluster
+            with self.wall.part("stages"):
+                outcome = ShardRunner(self.store, stages, runner, available, self.progress, self.run_id).run(work)
         return outcome, available.workers
 
     def _publish(self, stages: Chain, outcome: Outcome, refused: str | None) -> tuple[Release | None, str]:
@@ -169,32 +202,53 @@ class Build:
     def _tell(self, record: RunRecord) -> None:
         for shard in record.failed:
             self.progress.say(f"failed: {shard.stage} {shard.shard}: {shard.error.partition(chr(10))[0]}")
-        times = ", ".join(f"{part} {seconds:.1f} s" for part, seconds in record.wall.items())
         outside = "" if record.outside is None else f"; {record.outside:.0%} of the workers' time outside of stages"
-        self.progress.say(f"Wall time: {times}{outside}.")
+        self.progress.say(f"Wall time: {told_times(record.wall)}{outside}.")
         self.progress.say(record.message)
 
-    @contextmanager
-    def _timed(self, part: str) -> Iterator[None]:
-        started = time.monotonic()
-        try:
-            yield
-        finally:
-            self.wall[part] = time.monotonic() - started
+
+def _own(store: Store, name: str) -> None:
+    """Make the store that of the project, and say so unless it was that before."""
+    before = store.project
+    if before != name:
+        store.adopt(name)
+        whose = "did not say whose it is" if before is None else f"belonged to the project {before!r}"
+        warn(f"The store {str(store.path)!r} {whose}; from now on it is that of {name!r}.")
 
 
-def _recorded(build: Build, *, only_failed: bool) -> RunRecord:
+def _warn_of_others(damaged: Sequence[Damage], stages: Chain) -> None:
+    """Name damaged files that neither ingest nor a stage of this project makes again."""
+    made = {STAGE, *stages.settings}
+    for damage in damaged:
+        if damage.stage not in made:
+            warn(f"not made again, because the project file has no stage {damage.stage!r} now: {damage}")
+
+
+def _recorded(build: Build, *, only_failed: bool, deep: bool) -> RunRecord:
     """Run a build; whatever becomes of it, its record says so."""
-    record = RunRecord(build.run_id, "build_features", now())
+    record = RunRecord(build.run_id, "build_features", now(), process=this_process())
     build.store.record_run(record)
     try:
-        record = build.run(record, only_failed=only_failed)
+        record = build.run(record, only_failed=only_failed, deep=deep)
     except BaseException as error:
-        message = str(error) if isinstance(error, FacetflowError) else f"{type(error).__name__}: {error}"
-        build.store.record_run(dataclasses.replace(record, state="failed", finished=now(), message=message))
+        state, message = _ending(error)
+        with suppress(StoreError):  # on a full disk the first error is the one to tell
+            build.store.record_run(dataclasses.replace(record, state=state, finished=now(), message=message))
         raise
     build.store.record_run(record)
     return record
+
+
+def _ending(error: BaseException) -> tuple[Literal["failed", "interrupted"], str]:
+    """Return the state of a run that ended with an error, and what to say about it."""
+    if isinstance(error, FacetflowError):
+        return "failed", str(error)
+    if isinstance(error, Exception):
+        return "failed", f"{type(error).__name__}: {error}"
+    return (
+        "interrupted",
+        f"Interrupted by {cause(error)}; what was committed is kept, and the next build goes on from it.",
+    )
 
 
 def _with_neighbours(planned: Plan, failed: Collection[ShardKey]) -> list[ShardWork]:

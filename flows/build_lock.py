@@ -1,10 +1,34 @@
-"""One writer at a time: the lock that a build or a clean-up holds on a store."""
+"""One writer at a time: the lock that a build or a clean-up holds on a store, and what it tells others of its holder.
 
+The kernel lets go of the lock when the process ends, however that happens. For `facetflow status`, which must not touch
+the lock, the file says which process holds it, and its time is renewed while that one lives.
+"""
+
+import os
+import socket
+import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Literal
 
 from features.locks import only_one
+from features.store.runs import RunRecord
 from features.store.store import Store
+
+HEARTBEAT = 5.0
+"""Seconds after which a holder renews the time of its lock."""
+SILENCE = 60.0
+"""Seconds without that after which a holder shows no sign of life."""
+_FILE = "build.lock"
+
+Fate = Literal["running", "silent", "killed"]
+
+
+def this_process() -> str:
+    """Return the name of this process: host and number."""
+    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 @contextmanager
@@ -12,7 +36,50 @@ def only_writer(store: Store) -> Iterator[None]:
     """Hold the store's lock; it goes with the process, however that ends.
 
     Raises:
-        RunError: another process holds it.
+        RunError: another process holds it, or the store's folder cannot be written.
     """
-    with only_one(store.path / "build.lock", f"Another build works on the store {str(store.path)!r}"):
-        yield
+    path = store.path / _FILE
+    with only_one(path, f"Another build works on the store {str(store.path)!r}", this_process()):
+        done = threading.Event()
+        beating = threading.Thread(target=_beat, args=(path, done), daemon=True)
+        beating.start()
+        try:
+            yield
+        finally:
+            done.set()
+            beating.join()
+            with suppress(OSError):
+                path.write_text("")
+
+
+def fate(store: Store, record: RunRecord) -> Fate:
+    """Return what became of a run whose record says that it is running; nothing is written or locked.
+
+    Returns:
+        `running`; `silent` where its process gave no sign of life for `SILENCE` seconds; `killed` where it is gone.
+    """
+    path = store.path / _FILE
+    try:
+        holder, age = path.read_text(encoding="utf-8").strip(), time.time() - path.stat().st_mtime
+    except OSError:
+        return "killed"
+    host, _, number = holder.rpartition(":")
+    if not holder or holder != record.process or (host == socket.gethostname() and not _exists(int(number))):
+        return "killed"
+    return "running" if age < SILENCE else "silent"
+
+
+def _beat(path: Path, done: threading.Event) -> None:
+    while not done.wait(HEARTBEAT):
+        with suppress(OSError):
+            os.utime(path)
+
+
+def _exists(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # of another user
+        return True
+    return True

@@ -149,7 +149,8 @@ def describe(project_file: str) -> dict[str, Any]:
 def target_of(project_file: Path) -> Target:
     """Read what the deployments of a project are made from; its store is made where there is none yet."""
     project = load(project_file)
-    store = Store.open(project.store, create=True)
+    store = Store.open(project.store, create=True, project=project.name)
+    store.check_owner(project.name)
     return Target(project.name, project_file.expanduser().resolve(), resource_id(store))
 
 

@@ -2,10 +2,13 @@
 
 import hashlib
 
+import polars as pl
+
 from features.ingest import ALGORITHM_VERSION, KNOWN_PAIRS, KNOWN_SENTENCES, Ingested, IngestReport, ingest
 from features.stages import StageOutput, rejects_frame
 from features.store.fingerprints import Recipe, fingerprint
 from features.store.store import Store
+from features.types import Fingerprint
 from flows.project import Project
 
 STAGE = "ingest"
@@ -13,6 +16,9 @@ STAGE = "ingest"
 
 RECIPES = {name: Recipe(name, {}, ALGORITHM_VERSION) for name in ("sentences", "pairs", STAGE)}
 """No parameters: settings decide which rows are ingested and how many a shard holds, not what a row is."""
+
+KEYS = {"sentences": "sentence_id", "pairs": "pair_id"}
+"""Table → its id. Sentences come first, so that a pair never points to a sentence that is not there."""
 
 
 def ingest_corpora(project: Project, store: Store, run_id: str) -> IngestReport:
@@ -31,18 +37,12 @@ def ingest_corpora(project: Project, store: Store, run_id: str) -> IngestReport:
     """
     ingested = read_corpora(project, store)
     receipts = [
-        store.write_shard(
-            table, shard, _fingerprint(table, rows[key].to_list()), StageOutput(rows), expected=rows.height
-        )
-        for table, key, shards in (
-            ("sentences", "sentence_id", ingested.sentences),
-            ("pairs", "pair_id", ingested.pairs),
-        )
+        store.write_shard(table, shard, fingerprint_of(table, rows), StageOutput(rows), expected=rows.height)
+        for table, shards in (("sentences", ingested.sentences), ("pairs", ingested.pairs))
         for shard, rows in shards.items()
     ]
     rejects = rejects_frame(ingested.rejects)
     receipts.append(store.write_rejects(STAGE, STAGE, _fingerprint(STAGE, rejects["entity_id"].to_list()), rejects))
-    # One call, in which sentences come before pairs: a pair never points to a sentence that is not there.
     store.commit(receipts, run_id=run_id, recipes=RECIPES)
     return ingested.report
 
@@ -75,5 +75,30 @@ def told(report: IngestReport) -> str:
     return f"Read {report.rows:,} rows: {new if pairs else 'nothing new'}{rejected}{leaked}."
 
 
-def _fingerprint(stage: str, ids: list[str]) -> str:
+def warnings(report: IngestReport) -> list[str]:
+    """Return what a user should know about the corpora, as sentences."""
+    return [str(overlap) for overlap in report.overlaps]
+
+
+def refusal(report: IngestReport, allowed: float) -> str | None:
+    """Return why no release may be made of these corpora, None where they may.
+
+    Args:
+        report: of the ingest.
+        allowed: share of rows that may be rejected, in [0, 1].
+    """
+    if not report.rows or report.rejected / report.rows <= allowed:
+        return None
+    return (
+        f"{report.rejected:,} of {report.rows:,} rows of the corpora were rejected, more than the {allowed:.1%} "
+        f"allowed; see them with `facetflow rejects --stage {STAGE}`, or raise limits.rejected_rows"
+    )
+
+
+def fingerprint_of(table: str, rows: pl.DataFrame) -> Fingerprint:
+    """Return the fingerprint of a shard of ingest: its ids in their order."""
+    return _fingerprint(table, rows[KEYS[table]].to_list())
+
+
+def _fingerprint(stage: str, ids: list[str]) -> Fingerprint:
     return fingerprint(RECIPES[stage], [hashlib.blake2b("\n".join(ids).encode(), digest_size=12).hexdigest()])

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from flows.server import OwnServer, prefect_api
+from flows.wall_time import count_from_process_start
 
 
 def run_flow(flow_name: str, check: Callable[[], object], /, **parameters: Any) -> Any:
@@ -19,6 +20,7 @@ def run_flow(flow_name: str, check: Callable[[], object], /, **parameters: Any) 
     Raises:
         Exception: what the flow raised, as it was raised.
     """
+    count_from_process_start()
     with prefect_api() as server:
         check()
         flow = getattr(importlib.import_module(f"flows.{flow_name}"), flow_name)

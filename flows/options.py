@@ -43,6 +43,11 @@ JSON = click.option(
     "--json", "as_json", is_flag=True, help="Write the result as JSON to standard output, and nothing else there."
 )
 
+DEEP = click.option(
+    "--deep", is_flag=True, help="Look for damage in every byte of the store, not just in sizes and times."
+)
+
+
 PROJECT_FILE = Path("facetflow.toml")
 """The project file where no other is named."""
 

@@ -8,8 +8,9 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import unquote, urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
 
 from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
 from features.errors import SettingsError
@@ -128,6 +129,19 @@ class Project(BaseModel):
         if has_graphs and isinstance(amr, dict) and "backend" not in amr:
             return {**given, "amr": {"backend": "penman", **amr}}
         return given
+
+    @field_validator("store", "runs", mode="before")
+    @classmethod
+    def _is_a_folder(cls, given: Any) -> Any:
+        """Return the folder that a `file://` URL names, before a path is made of its text; refuse other addresses."""
+        if not isinstance(given, str) or "://" not in given:
+            return given
+        if not given.startswith("file:///"):
+            raise ValueError(
+                f"{given!r} is no folder; facetflow keeps stores and runs where all workers find them: give a path or "
+                "a file:///... URL"
+            )
+        return unquote(urlsplit(given).path)
 
     @model_validator(mode="after")
     def _check_facets(self) -> Self:

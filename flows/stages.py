@@ -22,6 +22,7 @@ from features.parsers import amr as amr_parsers
 from features.parsers import recipes
 from features.parsers.bank import build_bank
 from features.parsers.settings import AmrSettings
+from features.store import folder
 from features.store.fingerprints import Recipe
 from features.store.plan import Stage
 from features.store.store import Store
@@ -55,7 +56,7 @@ class Chain:
         return "cpu" if looks_up else str(getattr(settings, "device", "cpu"))
 
 
-def chain(project: Project, store: Store) -> Chain:
+def chain(project: Project, store: Store, *, index_folder: Path | None = None) -> Chain:
     """Return the stages that a project asks for; no model is loaded.
 
     Graph files are indexed on the way, because the fingerprints of parsed shards depend on the graphs in them.
@@ -63,13 +64,15 @@ def chain(project: Project, store: Store) -> Chain:
     Args:
         project: the project file.
         store: the store, for the sentences of each shard.
+        index_folder: where an index of graph files goes that the store does not have; by default into the store, in the
+            place of what is there, which only the holder of the store's lock may do.
 
     Raises:
         InputError: a graph file is missing, or a file of metrics cannot be run.
         ModelError: a model is not on this machine.
         SettingsError: a metric reads what no stage makes.
     """
-    amr = _with_bank(project, store)
+    amr = _with_bank(project, store, index_folder)
     stages = [_amr(amr, store)]
     settings: dict[str, BaseModel | None] = {"amr": amr}
     if project.dependencies.enabled:
@@ -145,7 +148,7 @@ def _amr(settings: AmrSettings, store: Store) -> Stage:
     return Stage("amr", "sentences", ("sentences",), recipe, extra=digests, extra_name="graph files")
 
 
-def _with_bank(project: Project, store: Store) -> AmrSettings:
+def _with_bank(project: Project, store: Store, index_folder: Path | None) -> AmrSettings:
     """Return the settings of the AMR stage with the index of the graph files, made where it is not there."""
     if project.amr.backend != "penman":
         return project.amr
@@ -155,8 +158,11 @@ def _with_bank(project: Project, store: Store) -> AmrSettings:
         content.update(file_sha256(file).encode() if file.is_file() else b"missing")
     # Named by content: a worker of a long-lived cluster keeps the index that it has opened.
     bank = store.path / "graphs" / f"{content.hexdigest()}.arrow"
-    build_bank(files, bank)
-    for other in bank.parent.glob("*.arrow"):
-        if other != bank:
-            other.unlink(missing_ok=True)
+    if index_folder is not None and not bank.is_file():
+        bank = index_folder / bank.name
+    with folder.clear_errors(f"Writing the index of graphs {str(bank)!r}"):
+        build_bank(files, bank)
+        for other in bank.parent.glob("*.arrow") if index_folder is None else ():
+            if other != bank:
+                other.unlink(missing_ok=True)
     return project.amr.model_copy(update={"bank": bank})

@@ -1,6 +1,6 @@
 """What every task does around its stage: read the pinned input, compute, write, return a receipt.
 
-ShardJob ──> is it committed by now? ── yes ──> None
+ShardJob ──> is it committed, and whole? ── yes ──> None
                 │ no
                 └──> read ──> stage function ──> write_shard ──> Receipt
                                     └── on_rows ──> whoever watches the build
@@ -91,8 +91,8 @@ def make_shard(job: ShardJob, compute: Callable[[Inputs, OnRows], tuple[StageOut
             where each must come out again; it tells a function how many rows are done.
 
     Returns:
-        The receipt, or None when the shard is committed already: after the death of a worker Dask runs tasks again
-        whose receipts have long been read.
+        The receipt, or None when the shard is committed already and its files are whole: after the death of a worker
+        Dask runs tasks again whose receipts have long been read.
     """
     with _ONE_AT_A_TIME:
         started = time.perf_counter()
@@ -100,7 +100,7 @@ def make_shard(job: ShardJob, compute: Callable[[Inputs, OnRows], tuple[StageOut
         on_rows(0, 0)
         store = Store.open(job.store)
         committed = store.committed(job.stage).get(job.shard)
-        if committed is not None and committed.fingerprint == job.fingerprint:
+        if committed is not None and committed.fingerprint == job.fingerprint and store.is_whole(job.stage, job.shard):
             return None
         output, expected = compute(Inputs(store, job), on_rows)
         seconds = time.perf_counter() - started

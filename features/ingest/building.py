@@ -1,7 +1,7 @@
 """From corpora to new shards of sentences and pairs."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -16,13 +16,14 @@ from features.errors import SettingsError
 from features.ingest.known import Known
 from features.ingest.leaks import LeakCounter
 from features.ingest.negatives import arrange
+from features.ingest.overlaps import overlaps
 from features.ingest.report import FileReport, IngestReport, SplitReport
 from features.ingest.sentences import Sentences
 from features.ingest.shards import cut, next_number
 from features.ingest.split_pairs import SplitPairs
 from features.stages import Reject
 from features.store.schemas import PAIRS, SENTENCES
-from features.types import Shard, Split
+from features.types import PairId, Shard, Split
 
 ALGORITHM_VERSION = "1"
 """Part of the fingerprint of ingest: goes up when the same files would give other ids, negatives or shards."""
@@ -52,6 +53,8 @@ def ingest(
     base: Path,
     known_sentences: pl.DataFrame,
     known_pairs: pl.DataFrame,
+    *,
+    admits: Callable[[PairId], bool] | None = None,
 ) -> Ingested:
     """Read corpora and make shards of what the store does not hold yet.
 
@@ -62,6 +65,8 @@ def ingest(
         base: what relative paths are relative to: the folder of the project file.
         known_sentences: what is stored: columns of `KNOWN_SENTENCES`; may be an empty frame.
         known_pairs: what is stored: columns of `KNOWN_PAIRS`; may be an empty frame.
+        admits: says of a pair whether it is read; every pair by default. Pairs that are not are as if the files did not
+            have them, so that an earlier ingest can be repeated.
 
     Returns:
         New rows only, in shards numbered after the known ones; the same for the same input.
@@ -74,7 +79,7 @@ def ingest(
     repeated = [name for name, count in Counter(corpus.name for corpus in corpora).items() if count > 1]
     if repeated:
         raise SettingsError(f"{repeated[0]!r} is the name of two corpora: give each a `name` of its own.")
-    known = Known(known_sentences, known_pairs)
+    known = Known(known_sentences, known_pairs, admits)
     sentences = Sentences(known, settings)
     guard = LeakCounter(LeakageGuard.from_settings(leakage, base), drops=leakage.mode == "drop")
     splits: list[SplitPairs] = []
@@ -137,6 +142,7 @@ def _finish(
         changed=list(chain.from_iterable(changed)),
         splits=[split.finish(len(found)) for split, found in zip(splits, changed, strict=True)],
         leaks=guard.reports(),
+        overlaps=overlaps(splits),
         files=files,
         new_sentences=new_sentences.height,
         sentence_shards=len(sentence_shards),

@@ -1,5 +1,7 @@
 """What the store holds already."""
 
+from collections.abc import Callable
+
 import polars as pl
 
 from features.errors import StoreError
@@ -26,15 +28,19 @@ class Known:
     Args:
         sentences: columns of `KNOWN_SENTENCES`.
         pairs: columns of `KNOWN_PAIRS`.
+        admits: says of a pair whether it is read at all; every one is by default.
 
     Raises:
         StoreError: a column is missing.
     """
 
-    def __init__(self, sentences: pl.DataFrame, pairs: pl.DataFrame) -> None:
+    def __init__(
+        self, sentences: pl.DataFrame, pairs: pl.DataFrame, admits: Callable[[PairId], bool] | None = None
+    ) -> None:
         _require(sentences, KNOWN_SENTENCES, "sentences")
         _require(pairs, KNOWN_PAIRS, "pairs")
         self.judgements = pairs
+        self.admits = admits or (lambda _: True)
         self.shard_of: dict[SentenceId, Shard] = {}
         self.pair_ids: set[PairId] = set()
         self.with_negative: set[PairId] = set()

@@ -84,6 +84,31 @@ class ChangedJudgement(_Report):
     found_label: str | None
 
 
+class OverlapReport(_Report):
+    """How many pairs of a split are in a split `train` too, in either order of their sentences.
+
+    Args:
+        corpus: name of the corpus with the split `train`.
+        other_corpus: name of the other corpus; may be the same.
+        other_split: its split, `dev` or `test`.
+        pairs: different pairs of the other split.
+        shared: those of them that are in `train`.
+    """
+
+    corpus: str
+    other_corpus: str
+    other_split: Split
+    pairs: int
+    shared: int
+
+    def __str__(self) -> str:
+        count = "All" if self.shared == self.pairs else f"{self.shared:,} of"
+        return (
+            f"{count} {self.pairs:,} pairs of {self.other_split} of {self.other_corpus!r} are in train of "
+            f"{self.corpus!r} too: scores on them say nothing about new sentences; give each split pairs of its own."
+        )
+
+
 class FileReport(_Report):
     """A file that was read.
 
@@ -106,6 +131,7 @@ class IngestReport(_Report):
     Args:
         splits: counts by corpus and split.
         leaks: evaluation sentences found, by corpus, split and set.
+        overlaps: splits that share most of their pairs with a split `train`.
         changed: judgements that changed at the source.
         files: what was read.
         new_sentences: sentences that were added.
@@ -115,6 +141,7 @@ class IngestReport(_Report):
 
     splits: list[SplitReport]
     leaks: list[LeakReport]
+    overlaps: list[OverlapReport]
     changed: list[ChangedJudgement]
     files: list[FileReport]
     new_sentences: int

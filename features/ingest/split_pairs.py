@@ -106,9 +106,11 @@ class SplitPairs:
             return outcome.reject
         first, second = sentences.identify(outcome.text_a), sentences.identify(outcome.text_b)
         a, b = first[0], second[0]
-        occurrence = self.occurrences[a, b]
-        self.occurrences[a, b] = occurrence + 1
+        occurrence = self.occurrences.get((a, b), 0)
         pair = pair_id(report.corpus, report.split, "positive", a, b, occurrence)
+        if not known.admits(pair):
+            return None
+        self.occurrences[a, b] = occurrence + 1
         if first[2] or second[2]:
             report.rejected += 1
             longer = max(first[1], second[1], key=lambda text: text.count(" "))

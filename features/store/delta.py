@@ -55,6 +55,7 @@ class DataFile:
         shard: its shard.
         fingerprint: what was done, and to what.
         stage: the stage that rejected the rows; None outside `rejects`.
+        committed: when, in milliseconds since 1970; the file was written before.
     """
 
     path: str
@@ -63,6 +64,7 @@ class DataFile:
     shard: Shard
     fingerprint: Fingerprint
     stage: str | None
+    committed: int
 
     @property
     def key(self) -> tuple[str | None, Shard]:
@@ -287,6 +289,7 @@ class Table:
                 shard=Shard(row["partition.shard"]),
                 fingerprint=Fingerprint(row["partition.fingerprint"]),
                 stage=row.get("partition.stage"),
+                committed=row["modification_time"],
             )
             for row in frame.iter_rows(named=True)
         ]

@@ -17,6 +17,8 @@ from typing import Any
 from features.errors import SettingsError, StoreError
 from features.types import Fingerprint
 
+_LONGEST = 40  # a text in a line that is not cut
+_SHOWN = 12  # characters of one that is
 _DIGITS = 12  # 48 bits: only fingerprints of one shard are ever compared with each other
 
 
@@ -66,7 +68,8 @@ class Change:
     new: Any
 
     def __str__(self) -> str:
-        return f"{self.part} {_short(self.old)} → {_short(self.new)}"
+        old, new = _short(_text(self.old), _text(self.new))
+        return f"{self.part} {old} → {new}"
 
 
 def identity(recipe: Recipe) -> str:
@@ -131,7 +134,24 @@ def _digest(text: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=_DIGITS // 2).hexdigest()
 
 
-def _short(value: Any) -> str:
-    """Return a value for a line of text; a digest of weights is cut to its first digits."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return f"{text[:12]}…" if len(text) > 40 else text
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _short(old: str, new: str) -> tuple[str, str]:
+    """Return two texts for a line: long ones are cut, but so that the first difference is seen.
+
+    >>> _short("0123456789ab" * 4, "0123456789ab" * 3 + "cd")
+    ('…89ab01234567…', '…89abcd')
+    """
+    if max(len(old), len(new)) <= _LONGEST:
+        return old, new
+    same = next((at for at, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), 0)
+    start = 0 if same < _SHOWN - 4 else same - 4
+    return _window(old, start), _window(new, start)
+
+
+def _window(text: str, start: int) -> str:
+    if len(text) <= _SHOWN:
+        return text
+    return ("…" if start else "") + text[start : start + _SHOWN] + ("…" if len(text) > start + _SHOWN else "")

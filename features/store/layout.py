@@ -1,6 +1,6 @@
 """Where things are in a store, and the file that says what store it is.
 
-    <root>/store.json               format, tables and their ids
+    <root>/store.json               format, project, tables and their ids
     <root>/tables/<name>/           a Delta table; shard=…/fingerprint=…/<digest>.parquet
     <root>/releases/00001.json      versions that belong together (`features.store.releases`)
     <root>/runs/<run id>.json       what a flow run did (`features.store.runs`)
@@ -12,6 +12,8 @@ import errno
 import json
 import shutil
 import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -53,40 +55,81 @@ def table_of(path: Path, name: str, table_id: str | None = None) -> Table:
     return Table(name, path / "tables" / name, TABLES[name], partitions, table_id, FURTHER_COLUMNS.get(name))
 
 
-def read(path: Path) -> dict[str, str]:
-    """Return table → id of the store in the folder `path`.
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What `store.json` says.
+
+    Args:
+        tables: table → id that it was made with.
+        project: name of the project whose store it is; None for a store of a version that did not keep it.
+    """
+
+    tables: Mapping[str, str]
+    project: str | None = None
+
+
+def read(path: Path, *, or_empty: bool = False) -> Description:
+    """Return what the store in the folder `path` is.
+
+    Args:
+        path: the folder.
+        or_empty: describe a store without tables where `create` would make one, instead of refusing.
 
     Raises:
         StoreError: when there is no store, or it is damaged or of a newer format.
     """
     known = _description(path)
+    if known is None and or_empty:
+        _check_free(path)
+        return Description({})
     if known is None:
         raise StoreError(f"There is no store in {str(path)!r}; check the path, or make it with `facetflow build`.")
     return known
 
 
-def create(path: Path) -> dict[str, str]:
-    """Make a store in the folder `path`, or whatever is missing of it, and return table → id.
+def create(path: Path, project: str | None = None) -> Description:
+    """Make a store in the folder `path`, or whatever is missing of it, and return what it is.
+
+    Args:
+        path: the folder.
+        project: whose store a new one is.
 
     Raises:
         StoreError: when the folder holds something else, or cannot be written.
     """
     known = _description(path)
-    if (
-        known is None
-        and path.is_dir()
-        and (others := [entry.name for entry in path.iterdir() if not _ours(entry.name)])
-    ):
-        raise StoreError(f"{str(path)!r} is no store and holds {min(others)!r}; give an empty or a new folder.")
-    tables = known or {}
-    missing = [name for name in TABLES if name not in tables]
-    if missing or known is None:
+    if known is None:
+        _check_free(path)
+        known = Description({}, project)
+    missing = [name for name in TABLES if name not in known.tables]
+    if missing:
         with folder.clear_errors(f"Making a store in {str(path)!r}"):
             (path / "tables").mkdir(parents=True, exist_ok=True)
-            tables = {**tables, **{name: _create_table(path, name) for name in missing}}
-            content = json.dumps({"format": FORMAT, "tables": tables}, indent=2) + "\n"
-            folder.write(path, _DESCRIPTION, content.encode())
-    return tables
+            known = replace(known, tables={**known.tables, **{name: _create_table(path, name) for name in missing}})
+            _describe(path, known)
+    return known
+
+
+def claim(path: Path, project: str) -> Description:
+    """Make the store in the folder `path` that of a project, and return what it is then."""
+    known = replace(read(path), project=project)
+    with folder.clear_errors(f"Describing the store in {str(path)!r}"):
+        _describe(path, known)
+    return known
+
+
+def _describe(path: Path, known: Description) -> None:
+    project = {} if known.project is None else {"project": known.project}
+    content = json.dumps({"format": FORMAT, **project, "tables": dict(known.tables)}, indent=2) + "\n"
+    folder.write(path, _DESCRIPTION, content.encode())
+
+
+def _check_free(path: Path) -> None:
+    """Refuse a folder that holds something that is not of a store."""
+    with folder.clear_errors(f"Opening the store {str(path)!r}"):
+        others = [entry.name for entry in path.iterdir() if not _ours(entry.name)] if path.exists() else []
+    if others:
+        raise StoreError(f"{str(path)!r} is no store and holds {min(others)!r}; give an empty or a new folder.")
 
 
 def _create_table(path: Path, name: str) -> str:
@@ -110,11 +153,12 @@ def _ours(name: str) -> bool:
     return name == "tables" or name.startswith(folder.TEMPORARY)
 
 
-def _description(path: Path) -> dict[str, str] | None:
+def _description(path: Path) -> Description | None:
     file = path / _DESCRIPTION
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
         version, tables = int(content["format"]), dict(content["tables"])
+        project = content.get("project")
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -126,4 +170,4 @@ def _description(path: Path) -> dict[str, str] | None:
             f"The store {str(path)!r} has format {version}, and this version of facetflow reads up to {FORMAT}; "
             "install a newer facetflow."
         )
-    return tables
+    return Description(tables, project)

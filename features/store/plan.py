@@ -1,10 +1,10 @@
 """The plan: which shards have to be made, why, and what each waits for.
 
     expected fingerprint  = recipe of the stage + expected fingerprints of the upstream shards
-    to do                 = shards whose committed fingerprint is not the expected one
+    to do                 = shards whose committed fingerprint is not the expected one, or whose file is damaged
 
-A first build, a rerun of failed shards, a data refresh and a change of settings are this one subtraction. Fingerprints
-follow from recipes, so the whole chain is planned before anything has been run.
+A first build, a rerun of failed shards, a data refresh, a change of settings and a repair are this one subtraction.
+Fingerprints follow from recipes, so the whole chain is planned before anything has been run.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -20,6 +20,7 @@ from features.store.reading import clear_errors
 from features.store.reasons import Reason, ReasonFinder, summary
 from features.store.runs import FailedShard
 from features.store.schemas import TABLES
+from features.store.verifying import Damage
 from features.types import Fingerprint, Shard
 
 if TYPE_CHECKING:  # the store publishes by a plan, and a plan reads the store
@@ -109,6 +110,7 @@ def plan(
     stages: Sequence[Stage],
     *,
     failed: Iterable[FailedShard] = (),
+    damaged: Iterable[Damage] = (),
     versions: Mapping[str, int] | None = None,
 ) -> Plan:
     """Compare what is committed with what the stages would make now.
@@ -117,6 +119,8 @@ def plan(
         store: the store.
         stages: the chain, every stage after those that it needs.
         failed: shards that failed in earlier runs; one counts while its fingerprint is still the expected one.
+        damaged: files that are not what was written; their shards are made again. Those of ingest are not: no stage
+            makes them.
         versions: versions of tables to look at; the newest by default.
 
     Raises:
@@ -148,7 +152,7 @@ def plan(
                 inputs.append(f"extra:{stage.extra[shard]}")
             upstream[stage.name, shard] = reads
             expected[stage.name, shard] = fingerprint(stage.recipe, inputs)
-    return _compare(store, stages, committed, expected, upstream, failed)
+    return _compare(store, stages, committed, expected, upstream, failed, damaged)
 
 
 def sentence_shards(store: "Store", version: int | None = None) -> dict[Shard, list[Shard]]:
@@ -170,8 +174,10 @@ def _compare(
     expected: Mapping[ShardKey, Fingerprint],
     upstream: Mapping[ShardKey, tuple[ShardKey, ...]],
     failed: Iterable[FailedShard],
+    damaged: Iterable[Damage],
 ) -> Plan:
     errors = {(shard.stage, shard.shard): shard for shard in failed}
+    damage = {damage.key: damage for damage in damaged}
     finder = ReasonFinder(store, {stage.name: stage.recipe for stage in stages}, expected)
     todo: list[ShardWork] = []
     waiting: set[ShardKey] = set()
@@ -179,10 +185,12 @@ def _compare(
         for shard in sorted(committed[stage.over]):
             key = (stage.name, shard)
             known = committed[stage.name].get(shard)
-            if known and known.fingerprint == expected[key]:
-                continue
             error = errors.get(key)
-            if error and error.fingerprint == expected[key]:
+            if known and known.fingerprint == expected[key]:
+                if key not in damage:
+                    continue
+                reason = Reason("damaged", error=f"{damage[key].file!r} {damage[key].detail}")
+            elif error and error.fingerprint == expected[key]:
                 reason = Reason("failed", error=error.error)
             elif known is None:
                 reason = Reason("new")

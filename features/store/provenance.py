@@ -42,10 +42,16 @@ class Provenance:
     versions: Mapping[str, int]
 
 
-def trace(table: Table) -> dict[tuple[Shard, Fingerprint], Provenance]:
-    """Return where every shard that was ever committed to a table comes from, the last time it was; reads the log."""
+def trace(table: Table, *, first: bool = False) -> dict[tuple[Shard, Fingerprint], Provenance]:
+    """Return where every shard that was ever committed to a table comes from; reads the log.
+
+    Args:
+        table: the table.
+        first: tell the first time that a shard was committed as it is, instead of the last.
+    """
     found: dict[tuple[Shard, Fingerprint], Provenance] = {}
-    for record in table.history():
+    history = table.history()
+    for record in reversed(history) if first else history:
         said = record.content
         for shard, made in said.get("shards", {}).items():
             recipe = said.get("recipes", {}).get(identity_of(Fingerprint(made)))

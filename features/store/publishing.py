@@ -13,6 +13,7 @@ from features.store.reasons import summary
 from features.store.releases import Release
 from features.store.runs import now
 from features.store.schemas import TABLES
+from features.store.verifying import refuse_damaged
 
 if TYPE_CHECKING:
     from features.store.store import Store
@@ -38,20 +39,29 @@ def draft(
     recipes = {name: _recipe(store, name, versions[name]) for name in SOURCES}
     recipes |= {stage.name: stage.recipe.as_dict() for stage in stages}
     rows = {name: sum(known.rows for known in store.committed(name, versions[name]).values()) for name in names}
+    if not rows["sentences"]:
+        raise StoreError(
+            f"The store {str(store.path)!r} holds no sentences, so there is nothing to publish; name corpora that have "
+            "rows, and build."
+        )
+    needed = {name: versions[name] for name in (*names, "rejects")}
+    made = {*names, "ingest"}
+    refuse_damaged(store, [damage for damage in store.damaged(needed) if damage.stage in made])
     rejects = _rejects(store, versions, planned)
     for stage in planned.stages:
         total = rows[stage] + rejects.get(stage, 0)
         if total and rejects.get(stage, 0) / total > rejected_rows:
             raise StoreError(
                 f"Stage {stage!r} rejected {rejects[stage]} of {total} rows, more than the {rejected_rows:.1%} allowed"
-                f"{_example(store, stage, versions['rejects'])}; look at the rejects, or raise limits.rejected_rows."
+                f"{_example(store, stage, versions['rejects'])}; see them with `facetflow rejects --stage {stage}`, "
+                "or raise limits.rejected_rows."
             )
     return Release(
         number=0,
         run_id=run_id,
         created=now(),
         code_version=importlib.metadata.version("facetflow"),
-        versions={name: versions[name] for name in (*names, "rejects")},
+        versions=needed,
         recipes={name: recipe for name, recipe in recipes.items() if recipe},
         rows=rows,
         rejects=rejects,
@@ -63,9 +73,51 @@ def draft(
     )
 
 
+def obstacles(
+    store: "Store", planned: Plan, stages: Sequence[Stage], *, failed_shards: float, rejected_rows: float
+) -> list[str]:
+    """Return, as sentences, why a build by this plan will or may publish nothing; nothing has to be made for that.
+
+    Args:
+        store: the store, with the shards that are about to be ingested.
+        planned: what is to be made.
+        stages: the chain.
+        failed_shards: share of a stage's shards that may be missing, from 0 to 1.
+        rejected_rows: share of a stage's rows that may be rejected, from 0 to 1.
+    """
+    rows = {name: sum(known.rows for known in store.committed(name).values()) for name in SOURCES}
+    if not rows["sentences"]:
+        return ["There are no sentences, neither in the store nor in the corpora, so nothing will be published."]
+    found = []
+    todo = {(work.stage, work.shard) for work in planned.todo}
+    kept: dict[str, int] = {}
+    for key, known in store.rejected().items():
+        if key not in todo and planned.expected.get(key) == known.fingerprint:
+            kept[key[0]] = kept.get(key[0], 0) + known.rows
+    for stage in stages:
+        rejects = kept.get(stage.name, 0)
+        if rejects > rejected_rows * rows[stage.over]:
+            found.append(
+                f"Nothing will be published: stage {stage.name!r} has rejected {rejects:,} of {rows[stage.over]:,} "
+                f"rows, more than the {rejected_rows:.1%} allowed, and these are not made again; see them with "
+                f"`facetflow rejects --stage {stage.name}`, or raise limits.rejected_rows."
+            )
+        failed = sum(work.reason.kind == "failed" for work in planned.of(stage.name))
+        if failed > failed_shards * planned.shards(stage.name):
+            shards = "1 shard" if failed == 1 else f"{failed} shards"
+            found.append(
+                f"Nothing will be published if {shards} of stage {stage.name!r} that failed before should fail again; "
+                "`facetflow status` says how they failed."
+            )
+    return found
+
+
 def same_content(old: Release, new: Release) -> bool:
     """Return whether two releases pin the same data."""
-    return old.versions == new.versions and old.recipes == new.recipes and old.missing == new.missing
+    # Rows are compared too: a log that lost an entry has the same version with fewer rows.
+    return all(
+        getattr(old, part) == getattr(new, part) for part in ("versions", "recipes", "missing", "rows", "rejects")
+    )
 
 
 def _check_complete(planned: Plan, failed_shards: float) -> None:

@@ -23,15 +23,20 @@ def scan(
     columns: Sequence[str] | None,
     *,
     with_shard: bool,
+    exists: bool = True,
 ) -> pl.LazyFrame:
-    """Return rows of a table as a lazy frame; `Store.scan` says what the parameters are."""
-    schema = dict(table.columns_at(version))
+    """Return rows of a table as a lazy frame; `Store.scan` says what the parameters are.
+
+    A table that does not exist yet has its columns and no rows.
+    """
+    schema = dict(table.columns_at(version) if exists else table.columns)
     if "stage" in table.partitions:
         schema["stage"] = pl.String
     wanted = list(columns) if columns is not None else list(schema)
     if unknown := [name for name in wanted if name not in schema]:
         raise StoreError(f"Table {table.name!r} has no column {unknown[0]!r}; it has {', '.join(schema)}.")
-    files = {str(table.path / file.path): file for file in _select(table, version, shards)}
+    listed = _select(table, version, shards) if exists else []
+    files = {str(table.path / file.path): file for file in listed}
     _check_sizes(table, files)
     frame = _lazy(files, schema | {"shard": pl.String}, growing=table.further is not None)
     return frame.select([*wanted, "shard"] if with_shard else wanted)
@@ -51,7 +56,7 @@ def clear_errors(table: str, root: Path) -> Iterator[None]:
     except (pl.exceptions.PolarsError, OSError, pl.exceptions.PanicException) as error:
         reason = str(error).partition("\n")[0].rstrip(".")
         raise StoreError(
-            f"A file of table {table!r} in {str(root)!r} is damaged: {reason}; restore it, or build a new store."
+            f"A file of table {table!r} in {str(root)!r} is damaged: {reason}; `facetflow build --deep` makes it again."
         ) from error
 
 
@@ -98,9 +103,11 @@ def _check_sizes(table: Table, files: Mapping[str, DataFile]) -> None:
             size = Path(path).stat().st_size
         except OSError as error:
             raise StoreError(
-                f"The file {path!r} of table {table.name!r} cannot be read: {folder.explain(error)}; restore it."
+                f"The file {path!r} of table {table.name!r} cannot be read: {folder.explain(error)}; `facetflow "
+                "build` makes it again if it is lost."
             ) from error
         if size != file.bytes:
             raise StoreError(
-                f"The file {path!r} of table {table.name!r} has {size} bytes instead of {file.bytes}; restore it."
+                f"The file {path!r} of table {table.name!r} has {size} bytes instead of {file.bytes}; `facetflow "
+                "build` makes it again."
             )

@@ -38,14 +38,14 @@ class Reason:
     """Why a shard has to be made.
 
     Args:
-        kind: it is new; its recipe changed; what it reads changed; it failed before.
+        kind: it is new; its recipe changed; what it reads changed; it failed before; a file of it is damaged.
         changes: the parts of its recipe that changed.
         inputs: the upstream shards that changed.
         extra: what else it reads that changed, where no upstream shard did.
-        error: how it failed.
+        error: how it failed, or what is wrong with the file.
     """
 
-    kind: Literal["new", "recipe", "input", "failed"]
+    kind: Literal["new", "recipe", "input", "failed", "damaged"]
     changes: tuple[Change, ...] = ()
     inputs: tuple[ChangedInput, ...] = ()
     extra: str = ""
@@ -153,7 +153,9 @@ def summary(stage: str, shards: int, reasons: Sequence[Reason]) -> str:
 
 def _group(reason: Reason) -> object:
     inputs = {(changed.stage, _parts(changed.changes)) for changed in reason.inputs}
-    return (reason.kind, _parts(reason.changes), tuple(sorted(inputs)), reason.extra, reason.error)
+    # Files are damaged each in its own way; how a shard failed is told apart.
+    error = "" if reason.kind == "damaged" else reason.error
+    return (reason.kind, _parts(reason.changes), tuple(sorted(inputs)), reason.extra, error)
 
 
 def _told(reasons: Sequence[Reason]) -> str:
@@ -163,6 +165,9 @@ def _told(reasons: Sequence[Reason]) -> str:
         return "new"
     if first.kind == "failed":
         return f"failed before ({first.error.partition(chr(10))[0]})"
+    if first.kind == "damaged":
+        more = f", and {len(reasons) - 1} like it" if len(reasons) > 1 else ""
+        return f"because a file is damaged ({first.error}{more})"
     if first.kind == "recipe":
         return f"because {_parts(first.changes) or 'the recipe changed'}"
     if first.extra:

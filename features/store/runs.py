@@ -40,7 +40,7 @@ class RunRecord:
         run_id: the run; letters, digits, `.`, `_` and `-`.
         flow: name of the flow.
         started: UTC, ISO 8601.
-        state: `running` also stands for a run that was killed.
+        state: `running` also stands for a run that was killed; `interrupted` for one that was asked to end.
         finished: UTC, ISO 8601; None while it runs.
         made: shards that were made, by stage.
         rejected: rows that were rejected, by stage.
@@ -48,14 +48,16 @@ class RunRecord:
         failed: shards that could not be made.
         release: number of the release it published.
         message: why it did not publish, or how it failed.
-        wall: time on the wall by part of the run, in seconds.
+        wall: time on the wall by part of the run, in seconds; the parts follow each other, `total` is their sum.
+        spans: stage → seconds from its first submission to its last receipt; those of several stages overlap.
         outside: share of the workers' time that went into no stage; None for a run without workers.
+        process: host and number of the process, such as `host:4711`.
     """
 
     run_id: str
     flow: str
     started: str
-    state: Literal["running", "done", "partly", "failed"] = "running"
+    state: Literal["running", "done", "partly", "failed", "interrupted"] = "running"
     finished: str | None = None
     made: Mapping[str, int] = field(default_factory=dict)
     rejected: Mapping[str, int] = field(default_factory=dict)
@@ -65,6 +67,8 @@ class RunRecord:
     message: str = ""
     wall: Mapping[str, float] = field(default_factory=dict)
     outside: float | None = None
+    spans: Mapping[str, float] = field(default_factory=dict)
+    process: str = ""
 
 
 def now() -> str:

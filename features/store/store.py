@@ -28,6 +28,7 @@ from features.store.receipts import Receipt
 from features.store.releases import Release, read_release, release_numbers, write_release
 from features.store.runs import RunRecord, read_runs, write_run
 from features.store.schemas import TABLES
+from features.store.verifying import Damage, Verification, check_counts, damaged_files, refuse_damaged, verify
 from features.types import Fingerprint, Shard
 
 
@@ -36,26 +37,49 @@ class Store:
 
     Args:
         path: the folder.
-        table_ids: table → id that it was made with.
+        table_ids: table → id that it was made with; tables that are not there read as empty.
+        project: name of the project whose store it is; None where the store does not say.
     """
 
-    def __init__(self, path: Path, table_ids: Mapping[str, str]) -> None:
+    def __init__(self, path: Path, table_ids: Mapping[str, str], project: str | None = None) -> None:
         self.path = path
+        self.project = project
         self._ids = dict(table_ids)
 
     @classmethod
-    def open(cls, root: str | Path, *, create: bool = False) -> "Store":
+    def open(
+        cls, root: str | Path, *, create: bool = False, project: str | None = None, or_empty: bool = False
+    ) -> "Store":
         """Open a store, and make it first where that is asked for and needed.
 
         Args:
             root: a folder, as a path or a `file://` URL.
             create: make what is missing: the folder, the tables. For the flow process only, never for workers.
+            project: whose store a new one is.
+            or_empty: where there is no store give an empty one that can only be read, and write nothing.
 
         Raises:
             StoreError: when there is no store, or it cannot be read, made or understood by this version.
         """
         path = layout.local_path(root)
-        return cls(path, layout.create(path) if create else layout.read(path))
+        known = layout.create(path, project) if create else layout.read(path, or_empty=or_empty)
+        return cls(path, known.tables, known.project)
+
+    def check_owner(self, project: str) -> None:
+        """Refuse the store of another project.
+
+        Raises:
+            StoreError: the store says that it is of another project.
+        """
+        if self.project not in (None, project):
+            raise StoreError(
+                f"The store {str(self.path)!r} belongs to the project {self.project!r}, and this one is {project!r}: "
+                "name another folder as `store`, or take this one over with `facetflow build --adopt`."
+            )
+
+    def adopt(self, project: str) -> None:
+        """Make this the store of a project, whatever it was before."""
+        self.project = layout.claim(self.path, project).project
 
     @property
     def id(self) -> str:
@@ -106,7 +130,8 @@ class Store:
         Raises:
             StoreError: when a table, version, shard or column is missing, or a file is missing or has another size.
         """
-        return reading.scan(self._table(table), version, shards, columns, with_shard=with_shard)
+        exists = table in self._ids
+        return reading.scan(self._table(table), version, shards, columns, with_shard=with_shard, exists=exists)
 
     def committed(self, table: str, version: int | None = None) -> dict[Shard, Committed]:
         """Return what is committed of every shard of a table, from the log alone; not for `rejects`."""
@@ -114,11 +139,13 @@ class Store:
             raise StoreError("A shard may have rejects of several stages: ask rejected() instead of 'rejects'.")
         handle = self._table(table)
         if table not in self._ids:
-            return {}  # a store of a version that did not have this table; the next build makes it
+            return {}  # there is no store yet, or one of a version without this table; the next build makes it
         return {file.shard: Committed(file.fingerprint, file.rows, file.bytes) for file in handle.files(version)}
 
     def rejected(self, version: int | None = None) -> dict[tuple[str, Shard], Committed]:
         """Return the committed rejects of every stage and shard that has any, from the log alone."""
+        if "rejects" not in self._ids:
+            return {}
         files = self._table("rejects").files(version)
         return {(file.stage or "", file.shard): Committed(file.fingerprint, file.rows, file.bytes) for file in files}
 
@@ -126,9 +153,60 @@ class Store:
         """Return the newest version of every table."""
         return {name: self._table(name).version() for name in TABLES}
 
-    def provenance(self, table: str) -> dict[tuple[Shard, Fingerprint], Provenance]:
-        """Return where every shard that was ever committed to a table comes from; reads the whole log."""
-        return trace(self._table(table))
+    def provenance(self, table: str, *, first: bool = False) -> dict[tuple[Shard, Fingerprint], Provenance]:
+        """Return where every shard that was ever committed to a table comes from; reads the whole log.
+
+        Args:
+            table: name of the table.
+            first: tell the first time that a shard was committed as it is, instead of the last.
+        """
+        return trace(self._table(table), first=first)
+
+    # -- verifying ---------------------------------------------------------------------------------------------------
+
+    def damaged(self, versions: Mapping[str, int] | None = None, *, deep: bool = False) -> list[Damage]:
+        """Return committed files that are missing, or not what was written.
+
+        Args:
+            versions: table → version to look at; the newest of every table by default.
+            deep: read every byte; otherwise only files that were changed after they were committed, as their time says.
+
+        Raises:
+            StoreError: when the log of a table cannot be read.
+        """
+        at: Mapping[str, int | None] = dict.fromkeys(TABLES) if versions is None else versions
+        return [
+            damage
+            for name, version in at.items()
+            if name in self._ids
+            for damage in damaged_files(self._table(name), self._table(name).files(version), deep=deep)
+        ]
+
+    def is_whole(self, stage: str, shard: Shard) -> bool:
+        """Return whether the committed rows and rejects of one shard are what was written, to the last byte."""
+        tables = [self._table(stage), self._table("rejects")]
+        files = [[file for file in table.files() if file.key in {(None, shard), (stage, shard)}] for table in tables]
+        return not any(damaged_files(table, of, deep=True) for table, of in zip(tables, files, strict=True))
+
+    def verify_files(self, versions: Mapping[str, int] | None = None, *, deep: bool = True) -> None:
+        """Refuse a store with damaged files; for readers that must not learn from wrong rows.
+
+        Args:
+            versions: table → version to look at, as of a release; the newest of every table by default.
+            deep: as for `damaged`.
+
+        Raises:
+            StoreError: when a file is missing or not what was written; names the first.
+        """
+        refuse_damaged(self, self.damaged(versions, deep=deep))
+
+    def verify(self, *, deep: bool = False) -> Verification:
+        """Look at every file that the newest versions and all releases need; nothing is raised for what is found.
+
+        Args:
+            deep: as for `damaged`.
+        """
+        return verify(self, [self._table(name) for name in TABLES if name in self._ids], self.releases(), deep=deep)
 
     # -- writing, in a worker ----------------------------------------------------------------------------------------
 
@@ -243,23 +321,29 @@ class Store:
         return release
 
     def release(self, number: int) -> Release:
-        """Return a release by its number."""
-        return read_release(self.path, number)
+        """Return a release by its number.
+
+        Raises:
+            StoreError: when there is no such release, or its tables do not hold the rows that were published.
+        """
+        release = read_release(self.path, number)
+        check_counts(self, release)
+        return release
 
     def releases(self) -> list[Release]:
-        """Return all releases, oldest first."""
+        """Return all releases as they were published, oldest first; `release` and `verify` check what they hold."""
         return [read_release(self.path, number) for number in release_numbers(self.path)]
 
     def latest_release(self) -> Release:
         """Return the newest release.
 
         Raises:
-            StoreError: before the first release.
+            StoreError: before the first release, or as for `release`.
         """
         numbers = release_numbers(self.path)
         if not numbers:
             raise StoreError(f"The store {str(self.path)!r} has no release yet; build first.")
-        return read_release(self.path, numbers[-1])
+        return self.release(numbers[-1])
 
     def record_run(self, record: RunRecord) -> None:
         """Keep the record of a run, in the place of an earlier one of the same run."""
@@ -276,12 +360,18 @@ class Store:
             older_than: what was written, or left its table, later than that stays: a worker may be about to commit it,
                 a reader may be reading it.
             dry_run: tell only what would be removed.
+
+        Raises:
+            StoreError: when a release does not hold what was published; nothing is removed then.
         """
         if older_than < timedelta(0):
             raise StoreError(f"The age {str(older_than)!r} of garbage is negative; give 0 or more.")
         pinned = self.releases()
+        for release in pinned:
+            # What a damaged log does not name would be taken for garbage.
+            check_counts(self, release)
         found = [garbage.collect_loose(self.path, older_than, dry_run=dry_run)]
-        for name in TABLES:
+        for name in (name for name in TABLES if name in self._ids):
             keep = {release.versions[name] for release in pinned if name in release.versions}
             found.append(garbage.collect(self.path, self._table(name), keep, older_than, dry_run=dry_run))
         return Garbage(tuple(file for part in found for file in part.files), sum(part.bytes for part in found))

@@ -4,18 +4,26 @@ from pathlib import Path
 
 import click
 
+from flows.options import DEEP, JSON
+
 
 @click.command()
 @click.option("--dask-address", metavar="ADDRESS", help="Scheduler of an existing Dask cluster (tcp://host:8786).")
+@click.option("--adopt", is_flag=True, help="Take over a store that belongs to another project.")
+@DEEP
+@JSON
 @click.pass_obj
-def build(project: Path, dask_address: str | None) -> int:
+def build(project: Path, dask_address: str | None, *, adopt: bool, deep: bool, as_json: bool) -> int:
     """Read the corpora, parse and measure what is missing, and publish a release.
 
-    Run it again after new rows, a failure, an interruption or a changed setting: it does what is missing. The exit code
-    is 2 when some shards failed or the limits of the project forbid a release.
+    Run it again after new rows, a failure, an interruption, a changed setting or a lost file: it does what is missing.
+    The exit code is 2 when some shards failed or the limits of the project forbid a release.
     """
+    from dataclasses import asdict
+
     from flows.local_run import run_flow
     from flows.project import load
+    from flows.terminal import write_json
     from flows.worker_start import get_ready
 
     record = run_flow(
@@ -23,5 +31,9 @@ def build(project: Path, dask_address: str | None) -> int:
         lambda: get_ready(load(project), dask_address),
         project_file=project,
         dask_address=dask_address,
+        deep=deep,
+        adopt=adopt,
     )
+    if as_json:
+        write_json(asdict(record))
     return 0 if record.state == "done" else 2

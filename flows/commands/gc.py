@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from flows.options import JSON
+
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -27,16 +29,26 @@ class Age(click.ParamType[timedelta]):
 @click.command()
 @click.option("--older-than", default="7d", show_default=True, type=Age(), help="Spare what is younger (12h, 7d).")
 @click.option("--dry-run", is_flag=True, help="Only say what would be deleted.")
+@JSON
 @click.pass_obj
-def gc(project: Path, older_than: timedelta, *, dry_run: bool) -> None:
+def gc(project: Path, older_than: timedelta, *, dry_run: bool, as_json: bool) -> None:
     """Delete files of the store that neither its newest versions nor any release needs."""
     from features.store.store import Store
     from flows.build_lock import only_writer
     from flows.project import load
+    from flows.terminal import write_json
 
-    store = Store.open(load(project).store)
-    with only_writer(store):
-        garbage = store.collect_garbage(older_than, dry_run=dry_run)
+    settings = load(project)
+    store = Store.open(settings.store)
+    store.check_owner(settings.name)
+    if dry_run:
+        garbage = store.collect_garbage(older_than, dry_run=True)
+    else:
+        with only_writer(store):
+            garbage = store.collect_garbage(older_than)
+    if as_json:
+        write_json({"files": list(garbage.files), "bytes": garbage.bytes, "deleted": not dry_run})
+        return
     for file in garbage.files if dry_run else ():
         click.echo(file)
     done = "Would delete" if dry_run else "Deleted"

@@ -4,28 +4,31 @@ from pathlib import Path
 
 import click
 
+from flows.options import DEEP, JSON
+
 
 @click.command()
 @click.option("--explain", is_flag=True, help="Say for each stage why its shards have to be made.")
+@DEEP
+@JSON
 @click.pass_obj
-def plan(project: Path, *, explain: bool) -> None:
-    """Show how many shards of each stage a build would make; nothing is parsed, measured or committed."""
-    from features.store.plan import plan as make_plan
-    from features.store.runs import failed_shards
-    from features.store.store import Store
-    from flows.ingest_corpora import read_corpora, told
+def plan(project: Path, *, explain: bool, deep: bool, as_json: bool) -> None:
+    """Show how many shards of each stage a build would make; nothing is parsed, measured or written."""
+    from flows.ingest_corpora import told, warnings
+    from flows.planning import look_ahead
     from flows.project import load
-    from flows.stages import chain
+    from flows.terminal import warn, write_json
 
-    settings = load(project)
-    # A store that does not exist is planned as an empty one, and made on the way: it holds nothing yet.
-    store = Store.open(settings.store, create=True)
-    ingested = read_corpora(settings, store)
-    click.echo(told(ingested.report))
-    stages = chain(settings, store)
-    planned = make_plan(store, stages.stages, failed=failed_shards(store.runs()))
-    new = {"sentences": len(ingested.sentences), "pairs": len(ingested.pairs)}
-    for stage, line in zip(stages.stages, planned.explain(), strict=True):
-        text = line if explain else line.partition(" to do:")[0] + (" to do" if " to do:" in line else "")
-        more = f"; {new[stage.over]} more for the new rows" if new[stage.over] else ""
-        click.echo(f"{text}{more}")
+    outlook = look_ahead(load(project), deep=deep)
+    for sentence in warnings(outlook.ingest):
+        warn(sentence)
+    if as_json:
+        write_json(outlook.as_json())
+        return
+    click.echo(told(outlook.ingest))
+    for damage in outlook.damaged:
+        click.echo(f"damaged: {damage}")
+    for line in outlook.plan.explain():
+        click.echo(line if explain else line.partition(" to do:")[0] + (" to do" if " to do:" in line else ""))
+    for sentence in outlook.obstacles:
+        click.echo(sentence)

@@ -4,15 +4,21 @@ from pathlib import Path
 
 import click
 
+from flows.options import JSON
+
 
 @click.command()
 @click.option("--failed", is_flag=True, required=True, help="The shards that failed, and what waited for them.")
 @click.option("--dask-address", metavar="ADDRESS", help="Scheduler of an existing Dask cluster (tcp://host:8786).")
+@JSON
 @click.pass_obj
-def retry(project: Path, dask_address: str | None, *, failed: bool) -> int:
+def retry(project: Path, dask_address: str | None, *, failed: bool, as_json: bool) -> int:
     """Run the failed shards of all stages again, without reading the corpora, and publish a release."""
+    from dataclasses import asdict
+
     from flows.local_run import run_flow
     from flows.project import load
+    from flows.terminal import write_json
     from flows.worker_start import get_ready
 
     record = run_flow(
@@ -22,4 +28,6 @@ def retry(project: Path, dask_address: str | None, *, failed: bool) -> int:
         dask_address=dask_address,
         only_failed=failed,
     )
+    if as_json:
+        write_json(asdict(record))
     return 0 if record.state == "done" else 2

@@ -1,47 +1,86 @@
 """`facetflow status`: what the store holds, and how the last builds ended."""
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from flows.options import JSON
+
 if TYPE_CHECKING:  # commands import what they need when they run
+    from features.store.runs import RunRecord
     from features.store.store import Store
 
 
 @click.command()
 @click.option("--runs", default=5, show_default=True, type=click.IntRange(min=0), help="How many runs to show.")
+@JSON
 @click.pass_obj
-def status(project: Path, runs: int) -> None:
+def status(project: Path, runs: int, *, as_json: bool) -> None:
     """Show tables, rejects, releases and runs of the project's store."""
-    from features.store.schemas import TABLES
     from features.store.store import Store
     from flows.project import load
+    from flows.terminal import write_json
 
-    store = Store.open(load(project).store)
-    click.echo(f"Store {store.path}")
-    for table in TABLES:
-        if table == "rejects":
-            continue
-        shards = store.committed(table).values()
-        size = sum(shard.bytes for shard in shards) / 1e6
-        click.echo(
-            f"  {table:<14}{len(shards):>6} shards {sum(shard.rows for shard in shards):>12,} rows {size:>10.1f} MB"
-        )
-    _show_rejects(store)
-    releases = store.releases()
-    click.echo("No release yet." if not releases else "Releases")
-    for release in releases[-3:]:
-        click.echo(f"  {release.number} of {release.created}, by run {release.run_id}")
-    records = store.runs()[:runs]
-    click.echo("Runs" if records else "No run yet.")
-    for record in records:
-        click.echo(f"  {record.run_id} {record.state}: {record.message or 'still running, or killed'}")
-    for shard in records[0].failed if records else ():
-        click.echo(f"  failed: {shard.stage} {shard.shard}: {shard.error.partition(chr(10))[0]}")
+    found = _found(Store.open(load(project).store), runs)
+    if as_json:
+        write_json(found)
+        return
+    owner = f" of project {found['project']!r}" if found["project"] else ""
+    click.echo(f"Store {found['store']}{owner}")
+    for table in found["tables"]:
+        size = table["bytes"] / 1e6
+        click.echo(f"  {table['table']:<14}{table['shards']:>6} shards {table['rows']:>12,} rows {size:>10.1f} MB")
+    for rejects in found["rejects"]:
+        click.echo(f"  {rejects['rows']:,} rejected by {rejects['stage']}: {rejects['code']}")
+    if found["rejects"]:
+        click.echo("  (see them with `facetflow rejects`)")
+    click.echo("Releases" if found["releases"] else "No release yet.")
+    for release in found["releases"][-3:]:
+        click.echo(f"  {release['number']} of {release['created']}, by run {release['run_id']}")
+    click.echo("Runs" if found["runs"] else "No run yet.")
+    for run in found["runs"]:
+        click.echo(f"  {run['run_id']} {run['state']}: {run['message']}")
+    for shard in found["runs"][0]["failed"] if found["runs"] else ():
+        click.echo(f"  failed: {shard['stage']} {shard['shard']}: {shard['error'].partition(chr(10))[0]}")
 
 
-def _show_rejects(store: "Store") -> None:
-    counts = store.read("rejects", columns=["stage", "code"]).group_by("stage", "code").len().sort("stage", "code")
-    for stage, code, count in counts.iter_rows():
-        click.echo(f"  {count:,} rejected by {stage}: {code}")
+def _found(store: "Store", runs: int) -> dict[str, Any]:
+    """Return what the store holds, as JSON values."""
+    from features.store.schemas import TABLES
+
+    committed = {table: store.committed(table).values() for table in TABLES if table != "rejects"}
+    rejects = store.read("rejects", columns=["stage", "code"]).group_by("stage", "code").len("rows")
+    return {
+        "store": str(store.path),
+        "project": store.project,
+        "tables": [
+            {
+                "table": table,
+                "shards": len(shards),
+                "rows": sum(shard.rows for shard in shards),
+                "bytes": sum(shard.bytes for shard in shards),
+            }
+            for table, shards in committed.items()
+        ],
+        "rejects": rejects.sort("stage", "code").to_dicts(),
+        "releases": [asdict(release) for release in store.releases()],
+        "runs": [_run(store, record) for record in store.runs()[:runs]],
+    }
+
+
+def _run(store: "Store", record: "RunRecord") -> dict[str, Any]:
+    """Return a run with the state that it is really in."""
+    from flows.build_lock import fate
+
+    if record.state != "running":
+        return asdict(record)
+    state = fate(store, record)
+    where = f"process {record.process}" if record.process else "its process"
+    message = {
+        "running": f"since {record.started}, {where}",
+        "silent": f"{where} has shown no sign of life for a minute; look after it, or end it and build again",
+        "killed": f"{where} is gone; what was committed is kept, and `facetflow build` goes on from there",
+    }[state]
+    return asdict(record) | {"state": state, "message": message}

@@ -124,6 +124,12 @@ def _sentence(number: int, adjective: str, noun: str, verb: str) -> tuple[str, s
     return f"{number + 1} {adjective} {noun} can {verb} .", graph
 
 
+@pytest.fixture(scope="session")
+def generated() -> type[Generated]:
+    """The class of generated projects, for fixtures that make their own."""
+    return Generated
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Generated:
     return Generated(tmp_path)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import polars as pl
 import pytest
 
+from features.errors import StoreError
 from features.models import cache
 from features.store.store import Store
 from flows.command_line import run
@@ -82,19 +83,19 @@ def remove(name: str) -> Callable[[Path], None]:
 
 
 def damage_log(folder: Path) -> None:
-    assert run(["plan"]) == 0
+    Store.open(folder / "store", create=True)
     (folder / "store" / "tables" / "pairs" / "_delta_log" / f"{0:020d}.json").write_text("{ no log")
 
 
 def delete_table(folder: Path) -> None:
-    assert run(["plan"]) == 0
+    Store.open(folder / "store", create=True)
     shutil.rmtree(folder / "store" / "tables" / "amr")
 
 
 class Wrong(NamedTuple):
     """What is done wrong, the command, and what its one sentence must say."""
 
-    change: Callable[[Path], None]
+    change: Callable[[Path], object]
     command: tuple[str, ...]
     says: tuple[str, ...]
 
@@ -156,6 +157,23 @@ CASES = {
         put("empty.txt", "\n\n"), ("parse", "amr", "empty.txt", "-o", "o.amr", "--graphs", "graphs.amr"), ("empty.txt",)
     ),
     "unknown command": Wrong(lambda _: None, ("biuld",), ("biuld", "Did you mean 'build'?")),
+    "store of another project": Wrong(
+        lambda folder: Store.open(folder / "store", create=True, project="theirs"),
+        ("plan",),
+        ("'theirs'", "'test'", "facetflow build --adopt"),
+    ),
+    "store in a bucket": Wrong(
+        edit('name = "test"', 'name = "test"\nstore = "s3://bucket/store"'),
+        ("plan",),
+        ("`store`: 's3://bucket/store' is no folder", "file:///"),
+    ),
+    "retry without a store": Wrong(lambda _: None, ("retry", "--failed"), ("no store", "facetflow build")),
+    "retry in an empty store": Wrong(
+        lambda folder: Store.open(folder / "store", create=True, project="test"),
+        ("retry", "--failed"),
+        ("is empty", "facetflow build"),
+    ),
+    "verify without a store": Wrong(lambda _: None, ("verify",), ("no store", "facetflow build")),
     "no such cluster": Wrong(lambda _: None, ("build", "--dask-address", "tcp://127.0.0.1:9"), ("127.0.0.1:9",)),
 }
 
@@ -223,12 +241,30 @@ def test_a_file_system_that_refuses(
     def refuse(*_: object, **__: object) -> None:
         raise OSError(number, os.strerror(number))
 
+    Store.open("store", create=True, project="theirs")
     monkeypatch.setattr(os, "fsync", refuse)
-    assert run(["plan"]) == 1
+    (folder / "store" / "_tmp-old").touch()
+    monkeypatch.setattr(Path, "unlink", refuse)
+    for attempt in (lambda: Store.open("other", create=True), lambda: Store.open("store").adopt("test")):
+        with pytest.raises(StoreError, match=says):
+            attempt()
+    put("facetflow.toml", PROJECT.replace('"test"', '"theirs"'))(folder)
+    assert run(["gc", "--older-than", "0m"]) == 1
     lines = capfd.readouterr().err.strip().splitlines()
     assert len(lines) == 1
     assert says in lines[0]
     assert "Unexpected" not in lines[0]
+
+
+def test_a_store_whose_lock_cannot_be_written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    Store.open("store", create=True, project="test")
+    (folder / "store" / "build.lock").mkdir()  # as good as a folder without permission, which stops no superuser
+    assert run(["gc"]) == 1
+    (line,) = capfd.readouterr().err.strip().splitlines()
+    assert line.startswith("facetflow: The lock ")
+    assert "Unexpected" not in line
 
 
 BAD_ROWS = [

@@ -44,6 +44,7 @@ def test_a_killed_build_goes_on_where_it_was(project, built, facetflow_alone, wa
         build.communicate(timeout=60)
     wait_until(lambda: not facetflow_alone.left_running(), "server and workers to follow the killed flow", 30)
     assert in_the_middle(project), "the kill came in the middle"
+    assert "killed: process " in facetflow_alone.run(project, "status")[1]
     kept = {name: project.store.committed(name) for name in ("amr", "label_vectors", "metrics")}
 
     code, output = facetflow_alone.run(project, "build")
@@ -64,7 +65,9 @@ def test_a_build_that_is_asked_to_end_stops_all_it_started(project, facetflow_al
         output, _ = build.communicate(timeout=60)
     assert build.returncode == 128 + signal.SIGTERM
     assert "Traceback" not in output
-    assert project.store.runs()[0].state == "failed"
+    record = project.store.runs()[0]
+    assert record.state == "interrupted"
+    assert record.message.startswith("Interrupted by SIGTERM; what was committed is kept")
     wait_until(lambda: not facetflow_alone.left_running(), "server and workers to end", 30)
 
 

@@ -1,6 +1,7 @@
 """Measured pairs: selected, exported, read from a store, identified."""
 
 import dataclasses
+import os
 
 import numpy as np
 import polars as pl
@@ -167,3 +168,13 @@ class TestFromStore:
     def test_a_release_that_is_not_there_is_an_error(self, store):
         with pytest.raises(StoreError, match="7"):
             MeasuredPairs.from_store(store.path, release=7)
+
+    @pytest.mark.parametrize("table", ["sentences", "pairs", "metrics", "embeddings"])
+    def test_only_files_whose_digest_holds_are_read(self, store, table):
+        (file,) = (store.path / "tables" / table).rglob("*.parquet")
+        status, content = file.stat(), bytearray(file.read_bytes())
+        content[len(content) // 2] ^= 1
+        file.write_bytes(content)
+        os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+        with pytest.raises(StoreError, match=rf"is damaged: {table} .* is not what was written: its sha256"):
+            MeasuredPairs.from_store(store.path)

@@ -144,7 +144,7 @@ class MeasuredPairs:
             release: number of the release; the latest when missing.
 
         Raises:
-            StoreError: when the store or the release does not exist.
+            StoreError: when the store or the release does not exist, or a file of it is not what was written.
             InputError: when the release holds no measured pair.
         """
         from features.store import Store
@@ -158,6 +158,8 @@ class MeasuredPairs:
                 f"release {pinned.number} of {str(root)!r} has no metrics: set `enabled = true` in [metrics] of the "
                 "project file and build again"
             )
+        # Every byte: an encoder that learned from damaged rows would not show it.
+        store.verify_files(versions)
 
         def read(table: str, columns: Sequence[str]) -> pl.DataFrame:
             return store.read(table, version=versions[table], columns=list(columns))

@@ -377,3 +377,30 @@ def test_the_leaks_of_captions_into_the_test_sets_are_found(shared):
     assert report.splits[0].rows == 29000
     assert {leak.evaluation for leak in report.leaks} == {"stsb-test", "sick-test"}
     assert report.splits[0].dropped == report.splits[0].leaked > 50
+
+
+# -- the same pairs in train and dev ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("dev", "said"),
+    [
+        ([("B.", "A."), ("C.", "D.")], "All 2 pairs of dev of 'two' are in train of 'pairs' too"),
+        ([("A.", "B."), ("C.", "D."), ("G.", "H.")], "2 of 3 pairs of dev of 'two' are in train of 'pairs' too"),
+        ([("A.", "B."), ("G.", "H.")], None),
+        ([("A.", "D.")], None),
+    ],
+)
+def test_a_dev_that_is_mostly_train_is_told(tmp_path, dev, said):
+    write(tmp_path / "train.tsv", [("A.", "B."), ("C.", "D."), ("E.", "F.")], "sentence_a\tsentence_b")
+    write(tmp_path / "dev.tsv", dev, "sentence_a\tsentence_b")
+    corpora = [
+        CorpusSettings(dataset="pairs", files={"train": "train.tsv"}),
+        CorpusSettings(dataset="pairs", name="two", files={"dev": "dev.tsv"}),
+    ]
+
+    first = run(tmp_path, corpora=corpora)
+    again = run(tmp_path, *stored(first), corpora=corpora)
+
+    for report in (first.report, again.report):
+        assert [str(overlap).partition(":")[0] for overlap in report.overlaps] == ([said] if said else [])

@@ -92,6 +92,18 @@ def test_changes_name_nested_parameters():
     ]
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("1" * 64, "1" * 60 + "2222", "…11111111 → …11112222"),
+        ("1" * 30 + "2" * 34, "1" * 30 + "3" * 34, "…111122222222… → …111133333333…"),
+        ("12" * 32, None, "121212121212… → null"),
+    ],
+)
+def test_two_digests_are_cut_so_that_they_differ(old, new, told):
+    assert str(Change("weights", old, new)) == f"weights {told}"
+
+
 @pytest.mark.parametrize("value", [float("nan"), {1, 2}, object()])
 def test_recipe_of_anything_but_json_is_refused(value):
     with pytest.raises(SettingsError, match="JSON values only"):

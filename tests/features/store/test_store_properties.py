@@ -78,6 +78,10 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule()
     def publish(self):
+        if not any(self.rows.values()):
+            with pytest.raises(StoreError, match="holds no sentences"):
+                self.store.publish("run", stages=[])
+            return
         release = self.store.publish("run", stages=[])
         self.pinned.append((release.versions["sentences"], dict(self.rows)))
 

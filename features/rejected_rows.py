@@ -1,0 +1,166 @@
+"""Rows that were rejected, with what is needed to mend them: file, line, code and text.
+
+rejects ──┬── of ingest: `file:line` is kept ──────────────> the line itself, read again
+          └── of a stage: the id of a sentence or pair ──┬──> its text, from the store
+                                                         └──> its first file and line, found in the corpora
+"""
+
+import gzip
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+from features.corpora.reading import read_outcomes
+from features.corpora.rows import PairRow
+from features.corpora.settings import CorpusSettings
+from features.corpora.sources import locate
+from features.errors import InputError, SettingsError
+from features.sentences import normalise, sentence_id
+from features.store.store import Store
+from features.types import SentenceId
+
+REJECTED: dict[str, type[pl.DataType]] = {
+    "stage": pl.String,
+    "code": pl.String,
+    "file": pl.String,
+    "line": pl.Int64,
+    "text": pl.String,
+    "other_text": pl.String,
+    "message": pl.String,
+    "entity_id": pl.String,
+}
+"""Columns of rejected rows. `other_text` is the second sentence of a pair; `file` and `line` are null for a negative,
+which no file has, and where the corpora cannot be read any more."""
+
+_ORIGIN = re.compile(r"(?P<file>.+?):(?P<line>\d+): ")
+
+
+class _Origin(NamedTuple):
+    file: str
+    line: int
+
+
+_Key = tuple[SentenceId, ...]  # a sentence, or the two of a pair
+
+
+def rejected_rows(
+    store: Store, corpora: Sequence[CorpusSettings], base: Path, *, stage: str | None = None, code: str | None = None
+) -> pl.DataFrame:
+    """Return rejected rows, by stage, code, file and line.
+
+    Args:
+        store: the store.
+        corpora: where its rows came from, to find their lines.
+        base: what relative paths are relative to.
+        stage: rejects of this one only.
+        code: rejects with this code only.
+
+    Returns:
+        Columns `REJECTED`.
+
+    Raises:
+        SettingsError: nothing was rejected by that stage or with that code, while other rows were.
+        StoreError: the store cannot be read.
+    """
+    rejects = store.read("rejects", columns=["stage", "code", "entity_id", "message"])
+    for column, wanted in (("stage", stage), ("code", code)):
+        found = rejects[column].unique().sort().to_list()
+        if wanted is not None and found and wanted not in found:
+            raise SettingsError(f"No row was rejected with the {column} {wanted!r}; there are {', '.join(found)}.")
+        if wanted is not None:
+            rejects = rejects.filter(pl.col(column) == wanted)
+    keys, texts = _entities(store, rejects["entity_id"].to_list())
+    origins = _origins(corpora, base, set(keys.values()))
+    rows = []
+    for row in rejects.iter_rows(named=True):
+        key = keys.get(row["entity_id"], ())
+        kept = _ORIGIN.match(row["message"])
+        origin = _Origin(kept["file"], int(kept["line"])) if kept else origins.get(key)
+        words = [*(texts.get(sentence) for sentence in key), None, None]
+        rows.append({**row, "file": None, "line": None, "text": words[0], "other_text": words[1]})
+        if origin:
+            rows[-1] |= origin._asdict()
+        if kept:
+            rows[-1]["message"] = row["message"][kept.end() :]
+    frame = pl.DataFrame(rows, schema=REJECTED)
+    return _with_lines(frame, corpora, base).sort("stage", "code", "file", "line", "entity_id", maintain_order=True)
+
+
+def _entities(store: Store, ids: Sequence[str]) -> tuple[dict[str, _Key], dict[SentenceId, str]]:
+    """Return the sentences of those ids that are a sentence or a pair of the store, and their texts."""
+    wanted = pl.Series("id", ids, dtype=pl.String).unique().implode()
+    pairs = (
+        store.scan("pairs", columns=["pair_id", "sentence_a", "sentence_b"])
+        .filter(pl.col("pair_id").is_in(wanted))
+        .collect()
+    )
+    keys: dict[str, _Key] = {pair: (a, b) for pair, a, b in pairs.iter_rows()}
+    needed = pl.Series("id", [*ids, *chain.from_iterable(keys.values())], dtype=pl.String).unique().implode()
+    sentences = (
+        store.scan("sentences", columns=["sentence_id", "text"]).filter(pl.col("sentence_id").is_in(needed)).collect()
+    )
+    texts = {SentenceId(sentence): text for sentence, text in sentences.iter_rows()}
+    return keys | {sentence: (sentence,) for sentence in texts if sentence not in keys}, texts
+
+
+def _origins(corpora: Sequence[CorpusSettings], base: Path, wanted: Collection[_Key]) -> dict[_Key, _Origin]:
+    """Return the first line that has a sentence, or a pair of them."""
+    found: dict[_Key, _Origin] = {}
+    if not wanted:
+        return found
+    for row in _readable(corpora, base):
+        a, b = (sentence_id(normalise(text)) for text in (row.text_a, row.text_b))
+        for key in ((a, b), (a,), (b,)):
+            if key in wanted and key not in found:
+                file, _, line = row.origin.rpartition(":")
+                found[key] = _Origin(file, int(line))
+    return found
+
+
+def _readable(corpora: Sequence[CorpusSettings], base: Path) -> Iterator[PairRow]:
+    """Yield the pairs of the corpora as far as they can be read: a file may have gone since."""
+    for corpus in corpora:
+        try:
+            for outcome in read_outcomes(corpus, base):
+                if isinstance(outcome, PairRow):
+                    yield outcome
+        except InputError:
+            continue
+
+
+def _with_lines(rows: pl.DataFrame, corpora: Iterable[CorpusSettings], base: Path) -> pl.DataFrame:
+    """Return rows in which a line that was never a sentence has its text from its file."""
+    lines = rows.filter(pl.col("text").is_null() & pl.col("line").is_not_null()).select("file", "line").unique()
+    paths: dict[str, Path] = {}
+    for corpus in corpora:
+        try:
+            sources = locate(corpus.record, corpus.files, base, corpus.files_key)
+            paths |= {source.name: source.path for source in sources}
+        except InputError:
+            continue
+    found = [
+        {"file": str(file), "line": line, "of_file": text}
+        for (file,), of in lines.group_by("file")
+        if file in paths
+        for line, text in _lines(paths[str(file)], set(of["line"]))
+    ]
+    texts = pl.DataFrame(found, schema={"file": pl.String, "line": pl.Int64, "of_file": pl.String})
+    joined = rows.join(texts, on=["file", "line"], how="left", maintain_order="left")
+    return joined.with_columns(pl.coalesce("text", "of_file").alias("text")).select(list(REJECTED))
+
+
+def _lines(path: Path, wanted: Collection[int]) -> Iterator[tuple[int, str]]:
+    """Yield those lines of a text file, numbered from 1, in which tabs have become ` | `."""
+    if path.suffix == ".parquet":
+        return
+    try:
+        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if number in wanted:
+                    yield number, line.decode("utf-8", errors="replace").rstrip("\r\n").replace("\t", " | ")
+    except OSError:
+        return

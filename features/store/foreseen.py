@@ -1,0 +1,75 @@
+"""The store as it will be once some shards have been ingested: what a plan looks at, with nothing written."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import polars as pl
+
+from features.errors import StoreError
+from features.store.plan import SOURCES
+from features.store.provenance import Committed
+from features.store.store import Store
+from features.types import Fingerprint, Shard
+
+
+class Ahead(Store):
+    """A store with further shards of `sentences` and `pairs` that are in memory only. It cannot be written.
+
+    Args:
+        store: the store as it is.
+        rows: table → shard → its rows.
+        unreadable: table and shard of what is committed and cannot be read.
+        fingerprints: table and shard → what the shard will be committed under; as it is, for those that are committed.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        rows: Mapping[str, Mapping[Shard, pl.DataFrame]],
+        unreadable: Collection[tuple[str, Shard]] = (),
+        fingerprints: Mapping[tuple[str, Shard], Fingerprint] | None = None,
+    ) -> None:
+        super().__init__(store.path, store._ids)
+        self._store = store
+        self._rows = rows
+        self._unreadable = set(unreadable)
+        self._fingerprints = fingerprints or {}
+
+    def committed(self, table: str, version: int | None = None) -> dict[Shard, Committed]:
+        """Return what is or will be committed of every shard that can be read, or is in memory."""
+        known = self._store.committed(table, version)
+        if version is not None or table not in SOURCES:
+            return known
+        made = self._rows.get(table, {})
+        there = {shard: of for shard, of in known.items() if shard in made or (table, shard) not in self._unreadable}
+        new = {
+            shard: Committed(self._fingerprints[table, shard], rows.height, 0)
+            for shard, rows in made.items()
+            if shard not in known
+        }
+        return there | new
+
+    def scan(
+        self,
+        table: str,
+        version: int | None = None,
+        shards: Collection[str] | None = None,
+        columns: Sequence[str] | None = None,
+        *,
+        with_shard: bool = False,
+    ) -> pl.LazyFrame:
+        """Return rows that can be read and those in memory; as `Store.scan`."""
+        if version is not None or table not in SOURCES:
+            return self._store.scan(table, version, shards, columns, with_shard=with_shard)
+        made = self._rows.get(table, {})
+        wanted = self.committed(table).keys() if shards is None else set(shards)
+        stored = self._store.scan(table, None, wanted - made.keys(), columns, with_shard=with_shard)
+        further = [
+            rows.lazy().select(list(columns or rows.columns)).with_columns(pl.lit(shard).alias("shard"))
+            for shard, rows in sorted(made.items())
+            if shard in wanted
+        ]
+        return pl.concat([stored, *(frame if with_shard else frame.drop("shard") for frame in further)])
+
+    def commit(self, *_: object, **__: object) -> dict[str, int]:
+        """Refuse."""
+        raise StoreError(f"The store {str(self.path)!r} is being planned and cannot be written.")

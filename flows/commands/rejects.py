@@ -1,0 +1,49 @@
+"""`facetflow rejects`: the rows that were rejected, with what is needed to mend them."""
+
+from pathlib import Path
+
+import click
+
+from flows.options import JSON
+
+
+@click.command()
+@click.option("--stage", help="Rejects of one stage: ingest, amr, metrics, …")
+@click.option("--code", help="Rejects with one code, as `facetflow status` shows them.")
+@click.option(
+    "--export",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write all of them to a table: .csv, .tsv, .jsonl or .parquet.",
+)
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(min=0), help="How many to show.")
+@JSON
+@click.pass_obj
+def rejects(
+    project: Path, *, stage: str | None, code: str | None, export: Path | None, limit: int, as_json: bool
+) -> None:
+    """Show the rows that ingest and the stages could not process: file, line, code, text and what was wrong."""
+    from features.files import write_table
+    from features.rejected_rows import rejected_rows
+    from features.store.store import Store
+    from flows.project import load
+    from flows.terminal import say, write_json
+
+    settings = load(project)
+    rows = rejected_rows(Store.open(settings.store), settings.corpora, settings.base, stage=stage, code=code)
+    if export is not None:
+        write_table(rows, export)
+        say(f"Wrote {rows.height:,} rejected rows to {export}")
+    if as_json:
+        write_json(rows.to_dicts())
+        return
+    if export is not None:
+        return
+    for row in rows.head(limit).iter_rows(named=True):
+        where = f"{row['file']}:{row['line']}" if row["file"] else row["entity_id"]
+        click.echo(f"{row['stage']} {row['code']} {where}: {row['message']}")
+        if row["text"] is not None:
+            click.echo("    " + " || ".join(text for text in (row["text"], row["other_text"]) if text is not None))
+    if not rows.height:
+        click.echo("No row was rejected.")
+    elif rows.height > limit:
+        click.echo(f"{rows.height - limit:,} more of {rows.height:,}: --export FILE writes all of them.")

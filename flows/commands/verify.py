@@ -1,0 +1,74 @@
+"""`facetflow verify`: whether the files of the store are what was written."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from flows.options import DEEP, JSON
+
+if TYPE_CHECKING:  # commands import what they need when they run
+    from features.store.verifying import Damage, Verification
+
+
+@click.command()
+@DEEP
+@JSON
+@click.pass_obj
+def verify(project: Path, *, deep: bool, as_json: bool) -> None:
+    """Check the files that the newest tables and all releases need; nothing is written.
+
+    Looks at sizes, and reads files whose time says that they were changed after they were committed. The exit code is 1
+    when something is damaged.
+    """
+    from features.errors import StoreError
+    from features.store.store import Store
+    from flows.project import load
+    from flows.terminal import write_json
+
+    found = Store.open(load(project).store).verify(deep=deep)
+    if as_json:
+        write_json(
+            {
+                "files": found.files,
+                "bytes": found.bytes,
+                "deep": deep,
+                "damaged": [asdict(damage) | {"file": damage.file} for damage in found.damaged],
+                "broken": list(found.broken),
+                "releases_hurt": list(found.hurt),
+            }
+        )
+    else:
+        for damage in found.damaged:
+            click.echo(f"damaged: {damage}{_needed(damage)}")
+        for sentence in found.broken:
+            click.echo(sentence)
+    checked = f"{found.files:,} files, {found.bytes / 1e6:.1f} MB"
+    if found.damaged or found.broken:
+        raise StoreError(_what_to_do(found, checked, deep=deep))
+    if not as_json:
+        how = "every byte is as it was written" if deep else "sizes and times are right; --deep reads every byte"
+        click.echo(f"Checked {checked}: {how}.")
+
+
+def _needed(damage: "Damage") -> str:
+    """Return which releases need a damaged file, and whether a build can help."""
+    releases = ", ".join(map(str, damage.releases))
+    if not damage.current:
+        return f"; only release {releases} needs it, and no build makes it again: restore it from a copy"
+    return f"; release {releases} needs it" if releases else ""
+
+
+def _what_to_do(found: "Verification", checked: str, *, deep: bool) -> str:
+    """Return the sentence with which a check ends that found something."""
+    parts = []
+    if found.damaged:
+        count = "1 file is" if len(found.damaged) == 1 else f"{len(found.damaged)} files are"
+        parts.append(f"{count} damaged, of {checked}")
+    if any(damage.current for damage in found.damaged):
+        parts.append(f"`facetflow build{' --deep' if deep else ''}` makes again what can be made again")
+    if found.broken:
+        parts.append("what a log has lost is said above")
+    text = "; ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}."

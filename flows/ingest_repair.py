@@ -1,0 +1,180 @@
+"""Shards of ingest whose files are lost or damaged: made again from the corpora, if these still have the rows.
+
+    shard of ingest ──> the ingest that made it, repeated ──┬── same fingerprint ──> the very same rows
+                        (what was known then, today's files) └── another ──> cannot be made again
+
+The fingerprint of such a shard is a hash of the ids of its rows in their order, so a shard that is made again is the
+same or is refused. Pairs that came later are left out, so that a corpus that has grown gives the earlier shards again.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import polars as pl
+
+from features.errors import StoreError
+from features.ingest import KNOWN_PAIRS, KNOWN_SENTENCES, Ingested, ingest
+from features.stages import StageOutput
+from features.store.foreseen import Ahead
+from features.store.plan import SOURCES
+from features.store.provenance import Provenance
+from features.store.store import Store
+from features.store.verifying import Damage
+from features.types import PairId, Shard
+from flows.ingest_corpora import RECIPES, fingerprint_of
+from flows.project import Project
+
+_NAMED = 5  # damaged files that a message names
+Remade = Mapping[str, dict[Shard, pl.DataFrame]]
+"""Table → shard → its rows."""
+
+
+def repair_ingested(project: Project, store: Store, damaged: Sequence[Damage], run_id: str) -> list[Damage]:
+    """Write the damaged shards of ingest again; return what was damaged.
+
+    Args:
+        project: names the corpora.
+        store: the store, locked.
+        damaged: what is damaged; damage in tables of stages is left to these.
+        run_id: kept with a commit where one is needed. Equal bytes heal the file in its place, for every version.
+
+    Raises:
+        StoreError: the corpora do not give a shard again as it was; nothing is written then.
+    """
+    remade = make_again(project, store, damaged)
+    receipts = [
+        store.write_shard(table, shard, fingerprint_of(table, rows), StageOutput(rows), expected=rows.height)
+        for table, shards in remade.items()
+        for shard, rows in shards.items()
+    ]
+    store.commit(receipts, run_id=run_id, recipes=RECIPES)
+    return of_ingest(damaged)
+
+
+def of_ingest(damaged: Sequence[Damage]) -> list[Damage]:
+    """Return the damage in the tables that ingest writes."""
+    return [damage for damage in damaged if damage.table in SOURCES]
+
+
+def make_again(project: Project, store: Store, damaged: Sequence[Damage]) -> Remade:
+    """Return the rows of the damaged shards of ingest; nothing is written.
+
+    Raises:
+        StoreError: the corpora do not give a shard again as it was.
+    """
+    lost = {(damage.table, damage.shard): damage for damage in of_ingest(damaged)}
+    remade: dict[str, dict[Shard, pl.DataFrame]] = {table: {} for table in SOURCES}
+    if lost:
+        past = _Past(project, store, lost, remade)
+        for run_id in past.ingests():
+            for ingested in past.repeat(run_id):
+                for table, shards in (("sentences", ingested.sentences), ("pairs", ingested.pairs)):
+                    remade[table] |= past.equal(run_id, table, shards)
+    if hopeless := [damage for (table, shard), damage in lost.items() if shard not in remade[table]]:
+        raise StoreError(_hopeless(hopeless))
+    return remade
+
+
+class _Past:
+    """The ingests of the past, done again.
+
+    Args:
+        project: names the corpora.
+        store: the store.
+        lost: table and shard of what cannot be read.
+        remade: those of them that have been made again so far.
+    """
+
+    def __init__(
+        self, project: Project, store: Store, lost: Mapping[tuple[str, Shard], Damage], remade: Remade
+    ) -> None:
+        self._project = project
+        self._lost = lost
+        self._remade = remade
+        self._committed = {table: store.committed(table) for table in SOURCES}
+        self._origins: dict[str, dict[Shard, Provenance]] = {}
+        for table, shards in self._committed.items():
+            found = store.provenance(table, first=True)
+            self._origins[table] = {
+                shard: found[shard, of.fingerprint] for shard, of in shards.items() if (shard, of.fingerprint) in found
+            }
+        self._ahead = Ahead(store, remade, lost)
+
+    def ingests(self) -> list[str]:
+        """Return the ids of the runs that ingested what is lost, oldest first."""
+        origins = [self._origins[table][shard] for table, shard in self._lost if shard in self._origins[table]]
+        return sorted({origin.run_id for origin in origins}, key=lambda run: self._before(run)["pairs"])
+
+    def repeat(self, run_id: str) -> Iterator[Ingested]:
+        """Yield what an ingest gives today: of all pairs that did not come later, then of none but known ones.
+
+        The files may have rows by now that no ingest has seen. The first positives come out as they were even so; once
+        these are known, the others can be left out, and the negatives come out too, which depend on all positives.
+        """
+        before = self._before(run_id)
+        known = {table: self._known(table, until=before[table]) for table in SOURCES}
+        # An ingest that was killed between its two commits left its pairs to the next one.
+        later = self._pairs(after=before["pairs"] + 1)
+        yield self._ingest(known, lambda pair: pair not in later)
+        if any(shard not in self._remade[table] for table, shard in self._lost if shard in self._of(run_id, table)):
+            of_then = self._pairs() - later
+            yield self._ingest(known, lambda pair: pair in of_then)
+
+    def equal(self, run_id: str, table: str, shards: Mapping[Shard, pl.DataFrame]) -> dict[Shard, pl.DataFrame]:
+        """Return those lost shards of an ingest that came out as they were."""
+        found = {}
+        for shard in self._of(run_id, table):
+            if (table, shard) in self._lost and shard in shards:
+                # The last shard of that ingest may be fuller today.
+                rows = shards[shard].head(self._committed[table][shard].rows)
+                if fingerprint_of(table, rows) == self._committed[table][shard].fingerprint:
+                    found[shard] = rows
+        return found
+
+    def _ingest(self, known: Mapping[str, pl.DataFrame], admits: Callable[[PairId], bool]) -> Ingested:
+        project = self._project
+        return ingest(
+            project.corpora,
+            project.leakage,
+            project.ingest,
+            project.base,
+            known["sentences"].select(list(KNOWN_SENTENCES)),
+            known["pairs"].select(list(KNOWN_PAIRS)),
+            admits=admits,
+        )
+
+    def _of(self, run_id: str, table: str) -> list[Shard]:
+        return [shard for shard, origin in self._origins[table].items() if origin.run_id == run_id]
+
+    def _before(self, run_id: str) -> dict[str, int]:
+        """Return the versions of the tables that an ingest found."""
+        found: dict[str, int] = {}
+        for table in SOURCES:
+            for shard in self._of(run_id, table):
+                origin = self._origins[table][shard]
+                found = {other: origin.versions.get(other, 0) for other in SOURCES} | found
+                found[table] = origin.version - 1
+        return found
+
+    def _pairs(self, *, after: int = 0) -> set[PairId]:
+        return set(self._known("pairs", after=after)["pair_id"].to_list())
+
+    def _known(self, table: str, *, after: int = 0, until: int | None = None) -> pl.DataFrame:
+        """Return what ingest needs to know of shards that can be read, and that came between two versions."""
+        shards = self._ahead.committed(table).keys()
+        wanted = {
+            shard
+            for shard, origin in self._origins[table].items()
+            if shard in shards and origin.version > after and (until is None or origin.version <= until)
+        }
+        columns = KNOWN_SENTENCES if table == "sentences" else KNOWN_PAIRS
+        return self._ahead.read(table, None, wanted, [name for name in columns if name != "shard"], with_shard=True)
+
+
+def _hopeless(lost: Sequence[Damage]) -> str:
+    named = "; ".join(map(str, lost[:_NAMED]))
+    more = f"; and {len(lost) - _NAMED} more (see `facetflow verify`)" if len(lost) > _NAMED else ""
+    return (
+        f"Rows of ingest are lost, and the corpora do not give them again as they were: {named}{more}; restore these "
+        "files from a copy, or put the corpus files, [ingest] and [leakage] back as they were and build, or build a "
+        "new store."
+    )

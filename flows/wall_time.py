@@ -1,0 +1,69 @@
+"""Where the time of a command goes, in parts that follow each other and add up.
+
+    ├── start ──┼── check ──┼── ingest ──┼── plan ──┼── cluster ──┼── stages ──┼── … ──┤   total
+
+The total counts from the start of the process where that is a command of its own; elsewhere from the start of the flow.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import psutil
+
+_process_is_command = False
+
+
+def count_from_process_start() -> None:
+    """Say that this process is there for one command, so that what came before its flow counts too."""
+    global _process_is_command  # noqa: PLW0603 (a process is a command or is not)
+    _process_is_command = True
+
+
+class WallTime:
+    """The time on the wall, by part.
+
+    Inside of a part another may begin: the outer one then rests, so that every moment counts once.
+    """
+
+    def __init__(self) -> None:
+        self._now = time.monotonic()
+        self._open = ["other"]
+        self._parts: dict[str, float] = {}
+        if _process_is_command:
+            self._parts["start"] = max(0.0, time.time() - psutil.Process().create_time())
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """Count the time within as this part's."""
+        self._count()
+        self._open.append(name)
+        try:
+            yield
+        finally:
+            self._count()
+            self._open.pop()
+
+    def parts(self) -> dict[str, float]:
+        """Return part → seconds so far, in the order in which they began; `total` last, the sum of the others."""
+        self._count()
+        ordered = {name: seconds for name, seconds in self._parts.items() if name != "other"}
+        ordered["other"] = self._parts.get("other", 0.0)
+        rounded = {name: round(seconds, 3) for name, seconds in ordered.items()}
+        return rounded | {"total": round(sum(rounded.values()), 3)}
+
+    def _count(self) -> None:
+        now = time.monotonic()
+        part = self._open[-1]
+        self._parts[part] = self._parts.get(part, 0.0) + now - self._now
+        self._now = now
+
+
+def told(wall: Mapping[str, float]) -> str:
+    """Return the parts of a run in one line.
+
+    >>> told({"start": 4.0, "ingest": 0.25, "other": 0.01, "total": 4.26})
+    'start 4.0 s + ingest 0.2 s + other 0.0 s = 4.3 s'
+    """
+    parts = " + ".join(f"{part} {seconds:.1f} s" for part, seconds in wall.items() if part != "total")
+    return f"{parts} = {wall['total']:.1f} s"

@@ -1,0 +1,87 @@
+"""Rejected rows are told with what is needed to mend them: file, line, code and text."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
+from features.errors import SettingsError
+from features.ingest import ingest
+from features.rejected_rows import REJECTED, rejected_rows
+from features.stages import Reject, StageOutput, rejects_frame
+from features.store.fingerprints import Recipe, fingerprint
+from features.store.store import Store
+from features.types import RejectCode
+
+CORPORA = (CorpusSettings(dataset="pairs", name="mine", files={"train": "p.tsv"}),)
+ROWS = (
+    "sentence_a\tsentence_b\tscore",
+    "A boy sleeps.\tA girl sleeps.\t3",
+    "\tA girl runs.\t2",
+    "A dog barks.\tA cat waits.\tmany",
+    "A boy sleeps.\tA bird sings.\t1",
+    "A bird sings.\tOne two three four five six seven.\t1",
+    "A horse eats.\tA child plays.\t2",
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """A store with rejects of ingest, of a sentence, and of a positive and a negative pair."""
+    (tmp_path / "p.tsv").write_text("\n".join(ROWS) + "\n")
+    store = Store.open(tmp_path / "store", create=True)
+    nothing = pl.DataFrame()
+    found = ingest(CORPORA, LeakageSettings(), IngestSettings(max_words=6), tmp_path, nothing, nothing)
+    recipes = {name: Recipe(name) for name in ("sentences", "pairs", "ingest", "amr", "metrics")}
+    marks = {name: fingerprint(recipe, []) for name, recipe in recipes.items()}
+    receipts = [
+        store.write_shard(table, shard, marks[table], StageOutput(rows))
+        for table, shards in (("sentences", found.sentences), ("pairs", found.pairs))
+        for shard, rows in shards.items()
+    ]
+    receipts.append(store.write_rejects("ingest", "ingest", marks["ingest"], rejects_frame(found.rejects)))
+    bird = next(id_ for rows in found.sentences.values() for id_, text in rows.iter_rows() if text == "A bird sings.")
+    pairs = pl.concat(found.pairs.values())
+    chosen = [pairs.filter(sentence_b=bird, kind="positive")["pair_id"][0], pairs.filter(kind="negative")["pair_id"][0]]
+    of_stages = {
+        "amr": [Reject(bird, RejectCode.NO_GRAPH, "no graph")],
+        "metrics": [Reject(pair, RejectCode.MISSING_PARSE, "no graph of one") for pair in chosen],
+    }
+    receipts += [store.write_rejects(stage, "s", marks[stage], rejects_frame(of)) for stage, of in of_stages.items()]
+    store.commit(receipts, run_id="r", recipes=recipes)
+    return store
+
+
+def test_file_line_code_and_text_of_every_reject(store: Store, tmp_path: Path) -> None:
+    rows = rejected_rows(store, CORPORA, tmp_path)
+
+    assert rows.schema == pl.Schema(REJECTED)
+    found = rows.select("stage", "code", "file", "line", "text", "other_text").rows()
+    negative = found.pop(-2) if found[-2][2] is None else found.pop(-1)
+    assert found == [
+        ("amr", "no_graph", "p.tsv", 5, "A bird sings.", None),
+        ("ingest", "bad_score", "p.tsv", 4, "A dog barks. | A cat waits. | many", None),
+        ("ingest", "empty_sentence", "p.tsv", 3, " | A girl runs. | 2", None),
+        ("ingest", "sentence_too_long", "p.tsv", 6, "A bird sings. | One two three four five six seven. | 1", None),
+        ("metrics", "missing_parse", "p.tsv", 5, "A boy sleeps.", "A bird sings."),
+    ]
+    assert negative[:4] == ("metrics", "missing_parse", None, None)
+    assert None not in negative[4:], "a negative is in no file, and its sentences are known"
+    assert rows.filter(stage="ingest")["message"].str.contains("p.tsv").sum() == 0
+
+
+def test_rejects_are_chosen_by_stage_and_code(store: Store, tmp_path: Path) -> None:
+    assert rejected_rows(store, CORPORA, tmp_path, stage="ingest", code="bad_score").height == 1
+    with pytest.raises(SettingsError, match=r"stage 'arm'; there are amr, ingest, metrics"):
+        rejected_rows(store, CORPORA, tmp_path, stage="arm")
+
+
+def test_rejects_are_told_without_their_corpora(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "p.tsv").unlink()
+
+    rows = rejected_rows(store, CORPORA, tmp_path)
+
+    assert rows.height == 6
+    assert rows.filter(stage="amr").select("file", "line", "text").row(0) == (None, None, "A bird sings.")
+    assert rows.filter(code="bad_score").select("file", "line", "text").row(0) == ("p.tsv", 4, None)
