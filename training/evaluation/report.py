@@ -11,6 +11,8 @@ from training.evaluation.figures import draw_course, draw_distributions, draw_fa
 from training.evaluation.graph_pairs import DrawnPair
 from training.evaluation.page import explanation_card, folded, render_page
 from training.evaluation.tables import ScoreTable, hundred, score_tables
+from training.explain import from_json
+from training.explanation_page import LEGEND
 
 
 def render_report(
@@ -41,12 +43,12 @@ def render_report(
         *(_table(table) for table in tables[1:]),
         "<h2>Examples</h2>" if scores["examples"] else "",
         _EXAMPLES if scores["examples"] else "",
-        *(explanation_card(example) for example in scores["examples"]),
+        *(explanation_card(from_json(example)) for example in scores["examples"]),
         "<h2>What matches in graphs</h2>" if graphs else "",
         _GRAPHS if graphs else "",
         *(_drawn(drawn, f"graphs{number}") for number, drawn in enumerate(graphs)),
         "<h2>Predicted and measured</h2>",
-        "<p>Each hexagon is darker the more pairs lie in it; on the dashed line a prediction is exact.</p>",
+        _PREDICTIONS,
         draw_predictions(pairs, names),
         "<h2>Values of the metrics</h2>",
         "<p>Many pairs have no name, negation or quantifier on either side, and then agree: their value is 1.</p>",
@@ -60,8 +62,14 @@ def render_report(
 
 
 _EXAMPLES = (
-    "<p>For some facets, the evaluated pair that is similar as a whole and agrees least in that facet. Standing is the "
-    "share of dev pairs that agree less; the facets that stand highest and lowest are marked.</p>"
+    "<p>For some facets, the evaluated pair that is similar as a whole and of which the encoder says that it agrees "
+    f"least in that facet. {LEGEND}</p>"
+)
+
+
+_PREDICTIONS = (
+    "<p>Each hexagon is darker the more pairs lie in it; on the dashed line a prediction is exact. Predictions are "
+    "calibrated on the dev pairs of the training: on those themselves they look a little better than on others.</p>"
 )
 
 

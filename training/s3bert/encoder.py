@@ -5,8 +5,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from training.facets import FacetLayout
+import numpy as np
+
+from training.explain import load_encoder
+from training.facets import FILE_NAME, FacetLayout
 from training.jobs import write_json, write_text
+from training.s3bert.data import MeasuredPairs
 from training.s3bert.model_card import write_card
 
 if TYPE_CHECKING:
@@ -14,8 +18,6 @@ if TYPE_CHECKING:
 
 TRAINING_FILE = "training.json"
 """How the encoder was made."""
-QUANTILES = 41
-"""Points of the distribution of a facet's similarity on dev pairs that `facets.json` keeps."""
 
 
 def save_encoder(model: "SentenceTransformer", layout: FacetLayout, training: Mapping[str, Any], folder: Path) -> None:
@@ -35,3 +37,34 @@ def save_encoder(model: "SentenceTransformer", layout: FacetLayout, training: Ma
     write_text(partial / "README.md", write_card(training))
     shutil.rmtree(folder, ignore_errors=True)
     partial.rename(folder)
+
+
+def calibrated(layout: FacetLayout, model: "SentenceTransformer", pairs: MeasuredPairs) -> FacetLayout:
+    """Return a layout with what pairs say of its facets, encoded as a user of the model encodes.
+
+    Args:
+        layout: the facets.
+        model: the encoder.
+        pairs: pairs that it did not learn from; of them the positive ones count, which are those that people compare.
+    """
+    positive = pairs.select(kinds=("positive",))
+    if not len(positive):
+        return layout.calibrated(np.empty((0, len(layout.facets))), np.empty((0, len(layout.facets))))
+    vectors = model.encode(list(positive.texts), batch_size=64, convert_to_numpy=True, show_progress_bar=False)
+    similarities = layout.similarities(vectors[positive.first], vectors[positive.second])
+    return layout.calibrated(similarities, positive.metrics(layout.names))
+
+
+def recalibrate(folder: Path, pairs: MeasuredPairs) -> FacetLayout:
+    """Calibrate a finished encoder anew and write its `facets.json`; the model stays as it is.
+
+    Args:
+        folder: of the encoder.
+        pairs: pairs that it did not learn from.
+
+    Returns:
+        The new layout.
+    """
+    layout = calibrated(FacetLayout.load(folder), load_encoder(folder), pairs)
+    write_text(folder / FILE_NAME, layout.text())
+    return layout

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from features import models
 from features.errors import InputError, SettingsError
-from training.facets import Facet, FacetLayout, plan_layout
+from training.facets import FacetLayout, plan_layout
 from training.jobs import ENCODER, TrainingJob, read_job, read_json, write_json
 from training.process import run_process
 from training.s3bert.batches import number_groups
 from training.s3bert.data import MeasuredPairs
-from training.s3bert.encoder import QUANTILES, TRAINING_FILE, save_encoder
+from training.s3bert.encoder import TRAINING_FILE, calibrated, recalibrate, save_encoder
 from training.s3bert.targets import Targets, make_targets
 from training.settings import TrainingSettings
 
@@ -63,7 +63,11 @@ def train(job: TrainingJob) -> Path:
     backbone_digest = models.digest(folder)
     identity = _identity(settings, data=data.digest(), backbone=backbone_digest)
     if (job.output / ENCODER).is_dir() and read_json(job.output / ENCODER / TRAINING_FILE)["identity"] == identity:
-        _log.info("%s is done already", job.output / ENCODER)
+        if FacetLayout.load(job.output / ENCODER).format == 1:
+            recalibrate(job.output / ENCODER, data.select(splits=settings.splits[1:]))
+            _log.info("%s was done already; its predictions are calibrated now", job.output / ENCODER)
+        else:
+            _log.info("%s is done already", job.output / ENCODER)
         return job.output / ENCODER
     job.output.mkdir(parents=True, exist_ok=True)
     write_json(job.output / "train.json", job.model_dump(mode="json"))
@@ -103,7 +107,8 @@ def train(job: TrainingJob) -> Path:
     )
     outcome = loop.run()
     backbone.eval()
-    layout = _finish(layout, decomposition, targets, backbone, tokens, data)
+    layout = _scaled(layout, decomposition, targets)
+    layout = calibrated(layout, backbone.model, data.select(splits=settings.splits[1:]))
     report: dict[str, Any] = {
         "identity": identity,
         "settings": settings.model_dump(mode="json"),
@@ -115,7 +120,7 @@ def train(job: TrainingJob) -> Path:
         "precision": str(backbone.precision).removeprefix("torch."),
         "device": backbone.device.type,
         "dimension": layout.dimension,
-        "facets": [facet.model_dump(exclude={"usual"}) for facet in layout.facets],
+        "facets": [facet.model_dump(exclude={"usual", "calibration"}) for facet in layout.facets],
         **{name: value for name, value in asdict(outcome).items() if name != "best_dev"},
         "dev": None if outcome.best_dev is None else asdict(outcome.best_dev),
     }
@@ -184,33 +189,11 @@ def _teacher(
     return backbone.embed_many(tokens, np.arange(len(data.texts)))
 
 
-def _finish(
-    layout: FacetLayout,
-    decomposition: "DecompositionObjective",
-    targets: Targets,
-    backbone: "Backbone",
-    tokens: "Tokens",
-    data: MeasuredPairs,
-) -> FacetLayout:
-    """Return the layout with what was learnt: how similarities read as metrics, and which are usual."""
-    positive = (data.pairs["kind"] == "positive").to_numpy()
-    held_out = (data.pairs["split"] != "train").to_numpy()
-    usual = np.flatnonzero(positive & held_out)
-    quantiles = np.empty((0, len(layout.facets)))
-    if len(usual) > 1:
-        vectors = backbone.embed_many(tokens, np.arange(len(data.texts)))
-        found = layout.similarities(vectors[data.first[usual]], vectors[data.second[usual]])
-        quantiles = np.quantile(found, np.linspace(0, 1, QUANTILES), axis=0).round(4)
+def _scaled(layout: FacetLayout, decomposition: "DecompositionObjective", targets: Targets) -> FacetLayout:
+    """Return the layout with the scales that were learnt."""
     slopes = decomposition.scales.detach().cpu().numpy() * targets.ranges
     facets = tuple(
-        Facet(
-            name=facet.name,
-            start=facet.start,
-            stop=facet.stop,
-            slope=float(slopes[k]),
-            offset=float(targets.offsets[k]),
-            usual=tuple(quantiles[:, k].tolist()),
-        )
+        facet.model_copy(update={"slope": float(slopes[k]), "offset": float(targets.offsets[k])})
         for k, facet in enumerate(layout.facets)
     )
     return layout.model_copy(update={"facets": facets})
