@@ -3,16 +3,21 @@
     metric
        1 ┤                         ●   similarity 1 is the metric's value of a sentence and itself
          │                 ┌──────╱
-         │        ┌───────┘            isotonic regression: the mean of the metric, never falling
+         │        ┌───────┘            the median of the metric, never falling
        0 ┤────────┘
          └──┬──────────────┬───────┬
            0.2            0.8      1   similarity of the facet
 
-Isotonic regression (Barlow et al. 1972; scikit-learn's pool adjacent violators) assumes no shape and stays between the
-lowest and the highest value that it has seen, so that no prediction leaves the range of the metric.
+Isotonic regression to the median (Robertson & Waltman 1968): it assumes no shape, has the least mean absolute error of
+all maps that never fall, and stays between the lowest and the highest value that it has seen, so that no prediction
+leaves the range of the metric. Why not to the mean, which scikit-learn has: many metrics are 1 for most pairs and 0 for
+some (negation). A mean of 0.9 is what hardly any pair has, and its absolute error on BAMBOO's dev pairs is larger in
+every facet, for quantifiers larger than that of no calibration at all.
 """
 
 import math
+from bisect import insort
+from dataclasses import dataclass
 from typing import Annotated, Self
 
 import numpy as np
@@ -24,7 +29,7 @@ from training.evaluation.correlation import spearman
 LEAST_PAIRS = 10
 """Fewer dev pairs say nothing about a facet: it is neither calibrated nor called reliable."""
 
-_SAME = 1e-6  # similarities nearer to 1 are those of equal embeddings, but for rounding
+_DIGITS = 6  # of a knot: a similarity that is 1 in so many digits is that of equal embeddings, but for rounding
 _NORMAL = 1.959964  # 97.5 % of a normal distribution lie below
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
@@ -53,8 +58,7 @@ class Calibration(BaseModel):
 
     def __call__(self, similarities: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the value of the metric that is expected at some similarities, of any shape."""
-        near = np.where(similarities >= 1 - _SAME, 1.0, similarities)
-        return np.asarray(np.interp(near, self.similarities, self.values))
+        return np.asarray(np.interp(similarities.round(_DIGITS), self.similarities, self.values))
 
 
 class Reliability(BaseModel):
@@ -96,21 +100,63 @@ def calibrate(
     """
     if len(similarities) < LEAST_PAIRS:
         return None
-    from sklearn.isotonic import IsotonicRegression
-
+    places = similarities.astype(np.float64).round(_DIGITS)
     # Pairs at similarity 1 (sentences that the encoder cannot tell apart) would contradict the last knot.
-    apart = similarities < 1 - _SAME if identity is not None else np.ones(len(similarities), dtype=bool)
-    knots = np.empty((0, 2))
-    if apart.any():
-        fitted = IsotonicRegression(out_of_bounds="clip").fit(similarities[apart], measured[apart].astype(np.float64))
-        knots = np.column_stack([fitted.X_thresholds_, fitted.y_thresholds_])
+    kept = places < 1 if identity is not None else np.ones(len(places), dtype=bool)
+    knots = _monotone_medians(places[kept], measured[kept].astype(np.float64).round(_DIGITS))
     if identity is not None:
-        knots = np.vstack([knots, [1.0, identity]])
-    # Rounding keeps the file readable; of knots that it makes one, the last stands where the curve goes on.
-    knots = knots.round(6)
-    last = np.append(np.diff(knots[:, 0]) > 0, True)
-    x, y = knots[last].T
-    return Calibration(similarities=tuple(x.tolist()), values=tuple(y.tolist()))
+        knots.append((1.0, identity))
+    x, y = zip(*knots, strict=True)
+    return Calibration(similarities=x, values=y)
+
+
+@dataclass(slots=True)
+class _Level:
+    """Neighbouring pairs that are given one value: their median.
+
+    Args:
+        first: least similarity of them.
+        last: greatest.
+        values: of the metric, ascending.
+    """
+
+    first: float
+    last: float
+    values: list[float]
+
+    @property
+    def median(self) -> float:
+        half = len(self.values) // 2
+        return self.values[half] if len(self.values) % 2 else (self.values[half - 1] + self.values[half]) / 2
+
+    def take_in(self, following: "_Level") -> "_Level":
+        """Return one level of two neighbours; the smaller goes into the larger."""
+        small, large = sorted((self.values, following.values), key=len)
+        for value in small:
+            insort(large, value)
+        return _Level(self.first, following.last, large)
+
+
+def _monotone_medians(similarities: NDArray[np.float64], measured: NDArray[np.float64]) -> list[tuple[float, float]]:
+    """Return the ends of the levels of an isotonic regression to the median, by pooling adjacent violators.
+
+    Args:
+        similarities: (n_pairs,).
+        measured: (n_pairs,).
+
+    Returns:
+        (similarity, value), similarities ascending, values not falling.
+    """
+    order = np.argsort(similarities, kind="stable")
+    places, starts = np.unique(similarities[order], return_index=True)
+    levels: list[_Level] = []
+    for place, values in zip(places.tolist(), np.split(measured[order], starts[1:]), strict=False):
+        levels.append(_Level(place, place, sorted(values.tolist())))
+        while len(levels) > 1 and levels[-2].median >= levels[-1].median:
+            following = levels.pop()
+            levels.append(levels.pop().take_in(following))
+    ends = [(place, level.median) for level in levels for place in (level.first, level.last)]
+    return list(dict.fromkeys(ends))
 
 
 def measure_reliability(similarities: NDArray[np.float64], measured: NDArray[np.floating]) -> Reliability:

@@ -143,8 +143,8 @@ class FacetLayout(BaseModel):
         """What the encoder lacks for explanations, as a sentence that says what to do; empty when it lacks nothing."""
         if self.format == 1:
             return (
-                f"this encoder's {FILE_NAME} is of format 1: its predictions are not calibrated, and how far its facets "
-                "can be trusted is not known; `facetflow train` with the same release and settings adds both"
+                f"this encoder's {FILE_NAME} is of format 1: its predictions are not calibrated, and how far its "
+                "facets can be trusted is not known; `facetflow train` with the same release and settings adds both"
             )
         if all(facet.calibration is None for facet in self.facets):
             return (
