@@ -45,7 +45,9 @@ def calibrated(layout: FacetLayout, model: "SentenceTransformer", pairs: Measure
     Args:
         layout: the facets.
         model: the encoder.
-        pairs: pairs that it did not learn from; of them the positive ones count, which are those that people compare.
+        pairs: pairs that it did not learn from. Of them the positive ones count: dev splits have no others unless a
+            project asks for them. With negatives beside them BAMBOO's dev pairs are predicted a little worse (mean
+            absolute error 0.185 for 0.182), unrelated pairs better (0.092 for 0.116; 0.269 without calibration).
     """
     positive = pairs.select(kinds=("positive",))
     if not len(positive):

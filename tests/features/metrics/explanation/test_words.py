@@ -1,4 +1,4 @@
-"""A pair of graphs in one sentence: it names what differs, agrees with the metrics, and says nothing of equal graphs."""
+"""A pair of graphs in one sentence: it names what differs, agrees with the metrics, finds nothing in equal graphs."""
 
 from collections import Counter
 from importlib.resources import files
@@ -117,7 +117,8 @@ def test_negation_and_number_are_told_and_the_rest_is_the_same():
         ('(l / live-01 :ARG0 (i / i) :location (c / city :name (n / name :op1 "New" :op2 "York")))',
          '(l / live-01 :ARG0 (i / i) :location (c / city :name (n / name :op1 "Rome")))',
          'Same frames and roles; only a names "New York", only b names "Rome".'),
-        ("(b / buy-01 :ARG0 (m / man))", "(s / sell-01 :ARG0 (m / man))", 'Both have "man"; "buy" in a is "sell" in b.'),
+        ("(b / buy-01 :ARG0 (m / man))", "(s / sell-01 :ARG0 (m / man))",
+         'Both have "man"; "buy" in a is "sell" in b.'),
         ("(g / go-02 :ARG0 (y / you))", "(g / go-02 :mode imperative :ARG0 (y / you))",
          "Same frames and roles; b is a command, a is not."),
         ("(g / go-02 :ARG0 (y / you))", "(o / obligate-01 :ARG2 (g / go-02 :ARG0 (y / you)))",
