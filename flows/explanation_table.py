@@ -40,14 +40,16 @@ def print_explanation(
     if explanation.words is not None and not explanation.equal:
         console.print(Text(explanation.words, style="bold"))
     console.print(Text(explanation.headline))
+    console.print()
     console.print(_table(explanation))
+    console.print()
     console.print(Text(_LEGEND, style="dim"))
     console.print(Text.assemble(("encoder  ", "dim"), encoder.sentence))
     console.print(Text.assemble(("graphs   ", "dim"), graphs))
 
 
 def _table(explanation: Explanation) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table = Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False, show_edge=False)
     table.add_column("facet", no_wrap=True)
     for title in ("measured", "predicted", "similarity", "standing", "ρ (from)"):
         table.add_column(title, justify="right", no_wrap=True)

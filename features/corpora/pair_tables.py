@@ -63,9 +63,14 @@ def _as_file(path: Path) -> Iterator[Path]:
         yield path
         return
     content = sys.stdin.buffer.read()
+    if not content.strip():
+        raise InputError("standard input is empty; write a table of pairs to it, with a header line")
     first = content.split(b"\n", 1)[0]
     suffix = ".jsonl" if first.lstrip().startswith(b"{") else ".tsv" if b"\t" in first or b"," not in first else ".csv"
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / f"standard input{suffix}"
         copy.write_bytes(content)
-        yield copy
+        try:
+            yield copy
+        except InputError as error:
+            raise InputError(str(error).replace(repr(str(copy)), "standard input")) from error

@@ -22,8 +22,18 @@ from features.metrics.explanation.naming import (
 from features.metrics.explanation.views import View
 
 Aspect = Literal[
-    *("negation", "quantity", "name", "role", "coreference", "mood", "modality"),
-    *("frame", "concept", "focus", "connection", "relation"),
+    "negation",
+    "quantity",
+    "name",
+    "role",
+    "coreference",
+    "mood",
+    "modality",
+    "frame",
+    "concept",
+    "focus",
+    "connection",
+    "relation",
 ]
 
 _UNKNOWN = "amr-unknown"

@@ -40,6 +40,20 @@ def test_the_first_line_of_standard_input_shows_its_format(monkeypatch, text):
     assert read_pair_table(STANDARD_INPUT, CORPORA) == [("a, b", "c")]
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "^standard input is empty"),
+        ("x\ty\na\tb\n", "^standard input is not in a known form"),
+        ("sentence_a\tsentence_b\na\n", "^standard input, line 2"),
+    ],
+)
+def test_what_is_wrong_with_standard_input_names_no_file(monkeypatch, text, message):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    with pytest.raises(InputError, match=message):
+        read_pair_table(STANDARD_INPUT)
+
+
 def test_a_table_without_the_columns_says_which_are_expected(tmp_path):
     (tmp_path / "pairs.tsv").write_text("x\ty\na\tb\n")
     with pytest.raises(InputError, match="columns left, right; or the columns sentence_a, sentence_b"):
