@@ -11,8 +11,8 @@
 Isotonic regression to the median (Robertson & Waltman 1968): it assumes no shape, has the least mean absolute error of
 all maps that never fall, and stays between the lowest and the highest value that it has seen, so that no prediction
 leaves the range of the metric. Why not to the mean, which scikit-learn has: many metrics are 1 for most pairs and 0 for
-some (negation). A mean of 0.9 is what hardly any pair has, and its absolute error on BAMBOO's dev pairs is larger in
-every facet, for quantifiers larger than that of no calibration at all.
+some (negation). A mean of 0.9 is what hardly any pair has, and its absolute error on BAMBOO's dev pairs is larger, for
+quantifiers larger than that of no calibration at all.
 """
 
 import math
