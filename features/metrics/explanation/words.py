@@ -1,7 +1,7 @@
 """A pair of graphs in one sentence: what is the same, and what differs, in the words of the graphs.
 
-    The boy did not eat three apples.     Same frames and roles; only a negates "eat";
-    The boy ate three apples.             ...
+    The boy did not eat three apples.     Same frames, roles and quantities; only a negates "eat".
+    The boy ate three apples.
 
 It is read off the two graphs and nothing else: what AMR leaves out (tense, number, articles), it leaves out too.
 """
