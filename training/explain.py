@@ -1,17 +1,28 @@
-"""In which facets two sentences agree and differ: read off their embeddings, without a parser."""
+"""In which facets two sentences agree and differ: read off their embeddings, and beside it what their graphs say.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+embeddings ──> similarity, prediction, standing ┐
+                                                ├──> marks, headline
+graphs ──────> measured, words                  ┘    (without graphs from the encoder alone)
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter, ValidationError
 
 from features.errors import InputError
+from features.metrics.explanation.differences import Difference
+from features.metrics.explanation.pair import GraphPair
+from features.metrics.explanation.words import describe
 from features.parsers.devices import hide_progress_bars
 from features.sentences import normalise
 from training.facets import FacetLayout, cosines
+from training.verdict import headline, marked
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -26,15 +37,25 @@ class FacetReading:
     Args:
         name: the metric that it mirrors.
         similarity: of the two sub-vectors; a cosine in [-1, 1], unless the encoder was trained with another.
-        prediction: what that means for the metric, by the scale β learnt for it; the metric itself lies in [0, 1].
+        prediction: what that means for the metric, within its range; None when the encoder was not calibrated.
         standing: share of the dev pairs that are less similar in this facet, in [0, 1]; None when unknown.
-        mark: whether the facet stands highest or lowest of all.
+        spearman: rank correlation of the facet with its metric on dev pairs; None when unknown.
+        interval: its 95 % interval; None when unknown.
+        reliable: whether the whole interval is above 0; a facet that is not never stands out.
+        measured: the metric on the graphs of the pair; None without graphs.
+        disagrees: whether prediction and measured value are far apart.
+        mark: whether the facet is the highest or lowest of the reliable ones; several may be.
     """
 
     name: str
     similarity: float
-    prediction: float
+    prediction: float | None
     standing: float | None
+    spearman: float | None = None
+    interval: tuple[float, float] | None = None
+    reliable: bool = False
+    measured: float | None = None
+    disagrees: bool = False
     mark: Mark = ""
 
 
@@ -48,6 +69,9 @@ class Explanation:
         similarity: cosine of the whole embeddings, in [-1, 1].
         residual: cosine of what belongs to no facet; None where facets take every dimension.
         facets: in the order of their dimensions.
+        headline: what stands out.
+        words: what the graphs have in common and what not, as one sentence; None without graphs.
+        differences: the same, one by one, with the facet that sees it.
     """
 
     sentence_a: str
@@ -55,6 +79,14 @@ class Explanation:
     similarity: float
     residual: float | None
     facets: tuple[FacetReading, ...]
+    headline: str = ""
+    words: str | None = None
+    differences: tuple[Difference, ...] = ()
+
+    @property
+    def equal(self) -> bool:
+        """Whether both sentences are one and the same."""
+        return self.sentence_a == self.sentence_b
 
 
 def explain(model: Path, pairs: Sequence[tuple[str, str]], *, device: str | None = None) -> list[Explanation]:
@@ -79,10 +111,11 @@ def explain(model: Path, pairs: Sequence[tuple[str, str]], *, device: str | None
     layout = FacetLayout.load(model)
     if not texts:
         return []
-    vectors = load_encoder(model, device=device).encode(
-        [text for pair in texts for text in pair], convert_to_numpy=True, show_progress_bar=False
-    )
-    return explain_embeddings(texts, vectors[0::2], vectors[1::2], layout)
+    # Each text once: in batches of other lengths the same text has another embedding in the last digits.
+    position = {text: n for n, text in enumerate(dict.fromkeys(text for pair in texts for text in pair))}
+    vectors = load_encoder(model, device=device).encode(list(position), convert_to_numpy=True, show_progress_bar=False)
+    left, right = ([position[pair[side]] for pair in texts] for side in (0, 1))
+    return explain_embeddings(texts, vectors[left], vectors[right], layout)
 
 
 def load_encoder(folder: Path, *, device: str | None = None) -> "SentenceTransformer":
@@ -110,12 +143,14 @@ def explain_embeddings(
     similarities = layout.similarities(left, right)
     predictions = layout.predictions(similarities)
     return [
-        Explanation(
-            sentence_a=a,
-            sentence_b=b,
-            similarity=float(whole[row]),
-            residual=None if residual is None else float(residual[row]),
-            facets=_readings(layout, similarities[row], predictions[row]),
+        _with_marks(
+            Explanation(
+                sentence_a=a,
+                sentence_b=b,
+                similarity=float(whole[row]),
+                residual=None if residual is None else float(residual[row]),
+                facets=_readings(layout, similarities[row], predictions[row]),
+            )
         )
         for row, (a, b) in enumerate(pairs)
     ]
@@ -124,20 +159,55 @@ def explain_embeddings(
 def _readings(
     layout: FacetLayout, similarities: NDArray[np.float64], predictions: NDArray[np.float64]
 ) -> tuple[FacetReading, ...]:
-    standings = [facet.standing(float(value)) for facet, value in zip(layout.facets, similarities, strict=True)]
-    # Facets are compared by how unusual they are: most pairs agree in negation, so that a 0.9 there is low.
-    known = [standing for standing in standings if standing is not None]
-    ranked = np.array(known) if len(known) == len(standings) else predictions
-    marks: list[Mark] = [""] * len(standings)
-    if ranked.max() > ranked.min():
-        marks[int(ranked.argmax())], marks[int(ranked.argmin())] = "highest", "lowest"
-    return tuple(
-        FacetReading(
-            name=facet.name,
-            similarity=float(similarities[k]),
-            prediction=float(predictions[k]),
-            standing=standings[k],
-            mark=marks[k],
+    readings = []
+    for k, facet in enumerate(layout.facets):
+        known = facet.reliability
+        readings.append(
+            FacetReading(
+                name=facet.name,
+                similarity=float(similarities[k]),
+                prediction=None if math.isnan(predictions[k]) else float(predictions[k]),
+                standing=facet.standing(float(similarities[k])),
+                spearman=None if known is None else known.spearman,
+                interval=None if known is None or known.low is None or known.high is None else (known.low, known.high),
+                reliable=facet.is_clear,
+            )
         )
-        for k, facet in enumerate(layout.facets)
-    )
+    return tuple(readings)
+
+
+def from_json(content: Mapping[str, Any]) -> Explanation:
+    """Return an explanation that was kept as JSON (`dataclasses.asdict`).
+
+    Raises:
+        InputError: when it was kept by an earlier version, whose explanations said less.
+    """
+    try:
+        return TypeAdapter(Explanation).validate_python(content)
+    except ValidationError as error:
+        raise InputError(
+            f"an explained example cannot be read ({error.errors()[0]['loc']}); evaluate the encoder again"
+        ) from error
+
+
+def with_graphs(explanation: Explanation, pair: GraphPair) -> Explanation:
+    """Return an explanation with what was measured on the graphs of its pair, which decides what stands out."""
+    words = describe(pair)
+    measured = with_measured(explanation, {facet.name: facet.score for facet in pair.facets})
+    return replace(measured, words=words.sentence, differences=words.differences)
+
+
+def with_measured(explanation: Explanation, scores: Mapping[str, float | None]) -> Explanation:
+    """Return an explanation with measured values beside its predictions.
+
+    Args:
+        explanation: of a pair.
+        scores: metric → value; a metric that is missing was not measured.
+    """
+    facets = tuple(replace(facet, measured=scores.get(facet.name)) for facet in explanation.facets)
+    return _with_marks(replace(explanation, facets=facets))
+
+
+def _with_marks(explanation: Explanation) -> Explanation:
+    facets = marked(explanation.facets)
+    return replace(explanation, facets=facets, headline=headline(facets, equal=explanation.equal))

@@ -2,6 +2,9 @@
 
 dimension   0 ........ 15 | 16 ....... 31 | ... | 224 ... 239 | 240 ............ 383
                smatch         unlabeled     ...   quantifiers        residual
+
+Format 2 also says what a similarity means for the metric (`Calibration`), and how far a facet can be trusted
+(`Reliability`). An encoder of format 1 has neither; it opens, and `FacetLayout.lacks` says so.
 """
 
 import json
@@ -14,12 +17,19 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from features.errors import ModelError, SettingsError
+from features.store.schemas import METRIC_NAMES
+from training.calibration import LEAST_PAIRS, Calibration, Reliability, calibrate, measure_reliability
 
 FILE_NAME = "facets.json"
 RESIDUAL = "residual"
+QUANTILES = 41
+"""Points of the distribution of a facet's similarity on dev pairs that `facets.json` keeps."""
 _TINY = 1e-12
 
 Similarity = Literal["cosine", "manhattan"]
+
+IDENTITY = dict.fromkeys(METRIC_NAMES, 1.0)
+"""Value of a metric for a sentence and itself, and its highest. That of a project's own metric is not known here."""
 
 
 class Facet(BaseModel):
@@ -29,11 +39,13 @@ class Facet(BaseModel):
         name: the metric that the facet mirrors.
         start: first dimension.
         stop: dimension after the last.
-        slope: predicted metric = offset + slope x similarity; the slope is the learnt β (Eq. 3), times the range of the
-            metric where targets were min-max scaled.
+        slope: what training compares with the metric is offset + slope x similarity; the slope is the learnt β (Eq. 3),
+            times the range of the metric where targets were min-max scaled.
         offset: 0, or the metric's minimum where targets were min-max scaled.
         usual: quantiles, evenly spaced from the lowest to the highest, of the facet's similarity on dev pairs; empty
             when unknown.
+        calibration: what a similarity means for the metric, learnt from dev pairs; None when there were too few.
+        reliability: how well the facet orders dev pairs; None when unknown.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -44,6 +56,13 @@ class Facet(BaseModel):
     slope: Annotated[float, Field(allow_inf_nan=False)] = 1.0
     offset: Annotated[float, Field(allow_inf_nan=False)] = 0.0
     usual: tuple[Annotated[float, Field(allow_inf_nan=False)], ...] = ()
+    calibration: Calibration | None = None
+    reliability: Reliability | None = None
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the facet is known to follow its metric: its correlation on dev pairs is clearly above 0."""
+        return self.reliability is not None and self.reliability.is_clear
 
     def standing(self, similarity: float) -> float | None:
         """Return the share of dev pairs that are less similar in this facet, in [0, 1]; None when unknown."""
@@ -64,7 +83,7 @@ class FacetLayout(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    format: Literal[1] = 1
+    format: Literal[1, 2] = 2
     dimension: Annotated[int, Field(ge=1)]
     similarity: Similarity = "cosine"
     facets: Annotated[tuple[Facet, ...], Field(min_length=1)]
@@ -73,6 +92,8 @@ class FacetLayout(BaseModel):
     def _check(self) -> Self:
         expected = 0
         for facet in self.facets:
+            if self.format == 1 and (facet.calibration or facet.reliability):
+                raise ValueError(f"facet {facet.name!r} has a calibration or reliability, which format 1 has not")
             if facet.start != expected or facet.stop <= facet.start:
                 raise ValueError(
                     f"facet {facet.name!r} takes dimensions {facet.start} to {facet.stop}, but the one before "
@@ -117,16 +138,73 @@ class FacetLayout(BaseModel):
         """
         return slice_similarities(left, right, self.membership(), self.similarity)
 
+    @property
+    def lacks(self) -> str:
+        """What the encoder lacks for explanations, as a sentence that says what to do; empty when it lacks nothing."""
+        if self.format == 1:
+            return (
+                f"this encoder's {FILE_NAME} is of format 1: its predictions are not calibrated, and how far its "
+                "facets can be trusted is not known; `facetflow train` with the same release and settings adds both"
+            )
+        if all(facet.calibration is None for facet in self.facets):
+            return (
+                f"this encoder was finished with fewer than {LEAST_PAIRS} dev pairs: its facets predict no values, and "
+                "none is known to be reliable; give the project a dev split and train again"
+            )
+        return ""
+
     def predictions(self, similarities: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what the facets predict for their metrics, offset + slope x similarity, (n_pairs, n_facets)."""
+        """Return the values of their metrics that the facets predict, (n_pairs, n_facets).
+
+        Args:
+            similarities: (n_pairs, n_facets).
+
+        Returns:
+            Calibrated, so within the range of each metric; NaN for a facet without a calibration.
+        """
+        found = np.full(similarities.shape, np.nan)
+        for column, facet in enumerate(self.facets):
+            if facet.calibration is not None:
+                found[:, column] = facet.calibration(similarities[:, column])
+        return found
+
+    def scaled(self, similarities: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what training compares with the metrics, offset + slope x similarity, (n_pairs, n_facets).
+
+        It is linear and may leave the range of a metric; `predictions` does not.
+        """
         slopes = np.array([facet.slope for facet in self.facets])
         offsets = np.array([facet.offset for facet in self.facets])
         return offsets + slopes * similarities
 
+    def calibrated(self, similarities: NDArray[np.float64], measured: NDArray[np.floating]) -> Self:
+        """Return the layout with what dev pairs say of its facets: calibration, reliability, usual similarities.
+
+        Args:
+            similarities: of pairs that nothing was learnt from, (n_pairs, n_facets).
+            measured: values of the metrics, the same shape.
+        """
+        points = np.linspace(0, 1, QUANTILES)
+        quantiles = np.quantile(similarities, points, axis=0).round(4) if len(similarities) > 1 else np.empty((0, 0))
+        facets = tuple(
+            facet.model_copy(
+                update={
+                    "usual": tuple(quantiles[:, k].tolist()) if len(quantiles) else (),
+                    "calibration": calibrate(similarities[:, k], measured[:, k], IDENTITY.get(facet.name)),
+                    "reliability": measure_reliability(similarities[:, k], measured[:, k]),
+                }
+            )
+            for k, facet in enumerate(self.facets)
+        )
+        return self.model_copy(update={"facets": facets, "format": 2})
+
+    def text(self) -> str:
+        """Return the content of `facets.json`."""
+        return json.dumps(self.model_dump(), indent=2, allow_nan=False) + "\n"
+
     def save(self, folder: Path) -> None:
         """Write `facets.json` into the folder of an encoder."""
-        text = json.dumps(self.model_dump(), indent=2, allow_nan=False)
-        (folder / FILE_NAME).write_text(text + "\n", encoding="utf-8")
+        (folder / FILE_NAME).write_text(self.text(), encoding="utf-8")
 
     @classmethod
     def load(cls, folder: Path) -> "FacetLayout":

@@ -50,7 +50,7 @@ def read(settings: CorpusSettings, base: Path) -> Iterator[PairRow | Reject]:
 
 def read_outcomes(settings: CorpusSettings, base: Path) -> Iterator[Outcome]:
     """Read what becomes of every row of a corpus; arguments and errors are those of `read`."""
-    reader = _Reader(settings.name, _own_record(settings), settings.positives, settings.caption_pairs)
+    reader = _Reader(settings.name, own_record(settings), settings.positives, settings.caption_pairs)
     for source in locate(settings.record, settings.files, base, settings.files_key):
         yield from reader.outcomes(source)
 
@@ -109,12 +109,12 @@ def read_evaluation(evaluation: EvaluationSet, base: Path) -> EvaluationPairs:
 def evaluation_outcomes(evaluation: EvaluationSet, base: Path) -> Iterator[Outcome]:
     """Read what becomes of every row of an evaluation set, whatever its label."""
     files: Mapping[Split, Files] = {evaluation.split: evaluation.file} if evaluation.file else {}
-    reader = _Reader(evaluation.name, _own_record(evaluation), None, "all")
+    reader = _Reader(evaluation.name, own_record(evaluation), None, "all")
     for source in locate(evaluation.record, files, base, evaluation.files_key):
         yield from reader.outcomes(source._replace(splits=(evaluation.split,)))
 
 
-def _own_record(settings: CorpusSettings | EvaluationSet) -> Dataset:
+def own_record(settings: CorpusSettings | EvaluationSet) -> Dataset:
     """Return the record with the layout that the user's columns and quotes make."""
     record = settings.record
     layouts = record.layouts

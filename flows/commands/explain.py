@@ -2,18 +2,16 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from flows.terminal import say, warn, write_json
+
 if TYPE_CHECKING:
     from features.metrics.explanation.pair import GraphPair
+    from training.encoder_facts import EncoderFacts
     from training.explain import Explanation
-
-_LEGEND = """\
-similarity  of the facet (cosine)
-metric      the value that the facet predicts for its AMR metric
-standing    share of dev pairs that agree less in the facet"""
 
 
 @click.command()
@@ -26,8 +24,9 @@ standing    share of dev pairs that agree less in the facet"""
 @click.option(
     "--pairs",
     "table",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A table (TSV, CSV, JSONL, Parquet) with the columns sentence_a and sentence_b, instead of two sentences.",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
+    help="A table (TSV, CSV, JSONL, Parquet) instead of two sentences; - is standard input. Its columns are those of a "
+    "corpus of the project, or sentence_a and sentence_b.",
 )
 @click.option(
     "--graphs",
@@ -35,6 +34,7 @@ standing    share of dev pairs that agree less in the facet"""
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="PENMAN file with the graphs, found by ::snt; may be repeated. Without it the store is asked, then a parser.",
 )
+@click.option("--no-graphs", is_flag=True, help="Measure nothing: faster, and the encoder alone speaks.")
 @click.option(
     "--html",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -50,32 +50,59 @@ def explain(
     model: Path | None,
     table: Path | None,
     graphs: tuple[Path, ...],
+    no_graphs: bool,
     html: Path | None,
     as_json: bool,
 ) -> None:
-    """Say how similar two SENTENCES are, and in which facets they agree and differ."""
-    import json
+    """Say how similar two SENTENCES are, and in which facets they agree and differ.
+
+    What is measured on their graphs stands beside what the encoder predicts without them.
+    """
     from dataclasses import asdict
 
+    from flows.explanation_table import print_explanation
     from flows.project import load
+    from training.encoder_facts import encoder_facts
     from training.explain import explain as explain_pairs
+    from training.explain import with_graphs
+    from training.facets import FacetLayout
     from training.jobs import latest_encoder, write_text
 
-    pairs = _pairs(sentences, table)
+    if no_graphs and graphs:
+        raise click.UsageError("--no-graphs and --graphs contradict each other; leave one of them out")
+    pairs = _pairs(sentences, table, project)
     folder = model if model is not None else latest_encoder(load(project).runs)
+    if lacks := FacetLayout.load(folder).lacks:
+        warn(f"Note: {lacks}.")
     explanations = explain_pairs(folder, pairs)
-    found, origin = _explain_graphs(project, explanations, graphs) if graphs or html is not None else ({}, "")
+    found, origin = ({}, "not asked for") if no_graphs else _explain_graphs(project, explanations, graphs)
+    explanations = [with_graphs(e, found[n]) if n in found else e for n, e in enumerate(explanations)]
+    encoder = encoder_facts(folder)
     if html is not None:
         from training.explanation_page import render_explanations
 
-        write_text(html, render_explanations(explanations, found, folder.parent.name, origin))
-        click.echo(f"Wrote {html} ({origin}).", err=True)
+        write_text(html, render_explanations(explanations, found, encoder, origin))
+        say(f"Wrote {html} ({origin}).")
     for position, explanation in enumerate(explanations):
+        pair = found.get(position)
         if as_json:
-            pair = {"graphs": asdict(found[position])} if position in found else {}
-            click.echo(json.dumps(asdict(explanation) | pair, ensure_ascii=False, allow_nan=False))
+            line = _as_json(explanation, encoder, origin)
+            write_json(line | ({"graphs": asdict(pair)} if pair is not None and graphs else {}), indent=None)
         elif html is None:
-            _print(explanation)
+            print_explanation(explanation, encoder, _graphs_of(pair, origin, no_graphs=no_graphs))
+
+
+def _as_json(explanation: "Explanation", encoder: "EncoderFacts", origin: str) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return asdict(explanation) | {"equal": explanation.equal, "encoder": asdict(encoder), "graphs_from": origin}
+
+
+def _graphs_of(pair: "GraphPair | None", origin: str, *, no_graphs: bool) -> str:
+    """Return where the graphs of a pair are from, or why it has none."""
+    if pair is not None or no_graphs:
+        return origin
+    return f"this pair has none ({origin}), so nothing is measured"
 
 
 def _explain_graphs(
@@ -95,44 +122,14 @@ def _explain_graphs(
     return dict(zip(pairs, explain_graphs(list(pairs.values()), vectors), strict=True)), origin
 
 
-def _pairs(sentences: Sequence[str], table: Path | None) -> list[tuple[str, str]]:
+def _pairs(sentences: Sequence[str], table: Path | None, project: Path) -> list[tuple[str, str]]:
     if table is not None and not sentences:
-        from features.files import read_table
+        from features.corpora.pair_tables import read_pair_table
+        from flows.project import load
 
-        return list(read_table(table, ("sentence_a", "sentence_b")).iter_rows())
+        return read_pair_table(table, load(project).corpora if project.exists() else ())
     if table is None and len(sentences) == 2:
         return [(sentences[0], sentences[1])]
-    raise click.UsageError('give two sentences in quotes, as in: facetflow explain "two cats look" "a cat looks"')
-
-
-def _print(explanation: "Explanation") -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    console = Console()
-    console.print(Text.assemble(("a  ", "dim"), explanation.sentence_a))
-    console.print(Text.assemble(("b  ", "dim"), explanation.sentence_b))
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("facet", no_wrap=True)
-    for title in ("similarity", "metric", "standing"):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    styles = {"highest": "green", "lowest": "red", "": ""}
-    for facet in explanation.facets:
-        standing = "–" if facet.standing is None else f"{100 * facet.standing:.0f} %"
-        table.add_row(
-            facet.name,
-            f"{facet.similarity:.2f}",
-            f"{facet.prediction:.2f}",
-            standing,
-            facet.mark,
-            style=styles[facet.mark],
-        )
-    table.add_section()
-    if explanation.residual is not None:
-        table.add_row("residual", f"{explanation.residual:.2f}", "", "", "")
-    table.add_row("sentence", f"{explanation.similarity:.2f}", "", "", "", style="bold")
-    console.print(table)
-    console.print(Text(_LEGEND, style="dim"))
+    raise click.UsageError(
+        'give two sentences in quotes, as in: facetflow explain "two cats look" "a cat looks"; or a table with --pairs'
+    )

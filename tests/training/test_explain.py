@@ -1,14 +1,19 @@
 """Explanations: the facets of a pair, read off its embeddings, and the command that prints them."""
 
 import json
+import re
+import shutil
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from features.errors import InputError, ModelError
+from features.graphs.graph import decode
+from features.metrics.explanation.pair import explain_graphs
 from flows.command_line import cli
-from training.explain import explain, explain_embeddings
+from training.calibration import Reliability
+from training.explain import Explanation, FacetReading, explain, explain_embeddings, with_graphs, with_measured
 from training.facets import Facet, FacetLayout, plan_layout
 from training.jobs import Source, TrainingJob
 from training.s3bert.data import MeasuredPairs
@@ -44,7 +49,9 @@ def test_an_explanation_is_read_off_the_embeddings(encoder):
         assert reading.name == facet.name
         expected = cosine(u[facet.start : facet.stop], v[facet.start : facet.stop])
         assert reading.similarity == pytest.approx(expected, abs=1e-5)
-        assert reading.prediction == pytest.approx(facet.offset + facet.slope * expected, abs=1e-5)
+        assert reading.prediction == pytest.approx(float(facet.calibration(np.array(expected))), abs=1e-3)
+        assert (reading.spearman, reading.reliable) == (facet.reliability.spearman, facet.is_clear)
+        assert 0 <= reading.prediction <= 1
         assert 0 <= reading.standing <= 1
 
 
@@ -52,6 +59,9 @@ def test_the_same_sentence_twice_agrees_in_everything(encoder):
     (found,) = explain(encoder, [("the cat sleeps", "the cat sleeps")])
     assert found.similarity == pytest.approx(1, abs=1e-5)
     assert all(reading.similarity == pytest.approx(1, abs=1e-5) for reading in found.facets)
+    assert [reading.prediction for reading in found.facets] == [1] * 15
+    assert found.equal
+    assert found.headline == "The two sentences are equal."
 
 
 def test_many_pairs_come_back_in_order(encoder):
@@ -62,37 +72,72 @@ def test_many_pairs_come_back_in_order(encoder):
     assert explain(encoder, []) == []
 
 
-def test_the_highest_and_the_lowest_facet_are_those_that_are_least_usual():
+CLEAR = Reliability(pairs=100, spearman=0.5, low=0.3, high=0.6)
+
+
+def test_without_graphs_the_highest_and_the_lowest_facet_are_those_that_are_least_usual():
     layout = FacetLayout(
-        dimension=6,
+        dimension=8,
         facets=(
-            Facet(name="agrees", start=0, stop=2, usual=(0.98, 0.99, 1.0)),
-            Facet(name="middle", start=2, stop=4, usual=(-1.0, 0.0, 1.0)),
-            Facet(name="varies", start=4, stop=6, usual=(-1.0, -0.5, 0.0)),
+            Facet(name="agrees", start=0, stop=2, usual=(0.98, 0.99, 1.0), reliability=CLEAR),
+            Facet(name="middle", start=2, stop=4, usual=(-1.0, 0.0, 1.0), reliability=CLEAR),
+            Facet(name="varies", start=4, stop=6, usual=(-1.0, -0.5, 0.0), reliability=CLEAR),
+            Facet(name="unclear", start=6, stop=8, usual=(-1.0, -0.5), reliability=Reliability(pairs=9)),
         ),
     )
-    left = np.array([[1, 0, 1, 0, 1, 0]], np.float32)
-    right = np.array([[1, 0.2, 0, 1, 0, 1]], np.float32)
+    left = np.array([[1, 0, 1, 0, 1, 0, 1, 0]], np.float32)
+    right = np.array([[1, 0.2, 0, 1, 0, 1, 1, 0]], np.float32)
     (found,) = explain_embeddings([("a", "b")], left, right, layout)
     assert {reading.name: reading.mark for reading in found.facets} == {
         "agrees": "lowest",  # a cosine of 0.98, but hardly any pair has less
         "middle": "",
         "varies": "highest",  # a cosine of 0, but hardly any pair has more
+        "unclear": "",  # higher still, but it is not known to follow anything
     }
+    assert found.headline == "By the encoder alone, varies stands highest and agrees lowest among dev pairs."
     assert found.residual is None
 
 
-def test_without_usual_values_predictions_are_compared():
+def test_a_facet_without_a_known_reliability_is_never_marked():
     layout = plan_layout(["a", "b"], width=1, dimension=2)
     (found,) = explain_embeddings([("x", "y")], np.array([[1, 1]]), np.array([[-1, 1]]), layout)
-    assert [reading.mark for reading in found.facets] == ["lowest", "highest"]
-    assert [reading.standing for reading in found.facets] == [None, None]
+    assert [(reading.mark, reading.standing, reading.prediction) for reading in found.facets] == [("", None, None)] * 2
+    assert found.headline.startswith("No facet of this encoder follows its metric clearly")
 
 
-def test_equal_facets_are_not_marked():
-    layout = plan_layout(["a", "b"], width=1, dimension=2)
-    (found,) = explain_embeddings([("x", "x")], np.array([[1, 1]]), np.array([[1, 1]]), layout)
-    assert [reading.mark for reading in found.facets] == ["", ""]
+def readings(**measured_and_predicted):
+    return Explanation(
+        "The boy did not eat three apples.", "The boy ate three apples.", 0.9, None,
+        tuple(
+            FacetReading(name, 0.9, predicted, 0.93, 0.5, (0.3, 0.6), name != "named_entities")
+            for name, (_, predicted) in measured_and_predicted.items()
+        ),
+    )  # fmt: skip
+
+
+def test_what_was_measured_decides_the_headline_and_the_encoder_is_contradicted():
+    values = {"frames": (1.0, 0.4), "negations": (0.0, 1.0), "smatch": (0.9, 0.8), "named_entities": (0.0, 0.2)}
+    found = with_measured(readings(**values), {name: measured for name, (measured, _) in values.items()})
+    assert [reading.mark for reading in found.facets] == ["highest", "lowest", "", ""]
+    assert [reading.disagrees for reading in found.facets] == [True, True, False, False]
+    assert found.headline == (
+        "Measured highest in frames (1.00), lowest in negations (0.00). The encoder disagrees: negations 1.00 "
+        "predicted, 0.00 measured; frames 0.40 predicted, 1.00 measured."
+    )
+
+
+def test_facets_that_all_measure_the_same_do_not_stand_out():
+    found = with_measured(readings(frames=(1, 0.9), srl=(1, 0.9)), {"frames": 1.0, "srl": 1.0})
+    assert found.headline == "Measured 1.00 in every reliable facet."
+
+
+def test_graphs_give_the_words(encoder):
+    graphs = [decode("(e / eat-01 :polarity - :ARG0 (b / boy))"), decode("(e / eat-01 :ARG0 (b / boy))")]
+    (pair,) = explain_graphs([tuple(graphs)])
+    found = with_graphs(readings(negations=(0, 1.0), wwlk=(0, 0.5)), pair)
+    assert found.words == 'Same frames and roles; only a negates "eat".'
+    assert [difference.facet for difference in found.differences] == ["negations"]
+    assert [reading.measured for reading in found.facets] == [0, None]  # there are no label vectors
 
 
 def test_an_empty_sentence_is_an_error(encoder):
@@ -111,24 +156,88 @@ class TestCommand:
     def run(self, *arguments):
         return CliRunner().invoke(cli, ["explain", *map(str, arguments)], catch_exceptions=False)
 
-    def test_two_sentences_become_a_table(self, encoder):
-        done = self.run("two cat sleeps", "a cat runs", "--model", encoder)
-        assert done.exit_code == 0
-        assert "two cat sleeps" in done.stdout
-        for word in ("quantifiers", "max_outdegree", "residual", "highest", "lowest", "standing"):
-            assert word in done.stdout
+    @pytest.fixture
+    def graphs(self, tmp_path):
+        path = tmp_path / "graphs.amr"
+        path.write_text(
+            "# ::snt the cat sleeps\n(s / sleep-01 :ARG0 (c / cat))\n\n"
+            "# ::snt the cat not sleeps\n(s / sleep-01 :polarity - :ARG0 (c / cat))\n"
+        )
+        return path
 
-    def test_json_has_everything(self, encoder):
-        done = self.run("two cat sleeps", "a cat runs", "--model", encoder, "--json")
+    def test_two_sentences_become_a_table_with_measured_beside_predicted(self, encoder, graphs):
+        done = self.run("the cat sleeps", "the cat not sleeps", "--model", encoder, "--graphs", graphs)
+        assert done.exit_code == 0
+        assert 'Same frames and roles; only b negates "sleep".' in done.stdout
+        assert re.search(r"^ *negations +0\.00 +[01]\.\d\d ", done.stdout, re.MULTILINE)
+        assert re.search(r"^ *srl +1\.00 ", done.stdout, re.MULTILINE)
+        assert "encoder  one: encoder, trained on 72 pairs of left, right; 24 dev pairs" in done.stdout
+        assert "graphs   graphs of graphs.amr" in done.stdout
+        assert max(map(len, done.stdout.splitlines())) <= 80
+
+    def test_without_graphs_the_encoder_speaks_alone(self, encoder):
+        done = self.run("two cat sleeps", "a cat runs", "--model", encoder, "--no-graphs")
+        assert "graphs   not asked for" in done.stdout
+        assert re.search(r"^ *smatch +– +[01]\.\d\d ", done.stdout, re.MULTILINE)
+        done = self.run("two cat sleeps", "a cat runs", "--model", encoder, "--no-graphs", "--graphs", __file__)
+        assert (done.exit_code, "contradict" in done.stderr) == (2, True)
+
+    def test_a_pair_that_has_no_graphs_is_told(self, encoder, graphs):
+        done = self.run("the cat sleeps", "a dog runs", "--model", encoder, "--graphs", graphs)
+        assert "this pair has none (graphs of graphs.amr), so nothing is" in done.stdout
+
+    def test_equal_sentences_are_said_to_be_equal_and_predicted_so(self, encoder, graphs):
+        done = self.run("the cat sleeps", "the  cat sleeps", "--model", encoder, "--graphs", graphs, "--json")
         found = json.loads(done.stdout)
-        assert found["sentence_b"] == "a cat runs"
+        assert found["equal"]
+        assert found["headline"] == "The two sentences are equal."
+        assert {facet["prediction"] for facet in found["facets"]} == {1}
+        assert {facet["measured"] for facet in found["facets"]} <= {1, None}
+
+    def test_json_has_everything(self, encoder, graphs):
+        done = self.run("the cat sleeps", "the cat not sleeps", "--model", encoder, "--graphs", graphs, "--json")
+        found = json.loads(done.stdout)
+        assert found["sentence_b"] == "the cat not sleeps"
         assert len(found["facets"]) == 15
-        assert sorted(facet["mark"] for facet in found["facets"])[-2:] == ["highest", "lowest"]
+        negations = found["facets"][5]
+        assert negations["measured"] == 0
+        assert isinstance(negations["reliable"], bool)
+        assert len(negations["interval"]) == 2
+        assert found["words"].startswith("Same frames and roles")
+        assert found["differences"][0]["facet"] == "negations"
+        assert found["encoder"]["name"] == "one"
+        assert found["encoder"]["dev_pairs"] == 24
+        assert found["graphs_from"] == "graphs of graphs.amr"
+        assert found["graphs"]["alignment"] == [[0, 0], [1, 1]]
+
+    def test_an_encoder_of_format_1_explains_and_says_what_it_lacks(self, encoder, tmp_path):
+        old = tmp_path / "old"
+        shutil.copytree(encoder, old)
+        content = json.loads((old / "facets.json").read_text())
+        for facet in content["facets"]:
+            del facet["calibration"], facet["reliability"]
+        (old / "facets.json").write_text(json.dumps(content | {"format": 1}))
+        (old / "training.json").unlink()
+        done = self.run("two cat sleeps", "a cat runs", "--model", old, "--no-graphs")
+        assert done.exit_code == 0
+        assert "is of format 1: its predictions are not calibrated" in done.stderr
+        assert "so its data are unknown" in " ".join(done.stdout.split())
+        assert "No facet of this encoder follows its metric clearly" in done.stdout
 
     def test_a_table_of_pairs_is_explained_line_by_line(self, encoder, tmp_path):
         (tmp_path / "pairs.tsv").write_text("sentence_a\tsentence_b\na cat\ta dog\ntwo man\tno man\n")
-        done = self.run("--pairs", tmp_path / "pairs.tsv", "--model", encoder, "--json")
+        done = self.run("--pairs", tmp_path / "pairs.tsv", "--model", encoder, "--json", "--no-graphs")
         assert [json.loads(line)["sentence_a"] for line in done.stdout.splitlines()] == ["a cat", "two man"]
+
+    def test_a_table_from_standard_input_has_the_columns_of_the_project(self, encoder, tmp_path):
+        project = tmp_path / "facetflow.toml"
+        project.write_text(
+            'name = "p"\n[[corpora]]\ndataset = "pairs"\nname = "mine"\nfiles = { train = "x.tsv" }\n'
+            'columns = { sentence_a = "left", sentence_b = "right", score = "gold" }\n'
+        )
+        words = ["--project", str(project), "explain", "--pairs", "-", "--model", str(encoder), "--json", "--no-graphs"]
+        done = CliRunner().invoke(cli, words, input="left,right\na cat,a dog\n", catch_exceptions=False)
+        assert [json.loads(line)["sentence_b"] for line in done.stdout.splitlines()] == ["a dog"]
 
     @pytest.mark.parametrize("sentences", [(), ("one",), ("one", "two", "three")])
     def test_anything_but_two_sentences_is_a_usage_error(self, encoder, sentences):
@@ -142,7 +251,9 @@ class TestCommand:
             'name = "p"\nruns = "runs"\n[[corpora]]\ndataset = "pairs"\nname = "mine"\nfiles = { train = "x.tsv" }\n'
         )
         done = CliRunner().invoke(
-            cli, ["--project", str(project), "explain", "a cat", "a dog", "--json"], catch_exceptions=False
+            cli,
+            ["--project", str(project), "explain", "a cat", "a dog", "--json", "--no-graphs"],
+            catch_exceptions=False,
         )
         assert done.exit_code == 0, done.output
         assert json.loads(done.stdout)["sentence_a"] == "a cat"

@@ -2,45 +2,63 @@
 
 from features.graphs.graph import decode
 from features.metrics.explanation.pair import explain_graphs
-from training.explain import Explanation, FacetReading
+from training.encoder_facts import EncoderFacts
+from training.explain import Explanation, FacetReading, with_graphs
 from training.explanation_page import render_explanations
 
 HOSTILE = "A <b>boy</b> & a girl"
+FACTS = EncoderFacts("my run", "runs/my run/encoder", "mini", ("stsb",), 3, 1200, 500)
 
 
 def explanation(a, b):
     facets = (
-        FacetReading("smatch", 0.8, 0.75, 0.5, "highest"),
-        FacetReading("negations", 0.1, 0.2, None, "lowest"),
-        FacetReading("own", 0.3, 0.3, 0.2),
+        FacetReading("smatch", 0.8, 0.95, 0.5, 0.7, (0.6, 0.8), reliable=True),
+        FacetReading("frames", 0.9, 0.5, 0.4, 0.7, (0.6, 0.8), reliable=True),
+        FacetReading("negations", 0.1, 0.2, None, 0.1, (-0.1, 0.3)),
+        FacetReading("own", 0.3, None, 0.2),
     )
-    return Explanation(a, b, 0.7, 0.6, facets)
+    return Explanation(a, b, 0.7, 0.6, facets, headline="By the encoder alone.")
 
 
 def test_a_page_has_the_facets_and_draws_the_graphs_of_those_that_have_them():
     (pair,) = explain_graphs([(decode("(s / sleep-01 :ARG0 (b / boy))"), decode("(s / sleep-01 :ARG0 (g / girl))"))])
-    page = render_explanations([explanation("a", "b"), explanation("c", "d")], {1: pair}, "my run", "graphs of x.amr")
+    page = render_explanations(
+        [explanation("a", "b"), with_graphs(explanation("c", "d"), pair)], {1: pair}, FACTS, "graphs of x.amr"
+    )
     assert page.count("<svg") == 2
     assert page.index("<svg") > page.index("<p>c</p>")
-    assert "Encoder my run; graphs of x.amr" in page
-    assert "similarity 0.70; highest smatch, lowest negations" in page
+    about = "my run: mini, trained on 1,200 pairs of stsb, release 3; 500 dev pairs"
+    assert f"Encoder {about}. Graphs: graphs of x.amr." in page
     first, second = page.split("<p>c</p>")
-    row = "<td>0.80</td><td>0.75</td>"
-    assert f"{row}<td>–</td>" in first
-    assert f"{row}<td>0.75</td>" in second
+    assert "By the encoder alone. Similarity of the whole embeddings 0.70." in first
+    assert '<p class="words">Same frames; &quot;boy&quot; in a is &quot;girl&quot; in b.</p>' in second
+    assert "Measured highest in frames (1.00), lowest in smatch (0.75). The encoder disagrees: frames 0.50" in second
+    assert "<td>smatch</td><td>–</td><td>0.95</td>" in first
+    assert '<td><span class="lowest">smatch</span></td><td>0.75</td><td>0.95</td>' in second
+    assert "<td>0.70 <small>0.60 to 0.80</small></td>" in second
     assert 'id="pair1-smatch" checked' in second
+
+
+def test_a_facet_that_is_not_reliable_is_greyed_and_not_marked():
+    page = render_explanations([explanation("a", "b")], {}, FACTS, "none")
+    row = page[page.rindex("<tr", 0, page.index("<td>negations</td>")) :]
+    assert row.startswith('<tr class="unclear" title="')
+    assert page.count('<tr class="unclear"') == 2
 
 
 def test_in_a_browser_nothing_is_wrong_wide_or_narrow_light_or_dark(browser, tmp_path):
     (pair,) = explain_graphs([(decode("(s / sleep-01 :ARG0 (b / boy))"), decode("(s / sleep-01 :polarity -)"))])
     page = tmp_path / "explained.html"
-    page.write_text(render_explanations([explanation("A boy sleeps.", HOSTILE)], {0: pair}, HOSTILE, HOSTILE))
+    facts = EncoderFacts(HOSTILE, HOSTILE)
+    explained = with_graphs(explanation("A boy sleeps.", HOSTILE), pair)
+    page.write_text(render_explanations([explained], {0: pair}, facts, HOSTILE))
     assert browser.find_faults(page) == []
 
 
 def test_every_text_is_escaped_and_nothing_is_fetched():
-    page = render_explanations([explanation(HOSTILE, HOSTILE)], {}, HOSTILE, HOSTILE)
+    facts = EncoderFacts(HOSTILE, HOSTILE)
+    page = render_explanations([explanation(HOSTILE, HOSTILE)], {}, facts, HOSTILE)
     assert "<b>boy" not in page
-    assert page.count("A &lt;b&gt;boy&lt;/b&gt; &amp; a girl") == 4
+    assert page.count("A &lt;b&gt;boy&lt;/b&gt; &amp; a girl") == 5
     assert "://" not in page
     assert "<script" not in page

@@ -155,6 +155,32 @@ def test_a_finished_job_is_not_done_again(job):
     assert latest_encoder(job.output.parent) == folder
 
 
+def test_a_finished_encoder_of_format_1_is_calibrated_and_not_trained_again(job):
+    folder = train(job)
+    path, weights_before = folder / "facets.json", (folder / "model.safetensors").read_bytes()
+    new = path.read_text()
+    content = json.loads(new)
+    for facet in content["facets"]:
+        del facet["calibration"], facet["reliability"]
+    path.write_text(json.dumps(content | {"format": 1}))
+    assert FacetLayout.load(folder).lacks
+    assert train(job) == folder
+    assert FacetLayout.load(folder).lacks == ""
+    assert [facet.is_clear for facet in FacetLayout.load(folder).facets] == [
+        facet.is_clear for facet in FacetLayout.model_validate_json(new).facets
+    ]
+    assert (folder / "model.safetensors").read_bytes() == weights_before
+
+
+def test_a_constant_metric_is_calibrated_to_itself_and_called_unreliable(job):
+    layout = FacetLayout.load(train(job))
+    constant = layout.facets[layout.names.index("named_entities")]
+    assert set(constant.calibration.values) == {1.0}
+    assert not constant.is_clear
+    assert constant.reliability.pairs == 12
+    assert all(facet.calibration(np.array([1.0])) == 1 for facet in layout.facets)
+
+
 def test_a_checkpoint_of_other_settings_is_refused(job, monkeypatch):
     run = loop.Loop.run
 

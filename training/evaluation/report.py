@@ -15,6 +15,8 @@ from training.evaluation.limits import tell_verdict, warn_of_few_pairs
 from training.evaluation.page import explanation_card, render_page
 from training.evaluation.score_charts import chart_facets, chart_predictors, chart_ratings
 from training.evaluation.tables import ScoreTable, hundred, score_tables
+from training.explain import from_json
+from training.explanation_page import LEGEND
 
 
 def render_report(
@@ -49,12 +51,12 @@ def render_report(
         *_people(scores["ratings"], about, tables[1:]),
         "<h2>Examples</h2>" if scores["examples"] else "",
         _EXAMPLES if scores["examples"] else "",
-        *(explanation_card(example) for example in scores["examples"]),
+        *(explanation_card(from_json(example)) for example in scores["examples"]),
         "<h2>What matches in graphs</h2>" if graphs else "",
         _GRAPHS if graphs else "",
         *(_drawn(drawn, f"graphs{number}") for number, drawn in enumerate(graphs)),
         "<h2>Predicted and measured</h2>",
-        "<p>Each hexagon is darker the more pairs lie in it; on the dashed line a prediction is exact.</p>",
+        _PREDICTIONS,
         _multiples({name: draw_prediction(pairs, name) for name in about}, about),
         "<h2>Values of the metrics</h2>",
         "<p>Many pairs have no name, negation or quantifier on either side, and then agree: their value is 1.</p>",
@@ -84,8 +86,14 @@ _PREDICTORS = (
 )
 
 _EXAMPLES = (
-    "<p>For some facets, the evaluated pair that is similar as a whole and agrees least in that facet. Standing is the "
-    "share of dev pairs that agree less; the facets that stand highest and lowest are marked.</p>"
+    "<p>For some facets, the evaluated pair that is similar as a whole and of which the encoder says that it agrees "
+    f"least in that facet. {LEGEND}</p>"
+)
+
+
+_PREDICTIONS = (
+    "<p>Each hexagon is darker the more pairs lie in it; on the dashed line a prediction is exact. Predictions are "
+    "calibrated on the dev pairs of the training: on those themselves they look a little better than on others.</p>"
 )
 
 

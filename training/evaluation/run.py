@@ -20,7 +20,7 @@ from features.metrics.registry import explain_facet
 from training.evaluation.facets import BASELINES, EmbeddedPairs, count_verdicts, score_facets
 from training.evaluation.graph_pairs import GRAPHS_FILE, as_json, choose_pairs, read_drawn
 from training.evaluation.ratings import score_ratings
-from training.explain import explain_embeddings, load_encoder
+from training.explain import explain_embeddings, load_encoder, with_measured
 from training.facets import FacetLayout, cosines
 from training.jobs import EvaluationJob, read_job, read_json, write_json, write_text
 from training.process import run_process
@@ -230,6 +230,8 @@ def _pair_table(
     """Return one row a pair: ids, texts, similarities, and measured and predicted value of each metric."""
     texts = np.array(data.texts, dtype=object)
     predictions = layout.predictions(similarities)
+    # An encoder without a calibration shows what its training compared with the metrics.
+    predictions = np.where(np.isnan(predictions), layout.scaled(similarities), predictions)
     return data.pairs.select(
         "pair_id",
         "corpus",
@@ -259,9 +261,7 @@ def _examples(
     examples: list[dict[str, Any]] = []
     if job.examples:
         left, right = (encoder([pair[side] for pair in job.examples]) for side in (0, 1))
-        examples += [
-            {**asdict(found), "measured": None} for found in explain_embeddings(job.examples, left, right, layout)
-        ]
+        examples += [asdict(found) for found in explain_embeddings(job.examples, left, right, layout)]
     whole = cosines(embedded.encoder_left, embedded.encoder_right)
     alike = np.flatnonzero(whole >= _LIKE)
     taken: set[int] = set()
@@ -273,7 +273,7 @@ def _examples(
         pair = (data.texts[data.first[row]], data.texts[data.second[row]])
         found = explain_embeddings([pair], embedded.encoder_left[[row]], embedded.encoder_right[[row]], layout)[0]
         measured = dict(zip(layout.names, embedded.metrics[row].astype(float).round(4).tolist(), strict=True))
-        examples.append({**asdict(found), "measured": measured})
+        examples.append(asdict(with_measured(found, measured)))
     return examples
 
 

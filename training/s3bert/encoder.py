@@ -5,8 +5,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from training.facets import FacetLayout
+import numpy as np
+
+from training.explain import load_encoder
+from training.facets import FILE_NAME, FacetLayout
 from training.jobs import write_json, write_text
+from training.s3bert.data import MeasuredPairs
 from training.s3bert.model_card import write_card
 
 if TYPE_CHECKING:
@@ -14,8 +18,6 @@ if TYPE_CHECKING:
 
 TRAINING_FILE = "training.json"
 """How the encoder was made."""
-QUANTILES = 41
-"""Points of the distribution of a facet's similarity on dev pairs that `facets.json` keeps."""
 
 
 def save_encoder(model: "SentenceTransformer", layout: FacetLayout, training: Mapping[str, Any], folder: Path) -> None:
@@ -37,3 +39,36 @@ def save_encoder(model: "SentenceTransformer", layout: FacetLayout, training: Ma
         partial.rename(folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)  # half an encoder would keep a full disk full
+
+
+def calibrated(layout: FacetLayout, model: "SentenceTransformer", pairs: MeasuredPairs) -> FacetLayout:
+    """Return a layout with what pairs say of its facets, encoded as a user of the model encodes.
+
+    Args:
+        layout: the facets.
+        model: the encoder.
+        pairs: pairs that it did not learn from. Of them the positive ones count: dev splits have no others unless a
+            project asks for them. With negatives beside them BAMBOO's dev pairs are predicted a little worse (mean
+            absolute error 0.185 for 0.182), unrelated pairs better (0.092 for 0.116; 0.269 without calibration).
+    """
+    positive = pairs.select(kinds=("positive",))
+    if not len(positive):
+        return layout.calibrated(np.empty((0, len(layout.facets))), np.empty((0, len(layout.facets))))
+    vectors = model.encode(list(positive.texts), batch_size=64, convert_to_numpy=True, show_progress_bar=False)
+    similarities = layout.similarities(vectors[positive.first], vectors[positive.second])
+    return layout.calibrated(similarities, positive.metrics(layout.names))
+
+
+def recalibrate(folder: Path, pairs: MeasuredPairs) -> FacetLayout:
+    """Calibrate a finished encoder anew and write its `facets.json`; the model stays as it is.
+
+    Args:
+        folder: of the encoder.
+        pairs: pairs that it did not learn from.
+
+    Returns:
+        The new layout.
+    """
+    layout = calibrated(FacetLayout.load(folder), load_encoder(folder), pairs)
+    write_text(folder / FILE_NAME, layout.text())
+    return layout

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from features import models
 from features.locks import only_one
-from training.facets import Facet, FacetLayout, plan_layout
+from training.facets import FacetLayout, plan_layout
 from training.jobs import ENCODER, TRAINING_JOB, TrainingJob, read_job, write_json
 from training.process import run_process
 from training.s3bert.batches import number_groups
 from training.s3bert.checks import check_pairs, warn_of_little
 from training.s3bert.data import MeasuredPairs
-from training.s3bert.encoder import QUANTILES, save_encoder
+from training.s3bert.encoder import calibrated, recalibrate, save_encoder
 from training.s3bert.plan import TrainingPlan, is_finished
 from training.s3bert.targets import Targets, make_targets
 from training.settings import TrainingSettings
@@ -58,14 +58,23 @@ def train(job: TrainingJob) -> Path:
     folder = models.locate(settings.backbone, job.base)
     plan = TrainingPlan(settings, data_digest=data.digest(), backbone_digest=models.digest(folder), source=data.source)
     encoder = job.output / ENCODER
-    if is_finished(encoder, plan):
+    if is_finished(encoder, plan) and _is_calibrated(encoder):
         return encoder
     require_writable(job.output)
     with only_one(job.output / LOCK, f"Another training works in {str(job.output)!r}"):
         if not is_finished(encoder, plan):  # by the one that held the lock
             write_json(job.output / TRAINING_JOB, job.model_dump(mode="json"))
             _train(job, plan, data, folder)
+        elif not _is_calibrated(encoder):
+            with writing(encoder):
+                recalibrate(encoder, data.select(splits=settings.splits[1:]))
+            _log.info("%s had been finished without calibrated predictions; it has them now", encoder)
     return encoder
+
+
+def _is_calibrated(encoder: Path) -> bool:
+    """Return whether a finished encoder is of this version's format, or of one that had no calibration yet."""
+    return FacetLayout.load(encoder).format != 1
 
 
 def _train(job: TrainingJob, plan: TrainingPlan, data: MeasuredPairs, folder: Path) -> None:
@@ -133,9 +142,10 @@ def _complete(
     """Write the encoder of a training that has come to its end; its checkpoint is no longer needed then."""
     from training.s3bert import checkpoints
 
-    settings, backbone, decomposition, tokens = plan.settings, loop.backbone, loop.decomposition, loop.prepared.tokens
+    settings, backbone, decomposition = plan.settings, loop.backbone, loop.decomposition
     backbone.eval()
-    layout = _finish(layout, decomposition, targets, backbone, tokens, data)
+    layout = _scaled(layout, decomposition, targets)
+    layout = calibrated(layout, backbone.model, data.select(splits=settings.splits[1:]))
     report: dict[str, Any] = {
         "identity": plan.identity,
         "settings": settings.model_dump(mode="json"),
@@ -147,7 +157,7 @@ def _complete(
         "precision": str(backbone.precision).removeprefix("torch."),
         "device": backbone.device.type,
         "dimension": layout.dimension,
-        "facets": [facet.model_dump(exclude={"usual"}) for facet in layout.facets],
+        "facets": [facet.model_dump(exclude={"usual", "calibration"}) for facet in layout.facets],
         **{name: value for name, value in asdict(outcome).items() if name != "best_dev"},
         "dev": None if outcome.best_dev is None else asdict(outcome.best_dev),
     }
@@ -196,33 +206,11 @@ def _teacher(
     return backbone.embed_many(tokens, np.arange(len(data.texts)))
 
 
-def _finish(
-    layout: FacetLayout,
-    decomposition: "DecompositionObjective",
-    targets: Targets,
-    backbone: "Backbone",
-    tokens: "Tokens",
-    data: MeasuredPairs,
-) -> FacetLayout:
-    """Return the layout with what was learnt: how similarities read as metrics, and which are usual."""
-    positive = (data.pairs["kind"] == "positive").to_numpy()
-    held_out = (data.pairs["split"] != "train").to_numpy()
-    usual = np.flatnonzero(positive & held_out)
-    quantiles = np.empty((0, len(layout.facets)))
-    if len(usual) > 1:
-        vectors = backbone.embed_many(tokens, np.arange(len(data.texts)))
-        found = layout.similarities(vectors[data.first[usual]], vectors[data.second[usual]])
-        quantiles = np.quantile(found, np.linspace(0, 1, QUANTILES), axis=0).round(4)
+def _scaled(layout: FacetLayout, decomposition: "DecompositionObjective", targets: Targets) -> FacetLayout:
+    """Return the layout with the scales that were learnt."""
     slopes = decomposition.scales.detach().cpu().numpy() * targets.ranges
     facets = tuple(
-        Facet(
-            name=facet.name,
-            start=facet.start,
-            stop=facet.stop,
-            slope=float(slopes[k]),
-            offset=float(targets.offsets[k]),
-            usual=tuple(quantiles[:, k].tolist()),
-        )
+        facet.model_copy(update={"slope": float(slopes[k]), "offset": float(targets.offsets[k])})
         for k, facet in enumerate(layout.facets)
     )
     return layout.model_copy(update={"facets": facets})

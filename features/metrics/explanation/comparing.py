@@ -1,0 +1,123 @@
+"""Two graphs side by side, as those who put their differences into words ask about them."""
+
+from collections import Counter, defaultdict
+from functools import cached_property
+from typing import NamedTuple
+
+from features.metrics.explanation.naming import called, name_text, quoted
+from features.metrics.explanation.pair import FacetMatch, GraphPair
+from features.metrics.explanation.views import View, is_argument
+
+
+class Link(NamedTuple):
+    """A relation as one of its nodes sees it.
+
+    Args:
+        other: the node at its other end.
+        role: in lower case, turned round where it is an inverse.
+        outgoing: whether it leads to the other node.
+    """
+
+    other: int
+    role: str
+    outgoing: bool
+
+
+class ComparedGraphs:
+    """Both graphs of a pair with what matches.
+
+    Args:
+        pair: the graphs, explained.
+    """
+
+    def __init__(self, pair: GraphPair) -> None:
+        self.views = View(pair.left), View(pair.right)
+        self.facets = {facet.name: facet for facet in pair.facets}
+        self.image = dict(pair.alignment)
+
+    def shares_all(self, name: str) -> bool:
+        """Return whether both graphs have what a facet reads, and all of it matches."""
+        facet = self.facets[name]
+        return bool(facet.left) and facet.matched == len(facet.left) == len(facet.right)
+
+    def differ_in(self, name: str) -> bool:
+        """Return whether a facet sees a difference."""
+        return _differs(self.facets[name])
+
+    def facet(self, *names: str) -> str:
+        """Return the first of some facets that sees a difference, else Smatch, which sees them all."""
+        return next((name for name in names if self.differ_in(name)), "smatch")
+
+    def unmatched(self, name: str, kind: str = "node") -> tuple[list[int], list[int]]:
+        """Return the positions of what finds no partner in a facet, on each side."""
+        facet = self.facets[name]
+        sides = (facet.left, facet.right)
+        left, right = ([item.index for item in side if item.kind == kind and not item.matched] for side in sides)
+        return left, right
+
+    def called(self, side: int, node: int) -> str:
+        """Return what a node is called, in quotes."""
+        return quoted(called(self.views[side], node))
+
+    @cached_property
+    def named(self) -> tuple[dict[int, str], dict[int, str]]:
+        """Nodes with a name → the name, on each side."""
+        left, right = (
+            {node: name for node in range(len(view.labels)) if (name := name_text(view, node))} for view in self.views
+        )
+        return left, right
+
+    def partner(self, side: int, node: int) -> int | None:
+        """Return the node of the other graph that a node stands for.
+
+        It is the one that it lies on; else the one with the same concept, where both graphs have that concept once.
+        """
+        image = self.image if side == 0 else {right: left for left, right in self.image.items()}
+        if node in image:
+            return image[node]
+        label = self.views[side].labels[node]
+        others = self.views[1 - side].labels
+        if self.views[side].labels.count(label) == others.count(label) == 1:
+            return others.index(label)
+        return None
+
+    def same_frames(self) -> list[tuple[int, int]]:
+        """Return frames of the first graph that have a partner of the same concept in the second."""
+        views = self.views
+        return [
+            (node, other)
+            for node, label in enumerate(views[0].labels)
+            if self.arguments(0, node)
+            and (other := self.partner(0, node)) is not None
+            and views[1].labels[other] == label
+        ]
+
+    def arguments(self, side: int, node: int) -> dict[str, frozenset[str]]:
+        """Return what the fillers of a frame are called → their roles, as `ARG0`."""
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for relation in self.views[side].forward:
+            if relation.source == node and is_argument(relation.role):
+                found[called(self.views[side], relation.target)].add(relation.role.upper())
+        return {name: frozenset(roles) for name, roles in found.items()}
+
+    def links(self, side: int, node: int, *, written_above: bool = False) -> Counter[Link]:
+        """Return what a node has relations with → how many of each.
+
+        Args:
+            side: 0 or 1.
+            node: in that graph.
+            written_above: only relations that the node is written below. What stands below the node itself says what
+                it is: "the boy who sleeps", `(b / boy :ARG0-of (s / sleep-01))`, is in one place.
+        """
+        view = self.views[side]
+        found: Counter[Link] = Counter()
+        for source, role, target, place in view.forward:
+            if node in (source, target) and not (written_above and view.graph.relations[place.index][2] != node):
+                found[Link(target if source == node else source, role, outgoing=source == node)] += 1
+        return found
+
+
+def _differs(facet: FacetMatch) -> bool:
+    if facet.score is None:
+        return any(not item.matched for item in (*facet.left, *facet.right))
+    return facet.score < 1

@@ -1,0 +1,264 @@
+"""What differs in two graphs, in words: one function for each aspect, the most telling aspects first.
+
+Each difference names a facet that is below 1 for the pair, so that the words agree with the drawing.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from features.metrics.explanation.comparing import ComparedGraphs, Link
+from features.metrics.explanation.naming import (
+    MODALS,
+    called,
+    capped,
+    described_by,
+    joined,
+    listed,
+    plain,
+    quoted,
+)
+from features.metrics.explanation.views import View
+
+Aspect = Literal[
+    "negation",
+    "quantity",
+    "name",
+    "role",
+    "coreference",
+    "mood",
+    "modality",
+    "frame",
+    "concept",
+    "focus",
+    "connection",
+    "relation",
+]
+
+_UNKNOWN = "amr-unknown"
+_SIDES = ("a", "b")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Something in which two graphs differ.
+
+    Args:
+        facet: a metric that sees it: its value is below 1.
+        aspect: what kind of thing it is.
+        text: in words; `a` and `b` are the two sentences.
+    """
+
+    facet: str
+    aspect: Aspect
+    text: str
+
+
+def differences(both: ComparedGraphs) -> tuple[Difference, ...]:
+    """Return all that differs in two graphs that are not equal, at least one thing."""
+    found: list[Difference] = []
+    for tell in _TELLERS:
+        found += tell(both)
+    # That another node has most relations says something only where nothing else explains it.
+    if not {difference.aspect for difference in found} & {"focus", "frame", "concept", "modality", "name"}:
+        found += _one_node(both, "max_degree", "connection", "most is said of {} in a, of {} in b")
+    return tuple(found or _relations(both))
+
+
+def _negations(both: ComparedGraphs) -> list[Difference]:
+    sides = both.unmatched("negations")
+    texts = [
+        f"{'' if sides[1 - side] else 'only '}{_SIDES[side]} negates {listed(both.called(side, n) for n in nodes)}"
+        for side, nodes in enumerate(sides)
+        if nodes
+    ]
+    return [Difference("negations", "negation", ", ".join(texts))] if texts else []
+
+
+def _quantities(both: ComparedGraphs) -> list[Difference]:
+    found: defaultdict[str, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
+    for side, view in enumerate(both.views):
+        for node in both.unmatched("quantifiers")[side]:
+            heads = [r.source for r in view.forward if r.target == node and r.role in {"quant", "mod"}]
+            heads += [r.target for r in view.forward if r.source == node and r.role == "domain"]
+            found[called(view, heads[0])][side].append(plain(view.graph.concepts[node]))
+        for index in both.unmatched("quantifiers", "attribute")[side]:
+            node, _, value = view.graph.attributes[index]
+            heads = [r.source for r in view.forward if r.target == node and r.role == "quant"]
+            measured = view.labels[node].endswith("-quantity")  # `3 hours` counts hours, whatever takes so long
+            found[called(view, heads[0] if heads and not measured else node)][side].append(plain(value))
+    texts = []
+    for of, (left, right) in found.items():
+        if left and right:
+            texts.append(f'"{of}": {" ".join(left)} in a, {" ".join(right)} in b')
+        else:
+            texts.append(f'"{" ".join(left or right)}" of "{of}" has no counterpart in {"b" if left else "a"}')
+    return [Difference("quantifiers", "quantity", capped(texts))] if texts else []
+
+
+def _names(both: ComparedGraphs) -> list[Difference]:
+    names = [Counter(nodes.values()) for nodes in both.named]
+    only = (names[0] - names[1], names[1] - names[0])
+    texts = [f"only {_SIDES[side]} names {listed(map(quoted, found))}" for side, found in enumerate(only) if found]
+    if not texts:
+        for side, nodes in enumerate(both.unmatched("named_entities")):
+            kinds = [f"{quoted(both.named[side].get(n, ''))} a {plain(both.views[side].labels[n])}" for n in nodes]
+            texts += [f"{_SIDES[side]} calls {listed(kinds)}"] if kinds else []
+    return [Difference(both.facet("named_entities"), "name", ", ".join(texts))] if texts else []
+
+
+def _roles(both: ComparedGraphs) -> list[Difference]:
+    texts = []
+    for left, right in both.same_frames():
+        frame, ours, theirs = both.called(0, left), both.arguments(0, left), both.arguments(1, right)
+        moved = {
+            name: (roles, theirs[name]) for name, roles in ours.items() if name in theirs and not roles & theirs[name]
+        }
+        swapped = [
+            name
+            for name, (before, after) in moved.items()
+            if any(other != name and roles == (after, before) for other, roles in moved.items())
+        ]
+        texts += [f"{joined(list(map(quoted, swapped)))} swap roles in {frame}"] if swapped else []
+        texts += [
+            f'"{name}" is {joined(sorted(before))} of {frame} in a, {joined(sorted(after))} in b'
+            for name, (before, after) in moved.items()
+            if name not in swapped
+        ]
+    return [Difference(both.facet("srl"), "role", capped(texts))] if texts else []
+
+
+def _coreference(both: ComparedGraphs) -> list[Difference]:
+    if not both.differ_in("coreference"):
+        return []
+    texts = []
+    for side, view in enumerate(both.views):
+        for node in range(len(view.labels)):
+            # A place that the other graph lacks is told as a concept; here are those that it has.
+            partners = {
+                link: link._replace(other=other)
+                for link in both.links(side, node, written_above=True)
+                if (other := both.partner(side, link.other)) is not None
+            }
+            if len(partners) > 1 and (apart := _apart(both, 1 - side, Counter(partners.values()))):
+                elsewhere = [link for link, partner in partners.items() if partner in apart]
+                together = [link for link in partners if link not in elsewhere]
+                where = _places(both, side, [*together[:1], *elsewhere])
+                texts.append(f"only in {_SIDES[side]} one and the same {both.called(side, node)} is {where}")
+    return [Difference("coreference", "coreference", capped(texts, 2))] if texts else []
+
+
+def _apart(both: ComparedGraphs, side: int, wanted: Counter[Link]) -> Counter[Link]:
+    """Return what is left of some links when those of the node that has most of them are taken out."""
+    nodes = range(len(both.views[side].labels))
+    return min((wanted - both.links(side, node) for node in nodes), key=Counter.total)
+
+
+def _places(both: ComparedGraphs, side: int, links: list[Link]) -> str:
+    others = list(dict.fromkeys(link.other for link in links))
+    if len(others) > 1:
+        return f"in {listed(both.called(side, other) for other in others)}"
+    return f"{joined(sorted(link.role.upper() for link in links))} of {both.called(side, others[0])}"
+
+
+def _moods(both: ComparedGraphs) -> list[Difference]:
+    moods = [_mood(view) for view in both.views]
+    texts = [
+        f"{_SIDES[side]} is {mood}, {_SIDES[1 - side]} is not"
+        for side in (0, 1)
+        for mood in sorted(moods[side] - moods[1 - side])
+    ]
+    return [Difference("smatch", "mood", ", ".join(texts))] if texts else []
+
+
+def _mood(view: View) -> set[str]:
+    modes = {value.replace('"', "").lower() for _, role, value in view.graph.attributes if role.lower() == "mode"}
+    asks = _UNKNOWN in view.labels or any(_UNKNOWN in value for _, _, value in view.graph.attributes)
+    found = {"a question"} if asks or "interrogative" in modes else set()
+    return found | ({"a command"} if "imperative" in modes else set())
+
+
+def _modality(both: ComparedGraphs) -> list[Difference]:
+    texts = []
+    for side, nodes in enumerate(both.unmatched("frames")):
+        modals = [both.called(side, node) for node in nodes if both.views[side].labels[node] in MODALS]
+        texts += [f"only {_SIDES[side]} says {listed(modals)}"] if modals else []
+    return [Difference("frames", "modality", ", ".join(texts))] if texts else []
+
+
+def _concepts(both: ComparedGraphs) -> list[Difference]:
+    frames = both.unmatched("frames")
+    left, right = (_to_tell(both, side) for side in (0, 1))
+    replaced = [(node, both.image[node]) for node in left if both.image.get(node) in right]
+    found = []
+    for is_frame in (True, False):
+        texts = [
+            f"{both.called(0, a)} in a is {both.called(1, b)} in b"
+            for a, b in replaced
+            if (a in frames[0] and b in frames[1]) == is_frame and called(both.views[0], a) != called(both.views[1], b)
+        ]
+        if texts:
+            found.append(Difference(*(("frames", "frame") if is_frame else ("concepts", "concept")), capped(texts)))
+    only = [
+        [node for node in nodes if node not in {ends[side] for ends in replaced}]
+        for side, nodes in enumerate((left, right))
+    ]
+    texts = [
+        f"only {_SIDES[side]} has {listed(both.called(side, described_by(both.views[side], node)) for node in nodes)}"
+        for side, nodes in enumerate(only)
+        if nodes
+    ]
+    if texts:
+        all_frames = all(node in frames[side] for side, nodes in enumerate(only) for node in nodes)
+        found.append(Difference(*(("frames", "frame") if all_frames else ("concepts", "concept")), ", ".join(texts)))
+    return found
+
+
+def _to_tell(both: ComparedGraphs, side: int) -> list[int]:
+    """Return the nodes whose concept finds no partner and is told as nothing else than a concept."""
+    labels = both.views[side].labels
+    told = {*both.named[side], *both.unmatched("quantifiers")[side]}
+    return [
+        node
+        for node in both.unmatched("concepts")[side]
+        if node not in told and labels[node] not in MODALS and labels[node] not in {"name", _UNKNOWN}
+    ]
+
+
+def _focus(both: ComparedGraphs) -> list[Difference]:
+    return _one_node(both, "root", "focus", "a is about {}, b about {}")
+
+
+def _one_node(both: ComparedGraphs, facet: str, aspect: Aspect, text: str) -> list[Difference]:
+    """Tell of nodes that differ although each graph has both concepts: what one graph lacks was told already."""
+    if not both.differ_in(facet):
+        return []
+    nodes = [side[0].index for side in (both.facets[facet].left, both.facets[facet].right)]
+    labels = [view.labels[node] for view, node in zip(both.views, nodes, strict=True)]
+    if labels[0] not in both.views[1].labels or labels[1] not in both.views[0].labels:
+        return []
+    return [Difference(facet, aspect, text.format(*(both.called(side, node) for side, node in enumerate(nodes))))]
+
+
+def _relations(both: ComparedGraphs) -> list[Difference]:
+    """Tell of relations and constants, where all that is more telling is the same."""
+    facet = both.facets["smatch"]
+    texts = []
+    for side, items in enumerate((facet.left, facet.right)):
+        only = [item.text for item in items if not item.matched and item.kind in {"relation", "attribute"}]
+        texts += [f"only {_SIDES[side]} has {listed(map(quoted, only))}"] if only else []
+    return [Difference("smatch", "relation", ", ".join(texts) or "the same things are put together differently")]
+
+
+_TELLERS: tuple[Callable[[ComparedGraphs], list[Difference]], ...] = (
+    _negations,
+    _quantities,
+    _names,
+    _roles,
+    _coreference,
+    _moods,
+    _modality,
+    _concepts,
+    _focus,
+)

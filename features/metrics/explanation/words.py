@@ -1,0 +1,69 @@
+"""A pair of graphs in one sentence: what is the same, and what differs, in the words of the graphs.
+
+    The boy did not eat three apples.     Same frames, roles and quantities; only a negates "eat".
+    The boy ate three apples.
+
+It is read off the two graphs and nothing else: what AMR leaves out (tense, number, articles), it leaves out too.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from features.metrics.explanation.comparing import ComparedGraphs
+from features.metrics.explanation.differences import Difference, differences
+from features.metrics.explanation.naming import called, descriptions, listed, quoted
+from features.metrics.explanation.pair import GraphPair
+
+SAME_GRAPH = "Both have the same graph: in what AMR expresses, nothing differs."
+
+_TITLES: Mapping[str, str] = {
+    "frames": "frames",
+    "concepts": "concepts",
+    "srl": "roles",
+    "named_entities": "names",
+    "quantifiers": "quantities",
+    "negations": "negations",
+}
+"""Facets that are said to be the same where both graphs have what they read, and all of it matches."""
+_CONTRADICTS: Mapping[str, str] = {"role": "roles", "name": "names"}
+"""A difference that a facet need not see: names of one kind, roles of constants."""
+_UNTOLD = frozenset({"name", "person", "thing", "and"})
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What is the same in two graphs, and what differs.
+
+    Args:
+        sentence: all of it, as one sentence.
+        same: in plain words, "frames" or "roles" for instance; empty where nothing of the kind is.
+        differences: the most telling first; empty for equal graphs.
+    """
+
+    sentence: str
+    same: tuple[str, ...]
+    differences: tuple[Difference, ...]
+
+
+def describe(pair: GraphPair) -> Words:
+    """Say what is the same in two graphs and what differs."""
+    both = ComparedGraphs(pair)
+    shared = tuple(title for name, title in _TITLES.items() if both.shares_all(name))
+    if "frames" in shared:
+        shared = tuple(title for title in shared if title != "concepts")
+    if both.shares_all("smatch"):
+        return Words(SAME_GRAPH, shared, ())
+    found = differences(both)
+    contradicted = {_CONTRADICTS.get(difference.aspect) for difference in found}
+    same = tuple(title for title in shared if title not in contradicted)
+    opening = f"Same {listed(same)}" if same else _in_common(both)
+    return Words("; ".join([opening, *(difference.text for difference in found)]) + ".", same, found)
+
+
+def _in_common(both: ComparedGraphs) -> str:
+    """Return the concepts that both graphs have, where no kind of structure is the same."""
+    view = both.views[0]
+    describing = {frame for _, frame in descriptions(view)}
+    matched = [item.index for item in both.facets["concepts"].left if item.matched and item.index not in describing]
+    words = [quoted(called(view, node)) for node in matched if view.labels[node] not in _UNTOLD]
+    return f"Both have {listed(words)}" if words else "Little in common" if matched else "Nothing in common"

@@ -1,0 +1,84 @@
+"""An explanation on a terminal of 80 columns: measured beside predicted, what cannot be trusted in grey."""
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from training.encoder_facts import EncoderFacts
+from training.explain import Explanation, FacetReading
+from training.verdict import DISAGREES
+
+_UNKNOWN = "–"
+_STYLES = {"highest": "green", "lowest": "red", "": ""}
+_LEGEND = f"""\
+measured    the AMR metric on the graphs of the two sentences
+predicted   what the encoder expects of it, calibrated on dev pairs
+similarity  of the facet
+standing    share of dev pairs that agree less in the facet
+ρ (from)    how well the facet orders dev pairs as its metric does (Spearman),
+            and the lower end of its 95 % interval
+unclear     that is not above 0, so the facet is grey and never stands out
+≠           predicted and measured are more than {DISAGREES} apart"""
+
+
+def print_explanation(
+    explanation: Explanation, encoder: EncoderFacts, graphs: str, console: Console | None = None
+) -> None:
+    """Write an explanation to standard output.
+
+    Args:
+        explanation: of a pair.
+        encoder: what explained.
+        graphs: where the graphs are from.
+        console: where to write instead.
+    """
+    console = console or Console()
+    console.print(Text.assemble(("a  ", "dim"), explanation.sentence_a))
+    console.print(Text.assemble(("b  ", "dim"), explanation.sentence_b))
+    console.print()
+    if explanation.words is not None and not explanation.equal:
+        console.print(Text(explanation.words, style="bold"))
+    console.print(Text(explanation.headline))
+    console.print()
+    console.print(_table(explanation))
+    console.print()
+    console.print(Text(_LEGEND, style="dim"))
+    console.print(Text.assemble(("encoder  ", "dim"), encoder.sentence))
+    console.print(Text.assemble(("graphs   ", "dim"), graphs))
+
+
+def _table(explanation: Explanation) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False, show_edge=False)
+    table.add_column("facet", no_wrap=True)
+    for title in ("measured", "predicted", "similarity", "standing", "ρ (from)"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for facet in explanation.facets:
+        style = _STYLES[facet.mark] if facet.reliable else "dim"
+        table.add_row(*_cells(facet), style=style)
+    table.add_section()
+    if explanation.residual is not None:
+        table.add_row("residual", "", "", f"{explanation.residual:.2f}", "", "", "")
+    table.add_row("sentence", "", "", f"{explanation.similarity:.2f}", "", "", "", style="bold")
+    return table
+
+
+def _cells(facet: FacetReading) -> tuple[str, ...]:
+    correlation = _UNKNOWN if facet.spearman is None else f"{facet.spearman:.2f}"
+    if facet.interval is not None:
+        correlation += f" ({facet.interval[0]:.2f})"
+    notes = f"{facet.mark} {'≠' if facet.disagrees else ''}".strip() if facet.reliable else "unclear"
+    return (
+        facet.name,
+        _number(facet.measured),
+        _number(facet.prediction),
+        f"{facet.similarity:.2f}",
+        _UNKNOWN if facet.standing is None else f"{100 * facet.standing:.0f} %",
+        correlation,
+        notes,
+    )
+
+
+def _number(value: float | None) -> str:
+    return _UNKNOWN if value is None else f"{value:.2f}"

@@ -1,0 +1,141 @@
+"""A pair of graphs in one sentence: it names what differs, agrees with the metrics, finds nothing in equal graphs."""
+
+from collections import Counter
+from importlib.resources import files
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from features.graphs.graph import decode
+from features.graphs.penman_files import read_blocks
+from features.metrics.explanation.pair import explain_graphs
+from features.metrics.explanation.words import SAME_GRAPH, describe
+
+EXAMPLE = files("features.corpora.example")
+MEANT = {
+    "negation": {"negation"},
+    "quantity": {"quantity"},
+    "roles": {"role"},
+    "names": {"name"},
+    "coreference": {"coreference"},
+    "modality": {"modality", "mood"},
+    "modifier": {"concept", "frame"},
+    "root": {"focus"},
+    "specificity": {"concept"},
+    "frames": {"frame"},
+}
+"""Contrast of the example corpus → aspects of which one has to be told. Paraphrases and tenses are below."""
+NEEDED = 85
+
+
+@pytest.fixture(scope="module")
+def contrasts():
+    return pl.read_csv((EXAMPLE / "pairs.tsv").read_bytes(), separator="\t", quote_char=None)
+
+
+def told(left, right):
+    (pair,) = explain_graphs([(decode(left), decode(right))])
+    return describe(pair)
+
+
+def is_right(difference, words, pair):
+    """Return whether the words name what a pair was written to differ in, or nothing where nothing does."""
+    if difference in MEANT:
+        return bool({found.aspect for found in words.differences} & MEANT[difference])
+    (smatch,) = (facet.score for facet in pair.facets if facet.name == "smatch")
+    return (not words.differences) == (smatch == 1)
+
+
+def count_right(contrasts, graphs):
+    pairs = explain_graphs(graphs)
+    return Counter(
+        difference
+        for difference, pair in zip(contrasts["difference"], pairs, strict=True)
+        if is_right(difference, describe(pair), pair)
+    )
+
+
+def assert_agrees(pair):
+    words, scores = describe(pair), {facet.name: facet.score for facet in pair.facets}
+    assert (words.sentence == SAME_GRAPH) == (scores["smatch"] == 1)
+    for found in words.differences:
+        assert found.text in words.sentence
+        unmatched = [i for f in pair.facets if f.name == found.facet for i in (*f.left, *f.right) if not i.matched]
+        assert unmatched, found
+        assert scores[found.facet] is None or scores[found.facet] < 1
+
+
+def test_what_a_pair_was_written_to_differ_in_is_named_on_the_example_by_hand(contrasts):
+    sides = [[block.graph for block in read_blocks(EXAMPLE / f"graphs_{side}.amr")] for side in "ab"]
+    right = count_right(contrasts, list(zip(*sides, strict=True)))
+    assert right.total() >= NEEDED, right
+    assert all(right[difference] for difference in MEANT)
+
+
+def test_what_a_pair_was_written_to_differ_in_is_named_on_graphs_of_the_embedded_parser(contrasts):
+    from features.sentence_graphs import parsed_graphs
+
+    texts = list(zip(contrasts["sentence_a"], contrasts["sentence_b"], strict=True))
+    graphs = parsed_graphs([text for pair in texts for text in pair])
+    right = count_right(contrasts, [(graphs[a], graphs[b]) for a, b in texts])
+    assert right.total() >= NEEDED, right
+
+
+def test_the_words_of_the_example_agree_with_its_graphs():
+    sides = [[block.graph for block in read_blocks(EXAMPLE / f"graphs_{side}.amr")] for side in "ab"]
+    for pair in explain_graphs(list(zip(*sides, strict=True))):
+        assert_agrees(pair)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_the_words_agree_with_random_graphs(data, graph_pairs):
+    for pair in explain_graphs(data.draw(graph_pairs)):
+        assert_agrees(pair)
+
+
+def test_negation_and_number_are_told_and_the_rest_is_the_same():
+    words = told(
+        "(e / eat-01 :polarity - :ARG0 (b / boy) :ARG1 (a / apple :quant 3))",
+        "(e / eat-01 :ARG0 (b / boy) :ARG1 (a / apple :quant 3))",
+    )
+    assert words.sentence == 'Same frames, roles and quantities; only a negates "eat".'
+    words = told("(e / eat-01 :ARG1 (a / apple :quant 3))", "(e / eat-01 :ARG1 (a / apple))")
+    assert words.sentence == 'Same frames and roles; "3" of "apple" has no counterpart in b.'
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        ("(b / bite-01 :ARG0 (d / dog) :ARG1 (m / man))", "(b / bite-01 :ARG0 (m / man) :ARG1 (d / dog))",
+         'Same frames; "dog" and "man" swap roles in "bite".'),
+        ("(w / want-01 :ARG0 (b / boy) :ARG1 (s / sleep-01 :ARG0 b))",
+         "(w / want-01 :ARG0 (b / boy) :ARG1 (s / sleep-01 :ARG0 (g / girl)))",
+         'Same frames; only in a one and the same "boy" is in "want" and "sleep"; only b has "girl".'),
+        ('(l / live-01 :ARG0 (i / i) :location (c / city :name (n / name :op1 "New" :op2 "York")))',
+         '(l / live-01 :ARG0 (i / i) :location (c / city :name (n / name :op1 "Rome")))',
+         'Same frames and roles; only a names "New York", only b names "Rome".'),
+        ("(b / buy-01 :ARG0 (m / man))", "(s / sell-01 :ARG0 (m / man))",
+         'Both have "man"; "buy" in a is "sell" in b.'),
+        ("(g / go-02 :ARG0 (y / you))", "(g / go-02 :mode imperative :ARG0 (y / you))",
+         "Same frames and roles; b is a command, a is not."),
+        ("(g / go-02 :ARG0 (y / you))", "(o / obligate-01 :ARG2 (g / go-02 :ARG0 (y / you)))",
+         'Both have "go" and "you"; only b says "must".'),
+        ("(s / sleep-01 :ARG0 (c / cat))", "(c / cat :ARG0-of (s / sleep-01))",
+         'Same frames and roles; a is about "sleep", b about "cat".'),
+        ("(s / sleep-01 :location (b / bed))", "(s / sleep-01 :time (b / bed))",
+         'Same frames; only a has "sleep-01 :location bed", only b has "sleep-01 :time bed".'),
+        ("(c / cat)", "(s / snow-01)", 'Nothing in common; "cat" in a is "snow" in b.'),
+        ("(r / rain-01)", "(r / rain-01)", SAME_GRAPH),
+    ],
+)  # fmt: skip
+def test_each_aspect_has_its_words(left, right, expected):
+    assert told(left, right).sentence == expected
+
+
+def test_long_lists_are_cut():
+    modifiers = " ".join(f":mod (m{n} / kind{chr(97 + n)})" for n in range(9))
+    words = told(f"(c / cat {modifiers})", "(c / cat)")
+    assert words.sentence.endswith('only a has "kinda", "kindb", "kindc", "kindd" and 5 more.')

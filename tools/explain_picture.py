@@ -1,0 +1,41 @@
+"""Make docs/explain.svg again: what `facetflow explain` prints, as a picture.
+
+    python tools/explain_picture.py ENCODER "two cats look" "a cat looks" -o docs/explain.svg
+
+The encoder of the picture is that of docs/bamboo.md; its graphs are made by the embedded parser.
+"""
+
+import argparse
+import io
+from pathlib import Path
+
+from rich.console import Console
+
+from features.metrics.explanation.pair import explain_graphs
+from features.sentence_graphs import label_vectors, parsed_graphs
+from flows.explanation_table import print_explanation
+from training.encoder_facts import encoder_facts
+from training.explain import explain, with_graphs
+
+
+def main() -> None:
+    """Write the picture."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("encoder", type=Path)
+    parser.add_argument("sentences", nargs=2)
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    arguments = parser.parse_args()
+    (explanation,) = explain(arguments.encoder, [tuple(arguments.sentences)])
+    graphs = parsed_graphs(arguments.sentences)
+    left, right = (graphs[sentence] for sentence in arguments.sentences)
+    (pair,) = explain_graphs([(left, right)], label_vectors([left, right]))
+    console = Console(record=True, width=80, file=io.StringIO(), force_terminal=True)
+    print_explanation(
+        with_graphs(explanation, pair), encoder_facts(arguments.encoder), "graphs by the embedded parser", console
+    )
+    title = "facetflow explain " + " ".join(f'"{sentence}"' for sentence in arguments.sentences)
+    console.save_svg(str(arguments.output), title=title)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""Which encoder explains, and what it learnt from: a line below each explanation."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from features.errors import InputError
+from training.jobs import ENCODER, read_json
+from training.s3bert.encoder import TRAINING_FILE
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderFacts:
+    """An encoder and its data.
+
+    Args:
+        name: of its run; of its folder, when that is not in a run.
+        folder: where it is.
+        backbone: the sentence encoder that it started from; None where `training.json` is missing.
+        corpora: what it learnt from.
+        release: of the store; None for an exported table, or when unknown.
+        training_pairs: how many pairs it learnt from; None when unknown.
+        dev_pairs: how many it was chosen and calibrated by; None when unknown.
+    """
+
+    name: str
+    folder: str
+    backbone: str | None = None
+    corpora: tuple[str, ...] = ()
+    release: int | None = None
+    training_pairs: int | None = None
+    dev_pairs: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        """All of it in a line."""
+        if self.backbone is None:
+            return f"{self.name} ({self.folder}; it has no {TRAINING_FILE}, so its data are unknown)"
+        release = "" if self.release is None else f", release {self.release}"
+        return (
+            f"{self.name}: {self.backbone}, trained on {self.training_pairs:,} pairs of {', '.join(self.corpora)}"
+            f"{release}; {self.dev_pairs:,} dev pairs"
+        )
+
+
+def encoder_facts(folder: Path) -> EncoderFacts:
+    """Read which encoder lies in a folder."""
+    absolute = folder.resolve()
+    name = absolute.parent.name if absolute.name == ENCODER else absolute.name
+    try:
+        training = read_json(folder / TRAINING_FILE)
+    except InputError:
+        return EncoderFacts(name, str(folder))
+    counts = training["corpora"]
+    return EncoderFacts(
+        name=name,
+        folder=str(folder),
+        backbone=Path(training["settings"]["backbone"]).name,
+        corpora=tuple(counts),
+        release=training["source"].get("release"),
+        training_pairs=sum(count["train"] for count in counts.values()),
+        dev_pairs=sum(count["dev"] for count in counts.values()),
+    )
