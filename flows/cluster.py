@@ -26,7 +26,7 @@ from prefect_dask.task_runners import DaskTaskRunner
 from features.errors import RunError
 from flows.project import ClusterSettings
 from flows.terminal import Verbosity, detail, verbosity
-from flows.worker_start import environment, inherited
+from flows.worker_start import environment, starting
 
 LOCALHOST = "127.0.0.1"
 GPU = {"GPU": 1.0}
@@ -168,7 +168,7 @@ def local_cluster(
     }
     variables = environment(threads)
     # Dask takes the names from its configuration and prefers the values that this process has.
-    with inherited(variables), dask.config.set({"distributed.nanny.pre-spawn-environ": variables}):
+    with starting(variables), dask.config.set({"distributed.nanny.pre-spawn-environ": variables}):
         try:
             return SpecCluster(scheduler=scheduler, workers=spec, silence_logs=False)  # type: ignore[no-untyped-call]
         except (RuntimeError, OSError) as error:

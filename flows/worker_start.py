@@ -21,6 +21,8 @@ from flows.project import Project
 
 _ALWAYS = ("distributed", "distributed.nanny", "distributed.worker", "prefect_dask.task_runners", "prefect.task_engine")
 _COMPILED = ("numba", "scipy.optimize")
+_VARIABLES: dict[str, str] = {}
+"""With which the process was started that runs now."""
 
 
 def get_ready(project: Project, dask_address: str | None = None) -> Project:
@@ -38,18 +40,38 @@ def get_ready(project: Project, dask_address: str | None = None) -> Project:
     """
     if dask_address is None and project.cluster.address is None:
         forkserver.set_forkserver_preload(list(modules(project)))
-        with inherited(environment(project.cluster.threads_per_worker)), _deaf_to_interrupts():
+        with starting(environment(project.cluster.threads_per_worker)), _deaf_to_interrupts():
             forkserver.ensure_running()
         atexit.register(_end)
     return project
 
 
-def _end() -> None:
-    """End the process at once, also in the middle of its imports: it holds this one's standard error open."""
+@contextmanager
+def starting(variables: Mapping[str, str]) -> Iterator[None]:
+    """Let workers that are started in this context have these variables.
+
+    They have those that the process had when it began of which they are copies; one that has others is ended first.
+    """
+    if _VARIABLES != variables:
+        _end(wait=True)
+        _VARIABLES.clear()
+        _VARIABLES.update(variables)
+    with inherited(variables):
+        yield
+
+
+def _end(*, wait: bool = False) -> None:
+    """End the process at once, also in the middle of its imports: it holds this one's standard error open.
+
+    Args:
+        wait: until it is gone, so that another one can be started.
+    """
     process = getattr(forkserver, "_forkserver", None)  # Python has no public name for it
     if (number := getattr(process, "_forkserver_pid", None)) is not None:
-        with suppress(ProcessLookupError):
+        with suppress(ProcessLookupError, ChildProcessError):
             os.kill(number, signal.SIGTERM)
+            if wait:  # and leave its exit code to Python, which asks for it before it starts another
+                os.waitid(os.P_PID, number, os.WEXITED | os.WNOWAIT)
 
 
 @contextmanager

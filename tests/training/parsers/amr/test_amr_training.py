@@ -18,6 +18,7 @@ from features.parsers.embedded.loading import load_parser
 from features.parsers.embedded.parser import EmbeddedParser
 from features.parsers.embedded.storage import Thresholds
 from features.parsers.settings import AmrSettings
+from features.rows import OnRows
 from features.stages import Reject
 from training.parsers.amr.corpus import read_source
 from training.parsers.amr.loop import Loop
@@ -89,10 +90,10 @@ def test_what_cannot_be_parsed_is_rejected(amr_settings: AmrSettings) -> None:
 def test_a_failure_costs_one_sentence(amr_settings: AmrSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     parse = EmbeddedParser.parse
 
-    def fails(self: EmbeddedParser, texts: list[str]) -> list[str]:
+    def fails(self: EmbeddedParser, texts: list[str], *told: OnRows) -> list[str]:
         if "bad" in texts:
             raise ValueError("a bug")
-        return parse(self, texts)
+        return parse(self, texts, *told)
 
     monkeypatch.setattr(EmbeddedParser, "parse", fails)
     first, second, third = load(amr_settings).parse(["a", "b", "c"], ["The boy sleeps.", "bad", "The dog runs."])
