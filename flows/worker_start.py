@@ -52,7 +52,7 @@ def starting(variables: Mapping[str, str]) -> Iterator[None]:
 
     They have those that the process had when it began of which they are copies; one that has others is ended first.
     """
-    if _VARIABLES != variables:
+    if variables != _VARIABLES:
         _end(wait=True)
         _VARIABLES.clear()
         _VARIABLES.update(variables)
