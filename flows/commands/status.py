@@ -18,14 +18,16 @@ if TYPE_CHECKING:  # commands import what they need when they run
 @JSON
 @click.pass_obj
 def status(project: Path, runs: int, *, as_json: bool) -> None:
-    """Show tables, rejects, releases and runs of the project's store."""
+    """Show tables, rejects, releases and runs of the project's store, and whether `facetflow up` runs."""
     from features.store.store import Store
+    from flows import services
     from flows.project import load
     from flows.terminal import write_json
 
     found = _found(Store.open(load(project).store), runs)
+    service = services.running()
     if as_json:
-        write_json(found)
+        write_json(found | {"up": None if service is None else asdict(service)})
         return
     owner = f" of project {found['project']!r}" if found["project"] else ""
     click.echo(f"Store {found['store']}{owner}")
@@ -44,6 +46,7 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
         click.echo(f"  {run['run_id']} {run['state']}: {run['message']}")
     for shard in found["runs"][0]["failed"] if found["runs"] else ():
         click.echo(f"  failed: {shard['stage']} {shard['shard']}: {shard['error'].partition(chr(10))[0]}")
+    click.echo(services.describe(service))
 
 
 def _found(store: "Store", runs: int) -> dict[str, Any]:
