@@ -82,6 +82,7 @@ def announce(announcement: Announcement, *, heard: bool) -> bool:
 
     Raises:
         RunError: the server did not confirm the event; it stays pending.
+        StoreError: the record cannot be written.
     """
     if not is_pending(announcement.record):
         return False
@@ -138,7 +139,10 @@ def _shown_by(client: Any, identity: uuid.UUID) -> bool:
 @contextmanager
 def _alone(record: Path) -> Iterator[None]:
     """Let one process at a time announce what stands in one folder."""
-    with (record.parent / ".announcing.lock").open("a") as lock:
+    path = record.parent / ".announcing.lock"
+    with folder.clear_errors(f"Locking {str(path)!r}"):
+        lock = path.open("a")
+    with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

@@ -66,6 +66,10 @@ def test_workers_get_what_they_are_meant_to_have(tmp_path, monkeypatch):
     assert {path.name for path in tmp_path.iterdir()} == {"worker-0.log", "gpu-0.log"}
 
 
+def test_the_watch_ends_a_build_without_workers_before_dask_calls_its_shards_failed():
+    assert parse_timedelta(cluster.DASK["distributed.scheduler.no-workers-timeout"]) > WAIT_FOR_WORKERS
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_workers_end_with_the_flow(how, tmp_path, wait_until, workers):
