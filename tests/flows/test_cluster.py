@@ -7,10 +7,12 @@ import sys
 
 import psutil
 import pytest
+from dask.utils import parse_timedelta
 from distributed import Client
 
 from features.errors import RunError
 from flows import cluster
+from flows.cluster_watch import WAIT_FOR_WORKERS
 from flows.project import ClusterSettings
 
 CODE = """
