@@ -25,9 +25,10 @@ from prefect_dask.task_runners import DaskTaskRunner
 
 from features.errors import RunError
 from flows.cluster_watch import WAIT_FOR_WORKERS
+from flows.exported import exported
 from flows.project import ClusterSettings
 from flows.terminal import Verbosity, detail, verbosity
-from flows.worker_start import environment, inherited
+from flows.worker_start import environment
 
 LOCALHOST = "127.0.0.1"
 GPU = {"GPU": 1.0}
@@ -169,7 +170,7 @@ def local_cluster(
     }
     variables = environment(threads)
     # Dask takes the names from its configuration and prefers the values that this process has.
-    with inherited(variables), dask.config.set({"distributed.nanny.pre-spawn-environ": variables}):
+    with exported(variables), dask.config.set({"distributed.nanny.pre-spawn-environ": variables}):
         try:
             return SpecCluster(scheduler=scheduler, workers=spec, silence_logs=False)  # type: ignore[no-untyped-call]
         except (RuntimeError, OSError) as error:

@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from features.errors import RunError
+from flows.exported import exported
 from flows.prefect_address import PRIVATE, answers, configured_api, shown
 from flows.terminal import Verbosity, verbosity
 
@@ -154,26 +155,12 @@ def prefect_api() -> Iterator[OwnServer | None]:
                 f"The Prefect API at {shown(url)} does not answer: start it (`prefect server start`, `facetflow up`), "
                 "or set PREFECT_API_URL to an empty value, and a private server is used."
             )
-        with _exported({"PREFECT_API_URL": url}):
+        with exported({"PREFECT_API_URL": url}):
             yield None
         return
     server = OwnServer()
     try:
-        with _exported({"PREFECT_API_URL": server.url, "PREFECT_HOME": str(server.home), PRIVATE: "1"}):
+        with exported({"PREFECT_API_URL": server.url, "PREFECT_HOME": str(server.home), PRIVATE: "1"}):
             yield server
     finally:
         server.stop()
-
-
-@contextmanager
-def _exported(variables: dict[str, str]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, earlier in before.items():
-            if earlier is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = earlier

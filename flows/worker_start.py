@@ -13,10 +13,11 @@ import atexit
 import os
 import signal
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import forkserver
 
+from flows.exported import exported
 from flows.project import Project
 
 _ALWAYS = ("distributed", "distributed.nanny", "distributed.worker", "prefect_dask.task_runners", "prefect.task_engine")
@@ -38,7 +39,7 @@ def get_ready(project: Project, dask_address: str | None = None) -> Project:
     """
     if dask_address is None and project.cluster.address is None:
         forkserver.set_forkserver_preload(list(modules(project)))
-        with inherited(environment(project.cluster.threads_per_worker)), _deaf_to_interrupts():
+        with exported(environment(project.cluster.threads_per_worker)), _deaf_to_interrupts():
             forkserver.ensure_running()
         atexit.register(_end)
     return project
@@ -101,18 +102,3 @@ def environment(threads: int) -> dict[str, str]:
         "DASK_LOGGING__DISTRIBUTED": "warning",
         "TOKENIZERS_PARALLELISM": "false",
     }
-
-
-@contextmanager
-def inherited(variables: Mapping[str, str]) -> Iterator[None]:
-    """Let processes that are started in this context have these variables, whatever those of this process are."""
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
