@@ -55,8 +55,12 @@ class Announcement:
 
 
 def intend(record: Path) -> None:
-    """Write down that something is about to happen which has to be announced; leave a record that is there alone."""
-    if not record.exists():
+    """Write down that something is about to happen which has to be announced.
+
+    A record that says otherwise is of something that is gone: of a release or an encoder that was deleted and is made
+    again under its name.
+    """
+    if not is_pending(record):
         _write(record, "pending")
 
 

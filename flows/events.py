@@ -78,13 +78,15 @@ def _release(project: Project, store: Store, release: Release) -> Announcement:
         "rows": dict(release.rows),
     }
     record = release_record(store, release.number)
-    return Announcement(record, COMMITTED, str(release.number), _resource(project, store), payload)
+    # A release that was given up and published again has its number, but not its run.
+    return Announcement(record, COMMITTED, f"{release.number} of {release.run_id}", _resource(project, store), payload)
 
 
 def _encoder(project: Project, store: Store, run: Path) -> Announcement:
     release = read_job(TrainingJob, run / TRAINING_JOB).source.release
     payload = {"project": project.name, "name": run.name, "release": release}
-    return Announcement(encoder_record(run), TRAINED, run.name, _resource(project, store), payload)
+    finished = (run / ENCODER / FILE_NAME).stat().st_mtime_ns  # one that is trained again has another
+    return Announcement(encoder_record(run), TRAINED, f"{run.name} at {finished}", _resource(project, store), payload)
 
 
 def _resource(project: Project, store: Store) -> dict[str, str]:

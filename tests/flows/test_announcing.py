@@ -140,6 +140,25 @@ def test_nobody_listens_to_a_private_server(monkeypatch):
     assert not somebody_listens()
 
 
+def test_what_is_made_again_under_its_name_is_announced_again(tmp_path, monkeypatch):
+    from types import SimpleNamespace
+
+    from flows import events
+
+    announced: list[Announcement] = []
+    monkeypatch.setattr(events, "announce", lambda announcement, **_: announced.append(announcement))
+    release = SimpleNamespace(number=1, run_id="one", versions={}, rows={})
+    store = SimpleNamespace(path=tmp_path, id="store", releases=lambda: [release])
+    project = SimpleNamespace(name="ours", runs=tmp_path / "runs")
+    for release.run_id in ("one", "one", "another"):
+        intend(events.release_record(store, 1))
+        assert events.announce_pending(project, store) == ""
+        events.release_record(store, 1).write_text('{"state": "announced"}')
+    once, again, another = (announcement.id for announcement in announced)
+    assert once == again, "the server knows it"
+    assert another != once
+
+
 def test_a_run_whose_job_is_damaged_is_told_and_ends_no_build(tmp_path, monkeypatch):
     from types import SimpleNamespace
 
