@@ -29,7 +29,7 @@ run: $(VENV)/.run models ## set up, then: build, train, evaluate and explain the
 	@cd $(EXAMPLE) && $(CURDIR)/$(BIN)/facetflow report
 
 test: $(VENV)/.dev models ## set up, then run every test
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 check: $(VENV)/.dev ## lint, types, layers, formatting, constraints
 	$(BIN)/ruff check .

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from features.errors import RunError
 from features.store import folder
@@ -64,14 +64,20 @@ def intend(record: Path) -> None:
         _write(record, "pending")
 
 
+def state_of(record: Path) -> State | None:
+    """Return what a record says; None where there is none, as for what an earlier version made."""
+    try:
+        state = json.loads(record.read_text(encoding="utf-8"))["state"]
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError):
+        return "pending"  # a damaged record: the server knows whether it has the event
+    return state if state in get_args(State) else "pending"
+
+
 def is_pending(record: Path) -> bool:
     """Return whether there is something to announce: what was never intended is not announced."""
-    try:
-        return bool(json.loads(record.read_text(encoding="utf-8"))["state"] == "pending")
-    except FileNotFoundError:
-        return False
-    except (OSError, ValueError, KeyError, TypeError):
-        return True  # a damaged record: the server knows whether it has the event
+    return state_of(record) == "pending"
 
 
 def announce(announcement: Announcement, *, heard: bool) -> bool:

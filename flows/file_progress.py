@@ -52,7 +52,9 @@ class FileProgress:
             self._bar = Progress(*columns, console=self._console, transient=True)
             self._bar.add_task(self._what, total=None, line="")
             self._open.enter_context(self._bar)
-            self._open.enter_context(written_by(partial(self._console.print, markup=False, soft_wrap=True)))
+            self._open.enter_context(
+                written_by(partial(self._console.print, markup=False, highlight=False, soft_wrap=True))
+            )
         else:
             ticker = _Ticker(PLAIN_EVERY, lambda: say(f"{self._what}  {self.line()}"))
             self._open.callback(ticker.stop)

@@ -18,16 +18,21 @@ if TYPE_CHECKING:  # commands import what they need when they run
 @JSON
 @click.pass_obj
 def status(project: Path, runs: int, *, as_json: bool) -> None:
-    """Show tables, rejects, releases and runs of the project's store, and whether `facetflow up` runs."""
+    """Show tables, rejects, releases and runs of the project's store, its current encoder, and what runs by itself."""
     from features.store.store import Store
     from flows import services
     from flows.project import load
     from flows.terminal import write_json
+    from training.evaluation.promotion import current_run
 
-    found = _found(Store.open(load(project).store), runs)
-    service = services.running()
+    settings = load(project)
+    current, service = current_run(settings.runs), services.running()
+    found = _found(Store.open(settings.store), runs) | {
+        "current_encoder": str(current) if current is not None else None,
+        "service": asdict(service) if service is not None else None,
+    }
     if as_json:
-        write_json(found | {"up": None if service is None else asdict(service)})
+        write_json(found)
         return
     owner = f" of project {found['project']!r}" if found["project"] else ""
     click.echo(f"Store {found['store']}{owner}")
@@ -40,18 +45,23 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
         click.echo("  (see them with `facetflow rejects`)")
     click.echo("Releases" if found["releases"] else "No release yet.")
     for release in found["releases"][-3:]:
-        click.echo(f"  {release['number']} of {release['created']}, by run {release['run_id']}")
+        waits = "; its event waits for the next build" if release["announced"] == "pending" else ""
+        click.echo(f"  {release['number']} of {release['created']}, by run {release['run_id']}{waits}")
     click.echo("Runs" if found["runs"] else "No run yet.")
     for run in found["runs"]:
         click.echo(f"  {run['run_id']} {run['state']}: {run['message']}")
     for shard in found["runs"][0]["failed"] if found["runs"] else ():
         click.echo(f"  failed: {shard['stage']} {shard['shard']}: {shard['error'].partition(chr(10))[0]}")
+    if current is not None:
+        click.echo(f"Current encoder: {current.name}")
     click.echo(services.describe(service))
 
 
 def _found(store: "Store", runs: int) -> dict[str, Any]:
     """Return what the store holds, as JSON values."""
     from features.store.schemas import TABLES
+    from flows.announcing import state_of
+    from flows.events import release_record
 
     committed = {table: store.committed(table).values() for table in TABLES if table != "rejects"}
     rejects = store.read("rejects", columns=["stage", "code"]).group_by("stage", "code").len("rows")
@@ -68,7 +78,10 @@ def _found(store: "Store", runs: int) -> dict[str, Any]:
             for table, shards in committed.items()
         ],
         "rejects": rejects.sort("stage", "code").to_dicts(),
-        "releases": [asdict(release) for release in store.releases()],
+        "releases": [
+            asdict(release) | {"announced": state_of(release_record(store, release.number))}
+            for release in store.releases()
+        ],
         "runs": [_run(store, record) for record in store.runs()[:runs]],
     }
 

@@ -53,10 +53,10 @@ def test_status_says_whether_up_runs(state, built, monkeypatch, capsys):
     assert run(["status"]) == 0
     assert capsys.readouterr().out.endswith("\n`facetflow up` does not run.\n")
     assert run(["status", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["up"] is None
+    assert json.loads(capsys.readouterr().out)["service"] is None
     with (state / "up.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert run(["status"]) == 0
         assert capsys.readouterr().out.endswith("\n`facetflow up` runs (process 4711): http://127.0.0.1:4200\n")
         assert run(["status", "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)["up"] == {"process": 4711, "url": "http://127.0.0.1:4200/api"}
+        assert json.loads(capsys.readouterr().out)["service"] == {"process": 4711, "url": "http://127.0.0.1:4200/api"}

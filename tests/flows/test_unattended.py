@@ -74,6 +74,9 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
         first = (runs / "current").resolve()
         assert first.name.startswith("release-00001-")
         assert json.loads((first / "promotion.json").read_text())["reasons"] == ["there was no current encoder"]
+        code, output = up.run(project, "status")
+        assert f"Current encoder: {first.name}\n" in output
+        assert f"`facetflow up` runs (process {service.pid}): {url.removesuffix('/api')}" in output
         builds = finished()[("build_features/ours", "COMPLETED")]
         wait_until(lambda: finished()[("build_features/ours", "COMPLETED")] > builds, "a build without news", 90)
 

@@ -45,7 +45,7 @@ def test_the_first_line_of_standard_input_shows_its_format(monkeypatch, text):
     ("text", "message"),
     [
         ("", "^Standard input is empty"),
-        ("x\ty\na\tb\n", "^standard input is not in a known form"),
+        ("x\ty\na\tb\n", "^standard input lacks the columns"),
         ("sentence_a\tsentence_b\na\n", "^standard input, line 2"),
     ],
 )
