@@ -24,14 +24,7 @@ from features.outputs import STANDARD, TABLES, format_of, shown, whole_file
 
 TableFormat = Literal["tsv", "csv", "jsonl", "parquet"]
 
-_FORMATS: dict[str, TableFormat] = {
-    ".tsv": "tsv",
-    ".txt": "tsv",
-    ".csv": "csv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-}
+_FORMATS = {suffix: cast("TableFormat", name) for name, suffixes in TABLES.items() for suffix in suffixes}
 _SAVED_AS = dict.fromkeys((".xls", ".xlsx", ".ods"), "save the sheet as .csv, or as another of") | {
     ".json": "write one JSON object a line and name it .jsonl, or use another of"
 }

@@ -16,7 +16,7 @@ def only_one(path: Path, refusal: str, holder: str | None = None) -> Iterator[No
 
     Args:
         path: the lock file; it is made where there is none, and stays when the lock is given back.
-        refusal: what another process is doing that holds the lock, such as "Another build works on the store 'x'".
+        refusal: what another process is doing that holds the lock, such as "A build works on the store 'x'".
         holder: what the file says of this process; its number by default.
 
     Raises:
@@ -33,6 +33,8 @@ def only_one(path: Path, refusal: str, holder: str | None = None) -> Iterator[No
             lock.seek(0)
             other = lock.read().strip() or "unknown"
             raise RunError(f"{refusal} (process {other}): wait for it, or end it.") from error
+        except OSError as error:  # a network file system without locks
+            raise RunError(f"The lock {str(path)!r} cannot be held: {explain(error)}.") from error
         try:
             lock.truncate(0)
             lock.write(holder or str(os.getpid()))

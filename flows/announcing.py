@@ -55,8 +55,12 @@ class Announcement:
 
 
 def intend(record: Path) -> None:
-    """Write down that something is about to happen which has to be announced; leave a record that is there alone."""
-    if not record.exists():
+    """Write down that something is about to happen which has to be announced.
+
+    A record that says otherwise is of something that is gone: of a release or an encoder that was deleted and is made
+    again under its name.
+    """
+    if not is_pending(record):
         _write(record, "pending")
 
 
@@ -88,6 +92,7 @@ def announce(announcement: Announcement, *, heard: bool) -> bool:
 
     Raises:
         RunError: the server did not confirm the event; it stays pending.
+        StoreError: the record cannot be written.
     """
     if not is_pending(announcement.record):
         return False
@@ -144,7 +149,10 @@ def _shown_by(client: Any, identity: uuid.UUID) -> bool:
 @contextmanager
 def _alone(record: Path) -> Iterator[None]:
     """Let one process at a time announce what stands in one folder."""
-    with (record.parent / ".announcing.lock").open("a") as lock:
+    path = record.parent / ".announcing.lock"
+    with folder.clear_errors(f"Locking {str(path)!r}"):
+        lock = path.open("a")
+    with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

@@ -157,7 +157,7 @@ class Build:
     def _ingest(self) -> str | None:
         """Commit what is new; return why a release is out of the question, if it is."""
         report = ingest_corpora(self.settings, self.store, self.run_id)
-        self.progress.say(told(report))
+        say(told(report))
         for sentence in warnings(report):
             warn(sentence)
         return refusal(report, self.settings.limits.rejected_rows)
@@ -201,10 +201,10 @@ class Build:
 
     def _tell(self, record: RunRecord) -> None:
         for shard in record.failed:
-            self.progress.say(f"failed: {shard.stage} {shard.shard}: {shard.error.partition(chr(10))[0]}")
+            warn(f"failed: {shard.stage} {shard.shard}: {shard.error.partition(chr(10))[0]}")
         outside = "" if record.outside is None else f"; {record.outside:.0%} of the workers' time outside of stages"
-        self.progress.say(f"Wall time: {told_times(record.wall)}{outside}.")
-        self.progress.say(record.message)
+        say(f"Wall time: {told_times(record.wall)}{outside}.")
+        warn(record.message)  # the result, also with --quiet; standard output is for that of --json
 
 
 def _own(store: Store, name: str) -> None:

@@ -39,7 +39,7 @@ def only_writer(store: Store) -> Iterator[None]:
         RunError: another process holds it, or the store's folder cannot be written.
     """
     path = store.path / _FILE
-    with only_one(path, f"Another build works on the store {str(store.path)!r}", this_process()):
+    with only_one(path, f"A build or a clean-up works on the store {str(store.path)!r}", this_process()):
         done = threading.Event()
         beating = threading.Thread(target=_beat, args=(path, done), daemon=True)
         beating.start()

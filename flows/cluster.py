@@ -24,6 +24,7 @@ from distributed.system import MEMORY_LIMIT
 from prefect_dask.task_runners import DaskTaskRunner
 
 from features.errors import RunError
+from flows.cluster_watch import WAIT_FOR_WORKERS
 from flows.project import ClusterSettings
 from flows.terminal import Verbosity, detail, verbosity
 from flows.worker_start import environment, starting
@@ -41,8 +42,8 @@ DASK = {
     # A nanny brings its worker back. A local cluster would dismiss it for ever when that takes longer than 15 s.
     "distributed.deploy.lost-worker-timeout": "1 day",
     "distributed.scheduler.worker-ttl": "30 minutes",
-    # Not much less: it would fire while a dead worker is being replaced.
-    "distributed.scheduler.no-workers-timeout": "5 minutes",
+    # What waits for a worker fails then: long after a dead one is replaced, and after the watch has ended the build.
+    "distributed.scheduler.no-workers-timeout": f"{2 * WAIT_FOR_WORKERS:.0f} s",
     # Tasks return receipts of some hundred bytes: nothing is worth spilling.
     "distributed.worker.memory.target": False,
     "distributed.worker.memory.spill": False,

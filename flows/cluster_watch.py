@@ -28,7 +28,7 @@ GONE_AFTER = 20.0
 SAY_AFTER = 15.0
 """Seconds after which a state that may pass by itself is told, or mended."""
 WAIT_FOR_WORKERS = 300.0
-"""Seconds without any worker after which a build ends."""
+"""Seconds without any worker after which a build ends; less than Dask waits before it calls the shards failed."""
 MOST_RESTARTS = 2
 _LOOK_EVERY = 2.0
 _LATE = 5.0

@@ -8,7 +8,7 @@ from prefect import flow, get_run_logger
 from features.errors import FacetflowError
 from features.metrics.own_files import load_files, read_metric_file
 from flows import project
-from flows.terminal import say
+from flows.terminal import warn
 from flows.training_process import run_job
 from training.evaluation.promotion import Verdict, compare_scores, current_run, on_same_pairs
 from training.evaluation.promotion import promote as promote_run
@@ -94,7 +94,7 @@ def _promote_if_it_holds(settings: project.Project, job: EvaluationJob) -> None:
         },
     )
     get_run_logger().info("%s: %s", decision, "; ".join(verdict.reasons))
-    say(f"{decision[:1].upper()}{decision[1:]}: {'; '.join(verdict.reasons)}.")
+    warn(f"{decision[:1].upper()}{decision[1:]}: {'; '.join(verdict.reasons)}.")
 
 
 def _scores_on_the_same_pairs(before: Path, new: Any, job: EvaluationJob) -> Any:

@@ -6,12 +6,13 @@
 Both carry the id of the store, by which the deployments of one project tell their events from those of others.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
-from features.errors import RunError
+from features.errors import FacetflowError
 from features.store.releases import Release
 from features.store.store import Store
-from flows.announcing import Announcement, announce
+from flows.announcing import Announcement, announce, is_pending
 from flows.prefect_address import somebody_listens
 from flows.project import Project
 from training.facets import FILE_NAME
@@ -44,17 +45,25 @@ def announce_pending(project: Project, store: Store) -> str:
         store: its store.
 
     Returns:
-        A sentence for the user where the server did not confirm an event, which stays pending then; else nothing.
+        A sentence for the user where an event could not be announced, which stays pending then; else nothing.
     """
-    due = [_release(project, store, release) for release in store.releases()]
-    runs = (record.parent for record in sorted(project.runs.glob("*/announcement.json")))
-    due += [_encoder(project, store, run) for run in runs if _is_finished(run)]
     try:
-        for announcement in due:
+        for announcement in _pending(project, store):
             announce(announcement, heard=somebody_listens())
-    except RunError as error:
-        return f"{error} The next build announces it."
+    except FacetflowError as error:
+        # What was published or trained is there: it must not count as failed because nobody could be told.
+        return f"{str(error).rstrip('.')}. The next build announces what no server has heard of."
     return ""
+
+
+def _pending(project: Project, store: Store) -> Iterator[Announcement]:
+    """Yield the releases and the finished encoders that were not announced yet."""
+    for release in store.releases():
+        if is_pending(release_record(store, release.number)):
+            yield _release(project, store, release)
+    for record in sorted(project.runs.glob("*/announcement.json")):
+        if _is_finished(record.parent) and is_pending(record):
+            yield _encoder(project, store, record.parent)
 
 
 def _is_finished(run: Path) -> bool:
@@ -69,13 +78,15 @@ def _release(project: Project, store: Store, release: Release) -> Announcement:
         "rows": dict(release.rows),
     }
     record = release_record(store, release.number)
-    return Announcement(record, COMMITTED, str(release.number), _resource(project, store), payload)
+    # A release that was given up and published again has its number, but not its run.
+    return Announcement(record, COMMITTED, f"{release.number} of {release.run_id}", _resource(project, store), payload)
 
 
 def _encoder(project: Project, store: Store, run: Path) -> Announcement:
     release = read_job(TrainingJob, run / TRAINING_JOB).source.release
     payload = {"project": project.name, "name": run.name, "release": release}
-    return Announcement(encoder_record(run), TRAINED, run.name, _resource(project, store), payload)
+    finished = (run / ENCODER / FILE_NAME).stat().st_mtime_ns  # one that is trained again has another
+    return Announcement(encoder_record(run), TRAINED, f"{run.name} at {finished}", _resource(project, store), payload)
 
 
 def _resource(project: Project, store: Store) -> dict[str, str]:

@@ -9,13 +9,12 @@ anything else            "Unexpected …", and the file with the traceback
 
 import errno
 import os
-import re
 import tempfile
 import traceback
 
 import click
 
-from features.errors import FacetflowError
+from features.errors import FacetflowError, system_number
 from flows.terminal import detail
 
 _FILE_SYSTEM = {
@@ -39,7 +38,6 @@ _OF_CLASS: dict[type[OSError], int] = {
     NotADirectoryError: errno.ENOTDIR,
     FileExistsError: errno.EEXIST,
 }
-_IN_RUST = re.compile(r"\(os error (\d+)\)")  # polars raises the classes of Python without their number
 
 
 def sentence(error: Exception) -> str:
@@ -74,9 +72,7 @@ def _of_output(error: UnicodeEncodeError) -> str:
 
 def _of_the_file_system(error: OSError) -> str | None:
     """Return the sentence for an error of the file system, None for another one, such as of the network."""
-    number = error.errno
-    if number is None and (found := _IN_RUST.search(str(error))):
-        number = int(found[1])
+    number = system_number(error)
     if number is None:
         number = next((number for kind, number in _OF_CLASS.items() if isinstance(error, kind)), None)
     if number not in _FILE_SYSTEM:

@@ -7,16 +7,17 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-from flows.terminal import Verbosity, say, verbosity
-
-PLAIN_EVERY = 10.0
-"""Seconds between two lines where there is no terminal."""
+from flows.progress import PLAIN_EVERY
+from flows.stage_progress import clock
+from flows.terminal import Verbosity, say, verbosity, written_by
 
 
 class FileProgress:
@@ -29,11 +30,11 @@ class FileProgress:
 
     def __init__(self, what: str, console: Console | None = None) -> None:
         self._what = what
-        self._console = console or Console(file=sys.stderr)
+        self._console = console or Console(file=sys.stderr, highlight=False)
         self._done = self._total = 0
         self._started = time.monotonic()
         self._bar: Progress | None = None
-        self._ticker: _Ticker | None = None
+        self._open = ExitStack()
 
     def __call__(self, done: int, total: int) -> None:
         """Note that so many of all are done."""
@@ -50,18 +51,19 @@ class FileProgress:
             columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), TextColumn("{task.fields[line]}"))
             self._bar = Progress(*columns, console=self._console, transient=True)
             self._bar.add_task(self._what, total=None, line="")
-            self._bar.start()
+            self._open.enter_context(self._bar)
+            self._open.enter_context(
+                written_by(partial(self._console.print, markup=False, highlight=False, soft_wrap=True))
+            )
         else:
-            self._ticker = _Ticker(PLAIN_EVERY, lambda: say(f"{self._what}  {self.line()}"))
+            ticker = _Ticker(PLAIN_EVERY, lambda: say(f"{self._what}  {self.line()}"))
+            self._open.callback(ticker.stop)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-        if self._ticker is not None:
-            self._ticker.stop()
+        self._open.close()
 
     def line(self) -> str:
         """Return counts, rate and the time that is left, as one text."""
@@ -71,9 +73,7 @@ class FileProgress:
         elapsed = time.monotonic() - self._started
         if self._done and elapsed > 0:
             rate = self._done / elapsed
-            minutes, seconds = divmod(int((self._total - self._done) / rate), 60)
-            hours, minutes = divmod(minutes, 60)
-            parts += [f"{rate:,.0f} a second", f"{hours}:{minutes:02}:{seconds:02} left"]
+            parts += [f"{rate:,.0f} a second", f"{clock((self._total - self._done) / rate)} left"]
         return "   ".join(parts)
 
 

@@ -56,10 +56,6 @@ class BuildProgress:
         self._progress = None
         self._open.close()
 
-    def say(self, text: str) -> None:
-        """Write a line, above the bars where there are any."""
-        terminal.say(text)
-
     def plan(self, work: Mapping[str, tuple[int, int]]) -> None:
         """Show the stages that have something to do.
 
@@ -134,11 +130,11 @@ class BuildProgress:
             waiting = {stage: progress for stage, progress in self._stages.items() if progress.busy}
             on_workers = {stage: progress for stage, progress in waiting.items() if progress.on_worker}
             for stage, progress in (on_workers or waiting).items():
-                self.say(f"{stage:<13} {progress.line()}")
+                terminal.say(f"{stage:<13} {progress.line()}")
 
     def _show(self, stage: str) -> None:
         progress = self._stages[stage]
         if self._progress is not None:
             self._progress.update(self._bars[stage], completed=progress.rows_done, line=progress.line())
         elif progress.ended:
-            self.say(f"{stage:<13} {progress.line()}")
+            terminal.say(f"{stage:<13} {progress.line()}")

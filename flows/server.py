@@ -8,6 +8,7 @@ anything imports Prefect, and its address is exported to every process that come
 """
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from features.errors import RunError
+from flows.exported import exported
 from flows.prefect_address import PRIVATE, answers, configured_api, shown
 from flows.terminal import Verbosity, verbosity
 
@@ -57,7 +59,7 @@ class OwnServer:
     """
 
     def __init__(self, home: Path | None = None, port: int = 0) -> None:
-        lasting = home is not None
+        self._lasting = lasting = home is not None
         self.home = home if home is not None else Path(tempfile.mkdtemp(prefix="facetflow-prefect-"))
         self._log = self.home / "server.log"
         # The socket is bound here and handed over, so that no other process can take the port in between.
@@ -104,11 +106,11 @@ class OwnServer:
         deadline = time.monotonic() + START_TIMEOUT
         while not answers(self.url):
             if self._process.poll() is not None:
-                raise RunError(f"The Prefect server ended while starting: {self._last_words()}")
+                raise RunError(f"The Prefect server ended while starting: {self._last_words().rstrip('.')}.")
             if time.monotonic() > deadline:
                 raise RunError(
                     f"The Prefect server did not answer at {self.url} within {START_TIMEOUT:.0f} s: "
-                    f"{self._last_words()}; start one with `prefect server start` and set PREFECT_API_URL"
+                    f"{self._last_words()}; start one with `prefect server start` and set PREFECT_API_URL."
                 )
             time.sleep(_POLL)
 
@@ -117,13 +119,15 @@ class OwnServer:
         return self._process.poll() is not None
 
     def stop(self) -> None:
-        """End the server's process, which also removes a temporary folder; safe to call twice."""
+        """End the server's process and remove a temporary folder; safe to call twice."""
         self._process.terminate()
         try:
             self._process.wait(_STOP_TIMEOUT)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        if not self._lasting:  # a process that was killed, or never came up, has left it
+            shutil.rmtree(self.home, ignore_errors=True)
 
     def _last_words(self) -> str:
         lines = self._log.read_text(errors="replace").strip().splitlines() if self._log.exists() else []
@@ -149,28 +153,14 @@ def prefect_api() -> Iterator[OwnServer | None]:
         if not answers(url, timeout=5.0):
             raise RunError(
                 f"The Prefect API at {shown(url)} does not answer: start it (`prefect server start`, `facetflow up`), "
-                "or set PREFECT_API_URL to an empty value, and a private server is used"
+                "or set PREFECT_API_URL to an empty value, and a private server is used."
             )
-        with _exported({"PREFECT_API_URL": url}):
+        with exported({"PREFECT_API_URL": url}):
             yield None
         return
     server = OwnServer()
     try:
-        with _exported({"PREFECT_API_URL": server.url, "PREFECT_HOME": str(server.home), PRIVATE: "1"}):
+        with exported({"PREFECT_API_URL": server.url, "PREFECT_HOME": str(server.home), PRIVATE: "1"}):
             yield server
     finally:
         server.stop()
-
-
-@contextmanager
-def _exported(variables: dict[str, str]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, earlier in before.items():
-            if earlier is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = earlier

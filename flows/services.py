@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,14 +47,16 @@ class Running:
 
 def running() -> Running | None:
     """Return what runs for this user, None where nothing does."""
-    folder_of_state = state_folder()
-    if not (folder_of_state / "up.lock").exists():
-        return None
-    with (folder_of_state / "up.lock").open("a+") as lock:
-        if _free(lock.fileno()):
-            return None
+    state = state_folder()
     try:
-        known = json.loads((folder_of_state / "up.json").read_text(encoding="utf-8"))
+        with (state / "up.lock").open("rb") as lock:
+            # Shared: commands that ask at the same time must not take each other for `facetflow up`.
+            if _free(lock.fileno(), fcntl.LOCK_SH):
+                return None
+    except FileNotFoundError:
+        return None
+    try:
+        known = json.loads((state / "up.json").read_text(encoding="utf-8"))
         return Running(int(known["process"]), str(known["url"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None  # it has just begun
@@ -113,7 +115,8 @@ def stop() -> bool:
     known = running()
     if known is None:
         return False
-    os.kill(known.process, signal.SIGTERM)
+    with suppress(ProcessLookupError):  # it has ended by itself in this moment
+        os.kill(known.process, signal.SIGTERM)
     deadline = time.monotonic() + STOP_TIMEOUT + 30
     while running() is not None:
         if time.monotonic() > deadline:
@@ -130,8 +133,9 @@ def systemd_unit(project_file: Path, arguments: list[str]) -> str:
         arguments: further arguments of `facetflow up`.
     """
     words = [sys.executable, "-m", "flows.command_line", "up", "--project", str(project_file), *arguments]
-    # systemd takes % for its own specifiers, also within quotes.
-    command = " ".join('"' + word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%") + '"' for word in words)
+    # systemd takes % for its own specifiers and $ for variables, also within quotes.
+    special = str.maketrans({"\\": "\\\\", '"': '\\"', "%": "%%", "$": "$$"})
+    command = " ".join(f'"{word.translate(special)}"' for word in words)
     return f"""\
 [Unit]
 Description=facetflow: schedule, worker and Prefect server
@@ -140,6 +144,7 @@ After=network.target
 [Service]
 ExecStart={command}
 Restart=on-failure
+SuccessExitStatus={128 + signal.SIGTERM:d}
 KillMode=mixed
 TimeoutStopSec={STOP_TIMEOUT + 30:.0f}
 
@@ -153,7 +158,7 @@ def _only_one(state: Path) -> Iterator[None]:
     with (state / "up.lock").open("a+") as lock:
         # Another command that asks whether it runs holds the lock for a moment.
         deadline = time.monotonic() + 4 * _POLL
-        while not (free := _free(lock.fileno())) and time.monotonic() < deadline:
+        while not (free := _free(lock.fileno(), fcntl.LOCK_EX)) and time.monotonic() < deadline:
             time.sleep(_POLL)
         if not free:
             raise RunError(
@@ -162,9 +167,10 @@ def _only_one(state: Path) -> Iterator[None]:
         yield
 
 
-def _free(descriptor: int) -> bool:
+def _free(descriptor: int, kind: int) -> bool:
+    """Take a lock if nobody holds it, and return whether that was so."""
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
@@ -222,9 +228,8 @@ def _count(restarts: list[float], what: str, log: Path | None) -> None:
     warn(f"{what} ended by itself and is started again{where}.")
 
 
-def describe() -> str:
-    """Say in one line what runs."""
-    known = running()
+def describe(known: Running | None) -> str:
+    """Say in one line what runs for this user."""
     if known is not None:
         return f"`facetflow up` runs (process {known.process}): {known.url.removesuffix('/api')}"
     return "`facetflow up` does not run."

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from multiprocessing import forkserver
 
+from flows.exported import exported
 from flows.project import Project
 
 _ALWAYS = ("distributed", "distributed.nanny", "distributed.worker", "prefect_dask.task_runners", "prefect.task_engine")
@@ -56,7 +57,7 @@ def starting(variables: Mapping[str, str]) -> Iterator[None]:
         _end(wait=True)
         _VARIABLES.clear()
         _VARIABLES.update(variables)
-    with inherited(variables):
+    with exported(variables):
         yield
 
 
@@ -123,18 +124,3 @@ def environment(threads: int) -> dict[str, str]:
         "DASK_LOGGING__DISTRIBUTED": "warning",
         "TOKENIZERS_PARALLELISM": "false",
     }
-
-
-@contextmanager
-def inherited(variables: Mapping[str, str]) -> Iterator[None]:
-    """Let processes that are started in this context have these variables, whatever those of this process are."""
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value

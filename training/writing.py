@@ -2,16 +2,13 @@
 
 import errno
 import os
-import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from features.errors import RunError
+from features.errors import RunError, system_number
 
-_IN_RUST = re.compile(r"\(os error (\d+)\)")
-"""How safetensors and polars name the number of an error; they have no `errno`."""
 _FREE = "free some space, and run the same command again"
 _MOVE = "correct its permissions or choose another folder (`runs` in the project file)"
 _WHAT_TO_DO = {
@@ -55,10 +52,8 @@ def require_writable(folder: Path) -> None:
 def _number(error: BaseException | None) -> int | None:
     """Return the number of the file system's error that an error is, or came of; None where there is none."""
     while error is not None:
-        if isinstance(error, OSError) and error.errno is not None:
-            return error.errno
-        if found := _IN_RUST.search(str(error)):
-            return int(found.group(1))
+        if (number := system_number(error)) is not None:
+            return number
         # PyTorch closes its archive after a failure, which fails as well, with an error of its own.
         error = error.__cause__ or error.__context__
     return None

@@ -12,8 +12,7 @@ from features.corpora.records.own import PAIRS
 from features.corpora.settings import CorpusSettings
 from features.corpora.tables import TableRow, fitting_layout, read_rows
 from features.errors import InputError
-
-STANDARD_INPUT = Path("-")
+from features.outputs import STANDARD, shown
 
 
 def read_pair_table(path: Path, corpora: Sequence[CorpusSettings] = ()) -> list[tuple[str, str]]:
@@ -47,24 +46,20 @@ def read_pair_table(path: Path, corpora: Sequence[CorpusSettings] = ()) -> list[
         for row in read_rows(file, fitting_layout(file, wanted)):
             if not isinstance(row, TableRow):
                 line, error = row
-                raise InputError(f"{_named(path)}, line {line}: {error.message}; correct the line")
+                raise InputError(f"{shown(path, 'standard input')}, line {line}: {error.message}; correct the line.")
             pairs.append((row.sentence_a, row.sentence_b))
     return pairs
-
-
-def _named(path: Path) -> str:
-    return "standard input" if path == STANDARD_INPUT else repr(str(path))
 
 
 @contextmanager
 def _as_file(path: Path) -> Iterator[Path]:
     """Yield a file that can be read twice: what comes through a pipe is kept for as long as it is read."""
-    if path != STANDARD_INPUT:
+    if path != STANDARD:
         yield path
         return
     content = sys.stdin.buffer.read()
     if not content.strip():
-        raise InputError("standard input is empty; write a table of pairs to it, with a header line")
+        raise InputError("Standard input is empty: write a table of pairs to it, with a header line.")
     first = content.split(b"\n", 1)[0]
     suffix = ".jsonl" if first.lstrip().startswith(b"{") else ".tsv" if b"\t" in first or b"," not in first else ".csv"
     with tempfile.TemporaryDirectory() as folder:

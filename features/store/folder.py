@@ -10,18 +10,14 @@ import contextlib
 import errno
 import hashlib
 import os
-import re
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-from features.errors import StoreError
+from features.errors import StoreError, system_number
 
 TEMPORARY = "_tmp-"
 """What the name of every file begins with that is still being written."""
-
-_IN_RUST = re.compile(r"\(os error (\d+)\)")
-"""How errors of Rust libraries name the number; their `errno` is empty."""
 
 _WHAT_TO_DO = {
     errno.ENOSPC: "the disk is full; free some space and run again, nothing that is committed was touched",
@@ -42,9 +38,7 @@ def explain(error: Exception, otherwise: str = "correct that and run again") -> 
         error: of the file system, or of a Rust library that met one.
         otherwise: what to do about an error that is not of the usual ones.
     """
-    number = error.errno if isinstance(error, OSError) else None
-    if number is None and (found := _IN_RUST.search(str(error))):
-        number = int(found.group(1))
+    number = system_number(error)
     if number in _WHAT_TO_DO:
         return _WHAT_TO_DO[number]
     # A Rust error goes on with its causes, and a DeltaError with a stack trace.

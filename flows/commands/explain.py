@@ -60,16 +60,19 @@ def explain(
     """
     from dataclasses import asdict
 
+    from features.outputs import check_output, write_text
     from flows.explanation_table import print_explanation
     from flows.project import load
     from training.encoder_facts import encoder_facts
     from training.explain import explain as explain_pairs
     from training.explain import with_graphs
     from training.facets import FacetLayout
-    from training.jobs import latest_encoder, write_text
+    from training.jobs import latest_encoder
 
     if no_graphs and graphs:
         raise click.UsageError("--no-graphs and --graphs contradict each other; leave one of them out")
+    if html is not None:
+        check_output(html)  # before the work, not after it
     pairs = _pairs(sentences, table, project)
     folder = model if model is not None else latest_encoder(load(project).runs)
     if lacks := FacetLayout.load(folder).lacks:
@@ -81,7 +84,7 @@ def explain(
     if html is not None:
         from training.explanation_page import render_explanations
 
-        write_text(html, render_explanations(explanations, found, encoder, origin))
+        write_text(html, [render_explanations(explanations, found, encoder, origin)])
         say(f"Wrote {html} ({origin}).")
     for position, explanation in enumerate(explanations):
         pair = found.get(position)

@@ -26,10 +26,10 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
     from training.evaluation.promotion import current_run
 
     settings = load(project)
-    current = current_run(settings.runs)
+    current, service = current_run(settings.runs), services.running()
     found = _found(Store.open(settings.store), runs) | {
         "current_encoder": str(current) if current is not None else None,
-        "service": asdict(service) if (service := services.running()) is not None else None,
+        "service": asdict(service) if service is not None else None,
     }
     if as_json:
         write_json(found)
@@ -54,7 +54,7 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
         click.echo(f"  failed: {shard['stage']} {shard['shard']}: {shard['error'].partition(chr(10))[0]}")
     if current is not None:
         click.echo(f"Current encoder: {current.name}")
-    click.echo(services.describe())
+    click.echo(services.describe(service))
 
 
 def _found(store: "Store", runs: int) -> dict[str, Any]:

@@ -42,9 +42,11 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
             "of your own beside it, set PREFECT_API_URL to an empty value."
         )
     if known is not None:
+        # Also where PREFECT_API_URL is empty: a private server would forget the deployments at once.
+        os.environ["PREFECT_API_URL"] = known.url
         with prefect_api():
             made = deployments.deploy(project, cron=cron)
-        click.echo(f"Added {', '.join(made.names)} to {services.describe()}")
+        click.echo(f"Added {', '.join(made.names)} to the server of `facetflow up`: {known.url.removesuffix('/api')}")
         click.echo(deployments.next_steps(made, None))
         return
 

@@ -69,6 +69,8 @@ def _what_to_do(found: "Verification", checked: str, *, deep: bool) -> str:
     if any(damage.current for damage in found.damaged):
         parts.append(f"`facetflow build{' --deep' if deep else ''}` makes again what can be made again")
     if found.broken:
-        parts.append("what a log has lost is said above")
+        parts.append(
+            f"{len(found.broken)} {'log does' if len(found.broken) == 1 else 'logs do'} not hold what was written"
+        )
     text = "; ".join(parts)
     return f"{text[:1].upper()}{text[1:]}."

@@ -7,7 +7,7 @@ import uuid
 import httpx
 import pytest
 
-from features.errors import RunError
+from features.errors import RunError, StoreError
 from flows.announcing import Announcement, announce, intend, is_pending
 from flows.prefect_address import configured_api, shown, somebody_listens
 
@@ -138,6 +138,51 @@ def test_nobody_listens_to_a_private_server(monkeypatch):
     assert somebody_listens()
     monkeypatch.setenv("FACETFLOW_PRIVATE_SERVER", "1")
     assert not somebody_listens()
+
+
+def test_what_is_made_again_under_its_name_is_announced_again(tmp_path, monkeypatch):
+    from types import SimpleNamespace
+
+    from flows import events
+
+    announced: list[Announcement] = []
+    monkeypatch.setattr(events, "announce", lambda announcement, **_: announced.append(announcement))
+    release = SimpleNamespace(number=1, run_id="one", versions={}, rows={})
+    store = SimpleNamespace(path=tmp_path, id="store", releases=lambda: [release])
+    project = SimpleNamespace(name="ours", runs=tmp_path / "runs")
+    for release.run_id in ("one", "one", "another"):
+        intend(events.release_record(store, 1))
+        assert events.announce_pending(project, store) == ""
+        events.release_record(store, 1).write_text('{"state": "announced"}')
+    once, again, another = (announcement.id for announcement in announced)
+    assert once == again, "the server knows it"
+    assert another != once
+
+
+def test_a_run_whose_job_is_damaged_is_told_and_ends_no_build(tmp_path, monkeypatch):
+    from types import SimpleNamespace
+
+    from features.store.store import Store
+    from flows.events import announce_pending, encoder_record
+
+    monkeypatch.setenv("FACETFLOW_PRIVATE_SERVER", "1")
+    store, project = Store.open(tmp_path / "store", create=True), SimpleNamespace(name="ours", runs=tmp_path / "runs")
+    run = project.runs / "first"
+    (run / "encoder").mkdir(parents=True)
+    (run / "encoder" / "facets.json").touch()
+    intend(encoder_record(run))
+    said = announce_pending(project, store)
+    assert str(run / "train.json") in said
+    assert said.endswith(". The next build announces what no server has heard of.")
+    encoder_record(run).write_text('{"state": "announced"}')
+    assert announce_pending(project, store) == "", "what was announced is not read again"
+
+
+def test_a_folder_that_cannot_be_locked_is_one_sentence(announcement):
+    intend(announcement.record)
+    (announcement.record.parent / ".announcing.lock").mkdir()
+    with pytest.raises(StoreError, match=r"Locking '.*\.announcing\.lock' failed: "):
+        announce(announcement, heard=False)
 
 
 @pytest.mark.slow

@@ -142,6 +142,11 @@ CASES = {
     "explain with a folder that is no encoder": Wrong(
         lambda _: None, ("explain", "two cats", "a cat", "--model", "."), ("facets.json",)
     ),
+    "page in a folder that is a file": Wrong(
+        lambda _: None,
+        ("explain", "two cats", "a cat", "--html", "pairs.tsv/page.html"),
+        ("pairs.tsv/page.html", "is no folder; check its folder"),
+    ),
     "evaluate before train": Wrong(lambda _: None, ("evaluate",), ("facetflow train",)),
     "evaluate a run that is not there": Wrong(
         lambda _: None, ("evaluate", "--name", "nope"), ("'nope'", "facetflow train")

@@ -141,7 +141,12 @@ def test_two_builds_of_one_store_do_not_run_at_once(built, facetflow):
     with only_writer(built.store):
         code, output = facetflow.run(built, "build")
     assert code == 1
-    assert output.startswith("facetflow: Another build works on the store")
+    assert output.startswith("facetflow: A build or a clean-up works on the store")
+
+
+def test_with_quiet_the_result_of_a_build_is_said_and_nothing_else(built, facetflow):
+    code, output = facetflow.run(built, "build", "--quiet")
+    assert (code, output) == (0, "Nothing changed: release 1 is up to date.\n")
 
 
 def test_garbage_is_collected_with_a_release_left_whole(built, facetflow):

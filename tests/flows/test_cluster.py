@@ -7,10 +7,12 @@ import sys
 
 import psutil
 import pytest
+from dask.utils import parse_timedelta
 from distributed import Client
 
 from features.errors import RunError
 from flows import cluster
+from flows.cluster_watch import WAIT_FOR_WORKERS
 from flows.project import ClusterSettings
 
 CODE = """
@@ -64,6 +66,10 @@ def test_workers_get_what_they_are_meant_to_have(tmp_path, monkeypatch):
     assert {worker["memory_limit"] for worker in workers} == {2 << 30}
     assert set(addresses) | listening == {"127.0.0.1"}
     assert {path.name for path in tmp_path.iterdir()} == {"worker-0.log", "gpu-0.log"}
+
+
+def test_the_watch_ends_a_build_without_workers_before_dask_calls_its_shards_failed():
+    assert parse_timedelta(cluster.DASK["distributed.scheduler.no-workers-timeout"]) > WAIT_FOR_WORKERS
 
 
 @pytest.mark.slow

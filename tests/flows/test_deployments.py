@@ -155,3 +155,11 @@ def test_a_schedule_unit_runs_the_same_command(tmp_path):
     (command,) = (line for line in unit.splitlines() if line.startswith("ExecStart="))
     assert command.endswith(f'"up" "--project" "{tmp_path}/50%% of it/facetflow.toml" "--cron" "0 3 * * *"')
     assert Path(command.split('"')[1]) == Path(sys.executable)
+    assert "SuccessExitStatus=143" in unit.splitlines(), "`facetflow down` ends it, and systemd must not start it again"
+
+
+def test_a_schedule_unit_passes_dollars_on(tmp_path):
+    from flows.services import systemd_unit
+
+    unit = systemd_unit(tmp_path / "$HOME" / 'a "name"', [])
+    assert f'"--project" "{tmp_path}/$$HOME/a \\"name\\""' in unit

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from flows import file_progress
 from flows.file_progress import FileProgress
-from flows.terminal import Verbosity, set_verbosity
+from flows.terminal import Verbosity, set_verbosity, warn
 
 
 def test_counts_rate_and_time_left():
@@ -47,6 +47,15 @@ def test_a_terminal_has_a_bar():
         progress(0, 4)
         progress(3, 4)
     assert "3 of 4" in written.getvalue()
+
+
+def test_a_line_that_comes_meanwhile_does_not_break_the_bar(capsys):
+    written = io.StringIO()
+    with FileProgress("pairs", Console(file=written, force_terminal=True, width=80)) as progress:
+        progress(1, 4)
+        warn("a line with [brackets]")
+    assert "a line with [brackets]\n" in written.getvalue()
+    assert capsys.readouterr().err == "", "lines and bar go through one console"
 
 
 @pytest.mark.parametrize("terminal", [True, False])

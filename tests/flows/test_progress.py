@@ -9,7 +9,7 @@ from rich.console import Console
 
 from flows.progress import BuildProgress
 from flows.stage_progress import StageProgress, clock
-from flows.terminal import Verbosity, set_verbosity
+from flows.terminal import Verbosity, say, set_verbosity
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_quiet_says_nothing(seconds, capsys, verbosity):
     terminal = io.StringIO()
     with BuildProgress(Console(file=terminal, force_terminal=True)) as progress:
         plain(progress, seconds)
-        progress.say("a line")
+        say("a line")
     assert (capsys.readouterr(), terminal.getvalue()) == (("", ""), "")
 
 
@@ -167,7 +167,7 @@ def test_on_a_terminal_bars_move_within_a_shard(monkeypatch, capsys):
         progress.reported("amr", "s0", 0, 100, "worker-0")
         progress.reported("amr", "s0", 40, 100, "worker-0")
         progress.tick()
-        progress.say("a line of its own")
+        say("a line of its own")
     written = terminal.getvalue()
     assert "0/1 shards  40/100 rows" in written
     assert "a line of its own" in written, "bars and lines go through one console"

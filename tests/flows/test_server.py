@@ -82,6 +82,7 @@ def test_a_server_that_cannot_start_says_why(monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
     monkeypatch.setattr("sys.executable", "/bin/false")
     server = OwnServer()
-    with pytest.raises(RunError, match="private Prefect server ended while starting: it left no message"):
+    with pytest.raises(RunError, match=r"^The Prefect server ended while starting: it left no message\.$"):
         server.wait_until_ready()
     server.stop()
+    assert not server.home.exists(), "also where its process could not remove it"

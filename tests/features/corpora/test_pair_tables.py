@@ -5,9 +5,10 @@ import sys
 
 import pytest
 
-from features.corpora.pair_tables import STANDARD_INPUT, read_pair_table
+from features.corpora.pair_tables import read_pair_table
 from features.corpora.settings import CorpusSettings
 from features.errors import InputError
+from features.outputs import STANDARD
 
 CORPORA = [
     CorpusSettings(dataset="pairs", files={"train": "x.tsv"}),
@@ -37,21 +38,21 @@ def test_columns_are_those_of_a_corpus_or_the_usual_ones(tmp_path, name, text):
 )
 def test_the_first_line_of_standard_input_shows_its_format(monkeypatch, text):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-    assert read_pair_table(STANDARD_INPUT, CORPORA) == [("a, b", "c")]
+    assert read_pair_table(STANDARD, CORPORA) == [("a, b", "c")]
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "^standard input is empty"),
-        ("x\ty\na\tb\n", "^standard input is not in a known form"),
+        ("", "^Standard input is empty"),
+        ("x\ty\na\tb\n", "^standard input lacks the columns"),
         ("sentence_a\tsentence_b\na\n", "^standard input, line 2"),
     ],
 )
 def test_what_is_wrong_with_standard_input_names_no_file(monkeypatch, text, message):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     with pytest.raises(InputError, match=message):
-        read_pair_table(STANDARD_INPUT)
+        read_pair_table(STANDARD)
 
 
 def test_a_table_without_the_columns_says_which_are_expected(tmp_path):

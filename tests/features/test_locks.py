@@ -1,0 +1,37 @@
+"""One process at a time: what another one is told, and file systems that refuse."""
+
+import errno
+import fcntl
+import os
+
+import pytest
+
+from features.errors import RunError
+from features.locks import only_one
+
+
+def test_another_process_is_told_who_holds_the_lock(tmp_path):
+    with (
+        only_one(tmp_path / "lock", "Something is done here", "host:1"),
+        pytest.raises(RunError, match=r"^Something is done here \(process host:1\): wait for it, or end it\.$"),
+        only_one(tmp_path / "lock", "Something is done here"),
+    ):
+        pass
+
+
+def test_a_lock_is_free_when_its_holder_is_done(tmp_path):
+    for _ in range(2):
+        with only_one(tmp_path / "lock", "taken"):
+            assert (tmp_path / "lock").read_text() == str(os.getpid())
+
+
+def test_a_file_system_without_locks_is_one_sentence(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with (
+        pytest.raises(RunError, match=r"^The lock '.*lock' cannot be held: .*No locks available"),
+        only_one(tmp_path / "lock", "taken"),
+    ):
+        pass
