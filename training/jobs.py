@@ -9,16 +9,15 @@ runs/<name>/
 └── encoder/        loads with SentenceTransformer; facets.json, training.json (how it went), README.md
 """
 
-import contextlib
 import difflib
 import json
-import os
 import shlex
 from pathlib import Path
 from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from features import outputs
 from features.errors import InputError, ModelError, SettingsError
 from training.facets import FILE_NAME
 from training.s3bert.data import MeasuredPairs
@@ -218,17 +217,10 @@ def read_json(path: Path) -> Any:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file, whole or not at all.
+    """Write a text file of a run, whole or not at all.
 
     Raises:
         RunError: when the file system refuses.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_text(text, encoding="utf-8")
-            temporary.replace(path)
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
+    with writing(path):
+        outputs.write_text(path, [text])
