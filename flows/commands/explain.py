@@ -92,17 +92,18 @@ def explain(
         say_written(counted(len(explanations), "explained pair"), html)
     for position, explanation in enumerate(explanations):
         pair = found.get(position)
+        graphs_of = _graphs_of(pair, origin, no_graphs=no_graphs)
         if as_json:
-            line = _as_json(explanation, encoder, origin)
+            line = _as_json(explanation, encoder, graphs_of)
             write_json(line | ({"graphs": asdict(pair)} if pair is not None and graphs else {}), indent=None)
         elif html is None:
-            print_explanation(explanation, encoder, _graphs_of(pair, origin, no_graphs=no_graphs))
+            print_explanation(explanation, encoder, graphs_of)
 
 
-def _as_json(explanation: "Explanation", encoder: "EncoderFacts", origin: str) -> dict[str, Any]:
+def _as_json(explanation: "Explanation", encoder: "EncoderFacts", graphs: str) -> dict[str, Any]:
     from dataclasses import asdict
 
-    return asdict(explanation) | {"equal": explanation.equal, "encoder": asdict(encoder), "graphs_from": origin}
+    return asdict(explanation) | {"equal": explanation.equal, "encoder": asdict(encoder), "graphs_from": graphs}
 
 
 def _graphs_of(pair: "GraphPair | None", origin: str, *, no_graphs: bool) -> str:

@@ -167,6 +167,16 @@ def test_a_plain_encoder_cannot_explain(tiny_encoder):
         explain(tiny_encoder, [("a cat", "a dog")])
 
 
+def test_an_encoder_that_lost_its_weights_is_one_sentence(encoder, tmp_path):
+    damaged = shutil.copytree(encoder, tmp_path / "damaged")
+    (damaged / "model.safetensors").write_bytes(b"")
+    with pytest.raises(ModelError, match=r"damaged' cannot be loaded \(.*\); train or pull it again"):
+        explain(damaged, [("a cat", "a dog")])
+    (damaged / "model.safetensors").unlink()
+    with pytest.raises(ModelError, match=r"cannot be loaded \(.*model\.safetensors.*\); train or pull it again"):
+        explain(damaged, [("a cat", "a dog")])
+
+
 class TestCommand:
     """`facetflow explain`."""
 
@@ -221,6 +231,8 @@ class TestCommand:
     def test_a_pair_that_has_no_graphs_is_told(self, encoder, graphs):
         done = self.run("the cat sleeps", "a dog runs", "--model", encoder, "--graphs", graphs)
         assert "this pair has none (graphs of graphs.amr), so nothing is" in done.stdout
+        done = self.run("the cat sleeps", "a dog runs", "--model", encoder, "--graphs", graphs, "--json")
+        assert json.loads(done.stdout)["graphs_from"].startswith("this pair has none")
 
     def test_equal_sentences_are_said_to_be_equal_and_predicted_so(self, encoder, graphs):
         done = self.run("the cat sleeps", "the  cat sleeps", "--model", encoder, "--graphs", graphs, "--json")
