@@ -371,7 +371,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_encoded(j
 def test_ratings_that_are_not_there_are_named_before_anything_is_encoded(job, monkeypatch, tmp_path):
     monkeypatch.setattr(run, "load_encoder", lambda *_: pytest.fail("it encodes"))
     missing = {**job.ratings[0], "file": str(tmp_path / "none.tsv")}
-    with pytest.raises(InputError, match=r"none\.tsv' does not exist"):
+    with pytest.raises(InputError, match=r"none\.tsv'.* does not exist"):
         evaluate(job.model_copy(update={"ratings": (missing,)}))
 
 
