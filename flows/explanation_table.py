@@ -18,7 +18,7 @@ similarity  of the facet
 standing    share of dev pairs that agree less in the facet
 ρ (from)    how well the facet orders dev pairs as its metric does (Spearman),
             and the lower end of its 95 % interval
-unclear     that is not above 0, so the facet is grey and never stands out
+unclear     that is not above 0, or not known: it is grey and never stands out
 ≠           predicted and measured are more than {DISAGREES} apart"""
 
 

@@ -15,7 +15,7 @@ class EncoderFacts:
     Args:
         name: of its run; of its folder, when that is not in a run.
         folder: where it is.
-        backbone: the sentence encoder that it started from; None where `training.json` is missing.
+        backbone: the sentence encoder that it started from; None where `training.json` cannot be read.
         corpora: what it learnt from.
         release: of the store; None for an exported table, or when unknown.
         training_pairs: how many pairs it learnt from; None when unknown.
@@ -34,7 +34,7 @@ class EncoderFacts:
     def sentence(self) -> str:
         """All of it in a line."""
         if self.backbone is None:
-            return f"{self.name} ({self.folder}; it has no {TRAINING_FILE}, so its data are unknown)"
+            return f"{self.name} ({self.folder}; its {TRAINING_FILE} is missing or damaged, so its data are unknown)"
         release = "" if self.release is None else f", release {self.release}"
         return (
             f"{self.name}: {self.backbone}, trained on {self.training_pairs:,} pairs of {', '.join(self.corpora)}"

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
-from features.errors import InputError
+from features.errors import InputError, ModelError
 from features.metrics.explanation.differences import Difference
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.explanation.words import describe
@@ -102,7 +102,7 @@ def explain(model: Path, pairs: Sequence[tuple[str, str]], *, device: str | None
 
     Raises:
         InputError: when a sentence is empty.
-        ModelError: when the folder is no encoder with facets.
+        ModelError: when the folder is no encoder with facets, or is damaged.
     """
     texts = [(normalise(a), normalise(b)) for a, b in pairs]
     for number, pair in enumerate(texts, start=1):
@@ -119,11 +119,20 @@ def explain(model: Path, pairs: Sequence[tuple[str, str]], *, device: str | None
 
 
 def load_encoder(folder: Path, *, device: str | None = None) -> "SentenceTransformer":
-    """Load an encoder from its folder, with nothing asked of a hub."""
+    """Load an encoder from its folder, with nothing asked of a hub.
+
+    Raises:
+        ModelError: when files of it are missing or damaged.
+    """
+    from safetensors import SafetensorError
     from sentence_transformers import SentenceTransformer
 
     hide_progress_bars()
-    return SentenceTransformer(str(folder), device=device, local_files_only=True)
+    try:
+        return SentenceTransformer(str(folder), device=device, local_files_only=True)
+    except (OSError, ValueError, SafetensorError) as error:
+        why = str(error).partition("\n")[0].rstrip(".")
+        raise ModelError(f"the encoder {str(folder)!r} cannot be loaded ({why}); train or pull it again") from error
 
 
 def explain_embeddings(

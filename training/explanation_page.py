@@ -1,23 +1,33 @@
 """Explained pairs of sentences as one page that opens offline: the facets, and what matches in the graphs."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from html import escape
 
 from features.metrics.explanation.pair import GraphPair
+from features.page import heading, tell_date
 from training.encoder_facts import EncoderFacts
 from training.evaluation.page import explanation_card, render_page
 from training.explain import Explanation
 
+_TITLE = "Why two sentences are similar"
+
 LEGEND = (
     "Measured is an AMR metric on the graphs of the two sentences, predicted what the encoder expects of it without "
     "them, similarity that of the facet. Reliability is how well the facet orders dev pairs as its metric does "
-    "(Spearman, with a 95 % interval): a facet in grey is not clearly above 0 there, and never stands out. Standing is "
-    "the share of dev pairs that agree less in the facet."
+    "(Spearman, with a 95 % interval): a facet in grey is not known to be clearly above 0 there, and never stands out. "
+    "Standing is the share of dev pairs that agree less in the facet."
 )
 
 
 def render_explanations(
-    explanations: Sequence[Explanation], graphs: Mapping[int, GraphPair], encoder: EncoderFacts, origin: str
+    explanations: Sequence[Explanation],
+    graphs: Mapping[int, GraphPair],
+    encoder: EncoderFacts,
+    origin: str,
+    *,
+    project: str = "",
+    date: datetime | None = None,
 ) -> str:
     """Return the page. Every text is escaped; nothing is fetched from anywhere.
 
@@ -26,15 +36,18 @@ def render_explanations(
         graphs: position of the pair → its graphs.
         encoder: what explained.
         origin: where the graphs are from.
+        project: its name; empty where no project file was read.
+        date: what stands on the page; now when None.
     """
     cards = [
         explanation_card(explanation, graphs.get(position), f"pair{position}", fold=False)
         for position, explanation in enumerate(explanations)
     ]
     body = [
-        "<h1>Why two sentences are similar</h1>",
+        heading(_TITLE, project, tell_date((date or datetime.now(UTC)).isoformat())),
         f'<p class="quiet">Encoder {escape(encoder.sentence)}. Graphs: {escape(origin)}.</p>',
         f"<p>{LEGEND}</p>",
         *cards,
     ]
-    return render_page("facetflow: why two sentences are similar", "\n".join(body))
+    title = " · ".join(part for part in (_TITLE, project, "facetflow") if part)
+    return render_page(title, "\n".join(body))

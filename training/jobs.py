@@ -217,7 +217,7 @@ def read_json(path: Path) -> Any:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file, whole or not at all.
+    """Write a text file of a run, whole or not at all.
 
     Raises:
         RunError: when the file system refuses.

@@ -19,10 +19,10 @@ _MOST = 3  # facets in a list
 def marked(facets: Sequence["FacetReading"]) -> tuple["FacetReading", ...]:
     """Return facets with the highest and the lowest marked, and those where encoder and graphs disagree.
 
-    Only reliable facets are marked. Measured values are compared where there are any; else standings, because values
-    alone say little: most pairs agree in negation, so that 0.9 is low there.
+    Only reliable facets are marked. Their measured values are compared where there are any; else their standings,
+    because values alone say little: most pairs agree in negation, so that 0.9 is low there.
     """
-    with_graphs = any(facet.measured is not None for facet in facets)
+    with_graphs = any(facet.measured is not None for facet in facets if facet.reliable)
     values = [(facet.measured if with_graphs else facet.standing) if facet.reliable else None for facet in facets]
     known = [value for value in values if value is not None]
     low, high = (min(known), max(known)) if known else (0.0, 0.0)
@@ -50,6 +50,8 @@ def headline(facets: Sequence["FacetReading"], *, equal: bool) -> str:
     reliable = [facet for facet in facets if facet.reliable]
     if equal:
         return "The two sentences are equal."
+    if all(facet.interval is None for facet in facets):
+        return "How far the facets of this encoder follow their metrics is not known, so none is named here."
     if not reliable:
         return "No facet of this encoder follows its metric clearly on dev pairs, so none is named here."
     highest = [facet for facet in reliable if facet.mark == "highest"]
@@ -59,8 +61,9 @@ def headline(facets: Sequence["FacetReading"], *, equal: bool) -> str:
             return "By the encoder alone; no facet stands out."
         return f"By the encoder alone, {_names(highest)} stands highest and {_names(lowest)} lowest among dev pairs."
     if not lowest:
-        value = next(facet.measured for facet in reliable if facet.measured is not None)
-        text = f"Measured {value:.2f} in every reliable facet."
+        measured = [facet.measured for facet in reliable if facet.measured is not None]
+        rest = "" if len(measured) == len(reliable) else " that was measured"
+        text = f"Measured {measured[0]:.2f} in every reliable facet{rest}."
     else:
         text = f"Measured highest in {_values(highest)}, lowest in {_values(lowest)}."
     apart = [facet for facet in reliable if facet.disagrees]

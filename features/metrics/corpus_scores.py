@@ -8,7 +8,7 @@ The bootstrap (Efron & Tibshirani 1993) draws as many pairs as there are, with r
 are computed once, whatever the number of draws, and all metrics see the same draws.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +41,18 @@ class Bootstrap:
             raise SettingsError(f"the number of resamples cannot be {self.resamples!r}; give 0 or more")
         if not 0 < self.confidence < 1:
             raise SettingsError(f"a confidence of {self.confidence!r} is no share; give a number between 0 and 1")
+
+    def draws(self, items: int) -> Iterator[npt.NDArray[np.int64]]:
+        """Yield how often each of so many items is drawn, (items,), in each draw; the same in every call."""
+        random = np.random.default_rng(self.seed)
+        for _ in range(self.resamples):
+            yield np.bincount(random.integers(items, size=items), minlength=items)
+
+    def ends(self, values: Numbers) -> tuple[float, float]:
+        """Return the ends of the interval that the share `confidence` of some values, one a draw, lies within."""
+        tail = (1 - self.confidence) / 2
+        low, high = np.quantile(values, [tail, 1 - tail])
+        return float(low), float(high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +175,8 @@ def as_table(scores: Sequence[CorpusScore]) -> pl.DataFrame:
 
 def _draw_sums(rows: npt.NDArray[np.float64], bootstrap: Bootstrap) -> npt.NDArray[np.float64]:
     """Return the sums of each draw, shape (resamples, n_columns)."""
-    random = np.random.default_rng(bootstrap.seed)
     sums = np.empty((bootstrap.resamples, rows.shape[1]))
-    for draw in range(bootstrap.resamples):
-        times = np.bincount(random.integers(len(rows), size=len(rows)), minlength=len(rows))
+    for draw, times in enumerate(bootstrap.draws(len(rows))):
         sums[draw] = times @ rows
     return sums
 
@@ -181,9 +191,7 @@ def _share(counts: Statistics, of: int) -> Numbers:
 def _estimate(value: Numbers, drawn: Numbers, bootstrap: Bootstrap) -> Estimate:
     if not len(drawn):
         return Estimate(float(value[0]))
-    tail = (1 - bootstrap.confidence) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail])
-    return Estimate(float(value[0]), float(low), float(high))
+    return Estimate(float(value[0]), *bootstrap.ends(drawn))
 
 
 def _signature(metric: AnyMetric, pairs: int, bootstrap: Bootstrap, context: Mapping[str, str]) -> str:

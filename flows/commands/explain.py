@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.terminal import say, warn, write_json
+from flows.one_shot import counted, say_written
+from flows.terminal import warn, write_json
 
 if TYPE_CHECKING:
     from features.metrics.explanation.pair import GraphPair
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 @click.option(
     "--model",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of an encoder; by default the one that was trained last in the project's runs.",
+    help="Folder of an encoder; by default the current one of the project (runs/current), else the newest.",
 )
 @click.option(
     "--pairs",
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 @click.option(
     "--html",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write a page that opens offline, with graphs drawn.",
+    help="Write a page that opens offline, with graphs drawn; - is standard output.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Write JSON, one line a pair; with --graphs, what matches too.")
 @click.pass_obj
@@ -60,21 +61,23 @@ def explain(
     """
     from dataclasses import asdict
 
-    from features.outputs import check_output, write_text
+    from features.outputs import STANDARD, check_output, write_text
     from flows.explanation_table import print_explanation
     from flows.project import load
     from training.encoder_facts import encoder_facts
+    from training.evaluation.promotion import encoder_in_use
     from training.explain import explain as explain_pairs
     from training.explain import with_graphs
     from training.facets import FacetLayout
-    from training.jobs import latest_encoder
 
     if no_graphs and graphs:
         raise click.UsageError("--no-graphs and --graphs contradict each other; leave one of them out")
+    if as_json and html == STANDARD:
+        raise click.UsageError("--html - and --json would both write to standard output; give the page a file")
     if html is not None:
         check_output(html)  # before the work, not after it
     pairs = _pairs(sentences, table, project)
-    folder = model if model is not None else latest_encoder(load(project).runs)
+    folder = model if model is not None else encoder_in_use(load(project).runs)
     if lacks := FacetLayout.load(folder).lacks:
         warn(f"Note: {lacks}.")
     explanations = explain_pairs(folder, pairs)
@@ -84,21 +87,23 @@ def explain(
     if html is not None:
         from training.explanation_page import render_explanations
 
-        write_text(html, [render_explanations(explanations, found, encoder, origin)])
-        say(f"Wrote {html} ({origin}).")
+        name = load(project).name if project.exists() else ""
+        write_text(html, [render_explanations(explanations, found, encoder, origin, project=name)])
+        say_written(counted(len(explanations), "explained pair"), html)
     for position, explanation in enumerate(explanations):
         pair = found.get(position)
+        graphs_of = _graphs_of(pair, origin, no_graphs=no_graphs)
         if as_json:
-            line = _as_json(explanation, encoder, origin)
+            line = _as_json(explanation, encoder, graphs_of)
             write_json(line | ({"graphs": asdict(pair)} if pair is not None and graphs else {}), indent=None)
         elif html is None:
-            print_explanation(explanation, encoder, _graphs_of(pair, origin, no_graphs=no_graphs))
+            print_explanation(explanation, encoder, graphs_of)
 
 
-def _as_json(explanation: "Explanation", encoder: "EncoderFacts", origin: str) -> dict[str, Any]:
+def _as_json(explanation: "Explanation", encoder: "EncoderFacts", graphs: str) -> dict[str, Any]:
     from dataclasses import asdict
 
-    return asdict(explanation) | {"equal": explanation.equal, "encoder": asdict(encoder), "graphs_from": origin}
+    return asdict(explanation) | {"equal": explanation.equal, "encoder": asdict(encoder), "graphs_from": graphs}
 
 
 def _graphs_of(pair: "GraphPair | None", origin: str, *, no_graphs: bool) -> str:

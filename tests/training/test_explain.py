@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from features.errors import InputError, ModelError
 from features.graphs.graph import decode
 from features.metrics.explanation.pair import explain_graphs
-from flows.command_line import cli
+from flows.command_line import cli, run
 from training.calibration import Reliability
 from training.explain import Explanation, FacetReading, explain, explain_embeddings, with_graphs, with_measured
 from training.facets import Facet, FacetLayout, plan_layout
@@ -102,6 +102,15 @@ def test_a_facet_without_a_known_reliability_is_never_marked():
     layout = plan_layout(["a", "b"], width=1, dimension=2)
     (found,) = explain_embeddings([("x", "y")], np.array([[1, 1]]), np.array([[-1, 1]]), layout)
     assert [(reading.mark, reading.standing, reading.prediction) for reading in found.facets] == [("", None, None)] * 2
+    assert found.headline == (
+        "How far the facets of this encoder follow their metrics is not known, so none is named here."
+    )
+
+
+def test_an_encoder_whose_facets_are_all_unclear_names_none():
+    unclear = Reliability(pairs=100, spearman=0.1, low=-0.1, high=0.3)
+    layout = FacetLayout(dimension=2, facets=(Facet(name="a", start=0, stop=2, reliability=unclear),))
+    (found,) = explain_embeddings([("x", "y")], np.array([[1, 1]]), np.array([[-1, 1]]), layout)
     assert found.headline.startswith("No facet of this encoder follows its metric clearly")
 
 
@@ -131,6 +140,14 @@ def test_facets_that_all_measure_the_same_do_not_stand_out():
     assert found.headline == "Measured 1.00 in every reliable facet."
 
 
+def test_a_facet_that_was_not_measured_is_not_said_to_be():
+    some = with_measured(readings(frames=(1, 0.9), rhymes=(1, 0.9)), {"frames": 1.0})
+    assert some.headline == "Measured 1.00 in every reliable facet that was measured."
+    # Only what is not reliable was measured: the encoder speaks alone, and by standing.
+    alone = with_measured(readings(named_entities=(1, 0.9), rhymes=(1, 0.9)), {"named_entities": 1.0})
+    assert alone.headline == "By the encoder alone; no facet stands out."
+
+
 def test_graphs_give_the_words(encoder):
     graphs = [decode("(e / eat-01 :polarity - :ARG0 (b / boy))"), decode("(e / eat-01 :ARG0 (b / boy))")]
     (pair,) = explain_graphs([tuple(graphs)])
@@ -148,6 +165,16 @@ def test_an_empty_sentence_is_an_error(encoder):
 def test_a_plain_encoder_cannot_explain(tiny_encoder):
     with pytest.raises(ModelError, match="no encoder with facets"):
         explain(tiny_encoder, [("a cat", "a dog")])
+
+
+def test_an_encoder_that_lost_its_weights_is_one_sentence(encoder, tmp_path):
+    damaged = shutil.copytree(encoder, tmp_path / "damaged")
+    (damaged / "model.safetensors").write_bytes(b"")
+    with pytest.raises(ModelError, match=r"damaged' cannot be loaded \(.*\); train or pull it again"):
+        explain(damaged, [("a cat", "a dog")])
+    (damaged / "model.safetensors").unlink()
+    with pytest.raises(ModelError, match=r"cannot be loaded \(.*model\.safetensors.*\); train or pull it again"):
+        explain(damaged, [("a cat", "a dog")])
 
 
 class TestCommand:
@@ -182,9 +209,30 @@ class TestCommand:
         done = self.run("two cat sleeps", "a cat runs", "--model", encoder, "--no-graphs", "--graphs", __file__)
         assert (done.exit_code, "contradict" in done.stderr) == (2, True)
 
+    def test_a_page_names_its_project_and_where_it_was_written(self, encoder, graphs, tmp_path):
+        project = tmp_path / "facetflow.toml"
+        project.write_text(
+            'name = "herbarium"\n[[corpora]]\ndataset = "pairs"\nname = "mine"\nfiles = { train = "x.tsv" }\n'
+        )
+        words = ["--project", project, "explain", "the cat sleeps", "the cat not sleeps", "--model", encoder]
+        words += ["--graphs", graphs, "--html", tmp_path / "new" / "page.html"]
+        done = CliRunner().invoke(cli, [*map(str, words)], catch_exceptions=False)
+        assert (done.stdout, done.stderr) == ("", f"Wrote 1 explained pair to {tmp_path / 'new' / 'page.html'}.\n")
+        assert '<p class="quiet">herbarium · ' in (tmp_path / "new" / "page.html").read_text()
+
+    def test_a_page_that_cannot_be_written_is_refused_before_the_work(self, encoder, tmp_path, capsys):
+        (tmp_path / "file").write_text("")
+        words = ["a cat", "a dog", "--model", encoder, "--no-graphs", "--html", tmp_path / "file" / "page.html"]
+        assert run(["explain", *map(str, words)]) == 1
+        assert f"'{tmp_path / 'file'}' is no folder" in capsys.readouterr().err
+        done = self.run("a cat", "a dog", "--model", encoder, "--no-graphs", "--html", "-", "--json")
+        assert (done.exit_code, "both write to standard output" in done.stderr) == (2, True)
+
     def test_a_pair_that_has_no_graphs_is_told(self, encoder, graphs):
         done = self.run("the cat sleeps", "a dog runs", "--model", encoder, "--graphs", graphs)
         assert "this pair has none (graphs of graphs.amr), so nothing is" in done.stdout
+        done = self.run("the cat sleeps", "a dog runs", "--model", encoder, "--graphs", graphs, "--json")
+        assert json.loads(done.stdout)["graphs_from"].startswith("this pair has none")
 
     def test_equal_sentences_are_said_to_be_equal_and_predicted_so(self, encoder, graphs):
         done = self.run("the cat sleeps", "the  cat sleeps", "--model", encoder, "--graphs", graphs, "--json")
@@ -222,7 +270,7 @@ class TestCommand:
         assert done.exit_code == 0
         assert "is of format 1: its predictions are not calibrated" in done.stderr
         assert "so its data are unknown" in " ".join(done.stdout.split())
-        assert "No facet of this encoder follows its metric clearly" in done.stdout
+        assert "How far the facets of this encoder follow their metrics is not known" in done.stdout
 
     def test_a_table_of_pairs_is_explained_line_by_line(self, encoder, tmp_path):
         (tmp_path / "pairs.tsv").write_text("sentence_a\tsentence_b\na cat\ta dog\ntwo man\tno man\n")

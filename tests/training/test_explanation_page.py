@@ -1,5 +1,7 @@
 """The page of an explanation: facets, graphs where there are any, every text escaped."""
 
+from datetime import UTC, datetime
+
 from features.graphs.graph import decode
 from features.metrics.explanation.pair import explain_graphs
 from training.encoder_facts import EncoderFacts
@@ -23,8 +25,15 @@ def explanation(a, b):
 def test_a_page_has_the_facets_and_draws_the_graphs_of_those_that_have_them():
     (pair,) = explain_graphs([(decode("(s / sleep-01 :ARG0 (b / boy))"), decode("(s / sleep-01 :ARG0 (g / girl))"))])
     page = render_explanations(
-        [explanation("a", "b"), with_graphs(explanation("c", "d"), pair)], {1: pair}, FACTS, "graphs of x.amr"
+        [explanation("a", "b"), with_graphs(explanation("c", "d"), pair)],
+        {1: pair},
+        FACTS,
+        "graphs of x.amr",
+        project="mine",
+        date=datetime(2026, 3, 1, 9, 5, tzinfo=UTC),
     )
+    assert '<h1>Why two sentences are similar</h1><p class="quiet">mine · 1 March 2026, 09:05 UTC</p>' in page
+    assert "<title>Why two sentences are similar · mine · facetflow</title>" in page
     assert page.count("<svg") == 2
     assert page.index("<svg") > page.index("<p>c</p>")
     about = "my run: mini, trained on 1,200 pairs of stsb, release 3; 500 dev pairs"
@@ -40,7 +49,8 @@ def test_a_page_has_the_facets_and_draws_the_graphs_of_those_that_have_them():
 
 
 def test_a_facet_that_is_not_reliable_is_greyed_and_not_marked():
-    page = render_explanations([explanation("a", "b")], {}, FACTS, "none")
+    page = render_explanations([explanation("a", "b")], {}, FACTS, "none", date=datetime(2026, 3, 1, tzinfo=UTC))
+    assert '<p class="quiet">1 March 2026, 00:00 UTC</p>' in page  # no project file was read
     row = page[page.rindex("<tr", 0, page.index("<td>negations</td>")) :]
     assert row.startswith('<tr class="unclear" title="')
     assert page.count('<tr class="unclear"') == 2

@@ -3,7 +3,7 @@
 import pytest
 
 from features.errors import InputError, ModelError
-from training.evaluation.promotion import compare_scores, current_run, promote
+from training.evaluation.promotion import compare_scores, current_run, encoder_in_use, promote
 from training.jobs import latest_encoder
 from training.settings import PromotionSettings
 
@@ -75,6 +75,15 @@ def test_the_current_run_is_replaced_in_one_step(runs):
 def test_the_link_is_no_run_of_its_own(runs):
     promote(runs / "one")
     assert latest_encoder(runs).parent.name in {"one", "two"}
+
+
+def test_the_promoted_encoder_is_the_one_in_use_and_without_one_the_newest(runs):
+    import os
+
+    os.utime(runs / "one" / "encoder" / "facets.json", (1, 1))
+    assert encoder_in_use(runs) == runs / "two" / "encoder"
+    promote(runs / "one")
+    assert encoder_in_use(runs) == runs / "one" / "encoder"
 
 
 def test_something_else_of_that_name_is_left_alone(runs):

@@ -147,7 +147,7 @@ def _legend(of: str, marks: Sequence[Mark]) -> str:
     whisker = "".join(f'<line class="ends" x1="{a}" x2="{b}" y1="{c}" y2="{d}"/>' for a, b, c, d in ends)
     shapes = [
         ('<rect class="value sure" x="1" y="4" width="22" height="10"/>', of),
-        ('<rect class="value" x="1" y="4" width="22" height="10"/>', "its interval holds 0"),
+        ('<rect class="value" x="1" y="4" width="22" height="10"/>', "its interval holds 0, or is unknown"),
         (whisker, "95 % interval"),
         *((f'<svg class="{mark.shape}" x="12" y="9">{_MARKS[mark.shape]}</svg>', mark.name) for mark in marks),
     ]

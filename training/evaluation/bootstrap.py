@@ -61,9 +61,7 @@ def draw_spearman(
     if len(measured) < 2:
         return found
     groups = np.stack([_groups(column) for column in (measured, *predictors.T)])
-    random = np.random.default_rng(bootstrap.seed)
-    for draw in range(bootstrap.resamples):
-        times = np.bincount(random.integers(len(measured), size=len(measured)), minlength=len(measured))
+    for draw, times in enumerate(bootstrap.draws(len(measured))):
         _correlate(times, groups, found[draw])
     return found
 
@@ -81,9 +79,7 @@ def interval(draws: NDArray[np.float64], bootstrap: Bootstrap) -> Interval | Non
     defined = draws[~np.isnan(draws)]
     if len(defined) < max(1, _DEFINED * len(draws)):
         return None
-    tail = (1 - bootstrap.confidence) / 2
-    low, high = np.quantile(defined, [tail, 1 - tail])
-    return Interval(float(low), float(high))
+    return Interval(*bootstrap.ends(defined))
 
 
 def compare(draws: NDArray[np.float64], baseline: NDArray[np.float64], bootstrap: Bootstrap) -> Difference | None:

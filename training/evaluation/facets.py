@@ -38,7 +38,7 @@ class EmbeddedPairs:
 
 @dataclass(frozen=True, slots=True)
 class FacetScore:
-    """Spearman's correlation of one facet with its metric, in [-1, 1]; None where the metric is constant.
+    """Spearman's correlation of one facet with its metric, in [-1, 1]; None where one of them is constant.
 
     Args:
         name: of the facet.

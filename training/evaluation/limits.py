@@ -51,7 +51,10 @@ def warn_of_few_pairs(facets: Mapping[str, Any]) -> str:
     """
     half, pairs = uncertainty(facets), facets["pairs"]
     if half is None:
-        return f"{pairs:,} {facets['split']} pairs are too few for any interval: these numbers compare nothing."
+        return (
+            f"The {pairs:,} {facets['split']} pairs differ too little, or are too few, for any interval: these numbers "
+            "compare nothing."
+        )
     if half <= _COARSE:
         return ""
     # The width of an interval falls with the root of the number of pairs.

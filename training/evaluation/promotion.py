@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from features.errors import InputError, ModelError
+from training.jobs import ENCODER, latest_encoder
 from training.settings import PromotionSettings
 
 CURRENT = "current"
@@ -79,6 +80,19 @@ def current_run(runs: Path) -> Path | None:
     """Return the folder of the current run in a folder of runs, None where none was promoted or it is gone."""
     link = runs / CURRENT
     return link.resolve() if link.is_symlink() and link.is_dir() else None
+
+
+def encoder_in_use(runs: Path) -> Path:
+    """Return the encoder of the current run, or the one that was finished last where none was ever promoted.
+
+    Args:
+        runs: folder of runs.
+
+    Raises:
+        ModelError: when no run has an encoder yet.
+    """
+    current = current_run(runs)
+    return latest_encoder(runs) if current is None else current / ENCODER
 
 
 def promote(run: Path) -> None:

@@ -93,7 +93,8 @@ _EXAMPLES = (
 
 _PREDICTIONS = (
     "<p>Each hexagon is darker the more pairs lie in it; on the dashed line a prediction is exact. Predictions are "
-    "calibrated on the dev pairs of the training: on those themselves they look a little better than on others.</p>"
+    "calibrated on the dev pairs of the training, and on those themselves look a little better than on others; a "
+    "facet without a calibration shows what its training compared with the metric.</p>"
 )
 
 
@@ -160,8 +161,8 @@ def _figure(number: str, text: str) -> str:
 
 def _rating(rating: Mapping[str, Any]) -> str:
     return (
-        f"{escape(rating['name'])}: agreement with people, {rating['pairs']:,} pairs. Start model "
-        f"{hundred(rating['teacher'])}: {tell_verdict(rating['difference'])}"
+        f"{escape(rating['name'])}: agreement with people, {rating['pairs']:,} pairs. Start model: "
+        f"{hundred(rating['teacher'])}. This encoder against it: {tell_verdict(rating['difference'])}"
     )
 
 

@@ -110,7 +110,9 @@ def _facet_notes(facets: Mapping[str, Any]) -> list[str]:
         f"Beside SB-full: {tell_counts(facets, 'full')}. Beside SB-rand: {tell_counts(facets, 'random')}.",
         baselines,
         verdicts,
-        f"{UNDEFINED}: the metric is the same for all pairs ({', '.join(undefined)})." if undefined else "",
+        f"{UNDEFINED}: the metric, or the facet, is the same for all pairs ({', '.join(undefined)})."
+        if undefined
+        else "",
     ]
 
 

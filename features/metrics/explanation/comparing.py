@@ -1,6 +1,7 @@
 """Two graphs side by side, as those who put their differences into words ask about them."""
 
 from collections import Counter, defaultdict
+from collections.abc import Collection
 from functools import cached_property
 from typing import NamedTuple
 
@@ -58,6 +59,31 @@ class ComparedGraphs:
     def called(self, side: int, node: int) -> str:
         """Return what a node is called, in quotes."""
         return quoted(called(self.views[side], node))
+
+    def words(self, side: int) -> list[str]:
+        """Return what each node is called, in quotes."""
+        return [self.called(side, node) for node in range(len(self.views[side].labels))]
+
+    def hangs_elsewhere(self, name: str, roles: Collection[str]) -> bool:
+        """Return whether something that a facet counts hangs on another node in the other graph.
+
+        Args:
+            name: of a facet that counts labels wherever they stand.
+            roles: by which they hang on a node, in lower case.
+        """
+        facet = self.facets[name]
+        constants, relations = self.unmatched("smatch", "attribute"), self.unmatched("smatch", "relation")
+        for side, items in enumerate((facet.left, facet.right)):
+            view, nodes = self.views[side], {item.index for item in items if item.kind == "node"}
+            apart = (view.forward[index] for index in relations[side])
+            if any(found.role in roles and nodes & {found.source, found.target} for found in apart):
+                return True
+            counted = {item.index for item in items if item.kind == "attribute"}
+            for index in constants[side]:
+                node, role, _ = view.graph.attributes[index]
+                if role.lower() in roles and (index in counted or node in nodes):
+                    return True
+        return False
 
     @cached_property
     def named(self) -> tuple[dict[int, str], dict[int, str]]:

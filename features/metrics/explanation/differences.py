@@ -4,7 +4,7 @@ Each difference names a facet that is below 1 for the pair, so that the words ag
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -66,12 +66,31 @@ def differences(both: ComparedGraphs) -> tuple[Difference, ...]:
     return tuple(found or _relations(both))
 
 
+def _only(side: int, verb: str, words: Iterable[str], theirs: Iterable[str]) -> list[str]:
+    """Return that one graph has what the other has not, or has less of.
+
+    Args:
+        side: of the graph.
+        verb: what it does with the words, such as "names".
+        words: what it has more of, in quotes.
+        theirs: all that the other graph has of the kind.
+    """
+    known = set(theirs)
+    both = [word for word in words if word in known]
+    alone = [word for word in words if word not in known]
+    texts = [f"only {_SIDES[side]} {verb} {listed(alone)}"] if alone else []
+    return texts + ([f"{_SIDES[side]} {verb} {listed(both)} more often"] if both else [])
+
+
 def _negations(both: ComparedGraphs) -> list[Difference]:
-    sides = both.unmatched("negations")
+    facet = both.facets["negations"]
+    negated = [
+        [both.called(side, item.index) for item in items] for side, items in enumerate((facet.left, facet.right))
+    ]
     texts = [
-        f"{'' if sides[1 - side] else 'only '}{_SIDES[side]} negates {listed(both.called(side, n) for n in nodes)}"
-        for side, nodes in enumerate(sides)
-        if nodes
+        text
+        for side, nodes in enumerate(both.unmatched("negations"))
+        for text in _only(side, "negates", [both.called(side, node) for node in nodes], negated[1 - side])
     ]
     return [Difference("negations", "negation", ", ".join(texts))] if texts else []
 
@@ -100,7 +119,11 @@ def _quantities(both: ComparedGraphs) -> list[Difference]:
 def _names(both: ComparedGraphs) -> list[Difference]:
     names = [Counter(nodes.values()) for nodes in both.named]
     only = (names[0] - names[1], names[1] - names[0])
-    texts = [f"only {_SIDES[side]} names {listed(map(quoted, found))}" for side, found in enumerate(only) if found]
+    texts = [
+        text
+        for side, found in enumerate(only)
+        for text in _only(side, "names", list(map(quoted, found)), map(quoted, names[1 - side]))
+    ]
     if not texts:
         for side, nodes in enumerate(both.unmatched("named_entities")):
             kinds = [f"{quoted(both.named[side].get(n, ''))} a {plain(both.views[side].labels[n])}" for n in nodes]
@@ -183,7 +206,7 @@ def _modality(both: ComparedGraphs) -> list[Difference]:
     texts = []
     for side, nodes in enumerate(both.unmatched("frames")):
         modals = [both.called(side, node) for node in nodes if both.views[side].labels[node] in MODALS]
-        texts += [f"only {_SIDES[side]} says {listed(modals)}"] if modals else []
+        texts += _only(side, "says", modals, both.words(1 - side))
     return [Difference("frames", "modality", ", ".join(texts))] if texts else []
 
 
@@ -191,28 +214,38 @@ def _concepts(both: ComparedGraphs) -> list[Difference]:
     frames = both.unmatched("frames")
     left, right = (_to_tell(both, side) for side in (0, 1))
     replaced = [(node, both.image[node]) for node in left if both.image.get(node) in right]
-    found = []
-    for is_frame in (True, False):
-        texts = [
-            f"{both.called(0, a)} in a is {both.called(1, b)} in b"
-            for a, b in replaced
-            if (a in frames[0] and b in frames[1]) == is_frame and called(both.views[0], a) != called(both.views[1], b)
-        ]
-        if texts:
-            found.append(Difference(*(("frames", "frame") if is_frame else ("concepts", "concept")), capped(texts)))
     only = [
         [node for node in nodes if node not in {ends[side] for ends in replaced}]
         for side, nodes in enumerate((left, right))
     ]
-    texts = [
-        f"only {_SIDES[side]} has {listed(both.called(side, described_by(both.views[side], node)) for node in nodes)}"
-        for side, nodes in enumerate(only)
-        if nodes
-    ]
+    for a in list(only[0]):
+        # Nodes apart that are called the same are two senses of a word: neither graph lacks it.
+        if (b := next((b for b in only[1] if both.called(1, b) == both.called(0, a)), None)) is not None:
+            replaced.append((a, b))
+            only[0].remove(a)
+            only[1].remove(b)
+    found = []
+    for is_frame in (True, False):
+        texts = [_replaced(both, a, b) for a, b in replaced if (a in frames[0] and b in frames[1]) == is_frame]
+        if texts:
+            found.append(Difference(*(("frames", "frame") if is_frame else ("concepts", "concept")), capped(texts)))
+    texts = []
+    for side, nodes in enumerate(only):
+        words = [both.called(side, described_by(both.views[side], node)) for node in nodes]
+        texts += _only(side, "has", words, both.words(1 - side))
     if texts:
         all_frames = all(node in frames[side] for side, nodes in enumerate(only) for node in nodes)
         found.append(Difference(*(("frames", "frame") if all_frames else ("concepts", "concept")), ", ".join(texts)))
     return found
+
+
+def _replaced(both: ComparedGraphs, left: int, right: int) -> str:
+    """Return that one graph has a node where the other has another; two of the same name by their concepts."""
+    ours, theirs = both.called(0, left), both.called(1, right)
+    if ours != theirs:
+        return f"{ours} in a is {theirs} in b"
+    concepts = (both.views[0].graph.concepts[left], both.views[1].graph.concepts[right])
+    return f"{ours} is {concepts[0]} in a, {concepts[1]} in b"
 
 
 def _to_tell(both: ComparedGraphs, side: int) -> list[int]:
@@ -244,10 +277,13 @@ def _one_node(both: ComparedGraphs, facet: str, aspect: Aspect, text: str) -> li
 def _relations(both: ComparedGraphs) -> list[Difference]:
     """Tell of relations and constants, where all that is more telling is the same."""
     facet = both.facets["smatch"]
+    sides = [[i for i in items if i.kind in {"relation", "attribute"}] for items in (facet.left, facet.right)]
+    # What reads the same on both sides is not lacking there: it hangs on other nodes.
+    unmatched = [Counter(item.text for item in items if not item.matched) for items in sides]
     texts = []
-    for side, items in enumerate((facet.left, facet.right)):
-        only = [item.text for item in items if not item.matched and item.kind in {"relation", "attribute"}]
-        texts += [f"only {_SIDES[side]} has {listed(map(quoted, only))}"] if only else []
+    for side, items in enumerate(reversed(sides)):
+        words = list(map(quoted, unmatched[side] - unmatched[1 - side]))
+        texts += _only(side, "has", words, (quoted(item.text) for item in items))
     return [Difference("smatch", "relation", ", ".join(texts) or "the same things are put together differently")]
 
 

@@ -14,7 +14,7 @@ from features.metrics.explanation.differences import Difference, differences
 from features.metrics.explanation.naming import called, descriptions, listed, quoted
 from features.metrics.explanation.pair import GraphPair
 
-SAME_GRAPH = "Both have the same graph: in what AMR expresses, nothing differs."
+SAME_GRAPH = "Both have the same graph: nothing that it expresses differs."
 
 _TITLES: Mapping[str, str] = {
     "frames": "frames",
@@ -27,6 +27,14 @@ _TITLES: Mapping[str, str] = {
 """Facets that are said to be the same where both graphs have what they read, and all of it matches."""
 _CONTRADICTS: Mapping[str, str] = {"role": "roles", "name": "names"}
 """A difference that a facet need not see: names of one kind, roles of constants."""
+_ROLES: Mapping[str, frozenset[str]] = {
+    "quantifiers": frozenset({"quant", "mod", "domain"}),
+    "negations": frozenset({"polarity"}),
+}
+"""Facets that count what they read wherever it stands → the roles by which it hangs on a node.
+
+For the metric the quantities of "3 boys and 2 girls" are those of "2 boys and 3 girls"; for a reader they are not.
+"""
 _UNTOLD = frozenset({"name", "person", "thing", "and"})
 
 
@@ -55,6 +63,7 @@ def describe(pair: GraphPair) -> Words:
         return Words(SAME_GRAPH, shared, ())
     found = differences(both)
     contradicted = {_CONTRADICTS.get(difference.aspect) for difference in found}
+    contradicted |= {_TITLES[name] for name, roles in _ROLES.items() if both.hangs_elsewhere(name, roles)}
     same = tuple(title for title in shared if title not in contradicted)
     opening = f"Same {listed(same)}" if same else _in_common(both)
     return Words("; ".join([opening, *(difference.text for difference in found)]) + ".", same, found)

@@ -15,10 +15,12 @@ import features.metrics
 
 
 def forget_stale_kernels() -> None:
-    """Delete numba's cache when any kernel changed: it notices changes in a function's own file only."""
+    """Delete numba's cache when a file with kernels changed: it notices changes in a function's own file only."""
     folder = Path(features.metrics.__file__).parent
     cached = [path for suffix in ("nbi", "nbc") for path in folder.rglob(f"__pycache__/*.{suffix}")]
-    newest_source = max(path.stat().st_mtime for path in folder.rglob("*.py"))
+    # A kernel calls nothing but kernels, and what it reads of other modules (bounds, named tuples) is beside kernels.
+    sources = [path for path in folder.rglob("*.py") if "features.metrics.compiled" in path.read_text(encoding="utf-8")]
+    newest_source = max(path.stat().st_mtime for path in (*sources, folder / "compiled.py"))
     if any(path.stat().st_mtime < newest_source for path in cached):
         for path in cached:
             path.unlink(missing_ok=True)

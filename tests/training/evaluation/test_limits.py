@@ -63,7 +63,7 @@ def test_it_is_the_intervals_that_decide_not_the_number_of_pairs():
     assert warn_of_few_pairs(evaluation([score("srl", 0.2, 0.3)], 5000)["facets"]) != ""
     row = score("srl", 0.2, 0.3) | {"differences": dict.fromkeys(("full", "random", "assigned"))}
     nothing = evaluation([score("srl", 0.2, 0.3)], 2)["facets"] | {"rows": [row]}
-    assert "2 dev pairs are too few for any interval" in warn_of_few_pairs(nothing)
+    assert "2 dev pairs differ too little, or are too few, for any interval" in warn_of_few_pairs(nothing)
 
 
 def test_a_facet_is_above_its_baseline_only_where_the_paired_interval_says_so():

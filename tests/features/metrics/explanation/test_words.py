@@ -129,6 +129,23 @@ def test_negation_and_number_are_told_and_the_rest_is_the_same():
          'Same frames; only a has "sleep-01 :location bed", only b has "sleep-01 :time bed".'),
         ("(c / cat)", "(s / snow-01)", 'Nothing in common; "cat" in a is "snow" in b.'),
         ("(r / rain-01)", "(r / rain-01)", SAME_GRAPH),
+        # What both have is not "only" in one of them, though it is there more often.
+        ("(m / meet-03 :ARG0 (a / man) :ARG1 (b / man))", "(m / meet-03 :ARG0 (a / man))",
+         'Same frames; a has "man" more often.'),
+        ("(a / and :op1 (p / possible-01 :ARG1 (g / go-02)) :op2 (q / possible-01 :ARG1 (s / sleep-01)))",
+         "(a / and :op1 (p / possible-01 :ARG1 (g / go-02)) :op2 (s / sleep-01))",
+         'Both have "possible", "go" and "sleep"; a says "possible" more often.'),
+        ("(a / and :op1 (e / eat-01 :polarity -) :op2 (f / eat-01 :polarity -))",
+         "(a / and :op1 (e / eat-01 :polarity -) :op2 (f / eat-01))",
+         'Same frames; a negates "eat" more often.'),
+        # Two senses of a word.
+        ("(p / play-01 :ARG0 (b / boy))", "(p / play-11 :ARG0 (b / boy))",
+         'Both have "boy"; "play" is play-01 in a, play-11 in b.'),
+        # The same numbers, of other things.
+        ("(a / and :op1 (b / boy :quant 3) :op2 (g / girl :quant 2))",
+         "(a / and :op1 (b / boy :quant 2) :op2 (g / girl :quant 3))",
+         ('Same concepts; only a has "boy :quant 3" and "girl :quant 2", '
+          'only b has "boy :quant 2" and "girl :quant 3".')),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(left, right, expected):
