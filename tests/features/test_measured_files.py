@@ -13,6 +13,7 @@ from features.errors import InputError
 from features.measured_files import measure_files
 from features.parsers.label_vectors import TextVectors
 from features.parsers.settings import LabelVectorSettings
+from features.rows import OnRows
 from features.store.schemas import METRIC_NAMES
 from flows.commands.measure import measure
 
@@ -69,9 +70,9 @@ def test_parts_make_no_difference_and_tell_how_far_they_are(
     told: list[tuple[int, int]] = []
     look_up = TextVectors.look_up
 
-    def counted(self: TextVectors, words: Sequence[str]) -> tuple[list[str], NDArray[np.float32]]:
+    def counted(self: TextVectors, words: Sequence[str], *told: OnRows) -> tuple[list[str], NDArray[np.float32]]:
         asked.extend(words)
-        return look_up(self, words)
+        return look_up(self, words, *told)
 
     monkeypatch.setattr(TextVectors, "look_up", counted)
     monkeypatch.setattr("features.measured_files._AT_ONCE", 2)

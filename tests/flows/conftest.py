@@ -167,7 +167,7 @@ class CommandLine:
     def run(self, project: Generated, *arguments: str) -> tuple[int, str]:
         """Run `facetflow ARGUMENTS`; return its exit code and what it wrote."""
         with self.start(project, *arguments) as process:
-            output, _ = process.communicate(timeout=180)
+            output, _ = process.communicate(timeout=400)
         assert "Traceback" not in output
         return process.returncode, output
 

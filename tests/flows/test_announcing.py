@@ -11,7 +11,7 @@ from features.errors import RunError, StoreError
 from flows.announcing import Announcement, announce, intend, is_pending
 from flows.prefect_address import configured_api, shown, somebody_listens
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(600)
 
 
 @pytest.fixture

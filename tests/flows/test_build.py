@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
 def test_a_build_makes_every_row_once_and_publishes(built):

@@ -135,7 +135,7 @@ def test_a_project_is_built_on_an_existing_cluster(project, facetflow, tmp_path)
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_shards_for_a_gpu_go_to_the_worker_that_has_one(project, build_with):
     """The others do the rest meanwhile; the GPU here is a resource without a card, as Dask sees no difference."""
     project.write(20, sentences=8, per_shard=16, more="gpu_workers = 1")

@@ -104,7 +104,7 @@ def some_are_committed(project):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_a_scheduler_that_is_killed_in_the_middle_is_named_and_shards_are_not_blamed(
     project, facetflow, wait_until, tmp_path
 ):

@@ -12,7 +12,7 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows.deployments import describe, next_steps
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 FLOWS = ("build_features", "train_encoder", "evaluate_encoder")
 

@@ -7,7 +7,7 @@ import pytest
 from features.errors import FacetflowError
 from features.store.store import Store
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
 def in_the_middle(project):

@@ -193,5 +193,5 @@ def test_measure_and_score_take_the_file_too(tmp_path, blocks, capsys):
     file.write_text(blocks["python"][0])
     gold.write_text(CAN.replace("# ::snt", "#") + MUST)
     assert run(["measure", str(gold), str(parsed), *options]) == 2
-    assert "pair 1: metric 'common_words' reads sentences, and sentence a0 has none" in capsys.readouterr().err
+    assert "pair 1: metric 'common_words' reads sentences, and sentence a1 has none" in capsys.readouterr().err
     assert pl.read_csv(output, separator="\t")["common_words"].null_count() == 1

@@ -8,7 +8,7 @@ import pytest
 from features.errors import ModelError
 from features.models import pull
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 TAGGER = Path(__file__).parents[1] / "features/parsers/srl/fixtures/srl_bert.tar.gz"
 SECTION = """

@@ -141,7 +141,7 @@ def test_a_training_ends_with_the_flow(tmp_path, wait_until):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_an_encoder_is_trained_and_evaluated_from_a_pinned_release(built, facetflow):
     try:
         pull("all-MiniLM-L6-v2")

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -11,10 +12,10 @@ import pytest
 from features.errors import ModelError
 from features.models import pull
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 QUICK = '[training]\nepochs = 1\nlayers_tuned = 1\nsplits = ["train", "train"]\nthreads = 1\n'
-EVERY = "* * * * * */10"
+EVERY = "* * * * * */30"
 """Cron with seconds, so that the test need not wait for whole minutes."""
 
 
@@ -45,12 +46,13 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
     named(other, "theirs", 10)
     state = tmp_path / "state" / "facetflow" / "up.json"
     runs = project.folder / "runs"
-    log = (tmp_path / "up.log").open("w+")
-    command = [*up.start(project, "status").args[:-1], "up", "--cron", EVERY]
-    with subprocess.Popen(
-        command, cwd=project.folder, env={**up.environment, "FACETFLOW_TEST_MARK": up.mark}, stdout=log, stderr=log
-    ) as service:
-        wait_until(state.exists, "the server", 120)
+    command = [sys.executable, "-m", "flows.command_line", "up", "--cron", EVERY]
+    environment = {**up.environment, "FACETFLOW_TEST_MARK": up.mark}
+    with (
+        (tmp_path / "up.log").open("w+") as log,
+        subprocess.Popen(command, cwd=project.folder, env=environment, stdout=log, stderr=log) as service,
+    ):
+        wait_until(state.exists, "the server", 200)
         url = json.loads(state.read_text())["url"]
         assert url.startswith("http://127.0.0.1:")
         code, output = up.run(other, "up")
@@ -70,7 +72,7 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
         def evaluated(count: int) -> bool:
             return finished()[("evaluate_encoder/ours", "COMPLETED")] >= count
 
-        wait_until(lambda: evaluated(1), "the first evaluation", 200)
+        wait_until(lambda: evaluated(1), "the first evaluation", 400)
         first = (runs / "current").resolve()
         assert first.name.startswith("release-00001-")
         assert json.loads((first / "promotion.json").read_text())["reasons"] == ["there was no current encoder"]
@@ -78,10 +80,10 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
         assert f"Current encoder: {first.name}\n" in output
         assert f"`facetflow up` runs (process {service.pid}): {url.removesuffix('/api')}" in output
         builds = finished()[("build_features/ours", "COMPLETED")]
-        wait_until(lambda: finished()[("build_features/ours", "COMPLETED")] > builds, "a build without news", 90)
+        wait_until(lambda: finished()[("build_features/ours", "COMPLETED")] > builds, "a build without news", 240)
 
         named(project, "ours", 40)  # new rows
-        wait_until(lambda: evaluated(2), "the second evaluation", 200)
+        wait_until(lambda: evaluated(2), "the second evaluation", 400)
         (second,) = runs.glob("release-00002-*")
         verdict = json.loads((second / "promotion.json").read_text())
         assert verdict["against"] == first.name

@@ -73,6 +73,7 @@ def test_the_command_takes_a_release(
     output = tmp_path / "out.amr"
     options = ["--model", NAME, "--tokenizer", str(tokenizer), "--beams", "1", "--device", "cpu", "--threads", "1"]
     assert run(["parse", "amr", str(tmp_path / "in.txt"), "-o", str(output), *options]) == 2
-    (block,) = read_blocks(output)
+    block, rejected = read_blocks(output)
+    assert rejected.metadata["reject"].startswith("parser_failed: "), "a line that failed keeps its place"
     assert block.metadata["snt"] == "the boy wants to sleep"
     assert "want-01" in block.text

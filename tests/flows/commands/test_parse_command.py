@@ -7,6 +7,7 @@ import pytest
 from features.errors import ModelError
 from features.graphs.penman_files import read_blocks
 from features.models import pull
+from features.parsers import amr
 from flows.command_line import run
 
 GRAPHS = "# ::snt A boy sleeps.\n(s / sleep-01\n   :ARG0 (b / boy))\n\n# ::snt It rains.\n(r / rain-01)\n"
@@ -95,6 +96,7 @@ def test_a_parser_that_is_not_here(
     sentences: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FACETFLOW_MODELS", str(tmp_path))
+    amr._load_embedded.cache_clear()  # an earlier test may have loaded it, and then it is here
     command = ["parse", "amr", str(sentences), "-o", str(tmp_path / "out.amr")]
     assert run(command) == 1
     assert "`facetflow models pull all-MiniLM-L6-v2`" in capsys.readouterr().err
