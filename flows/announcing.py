@@ -132,7 +132,8 @@ def _send(announcement: Announcement) -> bool:
                     raise TimeoutError(f"it was not shown within {CONFIRM_TIMEOUT:.0f} s")
                 time.sleep(_POLL)
             return True
-    except (httpx.HTTPError, PrefectHTTPStatusError, OSError, RuntimeError) as error:
+    except (httpx.HTTPError, PrefectHTTPStatusError, OSError, RuntimeError, ValueError) as error:
+        # ValueError: an answer that is none, such as the error page of a proxy.
         where = shown(get_current_settings().api.url or "the configured address")
         reason = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
         raise RunError(

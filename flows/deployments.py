@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 POOL = "facetflow"
 """Name of the work pool where no other is named."""
-BUILD, TRAIN, EVALUATE = "build_features", "train_encoder", "evaluate_encoder"
+BUILD = "build_features"
 NIGHTLY = "0 3 * * *"
 """The schedule of `prefect.yaml`, off until somebody turns it on."""
 

@@ -86,6 +86,18 @@ def test_a_server_that_is_away_gets_the_event_later(announcement, listening, mon
     assert len(listening(announcement)) == 1
 
 
+def test_an_answer_that_is_none_leaves_the_event_pending(announcement, monkeypatch):
+    def error_page(*_):
+        raise ValueError("Invalid JSON: expected value at line 1")
+
+    monkeypatch.setattr("flows.announcing._shown_by", error_page)
+    monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
+    intend(announcement.record)
+    with pytest.raises(RunError, match="did not confirm the event"):
+        announce(announcement, heard=True)
+    assert state(announcement) == "pending"
+
+
 def test_an_address_is_shown_without_its_password():
     assert shown("http://ada:secret@10.0.0.1:4200/api") == "http://10.0.0.1:4200/api"
     assert shown("http://127.0.0.1:4200/api") == "http://127.0.0.1:4200/api"
