@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from features.store.schemas import REJECTS
+from features.schemas import REJECTS
 from features.types import RejectCode
 
 

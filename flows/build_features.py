@@ -24,11 +24,11 @@ from prefect.states import Completed, Failed
 from features.errors import FacetflowError, RunError, StoreError
 from features.interruption import cause
 from features.store import folder
+from features.store.damage import Damage
 from features.store.plan import Plan, ShardKey, ShardWork, plan
 from features.store.releases import Release
 from features.store.runs import RunRecord, failed_shards, now
 from features.store.store import Store
-from features.store.verifying import Damage
 from flows import cluster, project
 from flows.announcing import intend
 from flows.build_lock import only_writer, this_process

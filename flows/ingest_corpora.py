@@ -7,6 +7,7 @@ import polars as pl
 from features.ingest import ALGORITHM_VERSION, KNOWN_PAIRS, KNOWN_SENTENCES, Ingested, IngestReport, ingest
 from features.stages import StageOutput, rejects_frame
 from features.store.fingerprints import Recipe, fingerprint
+from features.store.reader import StoreReader
 from features.store.store import Store
 from features.types import Fingerprint
 from flows.project import Project
@@ -47,7 +48,7 @@ def ingest_corpora(project: Project, store: Store, run_id: str) -> IngestReport:
     return ingested.report
 
 
-def read_corpora(project: Project, store: Store) -> Ingested:
+def read_corpora(project: Project, store: StoreReader) -> Ingested:
     """Read the corpora of a project and return what the store does not hold; nothing is written."""
     known_sentences = store.read("sentences", columns=["sentence_id"], with_shard=True)
     wanted = [name for name in KNOWN_PAIRS if name != "shard"]

@@ -14,11 +14,11 @@ import polars as pl
 from features.errors import StoreError
 from features.ingest import KNOWN_PAIRS, KNOWN_SENTENCES, Ingested, ingest
 from features.stages import StageOutput
-from features.store.foreseen import Ahead
+from features.store.damage import Damage
+from features.store.foreseen import StoreAhead
 from features.store.plan import SOURCES
 from features.store.provenance import Provenance
 from features.store.store import Store
-from features.store.verifying import Damage
 from features.types import PairId, Shard
 from flows.ingest_corpora import RECIPES, fingerprint_of
 from flows.project import Project
@@ -97,7 +97,7 @@ class _Past:
             self._origins[table] = {
                 shard: found[shard, of.fingerprint] for shard, of in shards.items() if (shard, of.fingerprint) in found
             }
-        self._ahead = Ahead(store, remade, lost)
+        self._ahead = StoreAhead(store, remade, lost)
 
     def ingests(self) -> list[str]:
         """Return the ids of the runs that ingested what is lost, oldest first."""

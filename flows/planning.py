@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from features.ingest import IngestReport
-from features.store.foreseen import Ahead
+from features.store.damage import Damage
+from features.store.foreseen import StoreAhead
 from features.store.plan import Plan, plan
 from features.store.publishing import obstacles
 from features.store.runs import failed_shards
 from features.store.store import Store
-from features.store.verifying import Damage
 from flows.ingest_corpora import fingerprint_of, read_corpora, refusal
 from flows.ingest_repair import make_again, of_ingest
 from flows.project import Project
@@ -79,12 +79,12 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     damaged = store.damaged(deep=deep)
     remade = make_again(project, store, damaged)
     lost = [damage.key for damage in of_ingest(damaged)]
-    ingested = read_corpora(project, Ahead(store, remade, lost))
+    ingested = read_corpora(project, StoreAhead(store, remade, lost))
     new = {"sentences": ingested.sentences, "pairs": ingested.pairs}
     marks = {
         (table, shard): fingerprint_of(table, rows) for table, shards in new.items() for shard, rows in shards.items()
     }
-    ahead = Ahead(store, {table: remade[table] | shards for table, shards in new.items()}, lost, marks)
+    ahead = StoreAhead(store, {table: remade[table] | shards for table, shards in new.items()}, lost, marks)
     limits = project.limits
     with tempfile.TemporaryDirectory(prefix="facetflow-plan-") as index:
         stages = chain(project, ahead, index_folder=Path(index)).stages

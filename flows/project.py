@@ -21,7 +21,7 @@ from features.parsers.settings import (
     LabelVectorSettings,
     SrlSettings,
 )
-from features.store.schemas import METRIC_NAMES
+from features.schemas import METRIC_NAMES
 from flows.project_errors import not_found, not_text, not_toml, wrong_settings
 from training.settings import PromotionSettings, TrainingSettings
 

@@ -25,7 +25,7 @@ from features.parsers.settings import AmrSettings
 from features.store import folder
 from features.store.fingerprints import Recipe
 from features.store.plan import Stage
-from features.store.store import Store
+from features.store.reader import StoreReader
 from features.types import Shard
 from flows.project import Project
 
@@ -56,7 +56,7 @@ class Chain:
         return "cpu" if looks_up else str(getattr(settings, "device", "cpu"))
 
 
-def chain(project: Project, store: Store, *, index_folder: Path | None = None) -> Chain:
+def chain(project: Project, store: StoreReader, *, index_folder: Path | None = None) -> Chain:
     """Return the stages that a project asks for; no model is loaded.
 
     Graph files are indexed on the way, because the fingerprints of parsed shards depend on the graphs in them.
@@ -135,7 +135,7 @@ def graph_files(project: Project) -> list[Path]:
     return list(dict.fromkeys(files))
 
 
-def _amr(settings: AmrSettings, store: Store) -> Stage:
+def _amr(settings: AmrSettings, store: StoreReader) -> Stage:
     recipe = recipes.amr_recipe(settings)
     if settings.backend != "penman":
         return Stage("amr", "sentences", ("sentences",), recipe)
@@ -148,7 +148,7 @@ def _amr(settings: AmrSettings, store: Store) -> Stage:
     return Stage("amr", "sentences", ("sentences",), recipe, extra=digests, extra_name="graph files")
 
 
-def _with_bank(project: Project, store: Store, index_folder: Path | None) -> AmrSettings:
+def _with_bank(project: Project, store: StoreReader, index_folder: Path | None) -> AmrSettings:
     """Return the settings of the AMR stage with the index of the graph files, made where it is not there."""
     if project.amr.backend != "penman":
         return project.amr

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from features.store.schemas import METRIC_NAMES, TABLES
+from features.schemas import METRIC_NAMES, TABLES
 from flows.command_line import COMMANDS, cli
 from flows.examples import EXAMPLES
 from flows.project import Project

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from rich.console import Console
 
+from features.graph_files.sentence_graphs import label_vectors, parsed_graphs
 from features.metrics.explanation.pair import explain_graphs
-from features.sentence_graphs import label_vectors, parsed_graphs
 from flows.explanation_table import print_explanation
 from training.encoder_facts import encoder_facts
 from training.explain import explain, with_graphs

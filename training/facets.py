@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from features.errors import ModelError, SettingsError
-from features.store.schemas import METRIC_NAMES
+from features.schemas import METRIC_NAMES
 from training.calibration import LEAST_PAIRS, Calibration, Reliability, calibrate, measure_reliability
 
 FILE_NAME = "facets.json"

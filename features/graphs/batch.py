@@ -61,7 +61,7 @@ class GraphBatch:
 
     @classmethod
     def from_rows(cls, rows: pl.DataFrame) -> "GraphBatch":
-        """Make a batch from rows of the table `amr` (`features.store.schemas.AMR`), in their order."""
+        """Make a batch from rows of the table `amr` (`features.schemas.AMR`), in their order."""
         node_offsets, concepts = _list_column(rows, "concepts")
         attribute_offsets, attribute_roles = _list_column(rows, "attribute_roles")
         relation_offsets, relation_roles = _list_column(rows, "relation_roles")

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from features.errors import RowError
 from features.graphs.graph import AmrGraph, decode
+from features.schemas import AMR
 from features.stages import Reject, StageOutput, rejects_frame
-from features.store.schemas import AMR
 from features.types import RejectCode
 
 MAX_NODES = 512

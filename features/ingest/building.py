@@ -21,8 +21,8 @@ from features.ingest.report import FileReport, IngestReport, SplitReport
 from features.ingest.sentences import Sentences
 from features.ingest.shards import cut, next_number
 from features.ingest.split_pairs import SplitPairs
+from features.schemas import PAIRS, SENTENCES
 from features.stages import Reject
-from features.store.schemas import PAIRS, SENTENCES
 from features.types import PairId, Shard, Split
 
 ALGORITHM_VERSION = "1"

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import polars as pl
 
 from features.errors import StoreError
-from features.store.schemas import Columns
+from features.schemas import Columns
 from features.types import PairId, SentenceId, Shard
 
 KNOWN_SENTENCES: Columns = {"sentence_id": pl.String, "shard": pl.String}

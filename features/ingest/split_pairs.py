@@ -13,9 +13,9 @@ from features.ingest.leaks import LeakCounter
 from features.ingest.negatives import Positive, draw_negatives
 from features.ingest.report import ChangedJudgement, SplitReport
 from features.ingest.sentences import Sentences
+from features.schemas import PAIRS
 from features.sentences import pair_id
 from features.stages import Reject
-from features.store.schemas import PAIRS
 from features.types import PairId, PairKind, RejectCode, SentenceId, Shard
 
 

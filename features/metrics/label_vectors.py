@@ -72,7 +72,7 @@ class LabelVectors:
 
     @classmethod
     def from_rows(cls, rows: pl.DataFrame) -> "LabelVectors":
-        """Make the table from rows of `features.store.schemas.LABEL_VECTORS`, of one shard or several.
+        """Make the table from rows of `features.schemas.LABEL_VECTORS`, of one shard or several.
 
         Raises:
             InputError: when the vectors differ in length.

@@ -12,7 +12,7 @@ from features.metrics.label_vectors import LabelVectors
 from features.metrics.metric import Comparison
 from features.metrics.registry import METRICS
 from features.rows import OnRows, ignore_rows
-from features.store.schemas import LABEL_VECTORS
+from features.schemas import LABEL_VECTORS
 
 ALGORITHM_VERSION = "1"
 """Raised when a change of code changes a number; part of the fingerprint of the stage and of every signature."""

@@ -24,7 +24,7 @@ import numpy as np
 from features.errors import RowError, SettingsError
 from features.metrics.items import Reads
 from features.metrics.metric import Numbers, Statistics
-from features.store.schemas import METRICS, PAIRS
+from features.schemas import METRICS, PAIRS
 from features.types import RejectCode
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")

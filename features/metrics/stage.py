@@ -13,8 +13,8 @@ from features.metrics.metric import Comparison
 from features.metrics.own import OwnMetric
 from features.metrics.own_measurement import measure_own
 from features.rows import OnRows, ignore_rows
+from features.schemas import METRICS
 from features.stages import Reject, StageOutput, rejects_frame
-from features.store.schemas import METRICS
 from features.types import RejectCode
 
 

@@ -21,7 +21,7 @@ from features.graphs.penman_files import format_block, format_reject
 from features.outputs import TABLES, Formats, format_of, write_text
 from features.parsers.srl.conll import brackets
 from features.parsers.srl.frames import Span
-from features.store.schemas import SRL
+from features.schemas import SRL
 
 Kind = Literal["amr", "dependencies", "srl"]
 

@@ -13,8 +13,8 @@ from features.parsers.label_vectors import WordVectors
 from features.parsers.sentence_encoder import SentenceEncoder
 from features.parsers.srl.parser import SrlParser
 from features.rows import OnRows, ignore_rows
+from features.schemas import DEPENDENCIES, EMBEDDINGS, LABEL_VECTORS, SRL
 from features.stages import Reject, StageOutput, rejects_frame
-from features.store.schemas import DEPENDENCIES, EMBEDDINGS, LABEL_VECTORS, SRL
 from features.types import RejectCode
 
 ALGORITHM_VERSION = "1"

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 import polars as pl
 
 from features.errors import StoreError
+from features.schemas import Columns
 from features.stages import StageOutput
 from features.store.delta import Table
-from features.store.schemas import Columns
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _COLUMN = re.compile(r"[a-z][a-z0-9_]*")

@@ -8,12 +8,12 @@ from typing import Any
 import polars as pl
 
 from features.errors import StoreError
+from features.schemas import Columns
 from features.store import folder
 from features.store.checks import check_conservation, further_columns
 from features.store.delta import NewFile, Table
 from features.store.fingerprints import Recipe, identity, identity_of
 from features.store.receipts import Receipt, WrittenFile
-from features.store.schemas import Columns
 from features.types import Shard
 
 

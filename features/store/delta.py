@@ -29,9 +29,9 @@ from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundErr
 from deltalake.transaction import AddAction, RemoveAction
 
 from features.errors import StoreError
+from features.schemas import Columns
 from features.store import folder
 from features.store.receipts import WrittenFile
-from features.store.schemas import Columns
 from features.types import Fingerprint, Shard
 
 _CONFIGURATION: dict[str, str | None] = {

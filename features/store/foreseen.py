@@ -4,15 +4,14 @@ from collections.abc import Collection, Mapping, Sequence
 
 import polars as pl
 
-from features.errors import StoreError
 from features.store.plan import SOURCES
 from features.store.provenance import Committed
-from features.store.store import Store
+from features.store.reader import StoreReader
 from features.types import Fingerprint, Shard
 
 
-class Ahead(Store):
-    """A store with further shards of `sentences` and `pairs` that are in memory only. It cannot be written.
+class StoreAhead(StoreReader):
+    """A store with further shards of `sentences` and `pairs` that are in memory only.
 
     Args:
         store: the store as it is.
@@ -23,7 +22,7 @@ class Ahead(Store):
 
     def __init__(
         self,
-        store: Store,
+        store: StoreReader,
         rows: Mapping[str, Mapping[Shard, pl.DataFrame]],
         unreadable: Collection[tuple[str, Shard]] = (),
         fingerprints: Mapping[tuple[str, Shard], Fingerprint] | None = None,
@@ -69,7 +68,3 @@ class Ahead(Store):
             if shard in wanted
         ]
         return pl.concat([stored, *(frame if with_shard else frame.drop("shard") for frame in further)])
-
-    def commit(self, *_: object, **__: object) -> dict[str, int]:
-        """Refuse."""
-        raise StoreError(f"The store {str(self.path)!r} is being planned and cannot be written.")

@@ -18,9 +18,9 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from features.errors import StoreError
+from features.schemas import FURTHER_COLUMNS, TABLES
 from features.store import folder
 from features.store.delta import Table
-from features.store.schemas import FURTHER_COLUMNS, TABLES
 
 FORMAT = 1
 """Version of the layout above. A store of a newer format is refused."""

@@ -9,22 +9,20 @@ Fingerprints follow from recipes, so the whole chain is planned before anything 
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import polars as pl
 
 from features.errors import SettingsError, StoreError
+from features.schemas import TABLES
+from features.store.damage import Damage
 from features.store.fingerprints import Recipe, fingerprint
 from features.store.provenance import Committed
+from features.store.reader import StoreReader
 from features.store.reading import clear_errors
 from features.store.reasons import Reason, ReasonFinder, summary
 from features.store.runs import FailedShard
-from features.store.schemas import TABLES
-from features.store.verifying import Damage
 from features.types import Fingerprint, Shard
-
-if TYPE_CHECKING:  # the store publishes by a plan, and a plan reads the store
-    from features.store.store import Store
 
 SOURCES = ("sentences", "pairs")
 """The tables that ingest writes; their shards are what there is to do."""
@@ -106,7 +104,7 @@ class Plan:
 
 
 def plan(
-    store: "Store",
+    store: StoreReader,
     stages: Sequence[Stage],
     *,
     failed: Iterable[FailedShard] = (),
@@ -155,7 +153,7 @@ def plan(
     return _compare(store, stages, committed, expected, upstream, failed, damaged)
 
 
-def sentence_shards(store: "Store", version: int | None = None) -> dict[Shard, list[Shard]]:
+def sentence_shards(store: StoreReader, version: int | None = None) -> dict[Shard, list[Shard]]:
     """Return, for every shard of pairs, the shards that its sentences are in."""
     pairs = store.scan("pairs", version, columns=("shard_a", "shard_b"), with_shard=True)
     sides = [pairs.select("shard", pl.col(side).alias("source")).unique() for side in ("shard_a", "shard_b")]
@@ -168,7 +166,7 @@ def sentence_shards(store: "Store", version: int | None = None) -> dict[Shard, l
 
 
 def _compare(
-    store: "Store",
+    store: StoreReader,
     stages: Sequence[Stage],
     committed: Mapping[str, Mapping[Shard, "Committed"]],
     expected: Mapping[ShardKey, Fingerprint],

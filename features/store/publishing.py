@@ -2,25 +2,22 @@
 
 import importlib.metadata
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from features.errors import StoreError
+from features.schemas import TABLES
+from features.store.damage import refuse_damaged
 from features.store.fingerprints import identity_of
 from features.store.plan import SOURCES, Plan, Stage, plan
+from features.store.reader import StoreReader
 from features.store.reasons import summary
 from features.store.releases import Release
 from features.store.runs import now
-from features.store.schemas import TABLES
-from features.store.verifying import refuse_damaged
-
-if TYPE_CHECKING:
-    from features.store.store import Store
 
 
 def draft(
-    store: "Store",
+    store: StoreReader,
     versions: Mapping[str, int],
     stages: Sequence[Stage],
     *,
@@ -46,7 +43,7 @@ def draft(
         )
     needed = {name: versions[name] for name in (*names, "rejects")}
     made = {*names, "ingest"}
-    refuse_damaged(store, [damage for damage in store.damaged(needed) if damage.stage in made])
+    refuse_damaged(store.path, [damage for damage in store.damaged(needed) if damage.stage in made])
     rejects = _rejects(store, versions, planned)
     for stage in planned.stages:
         total = rows[stage] + rejects.get(stage, 0)
@@ -74,7 +71,7 @@ def draft(
 
 
 def obstacles(
-    store: "Store", planned: Plan, stages: Sequence[Stage], *, failed_shards: float, rejected_rows: float
+    store: StoreReader, planned: Plan, stages: Sequence[Stage], *, failed_shards: float, rejected_rows: float
 ) -> list[str]:
     """Return, as sentences, why a build by this plan will or may publish nothing; nothing has to be made for that.
 
@@ -132,7 +129,7 @@ def _check_complete(planned: Plan, failed_shards: float) -> None:
             )
 
 
-def _rejects(store: "Store", versions: Mapping[str, int], planned: Plan) -> dict[str, int]:
+def _rejects(store: StoreReader, versions: Mapping[str, int], planned: Plan) -> dict[str, int]:
     """Return rejected rows by stage: those of the shards as published, and of stages without a table (ingest)."""
     found: dict[str, int] = {}
     for (stage, shard), known in store.rejected(versions["rejects"]).items():
@@ -142,7 +139,7 @@ def _rejects(store: "Store", versions: Mapping[str, int], planned: Plan) -> dict
     return found
 
 
-def _example(store: "Store", stage: str, version: int) -> str:
+def _example(store: StoreReader, stage: str, version: int) -> str:
     """Return the most frequent reason of a stage's rejects, with one of its messages."""
     rows = store.read("rejects", version, columns=["stage", "code", "message"]).filter(pl.col("stage") == stage)
     codes = rows["code"].value_counts(sort=True)
@@ -152,7 +149,7 @@ def _example(store: "Store", stage: str, version: int) -> str:
     return f", {count} of them as {code!r} ({rows.filter(pl.col('code') == code)['message'][0]})"
 
 
-def _recipe(store: "Store", table: str, version: int) -> Mapping[str, object] | None:
+def _recipe(store: StoreReader, table: str, version: int) -> Mapping[str, object] | None:
     """Return the one recipe of a table that ingest wrote, None while it is empty.
 
     Raises:

@@ -8,9 +8,9 @@ from typing import Any
 import polars as pl
 
 from features.errors import StoreError
+from features.schemas import Columns
 from features.store import folder
 from features.store.delta import DataFile, Table
-from features.store.schemas import Columns
 from features.types import Shard
 
 _FILE = "__file"

@@ -6,14 +6,12 @@ was made from, and so which part of which recipe changed.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from features.store.fingerprints import Change, Recipe, changes, identity, identity_of
 from features.store.provenance import Committed, Provenance
+from features.store.reader import StoreReader
 from features.types import Fingerprint, Shard
-
-if TYPE_CHECKING:
-    from features.store.store import Store
 
 _NAMED = 3  # shards that a line names before it says "and n more"
 
@@ -66,7 +64,7 @@ class ReasonFinder:
 
     def __init__(
         self,
-        store: "Store",
+        store: StoreReader,
         recipes: Mapping[str, Recipe],
         expected: Mapping[tuple[str, Shard], Fingerprint],
     ) -> None:

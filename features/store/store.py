@@ -9,42 +9,30 @@ that is committed twice changes nothing; a shard is in a table once or not at al
 """
 
 import dataclasses
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
 import polars as pl
 
 from features.errors import StoreError
+from features.schemas import TABLES
 from features.stages import StageOutput
-from features.store import committing, garbage, layout, reading, writing
-from features.store.delta import Table
+from features.store import committing, garbage, layout, writing
 from features.store.fingerprints import Recipe
 from features.store.garbage import Garbage
 from features.store.plan import Stage
-from features.store.provenance import Committed, Provenance, trace
 from features.store.publishing import draft, same_content
+from features.store.reader import StoreReader
 from features.store.receipts import Receipt
 from features.store.releases import Release, read_release, release_numbers, write_release
 from features.store.runs import RunRecord, read_runs, write_run
-from features.store.schemas import TABLES
-from features.store.verifying import Damage, Verification, check_counts, damaged_files, refuse_damaged, verify
+from features.store.verifying import Verification, check_counts, verify
 from features.types import Fingerprint, Shard
 
 
-class Store:
-    """A feature store in a folder. Open it with `Store.open`; it is small and picklable.
-
-    Args:
-        path: the folder.
-        table_ids: table → id that it was made with; tables that are not there read as empty.
-        project: name of the project whose store it is; None where the store does not say.
-    """
-
-    def __init__(self, path: Path, table_ids: Mapping[str, str], project: str | None = None) -> None:
-        self.path = path
-        self.project = project
-        self._ids = dict(table_ids)
+class Store(StoreReader):
+    """A feature store in a folder, to read and to write. Open it with `Store.open`."""
 
     @classmethod
     def open(
@@ -80,125 +68,6 @@ class Store:
     def adopt(self, project: str) -> None:
         """Make this the store of a project, whatever it was before."""
         self.project = layout.claim(self.path, project).project
-
-    @property
-    def id(self) -> str:
-        """The id of this store, the same wherever its folder is moved."""
-        return self._ids["sentences"]
-
-    # -- reading -----------------------------------------------------------------------------------------------------
-
-    def read(
-        self,
-        table: str,
-        version: int | None = None,
-        shards: Collection[str] | None = None,
-        columns: Sequence[str] | None = None,
-        *,
-        with_shard: bool = False,
-    ) -> pl.DataFrame:
-        """Read rows, by shard and within a shard in the order they were written.
-
-        Args:
-            table: name of the table.
-            version: version of the table; the newest by default.
-            shards: these only; every one must be committed.
-            columns: these only; all of the schema by default, and `stage` for `rejects`.
-            with_shard: whether a last column `shard` says where a row comes from.
-
-        Raises:
-            StoreError: when a table, version, shard or column is missing, or a file is missing or damaged.
-        """
-        frame = self.scan(table, version, shards, columns, with_shard=with_shard)
-        with reading.clear_errors(table, self.path):
-            return frame.collect()
-
-    def scan(
-        self,
-        table: str,
-        version: int | None = None,
-        shards: Collection[str] | None = None,
-        columns: Sequence[str] | None = None,
-        *,
-        with_shard: bool = False,
-    ) -> pl.LazyFrame:
-        """Return what `read` reads as a lazy frame, for tables larger than memory.
-
-        The frame stays at the version that is found now. A file whose content is damaged shows when the frame is
-        collected, as an error of polars; one that is missing or cut short shows here.
-
-        Raises:
-            StoreError: when a table, version, shard or column is missing, or a file is missing or has another size.
-        """
-        exists = table in self._ids
-        return reading.scan(self._table(table), version, shards, columns, with_shard=with_shard, exists=exists)
-
-    def committed(self, table: str, version: int | None = None) -> dict[Shard, Committed]:
-        """Return what is committed of every shard of a table, from the log alone; not for `rejects`."""
-        if table == "rejects":
-            raise StoreError("A shard may have rejects of several stages: ask rejected() instead of 'rejects'.")
-        handle = self._table(table)
-        if table not in self._ids:
-            return {}  # there is no store yet, or one of a version without this table; the next build makes it
-        return {file.shard: Committed(file.fingerprint, file.rows, file.bytes) for file in handle.files(version)}
-
-    def rejected(self, version: int | None = None) -> dict[tuple[str, Shard], Committed]:
-        """Return the committed rejects of every stage and shard that has any, from the log alone."""
-        if "rejects" not in self._ids:
-            return {}
-        files = self._table("rejects").files(version)
-        return {(file.stage or "", file.shard): Committed(file.fingerprint, file.rows, file.bytes) for file in files}
-
-    def versions(self) -> dict[str, int]:
-        """Return the newest version of every table."""
-        return {name: self._table(name).version() for name in TABLES}
-
-    def provenance(self, table: str, *, first: bool = False) -> dict[tuple[Shard, Fingerprint], Provenance]:
-        """Return where every shard that was ever committed to a table comes from; reads the whole log.
-
-        Args:
-            table: name of the table.
-            first: tell the first time that a shard was committed as it is, instead of the last.
-        """
-        return trace(self._table(table), first=first)
-
-    # -- verifying ---------------------------------------------------------------------------------------------------
-
-    def damaged(self, versions: Mapping[str, int] | None = None, *, deep: bool = False) -> list[Damage]:
-        """Return committed files that are missing, or not what was written.
-
-        Args:
-            versions: table → version to look at; the newest of every table by default.
-            deep: read every byte; otherwise only files that were changed after they were committed, as their time says.
-
-        Raises:
-            StoreError: when the log of a table cannot be read.
-        """
-        at: Mapping[str, int | None] = dict.fromkeys(TABLES) if versions is None else versions
-        return [
-            damage
-            for name, version in at.items()
-            if name in self._ids
-            for damage in damaged_files(self._table(name), self._table(name).files(version), deep=deep)
-        ]
-
-    def is_whole(self, stage: str, shard: Shard) -> bool:
-        """Return whether the committed rows and rejects of one shard are what was written, to the last byte."""
-        tables = [self._table(stage), self._table("rejects")]
-        files = [[file for file in table.files() if file.key in {(None, shard), (stage, shard)}] for table in tables]
-        return not any(damaged_files(table, of, deep=True) for table, of in zip(tables, files, strict=True))
-
-    def verify_files(self, versions: Mapping[str, int] | None = None, *, deep: bool = True) -> None:
-        """Refuse a store with damaged files; for readers that must not learn from wrong rows.
-
-        Args:
-            versions: table → version to look at, as of a release; the newest of every table by default.
-            deep: as for `damaged`.
-
-        Raises:
-            StoreError: when a file is missing or not what was written; names the first.
-        """
-        refuse_damaged(self, self.damaged(versions, deep=deep))
 
     def verify(self, *, deep: bool = False) -> Verification:
         """Look at every file that the newest versions and all releases need; nothing is raised for what is found.
@@ -375,8 +244,3 @@ class Store:
             keep = {release.versions[name] for release in pinned if name in release.versions}
             found.append(garbage.collect(self.path, self._table(name), keep, older_than, dry_run=dry_run))
         return Garbage(tuple(file for part in found for file in part.files), sum(part.bytes for part in found))
-
-    def _table(self, name: str) -> Table:
-        if name not in TABLES:
-            raise StoreError(f"There is no table {name!r}; there are {', '.join(TABLES)}.")
-        return layout.table_of(self.path, name, self._ids.get(name))

@@ -31,7 +31,8 @@ def align(
     The files match line by line; those whose ids (`# ::id`) or numbers of graphs differ are refused. A graph that is
     wrong or missing leaves its pair empty; it is named on stderr, and the exit code is 2.
     """
-    from features.aligned_files import FORMATS, WRITERS, align_files
+    from features.graph_files.aligned import align_files
+    from features.graph_files.aligned_forms import FORMATS, WRITERS
     from features.outputs import check_output, format_of, write_text
 
     require_one_standard(first, second)

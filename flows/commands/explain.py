@@ -117,8 +117,8 @@ def _explain_graphs(
     project: Path, explanations: "Sequence[Explanation]", files: Sequence[Path]
 ) -> "tuple[dict[int, GraphPair], str]":
     """Return position → what matches in the graphs of a pair, and where these are from."""
+    from features.graph_files.sentence_graphs import find_graphs, label_vectors, pairs_with_graphs
     from features.metrics.explanation.pair import explain_graphs
-    from features.sentence_graphs import find_graphs, label_vectors, pairs_with_graphs
     from flows.project import load
 
     texts = [(explanation.sentence_a, explanation.sentence_b) for explanation in explanations]

@@ -47,7 +47,7 @@ def measure(
     missing leaves the scores of its pair empty; it is named on stderr, and the exit code is 2.
     """
     from features.files import write_table
-    from features.measured_files import measure_files
+    from features.graph_files.measured import measure_files
     from features.metrics.own_files import load_files, read_metric_file
     from features.outputs import TABLES, check_output, format_of
     from features.parsers.settings import LabelVectorSettings

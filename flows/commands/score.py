@@ -77,10 +77,10 @@ def amr(
     stderr, and the exit code is 2.
     """
     from features.files import write_table
+    from features.graph_files.scored import score_files
     from features.metrics.corpus_scores import Bootstrap, as_table
     from features.metrics.own_files import load_files, read_metric_file
     from features.outputs import STANDARD, TABLES, check_output, format_of
-    from features.scored_files import score_files
 
     require_one_standard(gold, parsed)
     if output is not None:

@@ -59,7 +59,7 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
 
 def _found(store: "Store", runs: int) -> dict[str, Any]:
     """Return what the store holds, as JSON values."""
-    from features.store.schemas import TABLES
+    from features.schemas import TABLES
     from flows.announcing import state_of
     from flows.events import release_record
 

@@ -9,7 +9,8 @@ import click
 from flows.options import DEEP, JSON
 
 if TYPE_CHECKING:  # commands import what they need when they run
-    from features.store.verifying import Damage, Verification
+    from features.store.damage import Damage
+    from features.store.verifying import Verification
 
 
 @click.command()

@@ -17,8 +17,8 @@ import polars as pl
 import psutil
 import pytest
 
+from features.schemas import TABLES
 from features.store.runs import RunRecord
-from features.store.schemas import TABLES
 from features.store.store import Store
 from flows.server import OwnServer
 

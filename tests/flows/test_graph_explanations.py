@@ -3,9 +3,9 @@
 import pytest
 
 from features.errors import StoreError
+from features.graph_files.sentence_graphs import StoredGraphs, find_graphs
 from features.metrics.explanation.pair import explain_graphs
-from features.sentence_graphs import StoredGraphs, find_graphs
-from features.store.schemas import METRIC_NAMES
+from features.schemas import METRIC_NAMES
 from training.evaluation.graph_pairs import as_json, choose_pairs, read_drawn
 from training.jobs import Source, write_json
 from training.s3bert.data import MeasuredPairs

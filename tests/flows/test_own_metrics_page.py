@@ -9,7 +9,7 @@ import pytest
 
 from features.metrics.items import DependencyTree, Frame, Frames, Span
 from features.metrics.own_files import MetricFile, load_files
-from features.store.schemas import METRIC_NAMES, METRICS
+from features.schemas import METRIC_NAMES, METRICS
 from flows.command_line import run
 from flows.evaluate_encoder import own_docstrings
 from flows.project import load

@@ -10,10 +10,10 @@ import pytest
 from features.errors import InputError, StoreError
 from features.parsers.bank import build_bank
 from features.parsers.settings import AmrSettings, LabelVectorSettings
+from features.schemas import PAIRS, SENTENCES
 from features.sentences import pair_id, sentence_id
 from features.stages import StageOutput
 from features.store.fingerprints import Recipe, fingerprint
-from features.store.schemas import PAIRS, SENTENCES
 from features.store.store import Store
 from tasks import reporting
 from tasks.embed_labels import embed_labels

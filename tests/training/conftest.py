@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from features.store.schemas import METRIC_NAMES
+from features.schemas import METRIC_NAMES
 from training.s3bert.data import MeasuredPairs
 from training.settings import TrainingSettings
 

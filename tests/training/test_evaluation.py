@@ -19,7 +19,7 @@ from features.errors import InputError, ModelError, RunError, SettingsError
 from features.metrics import METRICS
 from features.metrics.corpus_scores import Bootstrap
 from features.page import tell_date
-from features.store.schemas import METRIC_NAMES
+from features.schemas import METRIC_NAMES
 from training import progress
 from training.evaluation import run
 from training.evaluation.baselines import assigned_membership, full_similarities, random_memberships

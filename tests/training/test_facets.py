@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from features.errors import ModelError, SettingsError
-from features.store.schemas import METRIC_NAMES
+from features.schemas import METRIC_NAMES
 from training.facets import Facet, FacetLayout, plan_layout
 
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from features.errors import InputError, StoreError
-from features.store.schemas import METRIC_NAMES
+from features.schemas import METRIC_NAMES
 from training.s3bert.data import MeasuredPairs
 
 
@@ -97,12 +97,12 @@ class TestFromStore:
 
     @pytest.fixture
     def store(self, measured, tmp_path):
+        from features.schemas import EMBEDDINGS, METRICS, PAIRS, SENTENCES
         from features.sentences import sentence_id
         from features.stages import StageOutput
         from features.store import Store
         from features.store.fingerprints import Recipe, fingerprint
         from features.store.plan import Stage, plan
-        from features.store.schemas import EMBEDDINGS, METRICS, PAIRS, SENTENCES
 
         store = Store.open(tmp_path / "store", create=True)
         ids = [sentence_id(text) for text in measured.texts]

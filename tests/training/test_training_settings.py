@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from features.store.schemas import METRIC_NAMES
+from features.schemas import METRIC_NAMES
 from training.settings import PRESETS, TrainingSettings
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from features.errors import StoreError
+from features.graph_files.sentence_graphs import StoredGraphs
 from features.metrics.explanation.pair import GraphPair, explain_graphs
-from features.sentence_graphs import StoredGraphs
 from training.jobs import Source, read_json
 from training.s3bert.data import MeasuredPairs
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from features.errors import InputError
 from features.files import read_table, write_table
-from features.store.schemas import METRIC_NAMES
+from features.schemas import METRIC_NAMES
 
 PAIR_COLUMNS: tuple[str, ...] = ("pair_id", "corpus", "split", "kind", "positive_id", "score")
 _TEXTS = ("text_a", "text_b")

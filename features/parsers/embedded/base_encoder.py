@@ -1,11 +1,11 @@
 """The base encoder's own files: sizes, tables, and the layers that a training starts from."""
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from features.errors import ModelError
+from features.parsers.embedded.encoder_shape import EncoderShape
 
 if TYPE_CHECKING:
     from features.parsers.embedded.network import Network
@@ -14,29 +14,6 @@ NAME = "all-MiniLM-L6-v2"
 """The encoder that the embedded parser grew from; a model says its own."""
 
 _WEIGHTS = "model.safetensors"
-
-
-@dataclass(frozen=True, slots=True)
-class EncoderShape:
-    """Sizes of a BERT encoder.
-
-    Args:
-        pieces: rows of its table of word pieces.
-        positions: the longest sequence that it reads.
-        width: of its states.
-        layers: number of them.
-        heads: of the attention.
-        inner: width of the feed-forward part.
-        epsilon: of the normalisation.
-    """
-
-    pieces: int
-    positions: int
-    width: int
-    layers: int
-    heads: int
-    inner: int
-    epsilon: float
 
 
 def read_shape(folder: Path) -> EncoderShape:

@@ -12,7 +12,7 @@ from typing import TypedDict
 import torch
 from torch import Tensor, nn
 
-from features.parsers.embedded.base_encoder import EncoderShape
+from features.parsers.embedded.encoder_shape import EncoderShape
 from features.parsers.embedded.layers import Block, Transform, attention_mask
 from features.parsers.embedded.words import CASINGS, SPELLINGS, SUFFIXES
 

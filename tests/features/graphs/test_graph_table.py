@@ -1,7 +1,7 @@
 import polars as pl
 
 from features.graphs.table import MAX_NODES, encode
-from features.store.schemas import AMR, REJECTS
+from features.schemas import AMR, REJECTS
 from features.types import RejectCode
 
 

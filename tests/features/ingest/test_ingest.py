@@ -8,8 +8,8 @@ import pytest
 from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
 from features.errors import InputError, SettingsError, StoreError
 from features.ingest import ALGORITHM_VERSION, KNOWN_PAIRS, KNOWN_SENTENCES, Ingested, ingest
+from features.schemas import PAIRS, SENTENCES
 from features.sentences import pair_id, sentence_id
-from features.store.schemas import PAIRS, SENTENCES
 from features.types import RejectCode
 
 NOTHING = pl.DataFrame()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
 from features.ingest import KNOWN_PAIRS, KNOWN_SENTENCES, Ingested, ingest
-from features.store.schemas import PAIRS, SENTENCES
+from features.schemas import PAIRS, SENTENCES
 
 Row = tuple[str, str, str]
 

@@ -15,7 +15,7 @@ from features.graphs.graph import AmrGraph
 from features.graphs.table import graphs_frame
 from features.metrics import ALGORITHM_VERSION, METRICS, measure
 from features.metrics.metric import Comparison
-from features.store.schemas import ALIGNED_METRICS, METRIC_NAMES
+from features.schemas import ALIGNED_METRICS, METRIC_NAMES
 
 
 @dataclass(frozen=True)

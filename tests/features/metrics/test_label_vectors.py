@@ -4,7 +4,7 @@ import pytest
 
 from features.errors import InputError
 from features.metrics.label_vectors import DIMENSIONS_OF_NONE, LabelVectors, split_label, words_of
-from features.store.schemas import LABEL_VECTORS
+from features.schemas import LABEL_VECTORS
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,8 @@ from features.metrics.compiled import kernel
 from features.metrics.measurement import compare
 from features.metrics.metric import Comparison
 from features.metrics.stage import measure_shard
-from features.store.schemas import LABEL_VECTORS, PAIRS, REJECTS
-from features.store.schemas import METRICS as COLUMNS
+from features.schemas import LABEL_VECTORS, PAIRS, REJECTS
+from features.schemas import METRICS as COLUMNS
 from features.types import RejectCode
 
 SENTENCES = {

@@ -14,7 +14,7 @@ from features.metrics.own import own_metric
 from features.metrics.own_files import MetricFile, OwnMetrics, load_files, read_metric_file
 from features.metrics.own_measurement import check_reads, measure_own
 from features.metrics.stage import measure_shard
-from features.store.schemas import DEPENDENCIES, LABEL_VECTORS, METRIC_NAMES, METRICS, PAIRS, SENTENCES
+from features.schemas import DEPENDENCIES, LABEL_VECTORS, METRIC_NAMES, METRICS, PAIRS, SENTENCES
 from features.types import RejectCode
 
 HEAD = "from features.metrics.metric import f1\nfrom features.metrics.own import own_metric\n\n"
@@ -256,7 +256,7 @@ def test_trees_have_an_entry_for_each_token():
 
 
 def test_frames_have_their_spans():
-    from features.store.schemas import SRL
+    from features.schemas import SRL
 
     row = {
         "sentence_id": "s1",

@@ -9,8 +9,8 @@ import pytest
 
 from features.errors import ModelError
 from features.models import pull
+from features.schemas import SENTENCES
 from features.sentences import sentence_id
-from features.store.schemas import SENTENCES
 
 
 def pull_or_skip(name: str) -> str:

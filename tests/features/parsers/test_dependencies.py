@@ -11,7 +11,7 @@ from features.models import locate
 from features.parsers import stages
 from features.parsers.dependencies import DependencyParser, load
 from features.parsers.settings import DependencySettings
-from features.store.schemas import DEPENDENCIES
+from features.schemas import DEPENDENCIES
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from features.parsers import stages
 from features.parsers.devices import resolve_device
 from features.parsers.sentence_encoder import SentenceEncoder, load
 from features.parsers.settings import EmbeddingSettings
-from features.store.schemas import EMBEDDINGS
+from features.schemas import EMBEDDINGS
 
 
 @pytest.fixture(scope="module")

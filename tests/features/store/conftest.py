@@ -6,9 +6,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from features.schemas import TABLES
 from features.stages import Reject, StageOutput, rejects_frame
 from features.store.fingerprints import Recipe
-from features.store.schemas import TABLES
 from features.store.store import Store
 from features.types import RejectCode
 

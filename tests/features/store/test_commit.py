@@ -13,10 +13,10 @@ import pytest
 from deltalake import DeltaTable
 
 from features.errors import StoreError
+from features.schemas import TABLES
 from features.stages import StageOutput
 from features.store import Store, delta, folder
 from features.store.fingerprints import Recipe, fingerprint
-from features.store.schemas import TABLES
 
 
 def mark(recipes, table, *inputs):

@@ -4,9 +4,9 @@ import polars as pl
 import pytest
 
 from features.errors import StoreError
+from features.schemas import METRICS, SENTENCES
 from features.stages import StageOutput
 from features.store.fingerprints import Recipe, fingerprint
-from features.store.schemas import METRICS, SENTENCES
 from features.store.store import Store
 
 PLAIN, OWN = Recipe("metrics"), Recipe("metrics", {"own": {"length": "abc"}})
@@ -93,9 +93,9 @@ def test_no_other_table_grows(store):
 
 
 def test_a_rejected_stage_says_what_its_rejects_are(store):
+    from features.schemas import PAIRS
     from features.stages import Reject, rejects_frame
     from features.store.plan import Stage
-    from features.store.schemas import PAIRS
     from features.types import RejectCode
 
     sentences, ingest = Recipe("sentences"), Recipe("pairs")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from features.schemas import TABLES
 from features.store import Store
-from features.store.schemas import TABLES
 
 pytestmark = pytest.mark.slow
 
@@ -29,7 +29,7 @@ from features.stages import Reject, StageOutput, rejects_frame
 from features.store import Store
 from features.store.fingerprints import Recipe, fingerprint
 from features.store.plan import Stage, plan
-from features.store.schemas import TABLES
+from features.schemas import TABLES
 from features.types import RejectCode
 
 root, shards, step, at = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3], int(sys.argv[4])

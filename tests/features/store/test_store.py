@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 from features.errors import StoreError
+from features.schemas import SENTENCES, TABLES
 from features.store import Store, layout
 from features.store.fingerprints import fingerprint
-from features.store.schemas import SENTENCES, TABLES
 
 
 def commit(store, recipes, filled, table, **shards):

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
 from features.errors import StoreError
+from features.schemas import SENTENCES
 from features.stages import Reject, StageOutput, rejects_frame
 from features.store import Store
 from features.store.fingerprints import Recipe, fingerprint
-from features.store.schemas import SENTENCES
 from features.types import RejectCode
 
 RECIPES = {"sentences": Recipe("sentences")}

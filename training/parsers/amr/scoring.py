@@ -23,7 +23,7 @@ from features.metrics.metric import Comparison, f1
 from features.metrics.registry import METRICS
 from features.parsers.embedded.nodes import split_sense
 from features.parsers.embedded.parser import EmbeddedParser
-from features.store.schemas import LABEL_VECTORS
+from features.schemas import LABEL_VECTORS
 
 _WIKI = re.compile(r':wiki\s+("[^"]*"|[^\s()]+)')
 

@@ -75,7 +75,7 @@ def test_what_a_pair_was_written_to_differ_in_is_named_on_the_example_by_hand(co
 
 
 def test_what_a_pair_was_written_to_differ_in_is_named_on_graphs_of_the_embedded_parser(contrasts):
-    from features.sentence_graphs import parsed_graphs
+    from features.graph_files.sentence_graphs import parsed_graphs
 
     texts = list(zip(contrasts["sentence_a"], contrasts["sentence_b"], strict=True))
     graphs = parsed_graphs([text for pair in texts for text in pair])

@@ -15,8 +15,8 @@ from features.parsers.srl.frames import Frame, Span
 from features.parsers.srl.parser import load, load_tagger
 from features.parsers.srl.words import predicates_by_tag, split_words
 from features.parsers.stages import parse_srl
+from features.schemas import SENTENCES, SRL
 from features.sentences import sentence_id
-from features.store.schemas import SENTENCES, SRL
 from features.types import RejectCode
 
 CAT = Frame(2, (Span("ARG0", 0, 2), Span("V", 2, 3), Span("ARG1", 3, 5)))

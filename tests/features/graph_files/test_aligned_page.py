@@ -6,8 +6,8 @@ from html import escape
 
 import pytest
 
-from features.aligned_files import AlignedFiles, align_files
-from features.aligned_page import render_aligned
+from features.graph_files.aligned import AlignedFiles, align_files
+from features.graph_files.aligned_page import render_aligned
 from features.metrics.explanation.legend import show_pair
 
 HOSTILE = '<script>document.title = "attacked"</script>'

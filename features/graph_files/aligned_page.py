@@ -2,14 +2,11 @@
 
 from datetime import UTC, datetime
 from html import escape
-from typing import TYPE_CHECKING
 
+from features.graph_files.aligned import AlignedFiles, AlignedPair
 from features.metrics.explanation.legend import PAGE_STYLE, show_pair
 from features.metrics.registry import METRICS
 from features.page import described, folded, heading, render_page, tell_date
-
-if TYPE_CHECKING:
-    from features.aligned_files import AlignedFiles, AlignedPair
 
 _STYLE = """\
 main { max-width: 76rem; }
@@ -28,7 +25,7 @@ _READING = (
 )
 
 
-def render_aligned(aligned: "AlignedFiles", date: datetime | None = None) -> str:
+def render_aligned(aligned: AlignedFiles, date: datetime | None = None) -> str:
     """Return the pairs as a page. Every text is escaped; nothing is fetched from anywhere.
 
     Args:
@@ -58,7 +55,7 @@ def _left_out(wrong: tuple[str, ...]) -> str:
     )
 
 
-def _contents(pairs: "tuple[AlignedPair, ...]") -> str:
+def _contents(pairs: tuple[AlignedPair, ...]) -> str:
     items = "".join(
         f'<li><span class="number">{pair.number}</span><a href="#pair-{pair.number}">{_sentences(pair)}</a>'
         f"<span>{_smatch(pair)}</span></li>"
@@ -67,7 +64,7 @@ def _contents(pairs: "tuple[AlignedPair, ...]") -> str:
     return f'<nav aria-label="Contents"><ol class="contents">{items}</ol></nav>'
 
 
-def _section(pair: "AlignedPair", files: tuple[str, str]) -> str:
+def _section(pair: AlignedPair, files: tuple[str, str]) -> str:
     named = dict.fromkeys(identity for identity in pair.ids if identity not in {None, str(pair.number)})
     number = escape(" · ".join([f"Pair {pair.number}", *map(str, named)]))
     title = f'<h2 id="pair-{pair.number}"><span class="number">{number}</span>{_sentences(pair)}</h2>'
@@ -78,11 +75,11 @@ def _section(pair: "AlignedPair", files: tuple[str, str]) -> str:
     return f"<section>{title}{shown}</section>"
 
 
-def _sentences(pair: "AlignedPair") -> str:
+def _sentences(pair: AlignedPair) -> str:
     return "".join(f'<span dir="auto">{escape(name or _UNNAMED)}</span>' for name in pair.names)
 
 
-def _smatch(pair: "AlignedPair") -> str:
+def _smatch(pair: AlignedPair) -> str:
     if pair.graphs is None:
         return ""
     score = next(facet.score for facet in pair.graphs.facets if facet.name == "smatch")

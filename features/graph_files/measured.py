@@ -11,16 +11,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from features.graph_files.paired import BlockPair, pair_files
 from features.graphs.table import encode_decoded
 from features.metrics.items import items_of
 from features.metrics.own import OwnMetric
 from features.metrics.own_measurement import Items, check_reads, measure_own
 from features.metrics.stage import measure_shard
-from features.paired_files import BlockPair, pair_files
 from features.parsers.label_vectors import WordVectors
 from features.parsers.settings import LabelVectorSettings
 from features.rows import OnRows, ignore_rows
-from features.store.schemas import METRICS, PAIRS
+from features.schemas import METRICS, PAIRS
 from features.types import RejectCode
 
 _AT_ONCE = 256

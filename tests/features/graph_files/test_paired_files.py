@@ -3,8 +3,8 @@
 import pytest
 
 from features.errors import InputError
+from features.graph_files.paired import pair_files
 from features.graphs.penman_files import format_reject
-from features.paired_files import pair_files
 
 DOG, CAT = "(d / dog)\n\n", "(c / cat)\n\n"
 REJECT = format_reject("2", "The dogs.", "no_graph", "no file has it")

@@ -12,6 +12,7 @@ import numpy as np
 
 from features.errors import InputError, RowError
 from features.files import source_name
+from features.graph_files.paired import BY_POSITION, fault
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph
 from features.graphs.penman_files import PenmanBlock, read_blocks
@@ -20,7 +21,6 @@ from features.metrics.corpus_scores import AnyMetric, Bootstrap, CorpusScore, ch
 from features.metrics.label_vectors import LabelVectors
 from features.metrics.metric import Comparison, Metric, Statistics
 from features.metrics.own import OwnMetric
-from features.paired_files import BY_POSITION, fault
 
 _BATCH = 8192  # pairs that are measured at once; memory does not grow with the files' number of pairs
 

@@ -10,11 +10,11 @@ from click.testing import CliRunner
 from numpy.typing import NDArray
 
 from features.errors import InputError
-from features.measured_files import measure_files
+from features.graph_files.measured import measure_files
 from features.parsers.label_vectors import TextVectors
 from features.parsers.settings import LabelVectorSettings
 from features.rows import OnRows
-from features.store.schemas import METRIC_NAMES
+from features.schemas import METRIC_NAMES
 from flows.commands.measure import measure
 
 BOY = "# ::id x1\n# ::snt The boy sleeps.\n(s / sleep-01 :ARG0 (b / boy))\n\n"
@@ -75,7 +75,7 @@ def test_parts_make_no_difference_and_tell_how_far_they_are(
         return look_up(self, words, *told)
 
     monkeypatch.setattr(TextVectors, "look_up", counted)
-    monkeypatch.setattr("features.measured_files._AT_ONCE", 2)
+    monkeypatch.setattr("features.graph_files.measured._AT_ONCE", 2)
     parts = measure_files(*sides, vectors, on_rows=lambda *counts: told.append(counts))
     assert parts.scores.equals(whole.scores)
     assert parts.wrong == whole.wrong

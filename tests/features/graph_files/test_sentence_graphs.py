@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from features.errors import InputError, ModelError
+from features.graph_files.sentence_graphs import find_graphs, graphs_in_files, label_vectors, pairs_with_graphs
 from features.graphs.graph import decode
 from features.metrics.label_vectors import LabelVectors
 from features.parsers.settings import LabelVectorSettings
-from features.sentence_graphs import find_graphs, graphs_in_files, label_vectors, pairs_with_graphs
 
 SLEEP = "(s / sleep-01 :ARG0 (b / boy))"
 
@@ -36,7 +36,7 @@ def test_without_file_store_and_parser_there_is_none(tmp_path, monkeypatch):
     def no_parser(_):
         raise ModelError("no parser")
 
-    monkeypatch.setattr("features.sentence_graphs.parsed_graphs", no_parser)
+    monkeypatch.setattr("features.graph_files.sentence_graphs.parsed_graphs", no_parser)
     found, origin = find_graphs(["A boy sleeps."], [], tmp_path / "no store")
     assert found == {}
     assert origin.startswith("without graphs: ")

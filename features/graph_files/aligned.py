@@ -1,18 +1,12 @@
 """Two files of AMR graphs aligned pair by pair: what `facetflow align A.amr B.amr` does, callable in a notebook."""
 
-import json
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
-from features.aligned_page import render_aligned
 from features.errors import InputError
 from features.files import short_name, source_name
-from features.metrics.explanation.drawing import draw_pair
+from features.graph_files.paired import pair_files
 from features.metrics.explanation.pair import GraphPair, explain_graphs
-from features.outputs import Formats
-from features.paired_files import pair_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,29 +85,3 @@ def align_files(
 
 def _name(metadata: dict[str, str]) -> str:
     return metadata.get("snt") or metadata.get("id", "")
-
-
-def write_lines(aligned: AlignedFiles) -> str:
-    """Return the pairs as JSON, a line each."""
-    return "".join(json.dumps(asdict(pair), ensure_ascii=False, allow_nan=False) + "\n" for pair in aligned.pairs)
-
-
-def render_drawing(aligned: AlignedFiles) -> str:
-    """Return the drawing of the first pair, as a file of its own.
-
-    Raises:
-        InputError: when its graphs are wrong.
-    """
-    (pair, *_) = aligned.pairs
-    if pair.graphs is None:
-        raise InputError(f"there is nothing to draw: {' '.join(aligned.wrong)}")
-    return draw_pair(pair.graphs, pair.names) + "\n"
-
-
-FORMATS: Formats = {"jsonl": (".jsonl", ".ndjson"), "html": (".html", ".htm"), "svg": (".svg",)}
-"""What alignments are written as."""
-
-WRITERS: Mapping[str, tuple[Callable[[AlignedFiles], str], int | None]] = MappingProxyType(
-    {"jsonl": (write_lines, None), "html": (render_aligned, 50), "svg": (render_drawing, 1)}
-)
-"""Format → how alignments are written, and how many when nothing else is asked for: a pair on a page is some 12 kB."""

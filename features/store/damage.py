@@ -1,0 +1,115 @@
+"""Files that the log names and that are not there, or are not what was written.
+
+    missing    there is no file
+    size       it has another number of bytes
+    content    its sha256 is not the one that it is named by
+
+Size and time are looked at first, as rsync and git do: the content is read where a file was changed after it was
+committed. `deep` reads every byte, and so finds what a disk forgets without a trace.
+"""
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from features.errors import StoreError
+from features.store import folder
+from features.store.delta import DataFile, Table
+from features.types import Shard
+
+Problem = Literal["missing", "size", "content", "unreadable"]
+
+_READERS = 4  # hashing lets other threads run; a disk gains nothing from more
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A committed file that is not there, or is not what was written.
+
+    Args:
+        table: its table.
+        stage: the stage that made it: the table, or the one that rejected the rows.
+        shard: its shard.
+        path: of the file, relative to the table's folder.
+        problem: what is wrong with it.
+        detail: the same in words, such as `has 512 bytes instead of 1034`.
+        current: whether the newest version of the table names it.
+        releases: numbers of the releases that need it.
+    """
+
+    table: str
+    stage: str
+    shard: Shard
+    path: str
+    problem: Problem
+    detail: str
+    current: bool = True
+    releases: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        rejects = "the rejects of " if self.table == "rejects" else ""
+        return f"{rejects}{self.stage} {self.shard}: {self.file!r} {self.detail}"
+
+    @property
+    def file(self) -> str:
+        """The file, relative to the store's folder."""
+        return f"tables/{self.table}/{self.path}"
+
+    @property
+    def key(self) -> tuple[str, Shard]:
+        """The shard that has to be made again."""
+        return (self.stage, self.shard)
+
+
+def damaged_files(table: Table, files: Iterable[DataFile], *, deep: bool) -> list[Damage]:
+    """Return those of a table's files that are damaged.
+
+    Args:
+        table: the table.
+        files: as its log names them.
+        deep: whether every byte is read.
+    """
+    listed = list(files)
+    with ThreadPoolExecutor(_READERS) as readers:
+        flaws = list(readers.map(lambda file: _flaw(table, file, deep=deep), listed))
+    return [
+        Damage(
+            table=table.name,
+            stage=file.stage or table.name,
+            shard=file.shard,
+            path=file.path,
+            problem=flaw[0],
+            detail=flaw[1],
+        )
+        for file, flaw in zip(listed, flaws, strict=True)
+        if flaw
+    ]
+
+
+def refuse_damaged(root: Path, damaged: Sequence[Damage]) -> None:
+    """Raise a StoreError that names the first of some damaged files; do nothing where there is none."""
+    if damaged:
+        more = f" (and {len(damaged) - 1} more, see `facetflow verify --deep`)" if len(damaged) > 1 else ""
+        raise StoreError(
+            f"The store {str(root)!r} is damaged: {damaged[0]}{more}; `facetflow build --deep` makes again what "
+            "can be made again."
+        )
+
+
+def _flaw(table: Table, file: DataFile, *, deep: bool) -> tuple[Problem, str] | None:
+    path = table.path / file.path
+    try:
+        status = path.stat()
+        if status.st_size != file.bytes:
+            return "size", f"has {status.st_size:,} bytes instead of {file.bytes:,}"
+        touched = status.st_mtime_ns // 1_000_000 > file.committed
+        # A file is named by the first digits of its digest.
+        if (deep or touched) and not folder.sha256(path).startswith(path.stem):
+            return "content", "is not what was written: its sha256 is not the one in its name"
+    except FileNotFoundError:
+        return "missing", "is missing"
+    except OSError as error:
+        return "unreadable", f"cannot be read: {folder.explain(error)}"
+    return None
