@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from training.explain import load_encoder
-from training.facets import FacetLayout
+from training.data.measured_pairs import MeasuredPairs
+from training.encoders.loading import load_encoder
+from training.encoders.s3bert.facets import FacetLayout
 from training.jobs import Source
-from training.s3bert.data import MeasuredPairs
 
 
 def main() -> None:

@@ -13,18 +13,10 @@ from flows.training_process import run_job
 from training.evaluation.promotion import Verdict, compare_scores, current_run, on_same_pairs
 from training.evaluation.promotion import promote as promote_run
 from training.evaluation.run import METRICS_FILE
-from training.jobs import (
-    ENCODER,
-    TRAINING_JOB,
-    EvaluationJob,
-    Source,
-    TrainingJob,
-    find_encoder,
-    latest_encoder,
-    read_job,
-    read_json,
-    write_json,
-)
+from training.jobs import EvaluationJob, Source
+from training.kinds import read_encoder_job
+from training.runs import ENCODER, TRAINING_JOB, find_encoder, latest_encoder
+from training.writing import read_json, write_json
 
 PROMOTION_FILE = "promotion.json"
 """Beside the scores of a run: whether it was promoted, against what, and why."""
@@ -55,12 +47,12 @@ def evaluate_encoder(
     """
     settings = project.load(project_file)
     encoder = latest_encoder(settings.runs) if name is None else find_encoder(settings.runs, name)
-    trained = read_job(TrainingJob, encoder.parent / TRAINING_JOB)
+    trained = read_encoder_job(encoder.parent / TRAINING_JOB)
     job = EvaluationJob(
         source=Source(store=settings.store, release=trained.source.release),
         encoder=encoder,
         output=encoder.parent,
-        split=split or trained.training.splits[1],
+        split=split or trained.settings.splits[1],
         ratings=tuple(ratings.model_dump(mode="json") for ratings in settings.evaluation),
         base=settings.base,
         project=settings.name,

@@ -15,8 +15,8 @@ from features.store.store import Store
 from flows.announcing import Announcement, announce, is_pending
 from flows.prefect_address import somebody_listens
 from flows.project import Project
-from training.facets import FILE_NAME
-from training.jobs import ENCODER, TRAINING_JOB, TrainingJob, read_job
+from training.kinds import read_encoder_job
+from training.runs import ENCODER, TRAINING_FILE, TRAINING_JOB
 
 COMMITTED = "facetflow.features.committed"
 TRAINED = "facetflow.encoder.trained"
@@ -67,7 +67,7 @@ def _pending(project: Project, store: Store) -> Iterator[Announcement]:
 
 
 def _is_finished(run: Path) -> bool:
-    return not run.is_symlink() and (run / ENCODER / FILE_NAME).exists()
+    return not run.is_symlink() and (run / ENCODER / TRAINING_FILE).exists()
 
 
 def _release(project: Project, store: Store, release: Release) -> Announcement:
@@ -83,9 +83,9 @@ def _release(project: Project, store: Store, release: Release) -> Announcement:
 
 
 def _encoder(project: Project, store: Store, run: Path) -> Announcement:
-    release = read_job(TrainingJob, run / TRAINING_JOB).source.release
+    release = read_encoder_job(run / TRAINING_JOB).source.release
     payload = {"project": project.name, "name": run.name, "release": release}
-    finished = (run / ENCODER / FILE_NAME).stat().st_mtime_ns  # one that is trained again has another
+    finished = (run / ENCODER / TRAINING_FILE).stat().st_mtime_ns  # one that is trained again has another
     return Announcement(encoder_record(run), TRAINED, f"{run.name} at {finished}", _resource(project, store), payload)
 
 

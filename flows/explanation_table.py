@@ -5,9 +5,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from training.encoder_facts import EncoderFacts
-from training.explain import Explanation, FacetReading
-from training.verdict import DISAGREES
+from training.encoders.s3bert.encoder_facts import EncoderFacts
+from training.encoders.s3bert.explain import Explanation
+from training.encoders.s3bert.facet_reading import FacetReading
+from training.encoders.s3bert.verdict import DISAGREES
 
 _UNKNOWN = "–"
 _STYLES = {"highest": "green", "lowest": "red", "": ""}

@@ -23,7 +23,8 @@ from features.parsers.settings import (
 )
 from features.schemas import METRIC_NAMES
 from flows.project_errors import not_found, not_text, not_toml, wrong_settings
-from training.settings import PromotionSettings, TrainingSettings
+from training.encoders.s3bert.settings import S3bertSettings
+from training.evaluation.settings import PromotionSettings
 
 
 class MetricSettings(BaseModel):
@@ -113,7 +114,7 @@ class Project(BaseModel):
     metrics: MetricSettings = MetricSettings()
     limits: LimitSettings = LimitSettings()
     cluster: ClusterSettings = ClusterSettings()
-    training: TrainingSettings = TrainingSettings()
+    training: S3bertSettings = S3bertSettings()
     evaluation: tuple[EvaluationSet, ...] = ()
     promotion: PromotionSettings = PromotionSettings()
 

@@ -209,10 +209,22 @@ def _hint(name: str, place: _Place, model: type[BaseModel]) -> str:
         if _is_repeated(fields[name]):
             return f"it is a section of its own, `[[{name}]]`."
         return "it belongs at the top of the file, before the first section."
-    homes = [section for section, kind in fields.items() if _is_section(kind) and name in _bare(kind).model_fields]
-    if homes and len(place.parts) == 1:
-        return f"it belongs below {' or '.join(f'[{section}]' for section in homes)}."
+    around = ".".join(str(part) for part in place.parts[:-1] if isinstance(part, str))
+    homes = [home for home in _homes(name, fields) if home.startswith(around)]
+    if homes:
+        return f"it belongs below {' or '.join(f'[{home}]' for home in homes)}."
     return f"known are {', '.join(f'`{key}`' for key in place.known)}."
+
+
+def _homes(name: str, fields: Mapping[str, Any], above: str = "") -> list[str]:
+    """Return the sections in which a key is known, those within sections too."""
+    found = []
+    for section, annotation in fields.items():
+        if _is_section(annotation):
+            inner = {key: field.annotation for key, field in _bare(annotation).model_fields.items()}
+            found += [above + section] if name in inner else []
+            found += _homes(name, inner, f"{above}{section}.")
+    return found
 
 
 def _shown(given: Any, problem: Any) -> str:

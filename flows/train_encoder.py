@@ -12,7 +12,10 @@ from flows.announcing import intend
 from flows.events import announce_pending, encoder_record
 from flows.terminal import warn
 from flows.training_process import run_job
-from training.jobs import ENCODER, Source, TrainingJob, run_folder
+from training.encoders.settings import EncoderSettings
+from training.jobs import Source, TrainingJob
+from training.kinds import KINDS
+from training.runs import ENCODER, run_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +56,9 @@ def train_encoder(
     settings = project.load(project_file)
     store = Store.open(settings.store)
     pinned = store.latest_release() if release is None else store.release(release)
-    job = TrainingJob(
+    job = TrainingJob[Source, EncoderSettings](
         source=Source(store=store.path, release=pinned.number),
-        training=settings.training,
+        settings=settings.training,
         output=run_folder(settings.runs, _name(settings, pinned.number) if name is None else name),
         base=settings.base,
         licences={corpus.name: corpus.record.licence for corpus in settings.corpora},
@@ -64,7 +67,7 @@ def train_encoder(
     was_done = (job.output / ENCODER).is_dir()
     if not was_done:
         intend(encoder_record(job.output))
-    run_job("training.s3bert.train", job)
+    run_job(KINDS[settings.training.kind].module, job)
     if unheard := announce_pending(settings, store):
         warn(unheard)
     return TrainedEncoder(job.output / ENCODER, pinned.number, was_done)

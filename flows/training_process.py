@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from features.errors import RunError
 from flows.terminal import Verbosity, verbosity, warn
@@ -27,11 +28,11 @@ times faster, and alone on them it costs nothing that was measurable."""
 _WORDS = {Verbosity.QUIET: ["--quiet"], Verbosity.NORMAL: [], Verbosity.VERBOSE: ["--verbose"]}
 
 
-def run_job(module: str, job: TrainingJob | EvaluationJob) -> None:
+def run_job(module: str, job: TrainingJob[Any, Any] | EvaluationJob) -> None:
     """Run a module with a job, and pass on what it prints to standard error.
 
     Args:
-        module: such as `training.s3bert.train`; takes `--settings FILE.json`.
+        module: such as `training.encoders.s3bert.train`; takes `--settings FILE.json`.
         job: what it is to do.
 
     Raises:
@@ -109,7 +110,7 @@ def _sentence(withheld: list[str]) -> str | None:
     return None
 
 
-def _reason(module: str, job: TrainingJob | EvaluationJob, code: int, withheld: list[str]) -> str:
+def _reason(module: str, job: TrainingJob[Any, Any] | EvaluationJob, code: int, withheld: list[str]) -> str:
     """Return why a process failed, as a sentence; a traceback goes to a file."""
     if sentence := _sentence(withheld):
         return sentence

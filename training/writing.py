@@ -1,13 +1,16 @@
-"""What a training or an evaluation writes: an error of the file system is one sentence."""
+"""What a training or an evaluation writes: whole or not at all; an error of the file system is one sentence."""
 
 import errno
+import json
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from features.errors import RunError, system_number
+from features import outputs
+from features.errors import InputError, RunError, system_number
 
 _FREE = "free some space, and run the same command again"
 _MOVE = "correct its permissions or choose another folder (`runs` in the project file)"
@@ -47,6 +50,33 @@ def require_writable(folder: Path) -> None:
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write strict JSON (no NaN), whole or not at all."""
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file that a run wrote.
+
+    Raises:
+        InputError: when it is missing or damaged.
+    """
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise InputError(f"{str(path)!r} cannot be read ({error}); run the step that writes it again") from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file of a run, whole or not at all.
+
+    Raises:
+        RunError: when the file system refuses.
+    """
+    with writing(path):
+        outputs.write_text(path, [text])
 
 
 def _number(error: BaseException | None) -> int | None:

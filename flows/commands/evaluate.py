@@ -21,7 +21,8 @@ def evaluate(project: Path, /, *, name: str | None, split: str | None, promote: 
     from flows.terminal import write_json
     from flows.training_process import saying_what_is_left
     from training.evaluation.run import METRICS_FILE, REPORT_FILE
-    from training.jobs import find_encoder, latest_encoder, read_json
+    from training.runs import find_encoder, latest_encoder
+    from training.writing import read_json
 
     def check() -> None:
         runs = load(project).runs

@@ -11,8 +11,8 @@ from flows.terminal import warn, write_json
 
 if TYPE_CHECKING:
     from features.metrics.explanation.pair import GraphPair
-    from training.encoder_facts import EncoderFacts
-    from training.explain import Explanation
+    from training.encoders.s3bert.encoder_facts import EncoderFacts
+    from training.encoders.s3bert.explain import Explanation
 
 
 @click.command()
@@ -64,11 +64,11 @@ def explain(
     from features.outputs import STANDARD, check_output, write_text
     from flows.explanation_table import print_explanation
     from flows.project import load
-    from training.encoder_facts import encoder_facts
+    from training.encoders.s3bert.encoder_facts import encoder_facts
+    from training.encoders.s3bert.explain import explain as explain_pairs
+    from training.encoders.s3bert.explain import with_graphs
+    from training.encoders.s3bert.facets import FacetLayout
     from training.evaluation.promotion import encoder_in_use
-    from training.explain import explain as explain_pairs
-    from training.explain import with_graphs
-    from training.facets import FacetLayout
 
     if no_graphs and graphs:
         raise click.UsageError("--no-graphs and --graphs contradict each other; leave one of them out")
@@ -85,7 +85,7 @@ def explain(
     explanations = [with_graphs(e, found[n]) if n in found else e for n, e in enumerate(explanations)]
     encoder = encoder_facts(folder)
     if html is not None:
-        from training.explanation_page import render_explanations
+        from training.evaluation.explanation_page import render_explanations
 
         name = load(project).name if project.exists() else ""
         write_text(html, [render_explanations(explanations, found, encoder, origin, project=name)])

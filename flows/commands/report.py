@@ -18,7 +18,8 @@ def report(project: Path, /, *, model: Path | None, as_json: bool) -> None:
     """Show the scores of an evaluated encoder and write its report again, as one HTML file that opens offline."""
     from flows.project import load
     from training.evaluation.run import METRICS_FILE, write_report
-    from training.jobs import latest_encoder, read_json
+    from training.runs import latest_encoder
+    from training.writing import read_json
 
     encoder = model if model is not None else latest_encoder(load(project).runs)
     path = write_report(encoder.parent, encoder)

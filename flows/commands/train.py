@@ -25,8 +25,8 @@ def train(project: Path, /, *, release: int | None, name: str | None, as_json: b
     from flows.project import load
     from flows.terminal import write_json
     from flows.training_process import saying_what_is_left
-    from training.jobs import read_json, run_folder
-    from training.s3bert.encoder import TRAINING_FILE
+    from training.runs import TRAINING_FILE, run_folder
+    from training.writing import read_json
 
     def check() -> None:
         settings = load(project)

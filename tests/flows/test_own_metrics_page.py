@@ -13,7 +13,7 @@ from features.schemas import METRIC_NAMES, METRICS
 from flows.command_line import run
 from flows.evaluate_encoder import own_docstrings
 from flows.project import load
-from training.facets import FacetLayout
+from training.encoders.s3bert.facets import FacetLayout
 
 OWN = ("modality", "common_words")
 TRAINING = """\
@@ -21,10 +21,8 @@ TRAINING = """\
 backbone = "little"
 facet_dimensions = 2
 layers_tuned = 1
-epochs = 1
-batch_size = 8
 splits = ["train", "train"]
-threads = 1
+loop = { epochs = 1, batch_size = 8, threads = 1 }
 """
 CAN = "# ::snt A cat can swim .\n(p / possible-01 :ARG1 (s / swim-01 :ARG0 (c / cat)))\n\n"
 MUST = "# ::snt A cat must swim .\n(o / obligate-01 :ARG2 (s / swim-01 :ARG0 (c / cat)))\n\n"

@@ -71,7 +71,7 @@ def test_graphs_come_from_where_there_are_some(write, text, backend, model):
         (f'name = "p"\nzzz = 1\n{CORPUS}', "the key `zzz` is unknown: known are `name`, `store`, "),
         (f'name = "p"\n{CORPUS}store = "s"\n', "`corpora[1].store` is unknown: it belongs at the top of the file"),
         (f'name = "p"\n{CORPUS}amr = "x"\n', "`corpora[1].amr` is unknown: it is a section of its own, `[amr]`"),
-        (f'name = "p"\nepochs = 3\n{CORPUS}', "the key `epochs` is unknown: it belongs below [training]."),
+        (f'name = "p"\nepochs = 3\n{CORPUS}', "the key `epochs` is unknown: it belongs below [training.loop]."),
         (
             f'name = "p"\n{CORPUS}columns = {{ sentence_1 = "x" }}\n',
             "the key `corpora[1].columns.sentence_1` is unknown: did you mean `sentence_",
@@ -97,6 +97,10 @@ def test_graphs_come_from_where_there_are_some(write, text, backend, model):
             "`srl.enabled` = 'perhaps' is wrong: give true or false.",
         ),
         (
+            f'name = "p"\n{CORPUS}[training]\nepochs = 4\n',
+            "the key `training.epochs` is unknown: it belongs below [training.loop].",
+        ),
+        (
             f'name = "p"\n{CORPUS}[training]\nscale_learning_rate = 0\n',
             "`training.scale_learning_rate` = 0 is wrong: give a number above 0.",
         ),
@@ -108,7 +112,10 @@ def test_graphs_come_from_where_there_are_some(write, text, backend, model):
             f'name = "p"\n{CORPUS}[training]\nsplits = ["train"]\n',
             "`training.splits` is wrong: give a list of 2 in square brackets, each item text in double quotes.",
         ),
-        (f'name = "p"\n{CORPUS}[training]\npreset = ["laptop"]\n', '= [\'laptop\'] is wrong: give "paper", "released"'),
+        (
+            f'name = "p"\n{CORPUS}[training]\npreset = ["laptop"]\n',
+            '= [\'laptop\'] is wrong: give "laptop", "paper" or "released"',
+        ),
         (
             'name = "p"\n[[corpora]]\ndataset = "pairs"\nfiles = { train = 3 }\n',
             "`corpora[1].files.train` = 3 is wrong: give text in double quotes or a list in square brackets, each item",

@@ -15,20 +15,22 @@ from features.models import pull
 from flows import terminal
 from flows.terminal import Verbosity
 from flows.training_process import AGAIN, run_job
-from training.jobs import Source, TrainingJob, read_json
+from training.encoders.s3bert.settings import S3bertSettings
+from training.jobs import Source, TrainingJob
+from training.writing import read_json
 
 
 def test_an_error_of_the_training_is_its_sentence(tmp_path, capfd):
-    job = TrainingJob(source=Source(store=tmp_path / "none"), output=tmp_path / "run")
+    job = TrainingJob(source=Source(store=tmp_path / "none"), settings=S3bertSettings(), output=tmp_path / "run")
     with pytest.raises(RunError, match=r"^There is no store in '.*none'; check the path"):
-        run_job("training.s3bert.train", job)
+        run_job("training.encoders.s3bert.train", job)
     assert "There is no store" not in capfd.readouterr().err, "it is said once, by who catches it"
 
 
 def test_what_a_process_prints_is_passed_on_and_a_traceback_is_kept_in_a_file(tmp_path, capfd, monkeypatch):
     (tmp_path / "failing.py").write_text("import sys\nprint('step 1', file=sys.stderr)\nraise ValueError('odd')\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    job = TrainingJob(source=Source(store=tmp_path), output=tmp_path / "run")
+    job = TrainingJob(source=Source(store=tmp_path), settings=S3bertSettings(), output=tmp_path / "run")
     with pytest.raises(RunError, match=r"failing ended with ValueError: odd; the traceback is in '.*error\.log'\."):
         run_job("failing", job)
     assert capfd.readouterr().err == "step 1\n"
@@ -38,7 +40,7 @@ def test_what_a_process_prints_is_passed_on_and_a_traceback_is_kept_in_a_file(tm
 def test_what_a_process_writes_to_its_standard_output_is_no_result(tmp_path, capfd, monkeypatch):
     (tmp_path / "talking.py").write_text("import sys\nprint('from a library', sys.argv[3:])\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
-    job = TrainingJob(source=Source(store=tmp_path), output=tmp_path / "run")
+    job = TrainingJob(source=Source(store=tmp_path), settings=S3bertSettings(), output=tmp_path / "run")
     for level, words in ((Verbosity.QUIET, ["--quiet"]), (Verbosity.NORMAL, []), (Verbosity.VERBOSE, ["--verbose"])):
         monkeypatch.setattr(terminal, "_verbosity", level)
         run_job("talking", job)
@@ -48,7 +50,7 @@ def test_what_a_process_writes_to_its_standard_output_is_no_result(tmp_path, cap
 def test_a_process_that_is_killed_says_what_that_means(tmp_path, monkeypatch):
     (tmp_path / "killed.py").write_text("import os\nos.kill(os.getpid(), 9)\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
-    job = TrainingJob(source=Source(store=tmp_path), output=tmp_path / "run")
+    job = TrainingJob(source=Source(store=tmp_path), settings=S3bertSettings(), output=tmp_path / "run")
     with pytest.raises(RunError, match=r"^killed ended with SIGKILL and said nothing, .* runs out of memory; run the"):
         run_job("killed", job)
 
@@ -99,11 +101,12 @@ from pathlib import Path
 from flows import terminal
 from flows.terminal import Verbosity
 from flows.training_process import AGAIN, run_job
+from training.encoders.s3bert.settings import S3bertSettings
 from training.jobs import Source, TrainingJob
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 try:
-    run_job("stoppable", TrainingJob(source=Source(store=Path("none")), output=Path("run")))
+    run_job("stoppable", TrainingJob(source=Source(store=Path("none")), settings=S3bertSettings(), output=Path("run")))
 except KeyboardInterrupt as interrupt:
     sys.stderr.write(f"{interrupt}\\n")
     sys.exit(130)
@@ -147,7 +150,7 @@ def test_an_encoder_is_trained_and_evaluated_from_a_pinned_release(built, facetf
         pull("all-MiniLM-L6-v2")
     except ModelError as error:
         pytest.skip(f"needs the model all-MiniLM-L6-v2: {error}")
-    training = '[training]\nepochs = 1\nlayers_tuned = 1\nsplits = ["train", "train"]\nthreads = 1\n'
+    training = '[training]\nlayers_tuned = 1\nsplits = ["train", "train"]\nloop = { epochs = 1, threads = 1 }\n'
     built.write(60, sentences=8, per_shard=8, more=training)
     code, output = facetflow.run(built, "train", "--release", "1", "--name", "first")
     assert code == 0, output
@@ -172,7 +175,7 @@ def test_an_encoder_is_trained_and_evaluated_from_a_pinned_release(built, facetf
     code, output = facetflow.run(built, "train", "--name", "first")
     assert code == 1
     assert output.startswith("facetflow: The run 'first' in ")
-    assert "a finished encoder with other settings (epochs 1, now 2): choose another --name" in output
+    assert "a finished encoder with other settings (loop.epochs 1, now 2): choose another --name" in output
 
     code, output = facetflow.run(built, "train", "--release", "7")
     assert (code, output) == (

@@ -14,7 +14,7 @@ from features.models import pull
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
-QUICK = '[training]\nepochs = 1\nlayers_tuned = 1\nsplits = ["train", "train"]\nthreads = 1\n'
+QUICK = '[training]\nlayers_tuned = 1\nsplits = ["train", "train"]\nloop = { epochs = 1, threads = 1 }\n'
 EVERY = "* * * * * */30"
 """Cron with seconds, so that the test need not wait for whole minutes."""
 

@@ -1,14 +1,17 @@
 """A tiny encoder with random weights, and measured pairs of its words: enough for every path of a training."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 from features.schemas import METRIC_NAMES
-from training.s3bert.data import MeasuredPairs
-from training.settings import TrainingSettings
+from training.data.measured_pairs import MeasuredPairs
+from training.encoders.s3bert.settings import S3bertSettings
+from training.loop.settings import LoopSettings
 
 WORDS = [
     "cat",
@@ -119,20 +122,34 @@ def measured(table_of_pairs: pl.DataFrame) -> MeasuredPairs:
 
 
 @pytest.fixture
-def settings(tiny_encoder: Path) -> TrainingSettings:
+def settings(tiny_encoder: Path) -> S3bertSettings:
     """Settings for a training of seconds: every fifth step is a checkpoint."""
-    return TrainingSettings(
+    return S3bertSettings(
+        preset="paper",
         backbone=str(tiny_encoder),
         facet_dimensions=2,
         layers_tuned=1,
-        batch_size=8,
-        epochs=3,
-        learning_rate=1e-3,
-        evaluate_every=4,
-        checkpoint_every=5,
-        log_every=2,
-        threads=1,
+        loop=LoopSettings(
+            batch_size=8,
+            epochs=3,
+            learning_rate=1e-3,
+            evaluate_every=4,
+            checkpoint_every=5,
+            log_every=2,
+            threads=1,
+        ),
     )
+
+
+@pytest.fixture(scope="session")
+def changed() -> Callable[..., S3bertSettings]:
+    """Return settings with some others, those of the loop too."""
+
+    def change(settings: S3bertSettings, **changes: Any) -> S3bertSettings:
+        loop = {name: changes.pop(name) for name in LoopSettings.model_fields if name in changes}
+        return settings.model_copy(update={**changes, "loop": settings.loop.model_copy(update=loop)})
+
+    return change
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ import torch
 from sentence_transformers import SentenceTransformer
 
 from features.errors import ModelError, SettingsError
-from training.s3bert.backbone import Backbone, choose_device, choose_precision
+from training.encoders.s3bert.backbone import Backbone, choose_device, choose_precision
 
 TEXTS = ["the cat sleeps", "a dog", "two red horse runs in the park", "no man sees three woman in a small house the"]
 

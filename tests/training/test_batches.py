@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.s3bert.batches import epoch_batches, number_groups
+from training.loop.batches import epoch_batches, number_groups
 
 pair_lengths = st.lists(st.integers(1, 60), min_size=1, max_size=300)
 

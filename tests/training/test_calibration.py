@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from training.calibration import LEAST_PAIRS, Calibration, calibrate, measure_reliability
-from training.facets import Facet, FacetLayout
+from training.encoders.s3bert.calibration import LEAST_PAIRS, Calibration, calibrate, measure_reliability
+from training.encoders.s3bert.facets import Facet, FacetLayout
 
 values = st.floats(0, 1)
 places = st.floats(-1, 1) | st.just(1.0) | st.sampled_from([0.5, 0.25])

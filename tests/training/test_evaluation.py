@@ -21,17 +21,18 @@ from features.metrics.corpus_scores import Bootstrap
 from features.page import tell_date
 from features.schemas import METRIC_NAMES
 from training import progress
+from training.correlation import spearman, spearman_matrix
+from training.data.measured_pairs import MeasuredPairs
+from training.encoders.s3bert.facets import plan_layout
+from training.encoders.s3bert.train import S3bertJob, train
 from training.evaluation import run
 from training.evaluation.baselines import assigned_membership, full_similarities, random_memberships
 from training.evaluation.bootstrap import Interval
-from training.evaluation.correlation import spearman, spearman_matrix
 from training.evaluation.facets import EmbeddedPairs, count_verdicts, score_facets
 from training.evaluation.run import evaluate, main, write_report
 from training.evaluation.tables import score_tables
-from training.facets import plan_layout
-from training.jobs import EvaluationJob, Source, TrainingJob
-from training.s3bert.data import MeasuredPairs
-from training.s3bert.train import train
+from training.jobs import EvaluationJob, Source
+from training.loop.settings import LoopSettings
 
 tied_columns = arrays(np.float64, (12, 3), elements=st.integers(0, 4).map(float))
 
@@ -122,15 +123,19 @@ def test_facets_that_carry_their_metric_score_one_and_random_ones_less():
 @pytest.fixture(scope="module")
 def run_folder(tmp_path_factory, tiny_encoder, table_of_pairs):
     """Return a run with a trained encoder, and the pairs beside it."""
-    from training.settings import TrainingSettings
+    from training.encoders.s3bert.settings import S3bertSettings
 
     folder = tmp_path_factory.mktemp("runs") / "one"
     folder.mkdir()
     MeasuredPairs.from_table(table_of_pairs, source={}).export(folder / "all.parquet")
-    settings = TrainingSettings(
-        backbone=str(tiny_encoder), facet_dimensions=2, layers_tuned=1, batch_size=8, epochs=2, threads=1
+    settings = S3bertSettings(
+        backbone=str(tiny_encoder),
+        facet_dimensions=2,
+        layers_tuned=1,
+        preset="paper",
+        loop=LoopSettings(batch_size=8, epochs=2, threads=1),
     )
-    train(TrainingJob(source=Source(pairs=folder / "all.parquet"), training=settings, output=folder))
+    train(S3bertJob(source=Source(pairs=folder / "all.parquet"), settings=settings, output=folder))
     return folder
 
 

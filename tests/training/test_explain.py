@@ -12,13 +12,21 @@ from features.errors import InputError, ModelError
 from features.graphs.graph import decode
 from features.metrics.explanation.pair import explain_graphs
 from flows.command_line import cli, run
-from training.calibration import Reliability
-from training.explain import Explanation, FacetReading, explain, explain_embeddings, with_graphs, with_measured
-from training.facets import Facet, FacetLayout, plan_layout
-from training.jobs import Source, TrainingJob
-from training.s3bert.data import MeasuredPairs
-from training.s3bert.train import train
-from training.settings import TrainingSettings
+from training.data.measured_pairs import MeasuredPairs
+from training.encoders.s3bert.calibration import Reliability
+from training.encoders.s3bert.explain import (
+    Explanation,
+    explain,
+    explain_embeddings,
+    with_graphs,
+    with_measured,
+)
+from training.encoders.s3bert.facet_reading import FacetReading
+from training.encoders.s3bert.facets import Facet, FacetLayout, plan_layout
+from training.encoders.s3bert.settings import S3bertSettings
+from training.encoders.s3bert.train import S3bertJob, train
+from training.jobs import Source
+from training.loop.settings import LoopSettings
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +34,14 @@ def encoder(tmp_path_factory, tiny_encoder, table_of_pairs):
     folder = tmp_path_factory.mktemp("project") / "runs" / "one"
     folder.mkdir(parents=True)
     MeasuredPairs.from_table(table_of_pairs, source={}).export(folder / "all.parquet")
-    settings = TrainingSettings(
-        backbone=str(tiny_encoder), facet_dimensions=2, layers_tuned=1, batch_size=8, epochs=1, threads=1
+    settings = S3bertSettings(
+        backbone=str(tiny_encoder),
+        facet_dimensions=2,
+        layers_tuned=1,
+        preset="paper",
+        loop=LoopSettings(batch_size=8, epochs=1, threads=1),
     )
-    return train(TrainingJob(source=Source(pairs=folder / "all.parquet"), training=settings, output=folder))
+    return train(S3bertJob(source=Source(pairs=folder / "all.parquet"), settings=settings, output=folder))
 
 
 def test_an_explanation_is_read_off_the_embeddings(encoder):

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from features.errors import ModelError, SettingsError
 from features.schemas import METRIC_NAMES
-from training.facets import Facet, FacetLayout, plan_layout
+from training.encoders.s3bert.facets import Facet, FacetLayout, plan_layout
 
 
 def test_the_papers_layout_is_fifteen_facets_of_sixteen_and_a_residual_of_144():

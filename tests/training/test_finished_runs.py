@@ -7,31 +7,33 @@ import pytest
 
 from features.errors import ModelError, RunError, SettingsError
 from features.locks import only_one
-from training.jobs import Source, TrainingJob, find_encoder, run_folder, write_json
-from training.s3bert.data import MeasuredPairs
-from training.s3bert.plan import TrainingPlan, is_finished
-from training.s3bert.train import LOCK, train
+from training.data.measured_pairs import MeasuredPairs
+from training.encoders.s3bert.plan import TrainingPlan, is_finished
+from training.encoders.s3bert.train import LOCK, S3bertJob, train
+from training.jobs import Source
+from training.runs import find_encoder, run_folder
+from training.writing import write_json
 
 
 @pytest.fixture
 def job(measured, settings, tmp_path):
     measured.export(tmp_path / "pairs.parquet")
-    return TrainingJob(source=Source(pairs=tmp_path / "pairs.parquet"), training=settings, output=tmp_path / "run")
+    return S3bertJob(source=Source(pairs=tmp_path / "pairs.parquet"), settings=settings, output=tmp_path / "run")
 
 
 def content(folder):
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_other_settings_or_data_do_not_replace_a_finished_encoder(job, measured, caplog):
+def test_other_settings_or_data_do_not_replace_a_finished_encoder(job, measured, changed, caplog):
     train(job)
     before = content(job.output)
-    changed = job.model_copy(update={"training": job.training.model_copy(update={"epochs": 4, "seed": 7})})
+    other = job.model_copy(update={"settings": changed(job.settings, epochs=4, seed=7)})
     with pytest.raises(SettingsError) as refused:
-        train(changed)
+        train(other)
     assert str(refused.value) == (
-        f"The run 'run' in '{job.output.parent}' has a finished encoder with other settings (epochs 3, now 4; seed 0, "
-        f"now 7): choose another --name, or delete the folder '{job.output}' to train it anew."
+        f"The run 'run' in '{job.output.parent}' has a finished encoder with other settings (loop.epochs 3, now 4; "
+        f"loop.seed 0, now 7): choose another --name, or delete the folder '{job.output}' to train it anew."
     )
     fewer = MeasuredPairs(measured.texts, measured.pairs.head(100), source=measured.source)
     fewer.export(job.source.pairs)
@@ -47,7 +49,12 @@ def test_other_settings_or_data_do_not_replace_a_finished_encoder(job, measured,
 def test_a_newer_release_is_named(settings, tmp_path):
     plan = TrainingPlan(settings, data_digest="b", backbone_digest="c", source={"release": 2})
     assert not is_finished(tmp_path / "run" / "encoder", plan)
-    before = {"settings": plan.decisive, "data_digest": "a", "backbone_digest": "c", "source": {"release": 1}}
+    before = {
+        "settings": settings.model_dump(mode="json"),
+        "data_digest": "a",
+        "backbone_digest": "c",
+        "source": {"release": 1},
+    }
     write_json(tmp_path / "run" / "encoder" / "training.json", before)
     with pytest.raises(SettingsError, match=r"has a finished encoder with other data \(release 1, now 2\): choose"):
         is_finished(tmp_path / "run" / "encoder", plan)
@@ -64,7 +71,7 @@ def test_a_second_training_in_the_folder_is_refused(job):
 def runs(tmp_path):
     for name in ("first", "second"):
         (tmp_path / name / "encoder").mkdir(parents=True)
-        (tmp_path / name / "encoder" / "facets.json").write_text("{}")
+        (tmp_path / name / "encoder" / "training.json").write_text("{}")
     (tmp_path / "begun").mkdir()
     (tmp_path / "begun" / "train.json").write_text("{}")
     return tmp_path
@@ -105,7 +112,7 @@ def test_what_cannot_be_the_folder_of_a_run_is_no_name(tmp_path, name):
 def test_the_report_of_a_training_says_what_identifies_it(job):
     report = json.loads((train(job) / "training.json").read_text())
     plan = TrainingPlan(
-        job.training.model_copy(update={"facets": tuple(report["settings"]["facets"])}),
+        job.settings.model_copy(update={"facets": tuple(report["settings"]["facets"])}),
         data_digest=report["data_digest"],
         backbone_digest=report["backbone_digest"],
         source={},

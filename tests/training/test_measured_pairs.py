@@ -9,7 +9,7 @@ import pytest
 
 from features.errors import InputError, StoreError
 from features.schemas import METRIC_NAMES
-from training.s3bert.data import MeasuredPairs
+from training.data.measured_pairs import MeasuredPairs
 
 
 def texts_of(data: MeasuredPairs) -> list[tuple[str, str]]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from training.facets import plan_layout
+from training.encoders.s3bert.facets import plan_layout
 from training.objectives.consistency import ConsistencyObjective
 from training.objectives.decomposition import DecompositionObjective
 
@@ -46,7 +46,7 @@ def test_decomposition_is_equation_3(batch, similarity):
     left, right, _, _, metrics, scales = batch
     weights = [0.5, 1.0, 1.5]
     layout = plan_layout(["a", "b", "c"], width=H, dimension=D, similarity=similarity)
-    objective = DecompositionObjective(layout, weights).double()
+    objective = DecompositionObjective(layout.membership(), similarity, weights).double()
     with torch.no_grad():
         objective.scales.copy_(torch.from_numpy(scales))
     found = objective(*map(torch.from_numpy, (left, right, metrics)))
@@ -55,7 +55,7 @@ def test_decomposition_is_equation_3(batch, similarity):
 
 def test_without_weights_facets_count_equally(batch):
     left, right, _, _, metrics, _ = batch
-    objective = DecompositionObjective(plan_layout(["a", "b", "c"], width=H, dimension=D)).double()
+    objective = DecompositionObjective(plan_layout(["a", "b", "c"], width=H, dimension=D).membership()).double()
     found = objective(*map(torch.from_numpy, (left, right, metrics)))
     assert found.item() == pytest.approx(numpy_decomposition(left, right, metrics, np.ones(K), np.ones(K), "cosine"))
 
@@ -74,7 +74,7 @@ def test_an_unchanged_encoder_is_consistent_with_itself(batch):
 @pytest.mark.parametrize("similarity", ["cosine", "manhattan"])
 def test_gradients_of_decomposition_are_those_of_its_differences(batch, similarity):
     left, right, _, _, metrics, _ = (torch.from_numpy(array) for array in batch)
-    objective = DecompositionObjective(plan_layout(["a", "b", "c"], width=H, dimension=D, similarity=similarity))
+    objective = DecompositionObjective(plan_layout(["a", "b", "c"], width=H, dimension=D).membership(), similarity)
     objective = objective.double()
 
     def loss(u, v, scales):
@@ -102,7 +102,7 @@ def test_the_teacher_gets_no_gradient(batch):
 
 def test_the_residual_has_no_part_in_decomposition(batch):
     left, right, _, _, metrics, _ = (torch.from_numpy(array) for array in batch)
-    DecompositionObjective(plan_layout(["a", "b", "c"], width=H, dimension=D)).double()(
+    DecompositionObjective(plan_layout(["a", "b", "c"], width=H, dimension=D).membership()).double()(
         left.requires_grad_(), right, metrics
     ).backward()
     assert left.grad is not None
@@ -111,7 +111,7 @@ def test_the_residual_has_no_part_in_decomposition(batch):
 
 
 def test_a_facet_of_zeros_gives_no_nan():
-    objective = DecompositionObjective(plan_layout(["a"], width=2, dimension=2))
+    objective = DecompositionObjective(plan_layout(["a"], width=2, dimension=2).membership())
     left = torch.zeros(1, 2, requires_grad=True)
     loss = objective(left, torch.ones(1, 2), torch.ones(1, 1))
     loss.backward()

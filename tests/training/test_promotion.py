@@ -4,8 +4,8 @@ import pytest
 
 from features.errors import InputError, ModelError
 from training.evaluation.promotion import compare_scores, current_run, encoder_in_use, promote
-from training.jobs import latest_encoder
-from training.settings import PromotionSettings
+from training.evaluation.settings import PromotionSettings
+from training.runs import latest_encoder
 
 
 def scores(ratings=None, facets=(0.6, 0.4), digest="same"):

@@ -7,11 +7,12 @@ from sentence_transformers import SentenceTransformer
 
 from features import models
 from features.errors import ModelError
-from training.facets import FacetLayout, cosines
-from training.jobs import Source, TrainingJob
-from training.s3bert.data import MeasuredPairs
-from training.s3bert.train import load_backbone, train
-from training.settings import TrainingSettings
+from training.data.measured_pairs import MeasuredPairs
+from training.encoders.s3bert.facets import FacetLayout, cosines
+from training.encoders.s3bert.settings import S3bertSettings
+from training.encoders.s3bert.train import S3bertJob, load_backbone, train
+from training.jobs import Source
+from training.loop.settings import LoopSettings
 
 NAME = "all-MiniLM-L6-v2"
 TEXTS = ["Two cats are looking at a window.", "A white cat looks out of a window.", "Nobody sings."]
@@ -27,7 +28,9 @@ def folder():
 
 @pytest.mark.parametrize("cache_gib", [0.0, 1.0])
 def test_the_cut_backbone_computes_what_the_plain_encoder_does(folder, cache_gib):
-    backbone = load_backbone(TrainingSettings(precision="float32", cache_gib=cache_gib, device="cpu"), folder)
+    backbone = load_backbone(
+        S3bertSettings(cache_gib=cache_gib, loop=LoopSettings(precision="float32", device="cpu")), folder
+    )
     tokens = backbone.tokenize(TEXTS, max_tokens=128)
     assert backbone.keep_states(tokens) == bool(cache_gib)
     expected = SentenceTransformer(str(folder), device="cpu").encode(TEXTS)
@@ -35,7 +38,7 @@ def test_the_cut_backbone_computes_what_the_plain_encoder_does(folder, cache_gib
 
 
 def test_bfloat16_changes_similarities_by_less_than_a_hundredth(folder):
-    backbone = load_backbone(TrainingSettings(precision="bfloat16", device="cpu"), folder)
+    backbone = load_backbone(S3bertSettings(loop=LoopSettings(precision="bfloat16", device="cpu")), folder)
     tokens = backbone.tokenize(TEXTS, max_tokens=128)
     backbone.keep_states(tokens)
     found = backbone.embed_many(tokens, np.arange(3))
@@ -46,8 +49,8 @@ def test_bfloat16_changes_similarities_by_less_than_a_hundredth(folder):
 @pytest.mark.slow
 def test_a_short_training_makes_the_papers_layout_and_keeps_similarities(folder, table_of_pairs, tmp_path):
     MeasuredPairs.from_table(table_of_pairs, source={}).export(tmp_path / "pairs.parquet")
-    settings = TrainingSettings(backbone=NAME, epochs=1, device="cpu")
-    encoder = train(TrainingJob(source=Source(pairs=tmp_path / "pairs.parquet"), training=settings, output=tmp_path))
+    settings = S3bertSettings(preset="paper", backbone=NAME, loop=LoopSettings(epochs=1, device="cpu"))
+    encoder = train(S3bertJob(source=Source(pairs=tmp_path / "pairs.parquet"), settings=settings, output=tmp_path))
     layout = FacetLayout.load(encoder)
     assert [facet.stop - facet.start for facet in layout.facets] == [16] * 15
     assert layout.residual == slice(240, 384)

@@ -12,19 +12,20 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from training.jobs import Source, TrainingJob
-from training.s3bert import checkpoints, loop
-from training.s3bert import train as training
-from training.s3bert.train import main, train
+from training.encoders.s3bert import loop
+from training.encoders.s3bert import train as training
+from training.encoders.s3bert.train import S3bertJob, main, train
+from training.jobs import Source
+from training.loop import checkpoints
 
 
 @pytest.fixture
-def job(measured, settings, tmp_path):
+def job(measured, settings, changed, tmp_path):
     """27 steps, and no checkpoint but those that a signal or the end brings."""
     measured.export(tmp_path / "pairs.parquet")
-    return TrainingJob(
+    return S3bertJob(
         source=Source(pairs=tmp_path / "pairs.parquet"),
-        training=settings.model_copy(update={"checkpoint_every": 10**6, "log_every": 1, "dropout": True}),
+        settings=changed(settings, checkpoint_every=10**6, log_every=1, dropout=True),
         output=tmp_path / "run",
     )
 
@@ -55,13 +56,13 @@ def assert_same_weights(left, right):
 
 
 @pytest.mark.slow
-def test_a_real_signal_at_any_step_loses_nothing(job, tmp_path):
+def test_a_real_signal_at_any_step_loses_nothing(job, changed, tmp_path):
     """Many steps, so that the signal comes long before the end, however late it is heard."""
-    longer = job.training.model_copy(update={"epochs": 30, "evaluate_every": 50})
-    whole = train(job.model_copy(update={"training": longer, "output": tmp_path / "whole"}))
-    stopped = job.model_copy(update={"training": longer})
+    longer = changed(job.settings, epochs=30, evaluate_every=50)
+    whole = train(job.model_copy(update={"settings": longer, "output": tmp_path / "whole"}))
+    stopped = job.model_copy(update={"settings": longer})
     (tmp_path / "job.json").write_text(stopped.model_dump_json())
-    command = [sys.executable, "-m", "training.s3bert.train", "--settings", str(tmp_path / "job.json")]
+    command = [sys.executable, "-m", "training.encoders.s3bert.train", "--settings", str(tmp_path / "job.json")]
     for number, first in ((signal.SIGINT, 0), (signal.SIGTERM, 100)):
         asked_at = first + random.randrange(1, 80)
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:

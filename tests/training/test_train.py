@@ -14,12 +14,15 @@ import torch
 from sentence_transformers import SentenceTransformer
 
 from features.errors import InputError, RunError, SettingsError
-from training.facets import FacetLayout
-from training.jobs import Source, TrainingJob, latest_encoder
-from training.s3bert import checkpoints, loop
-from training.s3bert.data import MeasuredPairs
-from training.s3bert.train import main, train
-from training.settings import TrainingSettings
+from training.data.measured_pairs import MeasuredPairs
+from training.encoders.s3bert import loop
+from training.encoders.s3bert.facets import FacetLayout
+from training.encoders.s3bert.settings import S3bertSettings
+from training.encoders.s3bert.train import S3bertJob, main, train
+from training.jobs import Source
+from training.loop import checkpoints
+from training.loop.settings import LoopSettings
+from training.runs import latest_encoder
 
 SENTENCES = ["the cat sleeps", "two dog runs in the park", "no man sees a red horse"]
 
@@ -27,7 +30,7 @@ SENTENCES = ["the cat sleeps", "two dog runs in the park", "no man sees a red ho
 @pytest.fixture
 def job(measured, settings, tmp_path):
     measured.export(tmp_path / "pairs.parquet")
-    return TrainingJob(source=Source(pairs=tmp_path / "pairs.parquet"), training=settings, output=tmp_path / "run")
+    return S3bertJob(source=Source(pairs=tmp_path / "pairs.parquet"), settings=settings, output=tmp_path / "run")
 
 
 def weights(folder):
@@ -43,9 +46,9 @@ def assert_same_weights(left, right):
 
 
 def with_changes(job, folder, **changes):
-    return job.model_copy(
-        update={"output": job.output.parent / folder, "training": job.training.model_copy(update=changes)}
-    )
+    loop = {name: changes.pop(name) for name in LoopSettings.model_fields if name in changes}
+    settings = job.settings.model_copy(update={**changes, "loop": job.settings.loop.model_copy(update=loop)})
+    return job.model_copy(update={"output": job.output.parent / folder, "settings": settings})
 
 
 def test_a_trained_encoder_loads_with_plain_sentence_transformers(job, tiny_encoder):
@@ -132,7 +135,7 @@ def test_a_killed_process_goes_on_from_its_checkpoint(job):
     killed = with_changes(job, "killed", epochs=40)
     settings = job.output.parent / "job.json"
     settings.write_text(killed.model_dump_json())
-    command = [sys.executable, "-m", "training.s3bert.train", "--settings", str(settings)]
+    command = [sys.executable, "-m", "training.encoders.s3bert.train", "--settings", str(settings)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, env=os.environ | {"OMP_NUM_THREADS": "1"}) as process:
         while not (killed.output / checkpoints.FILE_NAME).exists():
             assert process.poll() is None, process.stderr.read().decode()
@@ -248,8 +251,8 @@ def test_nothing_to_learn_from_is_an_error(job):
 
 
 def test_the_released_configuration_trains_too(job):
-    preset = TrainingSettings(preset="released", **job.training.model_dump(exclude_unset=True))
-    folder = train(job.model_copy(update={"training": preset, "output": job.output.parent / "released"}))
+    preset = S3bertSettings(**job.settings.model_dump(exclude_unset=True) | {"preset": "released"})
+    folder = train(job.model_copy(update={"settings": preset, "output": job.output.parent / "released"}))
     assert FacetLayout.load(folder).similarity == "manhattan"
 
 
@@ -265,14 +268,14 @@ def test_the_model_card_says_where_it_comes_from(job):
     assert "| left | 36 | 12 | CC BY 4.0 |" in card
     assert "| right | 36 | 12 | not recorded" in card
     assert "`learning_rate`" not in card
-    assert "| learning_rate | `0.001` |" in card
+    assert "| loop.learning_rate | `0.001` |" in card
     assert "smatch 0–1, unlabeled 2–3" in card
     assert "residual 30–47" in card
     assert "Not evaluated yet." in card
 
 
 def test_the_process_says_in_one_line_what_is_wrong(job, tmp_path, capsys):
-    (tmp_path / "job.json").write_text('{"source": {"store": "s"}, "output": "o", "trainin": {}}')
+    (tmp_path / "job.json").write_text('{"source": {"store": "s"}, "output": "o", "settings": {}, "trainin": {}}')
     assert main(["--settings", str(tmp_path / "job.json")]) == 1
     assert capsys.readouterr().err == (
         f"error: trainin in '{tmp_path}/job.json' is wrong: Extra inputs are not permitted\n"

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from features.errors import InputError, SettingsError
-from training.s3bert.checks import check_pairs, warn_of_little
-from training.s3bert.data import MeasuredPairs
+from training.data.measured_pairs import MeasuredPairs
+from training.encoders.s3bert.checks import check_pairs, warn_of_little
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import sys
 import pytest
 
 from training import progress
+from training.encoders.s3bert.backbone import Backbone
+from training.encoders.s3bert.train import load_backbone
 from training.process import run_process
 from training.progress import Counted
-from training.s3bert.backbone import Backbone
-from training.s3bert.train import load_backbone
 
 
 @pytest.fixture(autouse=True)
@@ -68,7 +68,7 @@ def test_a_line_comes_when_the_last_one_is_long_ago_and_says_how_far_it_is(monke
 
 def test_the_frozen_layers_and_the_embeddings_are_not_silent(settings, measured, tiny_encoder, monkeypatch, caplog):
     monkeypatch.setattr(progress, "EVERY", 0.0)
-    monkeypatch.setattr("training.s3bert.backbone._TOKENS_AT_ONCE", 64)
+    monkeypatch.setattr("training.encoders.s3bert.backbone._TOKENS_AT_ONCE", 64)
     backbone: Backbone = load_backbone(settings, tiny_encoder)
     tokens = backbone.tokenize(measured.texts, max_tokens=32)
     with caplog.at_level(logging.INFO, logger="training"):

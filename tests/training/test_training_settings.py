@@ -1,32 +1,44 @@
-"""Settings of a training: the paper's numbers, presets, what is refused."""
+"""Settings of a training: presets and the paper's numbers, what is refused, and settings of the version before."""
+
+import json
 
 import pytest
 from pydantic import ValidationError
 
 from features.schemas import METRIC_NAMES
-from training.settings import PRESETS, TrainingSettings
+from training.encoders.s3bert.settings import PRESETS, S3bertSettings, from_version_before
+from training.kinds import read_encoder_job
+from training.loop.settings import LoopSettings
 
 
-def test_without_a_word_the_numbers_are_the_papers():
-    settings = TrainingSettings()
+def test_the_papers_preset_has_the_papers_numbers():
+    settings = S3bertSettings(preset="paper")
     assert settings.facets is None  # every metric of the pairs
-    assert (settings.facet_dimensions, settings.layers_tuned, settings.batch_size) == (16, 2, 64)
-    assert (settings.learning_rate, settings.warmup_steps, settings.epochs) == (1e-5, 100, 8)
-    assert (settings.evaluate_every, settings.alpha, settings.consistency) == (1000, 1, 1)
+    assert (settings.facet_dimensions, settings.layers_tuned, settings.loop.batch_size) == (16, 2, 64)
+    assert (settings.loop.learning_rate, settings.loop.warmup_steps, settings.loop.epochs) == (1e-5, 100, 8)
+    assert (settings.loop.evaluate_every, settings.alpha, settings.consistency) == (1000, 1, 1)
+
+
+def test_without_a_word_the_numbers_suit_the_pairs_that_people_start_with():
+    assert S3bertSettings() == S3bertSettings(preset="laptop")
+    assert (S3bertSettings().loop.epochs, S3bertSettings().consistency) == (4, 10)
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_gives_its_numbers_and_what_is_said_beside_it_wins(name):
-    settings = TrainingSettings(preset=name, epochs=3)
-    assert settings.epochs == 3
-    for field, value in PRESETS[name].items():
-        if field != "epochs":
-            assert getattr(settings, field) == value
+    settings = S3bertSettings(preset=name, alpha=0.5, loop={"epochs": 3})
+    assert (settings.alpha, settings.loop.epochs) == (0.5, 3)
+    assert settings == S3bertSettings(preset=name, alpha=0.5, loop=LoopSettings(epochs=3))
+    expected = {f"loop.{field}": value for field, value in PRESETS[name]["loop"].items() if field != "epochs"}
+    expected |= {field: value for field, value in PRESETS[name].items() if field != "loop"}
+    for field, value in expected.items():
+        table, _, key = field.rpartition(".")
+        assert getattr(settings.loop if table else settings, key) == value
 
 
 def test_the_released_configuration_differs_from_the_paper_where_the_authors_code_does():
-    settings = TrainingSettings(preset="released")
-    assert (settings.learning_rate, settings.epochs) == (2e-5, 2)
+    settings = S3bertSettings(preset="released")
+    assert (settings.loop.learning_rate, settings.loop.epochs) == (2e-5, 2)
     assert (settings.similarity, settings.targets, settings.consistency) == ("manhattan", "minmax", 25)
 
 
@@ -34,23 +46,43 @@ def test_the_released_configuration_differs_from_the_paper_where_the_authors_cod
     ("wrong", "reason"),
     [
         ({"preset": "papers"}, "preset"),
+        ({"preset": ["paper"]}, "preset"),
+        ({"kind": "sbert"}, "s3bert"),
         ({"facets": ["smatch", "smatch"]}, "differ"),
         ({"facets": []}, "must name"),
-        ({"epochs": 0}, "epochs"),
-        ({"learning_rate": -1}, "learning_rate"),
-        ({"learning_rte": 1}, "Extra inputs"),
+        ({"loop": {"epochs": 0}}, "epochs"),
+        ({"loop": {"learning_rate": -1}}, "learning_rate"),
+        ({"loop": {"batch_size": 1}}, "at least 2"),
+        ({"loop": {"learning_rte": 1}}, "Extra inputs"),
+        ({"loop": 3}, "loop"),
+        ({"epochs": 3}, "Extra inputs"),
     ],
+    ids=str,
 )
 def test_wrong_settings_are_refused(wrong, reason):
     with pytest.raises(ValidationError, match=reason):
-        TrainingSettings(**wrong)
+        S3bertSettings(**wrong)
 
 
 def test_facets_that_were_not_measured_are_known():
-    assert TrainingSettings().unknown_facets(()) == []
-    assert TrainingSettings(facets=["srl", "sembleu"]).unknown_facets(METRIC_NAMES) == ["sembleu"]
+    assert S3bertSettings().unknown_facets(()) == []
+    assert S3bertSettings(facets=["srl", "sembleu"]).unknown_facets(METRIC_NAMES) == ["sembleu"]
 
 
 def test_settings_survive_json():
-    settings = TrainingSettings(preset="released", seed=3)
-    assert TrainingSettings.model_validate_json(settings.model_dump_json()) == settings
+    settings = S3bertSettings(preset="released", loop=LoopSettings(seed=3))
+    assert S3bertSettings.model_validate_json(settings.model_dump_json()) == settings
+
+
+OF_VERSION_BEFORE = {"preset": "paper", "backbone": "b", "consistency": 1.0, "batch_size": 64, "learning_rate": 1e-5}
+OF_VERSION_BEFORE |= {"warmup_steps": 100, "epochs": 8, "evaluate_every": 1000, "splits": ["train", "other"]}
+
+
+def test_settings_of_the_version_before_say_the_same(tmp_path):
+    assert S3bertSettings(**from_version_before(OF_VERSION_BEFORE)) == S3bertSettings(
+        preset="paper", backbone="b", splits=("train", "other")
+    )
+    job = {"source": {"store": "store", "release": 3}, "training": OF_VERSION_BEFORE, "output": "runs/first"}
+    (tmp_path / "train.json").write_text(json.dumps(job))
+    read = read_encoder_job(tmp_path / "train.json")
+    assert (read.source.release, read.settings.splits, read.settings.loop.epochs) == (3, ("train", "other"), 8)

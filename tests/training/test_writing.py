@@ -8,12 +8,13 @@ import pytest
 import torch
 
 from features.errors import RunError
-from training.jobs import Source, TrainingJob, write_json
+from training.encoders.s3bert import loop
+from training.encoders.s3bert import train as training
+from training.encoders.s3bert.train import S3bertJob, main, train
+from training.jobs import Source
+from training.loop import checkpoints
 from training.process import Interrupted
-from training.s3bert import checkpoints, loop
-from training.s3bert import train as training
-from training.s3bert.train import main, train
-from training.writing import require_writable, writing
+from training.writing import require_writable, write_json, writing
 
 FORBIDDEN = Path("/sys/facetflow")  # the superuser as well may not write there
 only_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /sys and /dev/full")
@@ -22,7 +23,7 @@ only_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /sys and 
 @pytest.fixture
 def job(measured, settings, tmp_path):
     measured.export(tmp_path / "pairs.parquet")
-    return TrainingJob(source=Source(pairs=tmp_path / "pairs.parquet"), training=settings, output=tmp_path / "run")
+    return S3bertJob(source=Source(pairs=tmp_path / "pairs.parquet"), settings=settings, output=tmp_path / "run")
 
 
 @only_linux

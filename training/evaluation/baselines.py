@@ -6,8 +6,8 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, hstack, identity, kron
 
 from features.errors import RunError
-from training.evaluation.correlation import spearman_matrix
-from training.facets import cosines
+from training.correlation import spearman_matrix
+from training.encoders.s3bert.facets import cosines
 
 Embeddings = NDArray[np.float32]
 

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features.metrics.corpus_scores import Bootstrap
+from training.correlation import spearman
+from training.encoders.s3bert.facets import FacetLayout, slice_similarities
 from training.evaluation import baselines
 from training.evaluation.bootstrap import Difference, Interval, compare, draw_spearman, interval
-from training.evaluation.correlation import spearman
-from training.facets import FacetLayout, slice_similarities
 
 Embeddings = NDArray[np.float32]
 BASELINES = ("full", "random", "assigned")

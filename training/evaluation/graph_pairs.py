@@ -11,8 +11,9 @@ from pydantic import TypeAdapter
 from features.errors import StoreError
 from features.graph_files.sentence_graphs import StoredGraphs
 from features.metrics.explanation.pair import GraphPair, explain_graphs
-from training.jobs import Source, read_json
-from training.s3bert.data import MeasuredPairs
+from training.data.measured_pairs import MeasuredPairs
+from training.jobs import Source
+from training.writing import read_json
 
 GRAPHS_FILE = "graphs.json"
 _NODES = range(3, 21)  # what can be taken in at a glance

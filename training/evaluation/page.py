@@ -7,9 +7,10 @@ from features import page
 from features.metrics.explanation.legend import PAGE_STYLE, show_pair
 from features.metrics.explanation.pair import GraphPair
 from features.page import folded
+from training.encoders.s3bert.explain import Explanation
+from training.encoders.s3bert.facet_reading import FacetReading
+from training.encoders.s3bert.verdict import DISAGREES
 from training.evaluation.tables import UNDEFINED
-from training.explain import Explanation, FacetReading
-from training.verdict import DISAGREES
 
 
 def render_page(title: str, body: str) -> str:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from features.errors import InputError, ModelError
-from training.jobs import ENCODER, latest_encoder
-from training.settings import PromotionSettings
+from training.evaluation.settings import PromotionSettings
+from training.runs import ENCODER, latest_encoder
 
 CURRENT = "current"
 """Name of the link in a folder of runs."""

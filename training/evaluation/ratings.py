@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features.metrics.corpus_scores import Bootstrap
+from training.correlation import spearman
+from training.encoders.s3bert.facets import RESIDUAL, FacetLayout, cosines
 from training.evaluation.bootstrap import Difference, Interval, compare, draw_spearman, interval
-from training.evaluation.correlation import spearman
-from training.facets import RESIDUAL, FacetLayout, cosines
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 

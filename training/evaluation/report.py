@@ -9,14 +9,15 @@ import polars as pl
 
 from features.metrics.explanation.legend import show_pair
 from features.page import described, explained, folded, heading, tell_date
+from training.encoders.s3bert.explain import from_json
+from training.evaluation.explanation_page import LEGEND
 from training.evaluation.figures import draw_course, draw_distribution, draw_prediction
 from training.evaluation.graph_pairs import DrawnPair
 from training.evaluation.limits import tell_verdict, warn_of_few_pairs
 from training.evaluation.page import explanation_card, render_page
 from training.evaluation.score_charts import chart_facets, chart_predictors, chart_ratings
 from training.evaluation.tables import ScoreTable, hundred, score_tables
-from training.explain import from_json
-from training.explanation_page import LEGEND
+from training.runs import flattened
 
 
 def render_report(
@@ -65,7 +66,7 @@ def render_report(
         f'<div class="plot course">{draw_course(training["history"], training["best_step"])}</div>'
         if len(training["history"]) > 1
         else "",
-        folded("Settings", _facts(training["settings"])),
+        folded("Settings", _facts(flattened(training["settings"]))),
         folded("Origin", _facts(_identity(scores, training))),
     ]
     date = scores["date"].partition("T")[0]

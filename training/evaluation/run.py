@@ -17,19 +17,21 @@ from features.errors import InputError, SettingsError
 from features.files import write_table
 from features.metrics.corpus_scores import Bootstrap
 from features.metrics.registry import explain_facet
+from training.data.measured_pairs import MeasuredPairs
+from training.encoders.loading import load_encoder
+from training.encoders.s3bert.checks import of, splits
+from training.encoders.s3bert.explain import explain_embeddings, with_measured
+from training.encoders.s3bert.facets import FacetLayout, cosines
+from training.encoders.s3bert.model_card import write_card
 from training.evaluation.facets import BASELINES, EmbeddedPairs, count_verdicts, score_facets
 from training.evaluation.graph_pairs import GRAPHS_FILE, as_json, choose_pairs, read_drawn
 from training.evaluation.ratings import score_ratings
-from training.explain import explain_embeddings, load_encoder, with_measured
-from training.facets import FacetLayout, cosines
-from training.jobs import EvaluationJob, read_job, read_json, write_json, write_text
+from training.evaluation.tables import score_paragraphs
+from training.jobs import EvaluationJob, read_job
 from training.process import run_process
 from training.progress import Counted
-from training.s3bert.checks import of, splits
-from training.s3bert.data import MeasuredPairs
-from training.s3bert.encoder import TRAINING_FILE
-from training.s3bert.model_card import write_card
-from training.writing import require_writable
+from training.runs import TRAINING_FILE
+from training.writing import read_json, require_writable, write_json, write_text
 
 _log = logging.getLogger("training")  # not __name__, which is __main__ in the process of its own
 
@@ -148,7 +150,7 @@ def evaluate(job: EvaluationJob) -> dict[str, Any]:
     write_json(job.output / METRICS_FILE, scores)
     write_json(job.output / GRAPHS_FILE, as_json(choose_pairs(held_out, job.source)))
     if job.output.resolve() == job.encoder.parent.resolve():  # a comparison elsewhere leaves the model card alone
-        write_text(job.encoder / "README.md", write_card(training, scores))
+        write_text(job.encoder / "README.md", write_card(training, score_paragraphs(scores)))
     write_report(job.output, job.encoder)
     return scores
 

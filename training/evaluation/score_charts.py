@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from training.encoders.s3bert.facets import RESIDUAL
 from training.evaluation.bars import Bar, Mark, draw_bars
 from training.evaluation.limits import tell_verdict
-from training.facets import RESIDUAL
 
 _BASELINES = {
     "full": Mark("SB-full: the whole start embedding", "circle"),

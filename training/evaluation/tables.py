@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from training import markdown
 from training.evaluation.limits import tell_counts, tell_verdict, warn_of_few_pairs
 
 UNDEFINED = "–"
@@ -36,6 +37,18 @@ def score_tables(scores: Mapping[str, Any]) -> list[ScoreTable]:
     if scores["ratings"]:
         tables += [_rating_table(scores["ratings"]), _predictor_table(scores["ratings"])]
     return tables
+
+
+def score_paragraphs(scores: Mapping[str, Any]) -> list[str]:
+    """Return the tables of an evaluation as Markdown, for a model card.
+
+    Args:
+        scores: content of `metrics.json`.
+    """
+    parts: list[str] = []
+    for table in score_tables(scores):
+        parts += [f"{table.title}:", markdown.table(table.columns, table.rows), table.note]
+    return parts
 
 
 def fit(table: ScoreTable, width: int) -> list[ScoreTable]:

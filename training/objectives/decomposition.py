@@ -1,11 +1,12 @@
 """The decomposition objective: each facet's similarity mirrors its AMR metric (Opitz & Frank 2022, Eq. 3)."""
 
 from collections.abc import Sequence
+from typing import Literal
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
-
-from training.facets import FacetLayout
 
 _TINY = 1e-12
 
@@ -36,19 +37,26 @@ class DecompositionObjective(nn.Module):
           from embeddings of any length. Prefer Manhattan to repeat the authors' released models.
 
     Args:
-        layout: dimensions of the facets, and the similarity.
+        membership: which dimension belongs to which facet, (d, K), 0 or 1.
+        similarity: of two sub-vectors.
         weights: wₖ, one a facet; all 1 when missing.
     """
 
     membership: Tensor
     weights: Tensor
 
-    def __init__(self, layout: FacetLayout, weights: Sequence[float] | None = None) -> None:
+    def __init__(
+        self,
+        membership: NDArray[np.float32],
+        similarity: Literal["cosine", "manhattan"] = "cosine",
+        weights: Sequence[float] | None = None,
+    ) -> None:
         super().__init__()
-        self.similarity = layout.similarity
-        self.scales = nn.Parameter(torch.ones(len(layout.facets)))
-        self.register_buffer("membership", torch.from_numpy(layout.membership()), persistent=False)
-        self.register_buffer("weights", torch.ones(len(layout.facets)) if weights is None else torch.tensor(weights))
+        facets = membership.shape[1]
+        self.similarity = similarity
+        self.scales = nn.Parameter(torch.ones(facets))
+        self.register_buffer("membership", torch.from_numpy(membership), persistent=False)
+        self.register_buffer("weights", torch.ones(facets) if weights is None else torch.tensor(weights))
 
     def similarities(self, left: Tensor, right: Tensor) -> Tensor:
         """Return the similarity of every facet, (n_pairs, K)."""

@@ -19,10 +19,10 @@ from torch import Tensor
 from features.errors import RunError
 from features.parsers.embedded.network import Network
 from features.parsers.embedded.vocabulary import SPECIAL_PRIMARIES
+from training.loop import checkpoints
 from training.parsers.amr.examples import Example, collate
 from training.parsers.amr.losses import PARTS, WEIGHTS, correct, losses, score
 from training.parsers.amr.settings import ParserTraining
-from training.s3bert import checkpoints
 
 _log = logging.getLogger("training")
 

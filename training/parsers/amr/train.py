@@ -41,9 +41,9 @@ def train(settings: ParserTraining) -> Path | None:
     import torch
 
     from features.parsers.embedded.network import Network
+    from training.encoders.s3bert.backbone import choose_device, choose_precision
     from training.parsers.amr.finishing import describe
     from training.parsers.amr.loop import Loop
-    from training.s3bert.backbone import choose_device, choose_precision
 
     if settings.threads:
         torch.set_num_threads(settings.threads)

@@ -23,9 +23,9 @@ from features.errors import RunError, SettingsError
 from features.interruption import Interruption, held_back
 from features.parsers.devices import computes_in_bfloat16
 from features.parsers.srl.network import SrlBert
+from training.loop import checkpoints
 from training.parsers.srl.examples import IGNORED, Example, batches, stack
 from training.parsers.srl.settings import SrlTrainingSettings
-from training.s3bert import checkpoints
 
 PROGRESS = "progress.jsonl"
 

@@ -19,11 +19,11 @@ from features.parsers.srl.conll import AnnotatedSentence, read_annotated
 from features.parsers.srl.evaluation import evaluate, score_with_gold_predicates
 from features.parsers.srl.tagger import SrlTagger
 from features.parsers.srl.wordpieces import Wordpieces
-from training.jobs import write_json
 from training.parsers.srl.examples import label_names, marked, unmarked
 from training.parsers.srl.model_card import write_card
 from training.parsers.srl.settings import SrlTrainingSettings
 from training.process import ERROR, begin, reported
+from training.writing import write_json
 
 if TYPE_CHECKING:
     from features.parsers.srl.network import SrlBert
@@ -57,8 +57,8 @@ def train(settings: SrlTrainingSettings, train_file: Path, dev_file: Path, outpu
     """
     import torch
 
+    from training.loop import checkpoints
     from training.parsers.srl.loop import Loop, TrainingData
-    from training.s3bert import checkpoints
 
     folder = models.locate(settings.base)
     identity = _identity(settings, (train_file, dev_file), models.digest(folder))

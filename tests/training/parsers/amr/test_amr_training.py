@@ -20,12 +20,12 @@ from features.parsers.embedded.storage import Thresholds
 from features.parsers.settings import AmrSettings
 from features.rows import OnRows
 from features.stages import Reject
+from training.loop import checkpoints
 from training.parsers.amr.corpus import read_source
 from training.parsers.amr.loop import Loop
 from training.parsers.amr.scoring import score_parser
 from training.parsers.amr.settings import GraphSource, ParserTraining
 from training.parsers.amr.train import identity_of, main, train
-from training.s3bert import checkpoints
 
 pytestmark = pytest.mark.slow  # the network is trained once, in about half a minute
 

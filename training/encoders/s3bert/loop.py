@@ -16,13 +16,13 @@ from torch import Tensor
 
 from features.errors import RunError
 from features.interruption import Interruption, held_back
+from training.encoders.s3bert.backbone import Backbone, Tokens
+from training.encoders.s3bert.settings import S3bertSettings
+from training.loop import checkpoints
+from training.loop.batches import epoch_batches
 from training.objectives.consistency import ConsistencyObjective
 from training.objectives.decomposition import DecompositionObjective
 from training.progress import EVERY, Counted, duration
-from training.s3bert import checkpoints
-from training.s3bert.backbone import Backbone, Tokens
-from training.s3bert.batches import epoch_batches
-from training.settings import TrainingSettings
 from training.writing import writing
 
 _log = logging.getLogger("training")
@@ -104,7 +104,7 @@ class Loop:
         backbone: Backbone,
         decomposition: DecompositionObjective,
         prepared: Prepared,
-        settings: TrainingSettings,
+        settings: S3bertSettings,
         *,
         folder: Path,
         identity: str,
@@ -127,7 +127,7 @@ class Loop:
         self.best_dev: Losses | None = None
         self.best: dict[str, Tensor] = {}
         self.history: list[dict[str, float]] = []
-        self.total_steps = settings.epochs * len(self._batches(0))
+        self.total_steps = settings.loop.epochs * len(self._batches(0))
         self.kept: int | None = None  # the step of the checkpoint
 
     @property
@@ -150,7 +150,7 @@ class Loop:
         """
         state = checkpoints.load(self.folder / checkpoints.FILE_NAME, identity=self.identity)
         if state is None:
-            torch.manual_seed(self.settings.seed)
+            torch.manual_seed(self.settings.loop.seed)
         else:
             self._restore(state)
             self.kept = self.step
@@ -159,7 +159,7 @@ class Loop:
             self._learn_all(interruption, on_step)
         if self.best:
             self._put_back(self.best)
-        seen = self.settings.epochs * len(self.prepared.train)
+        seen = self.settings.loop.epochs * len(self.prepared.train)
         return Outcome(
             steps=self.step,
             best_step=self.best_step or self.step,
@@ -181,16 +181,16 @@ class Loop:
             progress.add(losses, pairs=len(batches[self.position]))
             self.step += 1
             self.position += 1
-            if self.step % self.settings.log_every == 0 or progress.is_due:
+            if self.step % self.settings.loop.log_every == 0 or progress.is_due:
                 progress.report(step=self.step, epoch=self.epoch, rate=self._rate(self.step - 1))
             epoch_ends = self.position == len(batches)
-            if epoch_ends or self.step % self.settings.evaluate_every == 0:
+            if epoch_ends or self.step % (self.settings.loop.evaluate_every or self.total_steps) == 0:
                 self._judge(progress)
             if epoch_ends:
                 self.epoch, self.position = self.epoch + 1, 0
                 batches = self._batches(self.epoch)
             # The last step as well: what follows (the encoder is written) may fail, and the training is not lost.
-            due = self.step % self.settings.checkpoint_every == 0 or self.step == self.total_steps
+            due = self.step % self.settings.loop.checkpoint_every == 0 or self.step == self.total_steps
             if due or interruption.pending:
                 self.seconds = before + time.perf_counter() - started
                 checkpoints.save(self.folder / checkpoints.FILE_NAME, self._state())
@@ -205,8 +205,8 @@ class Loop:
         batches = epoch_batches(
             groups,
             self.prepared.lengths(train),
-            batch_size=self.settings.batch_size,
-            seed=self.settings.seed,
+            batch_size=self.settings.loop.batch_size,
+            seed=self.settings.loop.seed,
             epoch=epoch,
         )
         return [train[batch] for batch in batches]
@@ -216,8 +216,7 @@ class Loop:
         first, second = self.prepared.first[pairs], self.prepared.second[pairs]
         sentences, places = np.unique(np.concatenate([first, second]), return_inverse=True)
         embeddings = self.backbone.embed(self.prepared.tokens, sentences)
-        device = embeddings.device
-        teacher = self.prepared.teacher[torch.from_numpy(sentences)].to(device)
+        teacher = self.prepared.teacher[torch.from_numpy(sentences)].to(device := embeddings.device)
         left, right = (torch.from_numpy(half).to(device) for half in np.split(places, 2))
         targets = self.prepared.targets[torch.from_numpy(pairs)].to(device)
         return (
@@ -240,18 +239,21 @@ class Loop:
             )
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]  # PyTorch has not typed it yet
-        torch.nn.utils.clip_grad_norm_(self.parameters.values(), self.settings.gradient_norm)
+        torch.nn.utils.clip_grad_norm_(self.parameters.values(), self.settings.loop.gradient_norm)
         self.optimizer.step()
         return Losses(value, decomposition.item(), consistency.item())
 
     def _rate(self, step: int) -> float:
         """Return the learning rate of a step (from 0): linear warm-up, then linear decay to 0 or constant."""
-        warmup = min(self.settings.warmup_steps, self.total_steps // 10)
+        most = self.settings.loop.warmup_steps
+        warmup = min(int(self.settings.loop.warmup * self.total_steps), self.total_steps if most is None else most)
         if step < warmup:
-            return self.settings.learning_rate * (step + 1) / warmup
-        if self.settings.schedule == "constant":
-            return self.settings.learning_rate
-        return self.settings.learning_rate * max(0.0, (self.total_steps - step) / max(1, self.total_steps - warmup))
+            return self.settings.loop.learning_rate * (step + 1) / warmup
+        if self.settings.loop.schedule == "constant":
+            return self.settings.loop.learning_rate
+        return self.settings.loop.learning_rate * max(
+            0.0, (self.total_steps - step) / max(1, self.total_steps - warmup)
+        )
 
     def _judge(self, progress: "_Progress") -> None:
         """Take the dev loss and keep the weights if it is the lowest so far."""
@@ -267,7 +269,7 @@ class Loop:
     @torch.no_grad()
     def _dev_losses(self) -> Losses:
         self.backbone.eval()
-        dev, size = self.prepared.dev, self.settings.batch_size
+        dev, size = self.prepared.dev, self.settings.loop.batch_size
         order = dev[np.argsort(self.prepared.lengths(dev), kind="stable")]
         sums = np.zeros(2)
         counted = Counted("dev loss", len(order), "pairs")
@@ -302,7 +304,9 @@ class Loop:
             "weights": {name: p.detach().cpu() for name, p in self._learnt().items()},
             "optimizer": self.optimizer.state_dict(),
             "random": torch.get_rng_state(),
-            "random_gpu": torch.cuda.get_rng_state(self.backbone.device) if self._on_gpu else None,
+            "random_gpu": torch.cuda.get_rng_state(self.backbone.device)
+            if self.backbone.device.type == "cuda"
+            else None,
         }
 
     def _restore(self, state: dict[str, Any]) -> None:
@@ -312,28 +316,24 @@ class Loop:
         self._put_back(state["weights"])
         self.optimizer.load_state_dict(state["optimizer"])
         torch.set_rng_state(state["random"])
-        if self._on_gpu and state["random_gpu"] is not None:
+        if self.backbone.device.type == "cuda" and state["random_gpu"] is not None:
             torch.cuda.set_rng_state(state["random_gpu"], self.backbone.device)
-
-    @property
-    def _on_gpu(self) -> bool:
-        return self.backbone.device.type == "cuda"
 
 
 def _optimizer(
-    parameters: dict[str, torch.nn.Parameter], decomposition: DecompositionObjective, settings: TrainingSettings
+    parameters: dict[str, torch.nn.Parameter], decomposition: DecompositionObjective, settings: S3bertSettings
 ) -> torch.optim.AdamW:
     """Return AdamW; a group's `factor` is its learning rate as a multiple of the settings' rate."""
     matrices = [p for p in parameters.values() if p.dim() > 1]
     others = [p for p in parameters.values() if p.dim() <= 1]
-    scale_factor = (settings.scale_learning_rate or settings.learning_rate) / settings.learning_rate
+    scale_factor = (settings.scale_learning_rate or settings.loop.learning_rate) / settings.loop.learning_rate
     return torch.optim.AdamW(
         [
-            {"params": matrices, "weight_decay": settings.weight_decay, "factor": 1.0},
+            {"params": matrices, "weight_decay": settings.loop.weight_decay, "factor": 1.0},
             {"params": others, "weight_decay": 0.0, "factor": 1.0},
             {"params": [decomposition.scales], "weight_decay": 0.0, "factor": scale_factor},
         ],
-        lr=settings.learning_rate,
+        lr=settings.loop.learning_rate,
         fused=True,
     )
 

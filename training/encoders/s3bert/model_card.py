@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from training.evaluation.tables import score_tables
+from training.markdown import table
+from training.runs import flattened
 
 _FRONT_MATTER = """\
 ---
@@ -22,12 +23,12 @@ The encoder was made from these corpora: the terms of the strictest of them may 
 backbone ({backbone}) is {licence}."""
 
 
-def write_card(training: Mapping[str, Any], scores: Mapping[str, Any] | None = None) -> str:
+def write_card(training: Mapping[str, Any], scores: Sequence[str] = ()) -> str:
     """Return the model card as Markdown.
 
     Args:
         training: content of `training.json`.
-        scores: content of `metrics.json`, once the encoder was evaluated.
+        scores: paragraphs on them, once the encoder was evaluated.
     """
     settings = training["settings"]
     parts = [
@@ -37,7 +38,7 @@ def write_card(training: Mapping[str, Any], scores: Mapping[str, Any] | None = N
         _usage(training),
         "## Training data",
         _origin(training["source"]),
-        _table(
+        table(
             ("corpus", "training pairs", "dev pairs", "licence"),
             [
                 (name, counts["train"], counts["dev"], counts["licence"] or "not recorded; ask its source")
@@ -47,9 +48,9 @@ def write_card(training: Mapping[str, Any], scores: Mapping[str, Any] | None = N
         _TERMS.format(backbone=settings["backbone"], licence=training["backbone_licence"] or "not recorded"),
         "## Training",
         _course(training),
-        _table(("setting", "value"), [(name, f"`{value}`") for name, value in settings.items()]),
+        table(("setting", "value"), [(name, f"`{value}`") for name, value in flattened(settings).items()]),
         "## Scores",
-        *(_scores(scores) if scores else ["Not evaluated yet."]),
+        *(scores or ["Not evaluated yet."]),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -91,18 +92,3 @@ def _origin(source: Mapping[str, Any]) -> str:
         return "An exported table of measured pairs, " + ", ".join(f"{k} `{v}`" for k, v in source.items()) + "."
     versions = ", ".join(f"{table} {version}" for table, version in source["versions"].items())
     return f"Release {source['release']} of a facetflow store; table versions: {versions}."
-
-
-def _scores(scores: Mapping[str, Any]) -> list[str]:
-    parts: list[str] = []
-    for table in score_tables(scores):
-        parts += [f"{table.title}:", _table(table.columns, table.rows), table.note]
-    return parts
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    lines += [
-        "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in rows
-    ]
-    return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Train an encoder in a process of its own: `python -m training.s3bert.train --settings train.json`."""
+"""Train an encoder in a process of its own: `python -m training.encoders.s3bert.train --settings train.json`."""
 
 import logging
 import sys
@@ -12,30 +12,33 @@ from numpy.typing import NDArray
 
 from features import models
 from features.locks import only_one
-from training.facets import FacetLayout, plan_layout
-from training.jobs import ENCODER, TRAINING_JOB, TrainingJob, read_job, write_json
+from training.data.measured_pairs import MeasuredPairs
+from training.encoders.s3bert.checks import check_pairs, warn_of_little
+from training.encoders.s3bert.encoder import calibrated, recalibrate, save_encoder
+from training.encoders.s3bert.facets import FacetLayout, plan_layout
+from training.encoders.s3bert.plan import TrainingPlan, is_finished
+from training.encoders.s3bert.settings import S3bertSettings
+from training.encoders.s3bert.targets import Targets, make_targets
+from training.jobs import Source, TrainingJob, read_job
+from training.loop.batches import number_groups
 from training.process import run_process
-from training.s3bert.batches import number_groups
-from training.s3bert.checks import check_pairs, warn_of_little
-from training.s3bert.data import MeasuredPairs
-from training.s3bert.encoder import calibrated, recalibrate, save_encoder
-from training.s3bert.plan import TrainingPlan, is_finished
-from training.s3bert.targets import Targets, make_targets
-from training.settings import TrainingSettings
-from training.writing import require_writable, writing
+from training.runs import ENCODER, TRAINING_JOB
+from training.writing import require_writable, write_json, writing
 
 if TYPE_CHECKING:
+    from training.encoders.s3bert.backbone import Backbone, Tokens
+    from training.encoders.s3bert.loop import Loop, Outcome
     from training.objectives.decomposition import DecompositionObjective
-    from training.s3bert.backbone import Backbone, Tokens
-    from training.s3bert.loop import Loop, Outcome
 
 _log = logging.getLogger("training")  # not __name__, which is __main__ in the process of its own
+
+S3bertJob = TrainingJob[Source, S3bertSettings]
 
 LOCK = "train.lock"
 """In the folder of a run: held by the process that trains there."""
 
 
-def train(job: TrainingJob) -> Path:
+def train(job: S3bertJob) -> Path:
     """Train an encoder, from a checkpoint in the run's folder if there is one.
 
     Args:
@@ -50,7 +53,7 @@ def train(job: TrainingJob) -> Path:
         ModelError: when the backbone is missing or unsuitable.
         RunError: when the loss is no number any more, another process trains in the folder, or it cannot be written.
     """
-    settings = job.training
+    settings = job.settings
     data = job.source.read()
     check_pairs(data, settings)
     data = data.select(splits=settings.splits, corpora=settings.corpora)
@@ -77,7 +80,7 @@ def _is_calibrated(encoder: Path) -> bool:
     return FacetLayout.load(encoder).format != 1
 
 
-def _train(job: TrainingJob, plan: TrainingPlan, data: MeasuredPairs, folder: Path) -> None:
+def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, folder: Path) -> None:
     """Train the encoder of a plan and write it.
 
     Args:
@@ -86,8 +89,8 @@ def _train(job: TrainingJob, plan: TrainingPlan, data: MeasuredPairs, folder: Pa
         data: the pairs to learn from and to choose the best model by.
         folder: of the backbone.
     """
+    from training.encoders.s3bert.loop import Loop, Prepared
     from training.objectives.decomposition import DecompositionObjective
-    from training.s3bert.loop import Loop, Prepared
 
     settings = plan.settings
     facets = settings.facets or ()
@@ -104,7 +107,7 @@ def _train(job: TrainingJob, plan: TrainingPlan, data: MeasuredPairs, folder: Pa
     targets = make_targets(
         data.metrics(facets), train_pairs, scaling=settings.targets, weighting=settings.facet_weights
     )
-    decomposition = DecompositionObjective(layout, targets.weights.tolist())
+    decomposition = DecompositionObjective(layout.membership(), layout.similarity, targets.weights.tolist())
     import torch
 
     prepared = Prepared(
@@ -131,7 +134,7 @@ def _train(job: TrainingJob, plan: TrainingPlan, data: MeasuredPairs, folder: Pa
 
 
 def _complete(
-    job: TrainingJob,
+    job: S3bertJob,
     plan: TrainingPlan,
     data: MeasuredPairs,
     loop: "Loop",
@@ -140,7 +143,7 @@ def _complete(
     targets: Targets,
 ) -> None:
     """Write the encoder of a training that has come to its end; its checkpoint is no longer needed then."""
-    from training.s3bert import checkpoints
+    from training.loop import checkpoints
 
     settings, backbone, decomposition = plan.settings, loop.backbone, loop.decomposition
     backbone.eval()
@@ -167,7 +170,7 @@ def _complete(
     _log.info("%s is done: %.0f pairs/s", job.output / ENCODER, outcome.pairs_per_second)
 
 
-def load_backbone(settings: TrainingSettings, folder: Path) -> "Backbone":
+def load_backbone(settings: S3bertSettings, folder: Path) -> "Backbone":
     """Load the encoder to start from, ready to learn.
 
     Args:
@@ -176,16 +179,16 @@ def load_backbone(settings: TrainingSettings, folder: Path) -> "Backbone":
     """
     import torch
 
-    from training.explain import load_encoder
-    from training.s3bert.backbone import Backbone, choose_device, choose_precision
+    from training.encoders.loading import load_encoder
+    from training.encoders.s3bert.backbone import Backbone, choose_device, choose_precision
 
-    if settings.threads is not None:
-        torch.set_num_threads(settings.threads)
-    device = choose_device(settings.device)
+    if settings.loop.threads is not None:
+        torch.set_num_threads(settings.loop.threads)
+    device = choose_device(settings.loop.device)
     return Backbone(
         load_encoder(folder, device=str(device)),
         layers_tuned=settings.layers_tuned,
-        precision=choose_precision(settings.precision, device),
+        precision=choose_precision(settings.loop.precision, device),
         dropout=settings.dropout,
         cache_gib=settings.cache_gib,
     )
@@ -196,7 +199,7 @@ def _positions(data: MeasuredPairs, split: str) -> NDArray[np.int64]:
 
 
 def _teacher(
-    data: MeasuredPairs, settings: TrainingSettings, backbone: "Backbone", tokens: "Tokens"
+    data: MeasuredPairs, settings: S3bertSettings, backbone: "Backbone", tokens: "Tokens"
 ) -> NDArray[np.float32]:
     """Return the teacher's embeddings of all sentences, and let the backbone keep its states on the way."""
     if backbone.keep_states(tokens):
@@ -216,7 +219,7 @@ def _scaled(layout: FacetLayout, decomposition: "DecompositionObjective", target
     return layout.model_copy(update={"facets": facets})
 
 
-def _corpora(data: MeasuredPairs, settings: TrainingSettings, licences: dict[str, str]) -> dict[str, dict[str, Any]]:
+def _corpora(data: MeasuredPairs, settings: S3bertSettings, licences: dict[str, str]) -> dict[str, dict[str, Any]]:
     """Return the number of pairs and the licence of each corpus."""
     counts = {
         (corpus, split): count for corpus, split, count in data.pairs.group_by("corpus", "split").len().iter_rows()
@@ -233,8 +236,10 @@ def _corpora(data: MeasuredPairs, settings: TrainingSettings, licences: dict[str
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one training job."""
-    about = "Run one training job: TrainingJob as JSON."
-    return run_process("training.s3bert.train", about, lambda path: train(read_job(TrainingJob, path)), arguments)
+    about = "Train an S3BERT: TrainingJob as JSON."
+    return run_process(
+        "training.encoders.s3bert.train", about, lambda path: train(read_job(S3bertJob, path)), arguments
+    )
 
 
 if __name__ == "__main__":

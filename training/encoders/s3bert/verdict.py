@@ -2,12 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from features.metrics.explanation.naming import joined
-
-if TYPE_CHECKING:
-    from training.explain import FacetReading
+from training.encoders.s3bert.facet_reading import FacetReading
 
 DISAGREES = 0.25
 """A prediction that is further from the measured value than this is said to disagree: a quarter of a metric's range."""
@@ -16,7 +13,7 @@ _EQUAL = 1e-6  # of two values that a drawing cannot tell apart
 _MOST = 3  # facets in a list
 
 
-def marked(facets: Sequence["FacetReading"]) -> tuple["FacetReading", ...]:
+def marked(facets: Sequence[FacetReading]) -> tuple[FacetReading, ...]:
     """Return facets with the highest and the lowest marked, and those where encoder and graphs disagree.
 
     Only reliable facets are marked. Their measured values are compared where there are any; else their standings,
@@ -40,7 +37,7 @@ def marked(facets: Sequence["FacetReading"]) -> tuple["FacetReading", ...]:
     )
 
 
-def headline(facets: Sequence["FacetReading"], *, equal: bool) -> str:
+def headline(facets: Sequence[FacetReading], *, equal: bool) -> str:
     """Return what stands out, as one or two sentences.
 
     Args:
@@ -70,17 +67,17 @@ def headline(facets: Sequence["FacetReading"], *, equal: bool) -> str:
     return f"{text} The encoder disagrees: {_predictions(apart)}." if apart else text
 
 
-def _names(facets: Sequence["FacetReading"]) -> str:
+def _names(facets: Sequence[FacetReading]) -> str:
     more = len(facets) - _MOST
     names = [facet.name for facet in facets]
     return joined([*names[:_MOST], f"{more} more"] if more > 0 else names)
 
 
-def _values(facets: Sequence["FacetReading"]) -> str:
+def _values(facets: Sequence[FacetReading]) -> str:
     return f"{_names(facets)} ({facets[0].measured:.2f})"
 
 
-def _predictions(facets: Sequence["FacetReading"]) -> str:
+def _predictions(facets: Sequence[FacetReading]) -> str:
     furthest = sorted(facets, key=lambda facet: -abs((facet.prediction or 0) - (facet.measured or 0)))
     texts = [f"{f.name} {f.prediction:.2f} predicted, {f.measured:.2f} measured" for f in furthest[:_MOST]]
     more = len(facets) - _MOST

@@ -6,9 +6,9 @@ from html import escape
 
 from features.metrics.explanation.pair import GraphPair
 from features.page import heading, tell_date
-from training.encoder_facts import EncoderFacts
+from training.encoders.s3bert.encoder_facts import EncoderFacts
+from training.encoders.s3bert.explain import Explanation
 from training.evaluation.page import explanation_card, render_page
-from training.explain import Explanation
 
 _TITLE = "Why two sentences are similar"
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from features.errors import InputError
-from training.jobs import ENCODER, read_json
-from training.s3bert.encoder import TRAINING_FILE
+from training.runs import ENCODER, TRAINING_FILE
+from training.writing import read_json
 
 
 @dataclass(frozen=True, slots=True)

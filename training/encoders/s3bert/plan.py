@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from features.errors import SettingsError
-from training.jobs import read_json
-from training.s3bert.encoder import TRAINING_FILE
-from training.settings import TrainingSettings
+from training.encoders.s3bert.settings import S3bertSettings, from_version_before
+from training.loop.settings import NO_INFLUENCE
+from training.runs import TRAINING_FILE, flattened
+from training.writing import read_json
 
 _log = logging.getLogger("training")
-
-_NO_INFLUENCE = {"log_every", "checkpoint_every", "threads", "device"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ class TrainingPlan:
         source: where the pairs came from (`MeasuredPairs.source`); says what is other, and decides nothing.
     """
 
-    settings: TrainingSettings
+    settings: S3bertSettings
     data_digest: str
     backbone_digest: str
     source: Mapping[str, Any]
@@ -37,7 +36,8 @@ class TrainingPlan:
     @property
     def decisive(self) -> dict[str, Any]:
         """The settings that decide the result."""
-        return self.settings.model_dump(mode="json", exclude=_NO_INFLUENCE)
+        chosen = self.settings.model_dump(mode="json", exclude={"name"})
+        return flattened(chosen | {"loop": {k: v for k, v in chosen["loop"].items() if k not in NO_INFLUENCE}})
 
     @property
     def identity(self) -> str:
@@ -59,21 +59,21 @@ def is_finished(encoder: Path, plan: TrainingPlan) -> bool:
     """
     if not encoder.is_dir():
         return False
-    found = read_json(encoder / TRAINING_FILE)
-    if found.get("identity") == plan.identity:
+    difference = _difference(read_json(encoder / TRAINING_FILE), plan)
+    if not difference:
         _log.info("%s is done already", encoder)
         return True
     run = encoder.parent
     raise SettingsError(
-        f"The run {run.name!r} in {str(run.parent)!r} has a finished encoder with {_difference(found, plan)}: choose "
-        f"another --name, or delete the folder {str(run)!r} to train it anew."
+        f"The run {run.name!r} in {str(run.parent)!r} has a finished encoder with {difference}: choose another --name, "
+        f"or delete the folder {str(run)!r} to train it anew."
     )
 
 
 def _difference(found: Mapping[str, Any], plan: TrainingPlan) -> str:
-    """Return in which respects a finished training (`training.json`) was another than a plan."""
+    """Return in which respects a finished training (`training.json`) was another than a plan; empty where in none."""
     parts = []
-    before = found.get("settings", {})
+    before = flattened(from_version_before(found.get("settings", {})))
     changed = [
         # A list of facets or corpora would be most of the sentence.
         name if isinstance(value, list) else f"{name} {json.dumps(before[name])}, now {json.dumps(value)}"
@@ -87,4 +87,6 @@ def _difference(found: Mapping[str, Any], plan: TrainingPlan) -> str:
         parts.append(f"other data (release {numbers[0]}, now {numbers[1]})" if all(numbers) else "other data")
     if found.get("backbone_digest") != plan.backbone_digest:
         parts.append("another backbone")
-    return " and ".join(parts) or "other settings"
+    if not before:
+        parts.append("settings that it does not tell")
+    return " and ".join(parts)

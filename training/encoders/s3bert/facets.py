@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from features.errors import ModelError, SettingsError
 from features.schemas import METRIC_NAMES
-from training.calibration import LEAST_PAIRS, Calibration, Reliability, calibrate, measure_reliability
+from training.encoders.s3bert.calibration import LEAST_PAIRS, Calibration, Reliability, calibrate, measure_reliability
 
 FILE_NAME = "facets.json"
 RESIDUAL = "residual"

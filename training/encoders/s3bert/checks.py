@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable
 import numpy as np
 
 from features.errors import InputError, SettingsError
-from training.s3bert.data import MeasuredPairs
-from training.settings import TrainingSettings
+from training.data.measured_pairs import MeasuredPairs
+from training.encoders.s3bert.settings import S3bertSettings
 
 _log = logging.getLogger("training")
 
 
-def check_pairs(data: MeasuredPairs, settings: TrainingSettings) -> None:
+def check_pairs(data: MeasuredPairs, settings: S3bertSettings) -> None:
     """Check that there is something to learn from.
 
     Args:
@@ -42,7 +42,7 @@ def check_pairs(data: MeasuredPairs, settings: TrainingSettings) -> None:
         )
 
 
-def warn_of_little(data: MeasuredPairs, settings: TrainingSettings) -> None:
+def warn_of_little(data: MeasuredPairs, settings: S3bertSettings) -> None:
     """Warn of pairs that a training can do, but not do much, with.
 
     Args:
@@ -51,10 +51,10 @@ def warn_of_little(data: MeasuredPairs, settings: TrainingSettings) -> None:
     """
     train, dev = settings.splits
     counts = {split: int((data.pairs["split"] == split).sum()) for split in settings.splits}
-    if counts[train] < settings.batch_size:
+    if counts[train] < settings.loop.batch_size:
         _log.warning(
             "few pairs to learn from: %d in split %r, less than one batch (%d)",
-            *(counts[train], train, settings.batch_size),
+            *(counts[train], train, settings.loop.batch_size),
         )
     if not counts[dev]:
         _log.warning("no pair is in split %r: the last model is kept, there is nothing to choose a better one by", dev)

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from training.explain import load_encoder
-from training.facets import FILE_NAME, FacetLayout
-from training.jobs import write_json, write_text
-from training.s3bert.data import MeasuredPairs
-from training.s3bert.model_card import write_card
+from training.data.measured_pairs import MeasuredPairs
+from training.encoders.loading import load_encoder
+from training.encoders.s3bert.facets import FILE_NAME, FacetLayout
+from training.encoders.s3bert.model_card import write_card
+from training.runs import TRAINING_FILE
+from training.writing import write_json, write_text
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
-
-TRAINING_FILE = "training.json"
-"""How the encoder was made."""
 
 
 def save_encoder(model: "SentenceTransformer", layout: FacetLayout, training: Mapping[str, Any], folder: Path) -> None:

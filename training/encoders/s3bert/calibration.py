@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from training.evaluation.correlation import spearman
+from training.correlation import spearman
 
 LEAST_PAIRS = 10
 """Fewer dev pairs say nothing about a facet: it is neither calibrated nor called reliable."""

@@ -9,54 +9,21 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
-from features.errors import InputError, ModelError
+from features.errors import InputError
 from features.metrics.explanation.differences import Difference
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.explanation.words import describe
-from features.parsers.devices import hide_progress_bars
 from features.sentences import normalise
-from training.facets import FacetLayout, cosines
-from training.verdict import headline, marked
-
-if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
-
-Mark = Literal["highest", "lowest", ""]
-
-
-@dataclass(frozen=True, slots=True)
-class FacetReading:
-    """One facet of one pair.
-
-    Args:
-        name: the metric that it mirrors.
-        similarity: of the two sub-vectors; a cosine in [-1, 1], unless the encoder was trained with another.
-        prediction: what that means for the metric, within its range; None when the encoder was not calibrated.
-        standing: share of the dev pairs that are less similar in this facet, in [0, 1]; None when unknown.
-        spearman: rank correlation of the facet with its metric on dev pairs; None when unknown.
-        interval: its 95 % interval; None when unknown.
-        reliable: whether the whole interval is above 0; a facet that is not never stands out.
-        measured: the metric on the graphs of the pair; None without graphs.
-        disagrees: whether prediction and measured value are far apart.
-        mark: whether the facet is the highest or lowest of the reliable ones; several may be.
-    """
-
-    name: str
-    similarity: float
-    prediction: float | None
-    standing: float | None
-    spearman: float | None = None
-    interval: tuple[float, float] | None = None
-    reliable: bool = False
-    measured: float | None = None
-    disagrees: bool = False
-    mark: Mark = ""
+from training.encoders.loading import load_encoder
+from training.encoders.s3bert.facet_reading import FacetReading
+from training.encoders.s3bert.facets import FacetLayout, cosines
+from training.encoders.s3bert.verdict import headline, marked
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,23 +83,6 @@ def explain(model: Path, pairs: Sequence[tuple[str, str]], *, device: str | None
     vectors = load_encoder(model, device=device).encode(list(position), convert_to_numpy=True, show_progress_bar=False)
     left, right = ([position[pair[side]] for pair in texts] for side in (0, 1))
     return explain_embeddings(texts, vectors[left], vectors[right], layout)
-
-
-def load_encoder(folder: Path, *, device: str | None = None) -> "SentenceTransformer":
-    """Load an encoder from its folder, with nothing asked of a hub.
-
-    Raises:
-        ModelError: when files of it are missing or damaged.
-    """
-    from safetensors import SafetensorError
-    from sentence_transformers import SentenceTransformer
-
-    hide_progress_bars()
-    try:
-        return SentenceTransformer(str(folder), device=device, local_files_only=True)
-    except (OSError, ValueError, SafetensorError) as error:
-        why = str(error).partition("\n")[0].rstrip(".")
-        raise ModelError(f"the encoder {str(folder)!r} cannot be loaded ({why}); train or pull it again") from error
 
 
 def explain_embeddings(

@@ -1,0 +1,29 @@
+"""What a user chooses about an encoder of any kind."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from training.loop.settings import LoopSettings
+
+
+class EncoderSettings(BaseModel):
+    """What all kinds of encoders have in common.
+
+    Args:
+        name: of the encoder; its runs are kept under it.
+        kind: which kind it is; `training.kinds` lists them.
+        backbone: name or path of the sentence encoder to start from.
+        corpora: corpora to learn from; all when empty.
+        splits: names of the splits to learn from and to choose the best model by.
+        loop: how long and how fast it learns, and where.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Annotated[str, Field(pattern=r"^[\w.-]+$")]
+    kind: str
+    backbone: str = "all-MiniLM-L6-v2"
+    corpora: tuple[str, ...] = ()
+    splits: tuple[str, str] = ("train", "dev")
+    loop: LoopSettings = LoopSettings()

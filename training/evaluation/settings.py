@@ -1,0 +1,19 @@
+"""What a user chooses about the comparison of encoders."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class PromotionSettings(BaseModel):
+    """When a new encoder becomes the current one: the `[promotion]` table of the project file.
+
+    Args:
+        ratings: points (Spearman × 100) that each set of human ratings may lose against the current encoder.
+        facets: points that the mean over the facets may lose, on the pairs of the new release.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    ratings: Annotated[float, Field(ge=0)] = 1.0
+    facets: Annotated[float, Field(ge=0)] = 2.0

@@ -1,0 +1,62 @@
+"""The kinds of encoders: what each is set up by, which module trains it, what it reads and is scored on.
+
+A kind is a folder in `training/encoders` and an entry here (docs/architecture.md, "How to add an encoder"). No torch.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from features.errors import SettingsError
+from training.encoders.s3bert.settings import S3bertSettings, from_version_before
+from training.encoders.settings import EncoderSettings
+from training.jobs import Source, TrainingJob, wrong_job
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of encoder.
+
+    Args:
+        settings: what a user chooses.
+        module: trains one: takes `--settings FILE.json` with a `TrainingJob` of these settings.
+        tables: of the store, that its trainings read.
+        suites: of an evaluation, that it is scored by beside those of all kinds.
+    """
+
+    settings: type[EncoderSettings]
+    module: str
+    tables: tuple[str, ...]
+    suites: tuple[str, ...] = ()
+
+
+KINDS: Mapping[str, Kind] = {
+    "s3bert": Kind(
+        settings=S3bertSettings,
+        module="training.encoders.s3bert.train",
+        tables=("sentences", "pairs", "metrics", "embeddings"),
+        suites=("facets",),
+    ),
+}
+
+
+def read_encoder_job(path: Path) -> TrainingJob[Source, EncoderSettings]:
+    """Read what an encoder of any kind was asked to learn; also a job of the version before.
+
+    Raises:
+        SettingsError: when the file is missing, says something unknown, or names a kind that there is not.
+    """
+    try:
+        content = json.loads(path.read_bytes())
+        if "training" in content:
+            content = content | {"settings": from_version_before(content["training"])}
+            del content["training"]
+        kind = content["settings"].get("kind", "s3bert")
+        if kind not in KINDS:
+            raise SettingsError(f"{str(path)!r} is about an encoder of kind {kind!r}; known are {', '.join(KINDS)}.")
+        settings = KINDS[kind].settings.model_validate(content["settings"])
+        found = TrainingJob[Source, EncoderSettings].model_validate(content | {"settings": settings})
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise wrong_job(path, error) from error
+    return found
