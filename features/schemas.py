@@ -53,7 +53,21 @@ PAIRS: Columns = {
     "label": pl.String,
     "positive_id": pl.String,
 }
-"""A pair of sentences. `shard_a` and `shard_b` name their sentence shards; `positive_id` is set on negatives only."""
+"""A pair of sentences, with its human score, its human label, both or neither. `kind` is `positive` for a row of the
+corpus, whatever its label says, and `negative` for one that ingest drew; `positive_id` is set on negatives only.
+`shard_a` and `shard_b` name their sentence shards."""
+
+LABELS: Columns = {
+    "label_id": pl.String,
+    "corpus": pl.String,
+    "split": pl.String,
+    "sentence": pl.String,
+    "sentence_shard": pl.String,
+    "aspect": pl.String,
+    "label": pl.String,
+}
+"""One label of a text in one aspect: the task of a paper, the sentiment of a review. A text has as many rows as labels.
+`sentence` is the id of the text in `sentences`; `sentence_shard` names its shard there."""
 
 AMR: Columns = {
     "sentence_id": pl.String,
@@ -117,6 +131,7 @@ REJECTS: Columns = {"entity_id": pl.String, "code": pl.String, "message": pl.Str
 TABLES: dict[str, Columns] = {
     "sentences": SENTENCES,
     "pairs": PAIRS,
+    "labels": LABELS,
     "amr": AMR,
     "dependencies": DEPENDENCIES,
     "srl": SRL,

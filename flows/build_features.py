@@ -25,9 +25,10 @@ from features.errors import FacetflowError, RunError, StoreError
 from features.interruption import cause
 from features.store import folder
 from features.store.damage import Damage
-from features.store.plan import Plan, ShardKey, ShardWork, plan
+from features.store.plan import Plan, ShardWork, plan
 from features.store.releases import Release
 from features.store.runs import RunRecord, failed_shards, now
+from features.store.stage import ShardKey
 from features.store.store import Store
 from flows import cluster, project
 from flows.announcing import intend
@@ -113,7 +114,7 @@ class Build:
         with self.wall.part("plan"):
             stages = chain(self.settings, self.store)
             failed = failed_shards(self.store.runs())
-            planned = plan(self.store, stages.stages, failed=failed, damaged=damaged)
+            planned = plan(self.store, stages.stages, wanted=stages.wanted, failed=failed, damaged=damaged)
             _warn_of_others(damaged, stages)
             work: Sequence[ShardWork] = planned.todo
             if only_failed:
@@ -123,6 +124,8 @@ class Build:
         if work:
             outcome, workers = self._make(stages, work)
         with self.wall.part("publish"):
+            # What nothing wants and would be made in another way now must not stand beside what is wanted.
+            self.store.withdraw(planned.outdated, run_id=self.run_id)
             release, message = self._publish(stages, outcome, ingest_refused)
             message = " ".join(filter(None, (message, announce_pending(self.settings, self.store))))
         total = time.monotonic() - started
@@ -190,6 +193,7 @@ class Build:
             release = self.store.publish(
                 self.run_id,
                 stages=stages.stages,
+                wanted=stages.wanted,
                 failed_shards=limits.failed_shards,
                 rejected_rows=limits.rejected_rows,
             )

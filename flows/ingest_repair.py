@@ -16,8 +16,8 @@ from features.ingest import KNOWN_PAIRS, KNOWN_SENTENCES, Ingested, ingest
 from features.stages import StageOutput
 from features.store.damage import Damage
 from features.store.foreseen import StoreAhead
-from features.store.plan import SOURCES
 from features.store.provenance import Provenance
+from features.store.stage import SOURCES
 from features.store.store import Store
 from features.types import PairId, Shard
 from flows.ingest_corpora import RECIPES, fingerprint_of

@@ -45,7 +45,12 @@ class Outlook:
             "store": str(self.store),
             "ingest": self.ingest.model_dump(),
             "stages": [
-                {"stage": stage, "shards": self.plan.shards(stage), "to_do": len(self.plan.of(stage))}
+                {
+                    "stage": stage,
+                    "shards": self.plan.shards(stage),
+                    "unwanted": self.plan.unwanted(stage),
+                    "to_do": len(self.plan.of(stage)),
+                }
                 for stage in self.plan.stages
             ],
             "to_do": [
@@ -87,8 +92,9 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     ahead = StoreAhead(store, {table: remade[table] | shards for table, shards in new.items()}, lost, marks)
     limits = project.limits
     with tempfile.TemporaryDirectory(prefix="facetflow-plan-") as index:
-        stages = chain(project, ahead, index_folder=Path(index)).stages
-        planned = plan(ahead, stages, failed=failed_shards(store.runs()), damaged=damaged)
+        made_by = chain(project, ahead, index_folder=Path(index))
+        stages = made_by.stages
+        planned = plan(ahead, stages, wanted=made_by.wanted, failed=failed_shards(store.runs()), damaged=damaged)
     refused = refusal(ingested.report, limits.rejected_rows)
     in_the_way = [f"Nothing will be published: {refused}."] if refused else []
     in_the_way += obstacles(

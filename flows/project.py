@@ -31,13 +31,14 @@ class MetricSettings(BaseModel):
     """What is measured on pairs.
 
     Args:
-        enabled: False leaves the AMR metrics out, and the label vectors that only they need.
+        enabled: None measures the pairs that an encoder reads; True all pairs; False none, and makes no label vectors,
+            which only metrics need.
         own: Python files with metrics of the project's own (docs/own_metrics.md).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    enabled: bool = True
+    enabled: bool | None = None
     own: tuple[Path, ...] = ()
 
 

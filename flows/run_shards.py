@@ -25,9 +25,10 @@ from prefect_dask.task_runners import DaskTaskRunner, PrefectDaskFuture
 
 from features.errors import FacetflowError, RunError
 from features.interruption import held_back
-from features.store.plan import ShardKey, ShardWork
+from features.store.plan import ShardWork
 from features.store.receipts import Receipt
 from features.store.runs import FailedShard
+from features.store.stage import ShardKey
 from features.store.store import Store
 from features.types import Shard
 from flows.cluster import Capacity

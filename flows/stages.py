@@ -1,4 +1,6 @@
-"""The stages of a build, as the project file asks for them: what each reads, its recipe, its settings.
+"""The stages of a build, as the project file asks for them: what each reads, its recipe, its settings, its scope.
+
+Which stages there are follows from what is wanted (`flows.wanted`).
 
 sentences ─┬─ amr ── label_vectors ─┐
            ├─ dependencies          ├─ metrics
@@ -7,16 +9,18 @@ sentences ─┬─ amr ── label_vectors ─┐
 pairs ──────────────────────────────┘
 """
 
+import difflib
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
 from features.corpora.dataset import GraphLayout
 from features.corpora.sources import locate
+from features.errors import SettingsError
 from features.models.files import file_sha256
 from features.parsers import amr as amr_parsers
 from features.parsers import recipes
@@ -24,10 +28,13 @@ from features.parsers.bank import build_bank
 from features.parsers.settings import AmrSettings
 from features.store import folder
 from features.store.fingerprints import Recipe
-from features.store.plan import Stage
 from features.store.reader import StoreReader
+from features.store.scope import Wanted
+from features.store.stage import Stage
+from features.store.uses import uses_of
 from features.types import Shard
 from flows.project import Project
+from flows.wanted import stages_of, wanted_of
 
 if TYPE_CHECKING:  # compiled metrics take a while to import
     from features.metrics.own_files import OwnMetrics
@@ -40,10 +47,12 @@ class Chain:
     Args:
         stages: in an order in which they can be made.
         settings: stage → what its task is given beside the shard; None for a stage without settings.
+        wanted: what somebody reads; the scope of each stage follows from it.
     """
 
     stages: tuple[Stage, ...]
     settings: Mapping[str, BaseModel | None]
+    wanted: tuple[Wanted, ...]
 
     def recipes(self) -> dict[str, Recipe]:
         """Return stage → recipe."""
@@ -70,59 +79,89 @@ def chain(project: Project, store: StoreReader, *, index_folder: Path | None = N
     Raises:
         InputError: a graph file is missing, or a file of metrics cannot be run.
         ModelError: a model is not on this machine.
-        SettingsError: a metric reads what no stage makes.
+        SettingsError: a stage is made of one that is off, or an encoder reads a corpus that is nowhere.
     """
-    amr = _with_bank(project, store, index_folder)
-    stages = [_amr(amr, store)]
-    settings: dict[str, BaseModel | None] = {"amr": amr}
-    if project.dependencies.enabled:
-        recipe = recipes.dependency_recipe(project.dependencies)
-        stages.append(Stage("dependencies", "sentences", ("sentences",), recipe))
-        settings["dependencies"] = project.dependencies
-    if project.srl.enabled:
-        stages.append(Stage("srl", "sentences", ("sentences",), recipes.srl_recipe(project.srl)))
-        settings["srl"] = project.srl
-    if project.embeddings.enabled:
-        stages.append(Stage("embeddings", "sentences", ("sentences",), recipes.embedding_recipe(project.embeddings)))
-        settings["embeddings"] = project.embeddings
-    if project.metrics.enabled:
-        # Here, because compiled metrics take a while to import, and other commands need the chain too.
-        from features.metrics import ALGORITHM_VERSION
-        from features.metrics.own_files import OwnMetrics, read_metric_file
-
-        own = OwnMetrics(files=tuple(read_metric_file(file) for file in project.metrics.own))
-        further, parameters = _own(own, {"sentences", *settings})
-        stages += [
-            Stage("label_vectors", "sentences", ("amr",), recipes.label_vector_recipe(project.label_vectors)),
-            Stage(
-                "metrics",
-                "pairs",
-                ("pairs", "amr", "label_vectors", *further),
-                Recipe("metrics", parameters, ALGORITHM_VERSION),
-            ),
-        ]
-        settings |= {"label_vectors": project.label_vectors, "metrics": own}
-    return Chain(tuple(stages), settings)
+    wanted = wanted_of(project)
+    _check_corpora(project, store, wanted)
+    own = own_metrics(project)
+    names = stages_of(project, wanted, _tables_of(own))
+    stages: list[Stage] = []
+    settings: dict[str, BaseModel | None] = {}
+    for name, (over, needs) in names.items():
+        match name:
+            case "amr":
+                settings[name] = amr = _with_bank(project, store, index_folder)
+                stages.append(_amr(amr, store))
+                continue
+            case "dependencies":
+                settings[name], recipe = project.dependencies, recipes.dependency_recipe(project.dependencies)
+            case "srl":
+                settings[name], recipe = project.srl, recipes.srl_recipe(project.srl)
+            case "embeddings":
+                settings[name], recipe = project.embeddings, recipes.embedding_recipe(project.embeddings)
+            case "label_vectors":
+                settings[name], recipe = project.label_vectors, recipes.label_vector_recipe(project.label_vectors)
+            case _:
+                settings[name], recipe = own, _metric_recipe(own)
+        stages.append(Stage(name, over, needs, recipe))
+    return Chain(tuple(stages), settings, wanted)
 
 
-def _own(own: "OwnMetrics", made: Collection[str]) -> tuple[list[str], dict[str, Any]]:
-    """Return the further tables that a project's own metrics read, and what they add to the recipe.
-
-    Args:
-        own: the metrics.
-        made: tables that there are before metrics.
+def _check_corpora(project: Project, store: StoreReader, wanted: Sequence[Wanted]) -> None:
+    """Refuse to want the rows of a corpus that is nowhere: nothing would be made, and nobody would be told.
 
     Raises:
-        SettingsError: when a metric reads another.
+        SettingsError: names the first.
     """
-    from features.metrics.items import TABLES
-    from features.metrics.own_measurement import check_reads
+    names = {corpus.name for corpus in project.corpora}
+    asked = {corpus for one in wanted for corpus in one.corpora} - names
+    if not asked:
+        return
+    uses = uses_of(store)  # rows of a corpus that has left the project file stay
+    known = sorted(names.union(*uses.pairs.values(), *uses.sentences.values()))
+    if unknown := sorted(asked - set(known)):
+        close = difflib.get_close_matches(unknown[0], known, n=1)
+        hint = f"did you mean {close[0]!r}? Name" if close else "name"
+        raise SettingsError(
+            f"`training.corpora` names {unknown[0]!r}, which is no corpus of the project file or of the store; {hint} "
+            f"some of {', '.join(known)}, or leave it out to learn from all."
+        )
 
-    metrics = own.load()
-    check_reads(metrics, [reads for reads, table in TABLES.items() if table in made], "this project")
-    further = sorted({TABLES[metric.reads] for metric in metrics} - {"amr"})
+
+def own_metrics(project: Project) -> "OwnMetrics | None":
+    """Return the metrics of a project's own; None where nothing is measured.
+
+    Raises:
+        InputError: a file of metrics cannot be read.
+    """
+    if project.metrics.enabled is False:
+        return None
+    # Here, because compiled metrics take a while to import, and other commands need the chain too.
+    from features.metrics.own_files import OwnMetrics, read_metric_file
+
+    return OwnMetrics(files=tuple(read_metric_file(file) for file in project.metrics.own))
+
+
+def _tables_of(own: "OwnMetrics | None") -> tuple[str, ...]:
+    """Return the tables that a project's own metrics read beside `amr`.
+
+    Raises:
+        InputError: a file of metrics cannot be run.
+    """
+    if own is None or not own.files:
+        return ()
+    from features.metrics.items import TABLES
+
+    return tuple(sorted({TABLES[metric.reads] for metric in own.load()} - {"amr"}))
+
+
+def _metric_recipe(own: "OwnMetrics | None") -> Recipe:
+    from features.metrics import ALGORITHM_VERSION
+
+    metrics = own.load() if own is not None else ()
     # Nothing without own metrics: the recipe stays what it was before there were any.
-    return further, {"own": {metric.name: metric.digest for metric in metrics}} if metrics else {}
+    parameters = {"own": {metric.name: metric.digest for metric in metrics}} if metrics else {}
+    return Recipe("metrics", parameters, ALGORITHM_VERSION)
 
 
 def graph_files(project: Project) -> list[Path]:

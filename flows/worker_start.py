@@ -19,6 +19,7 @@ from multiprocessing import forkserver
 
 from flows.exported import exported
 from flows.project import Project
+from flows.wanted import stages_of, wanted_of
 
 _ALWAYS = ("distributed", "distributed.nanny", "distributed.worker", "prefect_dask.task_runners", "prefect.task_engine")
 _COMPILED = ("numba", "scipy.optimize")
@@ -91,19 +92,21 @@ def _deaf_to_interrupts() -> Iterator[None]:
 def modules(project: Project) -> tuple[str, ...]:
     """Return what workers of a project import in any case, as far as it can be imported ahead of them."""
     needed = list(_ALWAYS)
-    if project.metrics.enabled:
+    # Tables that only a metric of the project's own reads are not known before its file has been run.
+    made = stages_of(project, wanted_of(project))
+    if "metrics" in made:
         needed += _COMPILED
     if project.cluster.gpu_workers:
         # Torch is imported by each worker, which sees other GPUs than this process.
         return tuple(needed)
-    encodes = project.metrics.enabled and project.label_vectors.backend == "encoder"
-    if project.embeddings.enabled or encodes:
+    encodes = "label_vectors" in made and project.label_vectors.backend == "encoder"
+    if "embeddings" in made or encodes:
         needed.append("sentence_transformers")
-    if project.srl.enabled:
+    if "srl" in made:
         needed += ["torch", "transformers.models.bert.modeling_bert"]
-    if project.amr.backend != "penman":
+    if "amr" in made and project.amr.backend != "penman":
         needed.append("torch")
-    if project.dependencies.enabled or project.srl.enabled:
+    if not made.keys().isdisjoint({"dependencies", "srl"}):
         needed.append("spacy")
     return tuple(dict.fromkeys(needed))
 

@@ -20,7 +20,7 @@ from features.parsers.settings import (
     SrlSettings,
 )
 from features.parsers.srl.parser import locate_tagger, tagger_name
-from features.parsers.stages import ALGORITHM_VERSION
+from features.parsers.stages import ALGORITHM_VERSIONS
 from features.store.fingerprints import Recipe
 
 
@@ -28,7 +28,7 @@ def amr_recipe(settings: AmrSettings) -> Recipe:
     """Return the recipe of the stage `amr`; the graphs of a bank are hashed shard by shard (`shard_digest`)."""
     if settings.backend == "penman":
         parameters = {"backend": "penman", "max_words": settings.max_words}
-        return Recipe("amr", parameters, ALGORITHM_VERSION, None)
+        return Recipe("amr", parameters, ALGORITHM_VERSIONS["amr"], None)
     if settings.backend == "embedded":
         parameters = {
             "backend": "embedded",
@@ -36,7 +36,7 @@ def amr_recipe(settings: AmrSettings) -> Recipe:
             "precision": settings.precision,
             "max_words": settings.max_words,
         }
-        return Recipe("amr", parameters, ALGORITHM_VERSION, weights_digest(settings.model))
+        return Recipe("amr", parameters, ALGORITHM_VERSIONS["amr"], weights_digest(settings.model))
     folder = locate(settings.model)
     tokenizer = tokenizer_folder(folder, settings)
     weights = digest(folder)
@@ -49,14 +49,14 @@ def amr_recipe(settings: AmrSettings) -> Recipe:
         "max_words": settings.max_words,
         "amrlib": version("amrlib"),
     }
-    return Recipe("amr", parameters, ALGORITHM_VERSION, weights)
+    return Recipe("amr", parameters, ALGORITHM_VERSIONS["amr"], weights)
 
 
 def dependency_recipe(settings: DependencySettings) -> Recipe:
     """Return the recipe of the stage `dependencies`."""
     folder = locate(settings.model)
     parameters = {"model": pipeline_name(folder), "max_words": settings.max_words, "spacy": version("spacy")}
-    return Recipe("dependencies", parameters, ALGORITHM_VERSION, digest(folder))
+    return Recipe("dependencies", parameters, ALGORITHM_VERSIONS["dependencies"], digest(folder))
 
 
 def srl_recipe(settings: SrlSettings) -> Recipe:
@@ -71,13 +71,13 @@ def srl_recipe(settings: SrlSettings) -> Recipe:
     }
     if settings.predicates == "spacy":
         weights = f"{weights}+{digest(locate(settings.tags))}"
-    return Recipe("srl", parameters, ALGORITHM_VERSION, weights)
+    return Recipe("srl", parameters, ALGORITHM_VERSIONS["srl"], weights)
 
 
 def embedding_recipe(settings: EmbeddingSettings) -> Recipe:
     """Return the recipe of the stage `embeddings`."""
     parameters = {"model": Path(settings.model).name, "max_words": settings.max_words}
-    return Recipe("embeddings", parameters, ALGORITHM_VERSION, digest(locate(settings.model)))
+    return Recipe("embeddings", parameters, ALGORITHM_VERSIONS["embeddings"], digest(locate(settings.model)))
 
 
 def label_vector_recipe(settings: LabelVectorSettings) -> Recipe:
@@ -89,6 +89,6 @@ def label_vector_recipe(settings: LabelVectorSettings) -> Recipe:
     if settings.file is not None:
         if not settings.file.is_file():
             raise InputError(f"{str(settings.file)!r} is no file of word vectors: check `file` under [label_vectors].")
-        return Recipe("label_vectors", {"backend": "glove"}, ALGORITHM_VERSION, digest(settings.file))
+        return Recipe("label_vectors", {"backend": "glove"}, ALGORITHM_VERSIONS["label_vectors"], digest(settings.file))
     parameters = {"backend": "encoder", "model": Path(settings.model).name}
-    return Recipe("label_vectors", parameters, ALGORITHM_VERSION, digest(locate(settings.model)))
+    return Recipe("label_vectors", parameters, ALGORITHM_VERSIONS["label_vectors"], digest(locate(settings.model)))

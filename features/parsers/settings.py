@@ -25,6 +25,7 @@ class AmrSettings(_ParserSettings):
     """Where AMR graphs come from.
 
     Args:
+        enabled: None makes the graphs that an encoder reads; True those of all sentences; False none.
         backend: `embedded`: the parser that comes with the project; `amrlib`: a large model; `penman`: graphs that the
             user has, found by their `::snt`. When missing, `penman` where `graphs` or `bank` are given.
         graphs: the user's PENMAN files (`penman`).
@@ -39,6 +40,7 @@ class AmrSettings(_ParserSettings):
         precision: `auto` is bfloat16 where the hardware computes with it, else float32 (`embedded`).
     """
 
+    enabled: bool | None = None
     backend: Literal["embedded", "amrlib", "penman"] = "embedded"
     graphs: tuple[str, ...] = ()
     bank: Path | None = None
@@ -73,12 +75,12 @@ class DependencySettings(_ParserSettings):
     """The dependency parser.
 
     Args:
-        enabled: False leaves the stage out.
+        enabled: None makes the trees that an encoder reads; True those of all sentences; False none.
         model: name or folder of a spaCy pipeline with a parser.
         batch_size: sentences a batch.
     """
 
-    enabled: bool = True
+    enabled: bool | None = None
     model: str = "en_core_web_md"
     batch_size: int = Field(default=256, ge=1)
 
@@ -87,13 +89,14 @@ class EmbeddingSettings(_ParserSettings):
     """The teacher: the frozen sentence encoder whose similarities an encoder in training must keep.
 
     Args:
-        enabled: False leaves the stage out; training then encodes with its start model.
+        enabled: None makes those that an encoder reads; True those of all sentences; False none:
+            training then encodes with its start model.
         model: known name, Hub name or folder of a sentence-transformers model.
         batch_size: sentences a batch.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
     """
 
-    enabled: bool = True
+    enabled: bool | None = None
     model: str = "all-MiniLM-L6-v2"
     batch_size: int = Field(default=64, ge=1)
     device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?)$")
@@ -103,7 +106,7 @@ class SrlSettings(_ParserSettings):
     """The tagger of semantic roles.
 
     Args:
-        enabled: False leaves the stage out; S3BERT does not need it.
+        enabled: None makes the roles that an encoder reads; True those of all sentences; False none.
         model: `embedded` for the one that comes with the project, else a known name, or the folder or `.tar.gz` of a
             tagger in the format of AllenNLP's `srl_bert`.
         predicates: who finds them: the tagger itself where it was trained to, or `spacy`: verbs and auxiliaries.
@@ -113,7 +116,7 @@ class SrlSettings(_ParserSettings):
         precision: `auto` is bfloat16 where the hardware computes with it, else float32.
     """
 
-    enabled: bool = True
+    enabled: bool | None = None
     model: str = "embedded"
     predicates: Literal["tagger", "spacy"] = "tagger"
     tags: str = "en_core_web_md"

@@ -1,6 +1,7 @@
 """The parse and encode stages: each a pure function from the rows of a shard to rows and rejects."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 import polars as pl
@@ -17,8 +18,10 @@ from features.schemas import DEPENDENCIES, EMBEDDINGS, LABEL_VECTORS, SRL
 from features.stages import Reject, StageOutput, rejects_frame
 from features.types import RejectCode
 
-ALGORITHM_VERSION = "1"
-"""Raised when a change of code changes the rows of one of these stages."""
+ALGORITHM_VERSIONS: Mapping[str, str] = MappingProxyType(
+    {"amr": "1", "dependencies": "1", "srl": "1", "embeddings": "1", "label_vectors": "1"}
+)
+"""Stage → its version, raised when a change of code changes the rows of that stage; the others stay as they are."""
 
 
 def parse_amr(sentences: pl.DataFrame, parser: AmrParser, on_rows: OnRows = ignore_rows) -> StageOutput:

@@ -14,6 +14,7 @@ from features.store.checks import check_conservation, further_columns
 from features.store.delta import NewFile, Table
 from features.store.fingerprints import Recipe, identity, identity_of
 from features.store.receipts import Receipt, WrittenFile
+from features.store.stage import ShardKey
 from features.types import Shard
 
 
@@ -54,6 +55,22 @@ def commit(
                 said | {"versions": before | after} | _described(made, recipes),
             )
     return after
+
+
+def withdraw(tables: Mapping[str, Table], shards: Iterable[ShardKey], *, run_id: str) -> dict[str, int]:
+    """Take shards out of their tables; `Store.withdraw` says the rest."""
+    gone: dict[str, list[Shard]] = {}
+    for stage, shard in shards:
+        gone.setdefault(stage, []).append(shard)
+    said = {"run_id": run_id, "code_version": importlib.metadata.version("facetflow"), "withdrawn": gone}
+    if not gone:
+        return {}
+    # Rejects first: after a crash in between the rows are still there, and the next call takes them out.
+    rejected = [(stage, shard) for stage, of in gone.items() for shard in of]
+    after = {"rejects": tables["rejects"].replace([], rejected, said)}
+    return after | {
+        stage: tables[stage].replace([], [(None, shard) for shard in of], said) for stage, of in gone.items()
+    }
 
 
 def _further_columns(table: Table, receipt: Receipt) -> Columns:

@@ -4,9 +4,9 @@ from collections.abc import Collection, Mapping, Sequence
 
 import polars as pl
 
-from features.store.plan import SOURCES
 from features.store.provenance import Committed
 from features.store.reader import StoreReader
+from features.store.stage import SOURCES
 from features.types import Fingerprint, Shard
 
 

@@ -1,56 +1,28 @@
 """The plan: which shards have to be made, why, and what each waits for.
 
     expected fingerprint  = recipe of the stage + expected fingerprints of the upstream shards
-    to do                 = shards whose committed fingerprint is not the expected one, or whose file is damaged
+    to do                 = wanted shards whose committed fingerprint is not the expected one, or whose file is damaged
+    outdated              = unwanted shards of which the same is true: they are not made again, they leave the table
 
 A first build, a rerun of failed shards, a data refresh, a change of settings and a repair are this one subtraction.
 Fingerprints follow from recipes, so the whole chain is planned before anything has been run.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
-
-import polars as pl
+from dataclasses import dataclass
 
 from features.errors import SettingsError, StoreError
 from features.schemas import TABLES
 from features.store.damage import Damage
-from features.store.fingerprints import Recipe, fingerprint
+from features.store.fingerprints import fingerprint
 from features.store.provenance import Committed
 from features.store.reader import StoreReader
-from features.store.reading import clear_errors
 from features.store.reasons import Reason, ReasonFinder, summary
 from features.store.runs import FailedShard
+from features.store.scope import Uses, Wanted, scope
+from features.store.stage import SOURCES, ShardKey, Stage
+from features.store.uses import uses_of
 from features.types import Fingerprint, Shard
-
-SOURCES = ("sentences", "pairs")
-"""The tables that ingest writes; their shards are what there is to do."""
-
-ShardKey = tuple[str, Shard]
-"""Stage and shard."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """A stage of the chain: a pure function from shards to a shard.
-
-    Args:
-        name: the stage, and its table.
-        over: whether it has a shard for every sentence shard or for every pair shard.
-        needs: the tables that it reads. A stage over sentences reads the same shard of each; a stage over pairs reads
-            its own shard of tables over pairs, and of tables over sentences all shards that its pairs come from.
-        recipe: how it makes rows.
-        extra: digest of what a shard reads besides tables (its graphs in a bank), by shard.
-        extra_name: what that is, for the explanation.
-    """
-
-    name: str
-    over: Literal["sentences", "pairs"]
-    needs: tuple[str, ...]
-    recipe: Recipe
-    extra: Mapping[Shard, str] = field(default_factory=dict)
-    extra_name: str = "files"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +54,25 @@ class Plan:
         stages: names, in an order in which they can be made.
         expected: fingerprint of every shard of every stage once all is made.
         todo: work, in an order in which it can be made one by one.
-        missing: the part of `expected` that has never been committed.
+        missing: shards that are to do and have never been committed.
+        scope: stage → the shards that somebody wants; the others are made by nobody.
+        outdated: committed shards that nobody wants and that are not what would be made now.
     """
 
     stages: tuple[str, ...]
     expected: Mapping[ShardKey, Fingerprint]
     todo: tuple[ShardWork, ...]
     missing: frozenset[ShardKey]
+    scope: Mapping[str, frozenset[Shard]]
+    outdated: tuple[ShardKey, ...] = ()
 
     def shards(self, stage: str) -> int:
-        """Return how many shards the stage has, made or not."""
-        return sum(name == stage for name, _ in self.expected)
+        """Return how many shards of the stage somebody wants, made or not."""
+        return len(self.scope[stage])
+
+    def unwanted(self, stage: str) -> int:
+        """Return how many shards the stage could make and nobody wants."""
+        return sum(name == stage for name, _ in self.expected) - self.shards(stage)
 
     def of(self, stage: str) -> list[ShardWork]:
         """Return the work of one stage."""
@@ -100,13 +80,17 @@ class Plan:
 
     def explain(self) -> list[str]:
         """Return one line a stage: how many shards it has, how many are to do, and why."""
-        return [summary(stage, self.shards(stage), [work.reason for work in self.of(stage)]) for stage in self.stages]
+        return [
+            summary(stage, self.shards(stage), [work.reason for work in self.of(stage)], unwanted=self.unwanted(stage))
+            for stage in self.stages
+        ]
 
 
 def plan(
     store: StoreReader,
     stages: Sequence[Stage],
     *,
+    wanted: Iterable[Wanted] | None = None,
     failed: Iterable[FailedShard] = (),
     damaged: Iterable[Damage] = (),
     versions: Mapping[str, int] | None = None,
@@ -116,6 +100,7 @@ def plan(
     Args:
         store: the store.
         stages: the chain, every stage after those that it needs.
+        wanted: what somebody reads; every shard of every stage when None.
         failed: shards that failed in earlier runs; one counts while its fingerprint is still the expected one.
         damaged: files that are not what was written; their shards are made again. Those of ingest are not: no stage
             makes them.
@@ -128,11 +113,11 @@ def plan(
     _check(stages)
     at = versions or {}
     committed = {name: store.committed(name, at.get(name)) for name in (*SOURCES, *(stage.name for stage in stages))}
-    over: dict[str, str] = {"sentences": "sentences", "pairs": "pairs"} | {stage.name: stage.over for stage in stages}
-    sources: dict[Shard, list[Shard]] = {}
+    over: dict[str, str] = dict(_OVER) | {stage.name: stage.over for stage in stages}
+    uses = uses_of(store, at)
     if any(stage.over == "pairs" and any(over[need] == "sentences" for need in stage.needs) for stage in stages):
-        sources = sentence_shards(store, at.get("pairs"))
-        _check_sources(sources, committed["sentences"])
+        _check_sources(uses, committed["sentences"])
+    in_scope = scope(stages, wanted, uses)
 
     expected: dict[ShardKey, Fingerprint] = {
         (name, shard): known.fingerprint for name in SOURCES for shard, known in committed[name].items()
@@ -143,26 +128,14 @@ def plan(
             reads = tuple(
                 (need, source)
                 for need in stage.needs
-                for source in ([shard] if over[need] == stage.over else sources.get(shard, []))
+                for source in ([shard] if over[need] == stage.over else uses.sources.get(shard, ()))
             )
             inputs = [":".join((need, source, expected[need, source])) for need, source in reads]
             if shard in stage.extra:
                 inputs.append(f"extra:{stage.extra[shard]}")
             upstream[stage.name, shard] = reads
             expected[stage.name, shard] = fingerprint(stage.recipe, inputs)
-    return _compare(store, stages, committed, expected, upstream, failed, damaged)
-
-
-def sentence_shards(store: StoreReader, version: int | None = None) -> dict[Shard, list[Shard]]:
-    """Return, for every shard of pairs, the shards that its sentences are in."""
-    pairs = store.scan("pairs", version, columns=("shard_a", "shard_b"), with_shard=True)
-    sides = [pairs.select("shard", pl.col(side).alias("source")).unique() for side in ("shard_a", "shard_b")]
-    with clear_errors("pairs", store.path):
-        rows = pl.concat(sides).unique().sort("shard", "source").collect()
-    found: dict[Shard, list[Shard]] = {}
-    for shard, source in rows.iter_rows():
-        found.setdefault(Shard(shard), []).append(Shard(source))
-    return found
+    return _compare(store, stages, committed, expected, upstream, in_scope, failed, damaged)
 
 
 def _compare(
@@ -171,6 +144,7 @@ def _compare(
     committed: Mapping[str, Mapping[Shard, "Committed"]],
     expected: Mapping[ShardKey, Fingerprint],
     upstream: Mapping[ShardKey, tuple[ShardKey, ...]],
+    in_scope: Mapping[str, frozenset[Shard]],
     failed: Iterable[FailedShard],
     damaged: Iterable[Damage],
 ) -> Plan:
@@ -179,10 +153,15 @@ def _compare(
     finder = ReasonFinder(store, {stage.name: stage.recipe for stage in stages}, expected)
     todo: list[ShardWork] = []
     waiting: set[ShardKey] = set()
+    outdated: list[ShardKey] = []
     for stage in stages:
         for shard in sorted(committed[stage.over]):
             key = (stage.name, shard)
             known = committed[stage.name].get(shard)
+            if shard not in in_scope[stage.name]:
+                if known and (known.fingerprint != expected[key] or key in damage):
+                    outdated.append(key)
+                continue
             error = errors.get(key)
             if known and known.fingerprint == expected[key]:
                 if key not in damage:
@@ -202,11 +181,17 @@ def _compare(
         expected={key: value for key, value in expected.items() if key[0] not in SOURCES},
         todo=tuple(todo),
         missing=frozenset((work.stage, work.shard) for work in todo if work.shard not in committed[work.stage]),
+        scope=in_scope,
+        outdated=tuple(outdated),
     )
 
 
+_OVER = {"sentences": "sentences", "pairs": "pairs"}
+"""The source tables that stages have shards for."""
+
+
 def _check(stages: Sequence[Stage]) -> None:
-    over: dict[str, str] = {"sentences": "sentences", "pairs": "pairs"}
+    over: dict[str, str] = dict(_OVER)
     for stage in stages:
         if stage.name not in TABLES or stage.name in over or stage.name == "rejects":
             raise SettingsError(f"Stage {stage.name!r} has no table of its own or is given twice; give it once.")
@@ -220,7 +205,7 @@ def _check(stages: Sequence[Stage]) -> None:
         over[stage.name] = stage.over
 
 
-def _check_sources(sources: Mapping[Shard, Sequence[Shard]], sentences: Collection[Shard]) -> None:
-    for shard, needed in sources.items():
+def _check_sources(uses: Uses, sentences: Collection[Shard]) -> None:
+    for shard, needed in uses.sources.items():
         if missing := [source for source in needed if source not in sentences]:
             raise StoreError(f"Shard {shard!r} has pairs of {missing[0]!r}, which is not committed; run ingest again.")

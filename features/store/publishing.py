@@ -1,7 +1,7 @@
 """When a set of tables may become a release: complete, of one recipe a stage, not rejected too much."""
 
 import importlib.metadata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
@@ -9,11 +9,13 @@ from features.errors import StoreError
 from features.schemas import TABLES
 from features.store.damage import refuse_damaged
 from features.store.fingerprints import identity_of
-from features.store.plan import SOURCES, Plan, Stage, plan
+from features.store.plan import Plan, plan
 from features.store.reader import StoreReader
 from features.store.reasons import summary
 from features.store.releases import Release
 from features.store.runs import now
+from features.store.scope import Wanted
+from features.store.stage import SOURCES, Stage
 
 
 def draft(
@@ -21,6 +23,7 @@ def draft(
     versions: Mapping[str, int],
     stages: Sequence[Stage],
     *,
+    wanted: Iterable[Wanted] | None,
     run_id: str,
     failed_shards: float,
     rejected_rows: float,
@@ -30,10 +33,12 @@ def draft(
     Raises:
         StoreError: when the versions may not be published.
     """
-    planned = plan(store, stages, versions=versions)
-    names = (*SOURCES, *planned.stages)
+    planned = plan(store, stages, wanted=wanted, versions=versions)
+    # A store without labels makes the releases that it made before there were any.
+    sources = [name for name in SOURCES if name != "labels" or store.committed(name, versions.get(name))]
+    names = (*sources, *planned.stages)
     _check_complete(planned, failed_shards)
-    recipes = {name: _recipe(store, name, versions[name]) for name in SOURCES}
+    recipes = {name: _recipe(store, name, versions[name]) for name in sources}
     recipes |= {stage.name: stage.recipe.as_dict() for stage in stages}
     rows = {name: sum(known.rows for known in store.committed(name, versions[name]).values()) for name in names}
     if not rows["sentences"]:
@@ -82,20 +87,29 @@ def obstacles(
         failed_shards: share of a stage's shards that may be missing, from 0 to 1.
         rejected_rows: share of a stage's rows that may be rejected, from 0 to 1.
     """
-    rows = {name: sum(known.rows for known in store.committed(name).values()) for name in SOURCES}
-    if not rows["sentences"]:
+    rows = {
+        stage.name: sum(
+            known.rows for shard, known in store.committed(stage.over).items() if shard in planned.scope[stage.name]
+        )
+        for stage in stages
+    }
+    if not any(known.rows for known in store.committed("sentences").values()):
         return ["There are no sentences, neither in the store nor in the corpora, so nothing will be published."]
     found = []
     todo = {(work.stage, work.shard) for work in planned.todo}
     kept: dict[str, int] = {}
     for key, known in store.rejected().items():
-        if key not in todo and planned.expected.get(key) == known.fingerprint:
+        if (
+            key not in todo
+            and key[1] in planned.scope.get(key[0], ())
+            and planned.expected.get(key) == known.fingerprint
+        ):
             kept[key[0]] = kept.get(key[0], 0) + known.rows
     for stage in stages:
         rejects = kept.get(stage.name, 0)
-        if rejects > rejected_rows * rows[stage.over]:
+        if rejects > rejected_rows * rows[stage.name]:
             found.append(
-                f"Nothing will be published: stage {stage.name!r} has rejected {rejects:,} of {rows[stage.over]:,} "
+                f"Nothing will be published: stage {stage.name!r} has rejected {rejects:,} of {rows[stage.name]:,} "
                 f"rows, more than the {rejected_rows:.1%} allowed, and these are not made again; see them with "
                 f"`facetflow rejects --stage {stage.name}`, or raise limits.rejected_rows."
             )
@@ -109,11 +123,16 @@ def obstacles(
     return found
 
 
-def same_content(old: Release, new: Release) -> bool:
-    """Return whether two releases pin the same data."""
+def holds(old: Release, new: Release) -> bool:
+    """Return whether a release pins all that another would; tables that only the old one has are in nobody's way."""
     # Rows are compared too: a log that lost an entry has the same version with fewer rows.
-    return all(
-        getattr(old, part) == getattr(new, part) for part in ("versions", "recipes", "missing", "rows", "rejects")
+    return (
+        all(
+            getattr(old, part).get(name) == value
+            for part in ("versions", "recipes", "missing", "rows", "rejects")
+            for name, value in getattr(new, part).items()
+        )
+        and not (old.missing.keys() - new.missing.keys()) & new.versions.keys()
     )
 
 
@@ -121,6 +140,12 @@ def _check_complete(planned: Plan, failed_shards: float) -> None:
     for stage in planned.stages:
         work = planned.of(stage)
         stale = [item for item in work if (stage, item.shard) not in planned.missing]
+        outdated = sum(name == stage for name, _ in planned.outdated)
+        if outdated:
+            raise StoreError(
+                f"The store is not complete and cannot be published: {outdated} shards of {stage!r} that nothing wants "
+                "any more were made in another way; build first."
+            )
         if stale or len(work) > failed_shards * planned.shards(stage):
             reasons = [item.reason for item in work]
             raise StoreError(

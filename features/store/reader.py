@@ -102,7 +102,7 @@ class StoreReader:
 
     def versions(self) -> dict[str, int]:
         """Return the newest version of every table."""
-        return {name: self._table(name).version() for name in TABLES}
+        return {name: self._table(name).version() for name in TABLES if name in self._ids}
 
     def provenance(self, table: str, *, first: bool = False) -> dict[tuple[Shard, Fingerprint], Provenance]:
         """Return where every shard that was ever committed to a table comes from; reads the whole log.

@@ -126,20 +126,25 @@ class ReasonFinder:
         return self._provenance[stage]
 
 
-def summary(stage: str, shards: int, reasons: Sequence[Reason]) -> str:
+def summary(stage: str, shards: int, reasons: Sequence[Reason], *, unwanted: int = 0) -> str:
     """Return one line about a stage.
 
     Args:
         stage: its name.
-        shards: how many shards it has.
+        shards: how many of its shards somebody wants.
         reasons: why, for each shard that is to do.
+        unwanted: how many shards it could make that nobody wants.
 
     >>> summary("amr", 3, [Reason("new"), Reason("new")])
     'amr: 3 shards, 2 to do: 2 new'
     >>> summary("amr", 1, [])
     'amr: 1 shard, up to date'
+    >>> summary("amr", 1, [], unwanted=4)
+    'amr: 1 shard (4 more are wanted by nothing), up to date'
     """
     total = f"{stage}: {shards} shard{'' if shards == 1 else 's'}"
+    if unwanted:
+        total += f" ({unwanted} more {'is' if unwanted == 1 else 'are'} wanted by nothing)"
     if not reasons:
         return f"{total}, up to date" if shards else total
     groups: dict[object, list[Reason]] = {}

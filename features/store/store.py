@@ -21,12 +21,13 @@ from features.stages import StageOutput
 from features.store import committing, garbage, layout, writing
 from features.store.fingerprints import Recipe
 from features.store.garbage import Garbage
-from features.store.plan import Stage
-from features.store.publishing import draft, same_content
+from features.store.publishing import draft, holds
 from features.store.reader import StoreReader
 from features.store.receipts import Receipt
 from features.store.releases import Release, read_release, release_numbers, write_release
 from features.store.runs import RunRecord, read_runs, write_run
+from features.store.scope import Wanted
+from features.store.stage import ShardKey, Stage
 from features.store.verifying import Verification, check_counts, verify
 from features.types import Fingerprint, Shard
 
@@ -153,8 +154,21 @@ class Store(StoreReader):
                 the receipt, or a table cannot be written. Tables are committed one after the other: those before the
                 failing one stay committed, and each is whole.
         """
-        tables = {name: self._table(name) for name in TABLES}
+        tables = {name: self._table(name) for name in self._ids}
         return committing.commit(tables, receipts, run_id=run_id, recipes=recipes, code_version=code_version)
+
+    def withdraw(self, shards: Iterable[ShardKey], *, run_id: str) -> dict[str, int]:
+        """Take shards out of their tables, and their rejects; releases that hold them still do.
+
+        Args:
+            shards: stage and shard; those that are not committed change nothing.
+            run_id: the run, kept with the commit.
+
+        Returns:
+            Version, by table that was looked at.
+        """
+        tables = {name: self._table(name) for name in self._ids}
+        return committing.withdraw(tables, shards, run_id=run_id)
 
     # -- releases, runs, garbage -------------------------------------------------------------------------------------
 
@@ -164,6 +178,7 @@ class Store(StoreReader):
         versions: Mapping[str, int] | None = None,
         *,
         stages: Sequence[Stage],
+        wanted: Iterable[Wanted] | None = None,
         failed_shards: float = 0.0,
         rejected_rows: float = 1.0,
     ) -> Release:
@@ -173,6 +188,7 @@ class Store(StoreReader):
             run_id: the run, kept with the release.
             versions: table → version; the newest by default.
             stages: the chain that the release has to be complete for.
+            wanted: what somebody reads; the release has to be complete for that. Every shard of every stage when None.
             failed_shards: share of a stage's shards that may be missing, from 0 to 1. One made by an older recipe or
                 from older input is never accepted: a release does not mix.
             rejected_rows: share of a stage's rows that may be rejected, from 0 to 1.
@@ -181,9 +197,17 @@ class Store(StoreReader):
             StoreError: when a stage is incomplete, mixed, or rejected too much; nothing is published then.
         """
         at = self.versions() | dict(versions or {})
-        release = draft(self, at, stages, run_id=run_id, failed_shards=failed_shards, rejected_rows=rejected_rows)
+        release = draft(
+            self,
+            at,
+            stages,
+            wanted=wanted,
+            run_id=run_id,
+            failed_shards=failed_shards,
+            rejected_rows=rejected_rows,
+        )
         numbers = release_numbers(self.path)
-        if numbers and same_content(newest := read_release(self.path, numbers[-1]), release):
+        if numbers and holds(newest := read_release(self.path, numbers[-1]), release):
             return newest
         release = dataclasses.replace(release, number=numbers[-1] + 1 if numbers else 1)
         write_release(self.path, release)

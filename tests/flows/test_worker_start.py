@@ -31,7 +31,11 @@ def test_a_project_with_graphs_of_its_own_needs_no_torch():
         label_vectors={"backend": "glove", "file": "v"},
     )
     assert not {"torch", "sentence_transformers", "spacy"} & set(modules(given))
-    assert {"torch", "sentence_transformers", "spacy"} <= set(modules(project()))
+    assert {"torch", "sentence_transformers", "spacy"} <= set(modules(project(dependencies={"enabled": True})))
+
+
+def test_what_no_encoder_reads_is_not_imported():
+    assert "spacy" not in modules(project())
 
 
 def test_a_gpu_is_left_to_the_worker_that_sees_it():

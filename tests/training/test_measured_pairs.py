@@ -102,7 +102,8 @@ class TestFromStore:
         from features.stages import StageOutput
         from features.store import Store
         from features.store.fingerprints import Recipe, fingerprint
-        from features.store.plan import Stage, plan
+        from features.store.plan import plan
+        from features.store.stage import Stage
 
         store = Store.open(tmp_path / "store", create=True)
         ids = [sentence_id(text) for text in measured.texts]

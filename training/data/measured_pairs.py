@@ -168,11 +168,18 @@ class MeasuredPairs:
         table = store.read("metrics", version=versions["metrics"])
         own = pinned.recipe("metrics").parameters.get("own", {})
         metrics = (*METRIC_NAMES, *(name for name in table.columns if name in own))
-        sentences = read("sentences", ("sentence_id", "text")).sort("sentence_id").with_row_index("position")
         measured = (
             read("pairs", (*PAIR_COLUMNS, "sentence_a", "sentence_b"))
             .join(table.select("pair_id", *metrics), on="pair_id", how="inner")
             .sort("pair_id")  # the order of rows in a store is nobody's promise
+        )
+        # Sentences of no measured pair may have no embedding: no encoder reads them.
+        used = pl.concat([measured["sentence_a"], measured["sentence_b"]]).unique()
+        sentences = (
+            read("sentences", ("sentence_id", "text"))
+            .filter(pl.col("sentence_id").is_in(used.implode()))
+            .sort("sentence_id")
+            .with_row_index("position")
         )
         for entity, position in (("sentence_a", "first"), ("sentence_b", "second")):
             named = sentences.select(

@@ -95,7 +95,7 @@ def test_no_other_table_grows(store):
 def test_a_rejected_stage_says_what_its_rejects_are(store):
     from features.schemas import PAIRS
     from features.stages import Reject, rejects_frame
-    from features.store.plan import Stage
+    from features.store.stage import Stage
     from features.types import RejectCode
 
     sentences, ingest = Recipe("sentences"), Recipe("pairs")

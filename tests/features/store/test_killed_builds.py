@@ -28,7 +28,8 @@ from deltalake import DeltaTable
 from features.stages import Reject, StageOutput, rejects_frame
 from features.store import Store
 from features.store.fingerprints import Recipe, fingerprint
-from features.store.plan import Stage, plan
+from features.store.plan import plan
+from features.store.stage import Stage
 from features.schemas import TABLES
 from features.types import RejectCode
 

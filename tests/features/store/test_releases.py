@@ -12,8 +12,9 @@ import pytest
 from features.errors import StoreError
 from features.store import delta, folder
 from features.store.fingerprints import Recipe, fingerprint
-from features.store.plan import Stage, plan
+from features.store.plan import plan
 from features.store.releases import release_numbers, write_release
+from features.store.stage import Stage
 
 NOW = timedelta(0)
 

@@ -8,7 +8,8 @@ import pytest
 
 from features.errors import StoreError
 from features.store.fingerprints import Recipe, fingerprint
-from features.store.plan import Stage, plan
+from features.store.plan import plan
+from features.store.stage import Stage
 
 STAGES = [Stage("amr", "sentences", ("sentences",), Recipe("amr", {"size": 1}))]
 

@@ -1,0 +1,93 @@
+"""Which shards each stage has to make: those that somebody wants, and what these are made of.
+
+    Wanted(("metrics",), ("stsb",))
+        metrics         pair shards with a pair of stsb
+        └── amr         sentence shards that these pair shards come from
+
+    Wanted(("dependencies",), ("snli",))
+        dependencies    sentence shards with a sentence of a pair or label of snli, whoever brought the sentence
+
+A premise of SNLI that is a caption of Flickr30k lives in a shard of Flickr30k, and that shard is parsed for both.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from features.types import Shard
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What one reader of the store wants.
+
+    Args:
+        tables: the tables that it reads; what these are made of follows from the stages.
+        corpora: the corpora whose rows it reads; every corpus when empty.
+    """
+
+    tables: tuple[str, ...]
+    corpora: tuple[str, ...] = ()
+
+    def reads(self, corpora: frozenset[str]) -> bool:
+        """Return whether a shard that these corpora use is read."""
+        return not self.corpora or not corpora.isdisjoint(self.corpora)
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """Who uses which shard.
+
+    Args:
+        sentences: sentence shard → corpora with a pair or a label of one of its sentences.
+        pairs: pair shard → corpora of its pairs.
+        sources: pair shard → sentence shards that its sentences are in, sorted.
+    """
+
+    sentences: Mapping[Shard, frozenset[str]]
+    pairs: Mapping[Shard, frozenset[str]]
+    sources: Mapping[Shard, tuple[Shard, ...]] = field(default_factory=dict)
+
+
+class Reads(Protocol):
+    """The part of a stage that its scope depends on; `features.store.stage.Stage` says what it is."""
+
+    @property
+    def name(self) -> str:
+        """The stage, and its table."""
+
+    @property
+    def over(self) -> Literal["sentences", "pairs"]:
+        """What it has a shard for."""
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The tables that it reads."""
+
+
+def scope(stages: Sequence[Reads], wanted: Iterable[Wanted] | None, uses: Uses) -> dict[str, frozenset[Shard]]:
+    """Return the shards that each stage has to make.
+
+    Args:
+        stages: the stages, every one after those that it needs.
+        wanted: what is wanted; every shard of every stage when None.
+        uses: who uses which shard.
+
+    Returns:
+        Stage → shards; a stage that nobody wants has none. To want more never makes a scope smaller.
+    """
+    asked = (Wanted(tuple(stage.name for stage in stages)),) if wanted is None else tuple(wanted)
+    used = {"sentences": uses.sentences, "pairs": uses.pairs}
+    over = {stage.name: stage.over for stage in stages}
+    found: dict[str, set[Shard]] = {stage.name: set() for stage in stages}
+    for stage in reversed(stages):
+        readers = [one for one in asked if stage.name in one.tables]
+        shards = found[stage.name]
+        shards.update(
+            shard for shard, corpora in used[stage.over].items() if any(one.reads(corpora) for one in readers)
+        )
+        for need in stage.needs:
+            if need in found:
+                same = over[need] == stage.over
+                found[need].update(shards if same else (of for shard in shards for of in uses.sources.get(shard, ())))
+    return {name: frozenset(shards) for name, shards in found.items()}

@@ -1,0 +1,36 @@
+"""A stage of a build: a step that makes one table of the store, shard by shard, of others."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from features.store.fingerprints import Recipe
+from features.types import Shard
+
+SOURCES = ("sentences", "pairs", "labels")
+"""The tables that ingest writes; the shards of sentences and of pairs are what there is to do."""
+
+ShardKey = tuple[str, Shard]
+"""Stage and shard."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A stage: a pure function from shards to a shard.
+
+    Args:
+        name: the stage, and its table.
+        over: whether it has a shard for every sentence shard or for every pair shard.
+        needs: the tables that it reads. A stage over sentences reads the same shard of each; a stage over pairs reads
+            its own shard of tables over pairs, and of tables over sentences all shards that its pairs come from.
+        recipe: how it makes rows.
+        extra: digest of what a shard reads besides tables (its graphs in a bank), by shard.
+        extra_name: what that is, for the explanation.
+    """
+
+    name: str
+    over: Literal["sentences", "pairs"]
+    needs: tuple[str, ...]
+    recipe: Recipe
+    extra: Mapping[Shard, str] = field(default_factory=dict)
+    extra_name: str = "files"

@@ -1,0 +1,75 @@
+"""What is wanted of a store, and the stages that follow: no stage makes what nobody reads.
+
+An encoder wants the tables that its kind reads, of the corpora that it learns from. `enabled = true` in the section of
+a stage wants its table of all corpora, for others who read the store; `enabled = false` switches the stage off.
+"""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Literal
+
+from features.errors import SettingsError
+from features.store.scope import Wanted
+from flows.project import Project
+
+Over = Literal["sentences", "pairs"]
+
+S3BERT_READS = ("amr", "metrics", "embeddings")
+"""The tables that an S3BERT learns from."""
+
+_STAGES: Mapping[str, tuple[Over, tuple[str, ...]]] = MappingProxyType(
+    {
+        "amr": ("sentences", ("sentences",)),
+        "dependencies": ("sentences", ("sentences",)),
+        "srl": ("sentences", ("sentences",)),
+        "embeddings": ("sentences", ("sentences",)),
+        "label_vectors": ("sentences", ("amr",)),
+        "metrics": ("pairs", ("pairs", "amr", "label_vectors")),
+    }
+)
+"""Stage → what it is over and what it reads, in an order in which they can be made."""
+
+
+def wanted_of(project: Project) -> tuple[Wanted, ...]:
+    """Return what is read of a project's store: by its encoder, and by others where the project file says so."""
+    forced = tuple(name for name in _STAGES if _switch(project, name) is True)
+    return (Wanted(S3BERT_READS, project.training.corpora), *([Wanted(forced)] if forced else []))
+
+
+def stages_of(
+    project: Project, wanted: Sequence[Wanted], further: tuple[str, ...] = ()
+) -> dict[str, tuple[Over, tuple[str, ...]]]:
+    """Return the stages that a build has: those that are wanted and not switched off, and what they are made of.
+
+    Args:
+        project: says which stages are off.
+        wanted: what somebody reads.
+        further: tables that metrics of the project's own read beside `amr`.
+
+    Returns:
+        Stage → what it is over and what it reads, in an order in which they can be made.
+
+    Raises:
+        SettingsError: a stage is made of one that is off.
+    """
+    off = {name for name in _STAGES if _switch(project, name) is False}
+    if "metrics" in off:
+        off.add("label_vectors")
+    found: dict[str, tuple[Over, tuple[str, ...]]] = {}
+    needed = {table for one in wanted for table in one.tables} - off
+    for name, (over, needs) in reversed([*_STAGES.items()]):
+        if name in needed:
+            reads = (*needs, *further) if name == "metrics" else needs
+            if lacking := [need for need in reads if need in off]:
+                raise SettingsError(
+                    f"[{name}] reads {lacking[0]!r}, which the project file switches off: take `enabled = false` out "
+                    f"of [{lacking[0]}], or set it in [{name}] too."
+                )
+            needed |= set(reads)
+            found[name] = (over, reads)
+    return dict(reversed([*found.items()]))
+
+
+def _switch(project: Project, stage: str) -> bool | None:
+    """Return what the project file says of a stage: True forces it on, False off, None leaves it to the encoders."""
+    return getattr(getattr(project, stage), "enabled", None)
