@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-PACKAGES = ("flows", "tasks", "training", "features")
+PACKAGES = ("facetflow", "flows", "tasks", "training", "features")
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_the_four_import_names_are_ours(package: str) -> None:
+def test_the_five_import_names_are_ours(package: str) -> None:
     # `tasks` and `flows` are common names: another distribution that ships one would shadow ours, or be shadowed.
     assert set(packages_distributions()[package]) == {"facetflow"}
 
