@@ -48,7 +48,7 @@ class Facet:
         return slice(self.start, self.stop)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation(internals.Explanation):
     """In which facets two sentences agree and differ; a notebook shows it as a table with the graphs drawn.
 
@@ -82,6 +82,10 @@ class Explanation(internals.Explanation):
             if reading.name == name:
                 return reading
         raise SettingsError(f"there is no facet {name!r}; {near(name, [reading.name for reading in self.facets])}")
+
+    def __repr__(self) -> str:
+        stands_out = self.headline if self.words is None or self.equal else self.words
+        return f"<explanation of {self.sentence_a!r} and {self.sentence_b!r}: {self.similarity:.2f}. {stands_out}>"
 
     def _repr_html_(self) -> str:
         return show_explanation(self, self.graphs, self.graphs_from, self.encoder)
@@ -239,7 +243,7 @@ def load_encoder(path: str | Path, *, device: str = "auto") -> Encoder:
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
 
     Raises:
-        ModelError: the folder holds no encoder, or one that is damaged.
+        ModelError: the folder holds no encoder or one that is damaged, or sentence-transformers is not installed.
         SettingsError: there is no such device.
     """
     device = check_device(device)
@@ -250,7 +254,12 @@ def load_encoder(path: str | Path, *, device: str = "auto") -> Encoder:
         missing = "is no folder" if not given.is_dir() else f"holds no encoder (there is no {_MODULES_FILE})"
         raise ModelError(f"{str(path)!r} {missing}; give the folder of an encoder, or of the run that trained it")
     layout = internals.FacetLayout.load(folder) if (folder / internals.FILE_NAME).is_file() else None
-    model = internals.load_encoder(folder, device=None if device == "auto" else device)
+    try:
+        model = internals.load_encoder(folder, device=None if device == "auto" else device)
+    except ImportError as error:
+        raise ModelError(
+            "encoders need torch and sentence-transformers; install them with `pip install facetflow[encoders]`"
+        ) from error
     return Encoder(folder, model, layout)
 
 
