@@ -157,9 +157,14 @@ def _parse(
 ) -> "_Parse | list[_Parse | Reject]":
     sentences, single = read_texts(texts, "sentence")
     lines = number_sentences(("", text) for text in sentences)
-    parsed = parse_lines(lines, stage, at_once=_AT_ONCE) if sentences else lines
+    written = lines.filter(pl.col("text") != "")
+    parsed = iter(parse_lines(written, stage, at_once=_AT_ONCE).iter_rows(named=True) if written.height else ())
     found: list[_Parse | Reject] = []
-    for identity, row in zip(lines["sentence_id"], parsed.iter_rows(named=True), strict=True):
+    for identity, text in lines.select("sentence_id", "text").iter_rows():
+        if not text:
+            found.append(Reject(identity, RejectCode.EMPTY_SENTENCE, "the sentence is empty"))
+            continue
+        row = next(parsed)
         rejected = row["code"] is not None
         found.append(Reject(identity, RejectCode(row["code"]), row["message"]) if rejected else read(row))
     if not single:

@@ -141,15 +141,13 @@ def explain_with(
 def tell_cut(encoder: "SentenceTransformer", text: str) -> str:
     """Return how much of a sentence an encoder reads, as a clause; empty when it reads all of it."""
     longest = encoder.max_seq_length
-    if longest is None or len(text) + 2 <= longest:  # no word piece is shorter than a character
+    if longest is None:
         return ""
     special = encoder.tokenizer.num_special_tokens_to_add()
     pieces = len(encoder.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
-    return (
-        f"the encoder reads the first {longest - special} of its {pieces} word pieces"
-        if (pieces + special > longest)
-        else ""
-    )
+    if pieces + special <= longest:
+        return ""
+    return f"the encoder reads the first {longest - special} of its {pieces} word pieces"
 
 
 def _normalised(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

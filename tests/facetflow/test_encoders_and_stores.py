@@ -51,6 +51,12 @@ def test_pairs_are_explained_however_they_are_given(encoder: facetflow.Encoder) 
     assert [(found.sentence_a, found.sentence_b) for found in many] == [("a cat", "a dog"), ("a bird", "a dog")]
 
 
+def test_nothing_is_printed_and_no_bar_drawn(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    loaded = facetflow.load_encoder(project / "runs" / "current", device="cpu")
+    loaded.explain("Two cats look.", "A cat looks.")
+    assert capfd.readouterr() == ("", "")
+
+
 class _Page(HTMLParser):
     def __init__(self) -> None:
         super().__init__()

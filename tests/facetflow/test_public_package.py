@@ -63,13 +63,20 @@ def test_the_examples_of_the_page_on_python(root: Path, project: Path, monkeypat
     assert result.failed == 0, "".join(said)
 
 
-def test_a_wheel_has_the_package_and_says_that_it_is_typed(root: Path) -> None:
+@pytest.mark.slow  # loads the parser and an encoder
+def test_the_example_of_the_readme(root: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project)
+    (block,) = re.findall(r"```python\n(.*?)```", (root / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    exec(compile(block, "README.md", "exec"), {})  # noqa: S102  # our own lines
+
+
+def test_a_wheel_has_the_package_and_says_that_it_is_typed(root: Path, tmp_path: Path) -> None:
     # What setuptools would copy, without building 45 MB of weights into an archive.
     program = (
         "from setuptools import Distribution\n"
-        "made = Distribution(); made.parse_config_files()\n"
-        "build = made.get_command_obj('build_py'); build.include_package_data = False; build.ensure_finalized()\n"
-        "build.data_files = build._get_data_files()\n"
+        "made = Distribution({'script_name': 'setup.py'}); made.parse_config_files()\n"
+        f"made.get_command_obj('egg_info').egg_base = {str(tmp_path)!r}\n"
+        "build = made.get_command_obj('build_py'); build.ensure_finalized()\n"
         "print(*build.get_outputs(include_bytecode=False), sep='\\n')\n"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
