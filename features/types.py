@@ -42,3 +42,4 @@ class RejectCode(StrEnum):
     TOO_MANY_NODES = "too_many_nodes"
     LEAKED = "leaked"
     METRIC_FAILED = "metric_failed"
+    UNKNOWN_WORDS = "unknown_words"

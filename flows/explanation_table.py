@@ -41,6 +41,8 @@ def print_explanation(
     if explanation.words is not None and not explanation.equal:
         console.print(Text(explanation.words, style="bold"))
     console.print(Text(explanation.headline))
+    for note in explanation.notes:
+        console.print(Text(note, style="yellow"))
     console.print()
     console.print(_table(explanation))
     console.print()

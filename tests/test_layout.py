@@ -1,5 +1,7 @@
 """Guards of the layout: each of these went wrong once, silently."""
 
+import os
+import subprocess
 import sys
 import tomllib
 from importlib.metadata import packages_distributions
@@ -7,13 +9,23 @@ from pathlib import Path
 
 import pytest
 
-PACKAGES = ("flows", "tasks", "training", "features")
+PACKAGES = ("facetflow", "flows", "tasks", "training", "features")
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_the_four_import_names_are_ours(package: str) -> None:
+def test_the_five_import_names_are_ours(package: str) -> None:
     # `tasks` and `flows` are common names: another distribution that ships one would shadow ours, or be shadowed.
     assert set(packages_distributions()[package]) == {"facetflow"}
+
+
+def test_a_folder_of_that_name_in_the_working_directory_does_not_hide_the_public_package(tmp_path: Path) -> None:
+    (tmp_path / "facetflow").mkdir()  # who starts Python in the folder above a clone has one
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    program = "import facetflow; print(facetflow.__file__)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    assert Path(done.stdout.strip()).name == "__init__.py"
 
 
 def test_the_packages_are_named_explicitly(root: Path) -> None:

@@ -11,6 +11,7 @@ from features.errors import InputError
 from features.models import digest, locate
 from features.parsers.amrlib_parser import parser_name, tokenizer_folder
 from features.parsers.dependencies import pipeline_name
+from features.parsers.embedded.amr_parser import ALGORITHM_VERSION as EMBEDDED_VERSION
 from features.parsers.embedded.amr_parser import weights_digest
 from features.parsers.settings import (
     AmrSettings,
@@ -36,7 +37,7 @@ def amr_recipe(settings: AmrSettings) -> Recipe:
             "precision": settings.precision,
             "max_words": settings.max_words,
         }
-        return Recipe("amr", parameters, ALGORITHM_VERSIONS["amr"], weights_digest(settings.model))
+        return Recipe("amr", parameters, EMBEDDED_VERSION, weights_digest(settings.model))
     folder = locate(settings.model)
     tokenizer = tokenizer_folder(folder, settings)
     weights = digest(folder)

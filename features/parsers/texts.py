@@ -9,7 +9,7 @@ A sentence that a stage rejects keeps its place and its number, so that what is 
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import polars as pl
@@ -46,13 +46,23 @@ def read_sentences(path: Path) -> pl.DataFrame:
     Raises:
         InputError: the file cannot be read, or has no sentence.
     """
+    lines = number_sentences(_written(path))
+    if lines.filter(pl.col("text") != "").is_empty():
+        raise InputError(f"The file {source_name(path)} has no sentence; give a text file with a sentence a line.")
+    return lines
+
+
+def number_sentences(written: Iterable[tuple[str, str]]) -> pl.DataFrame:
+    """Return sentences as `read_sentences` does.
+
+    Args:
+        written: id, empty where there is none, and sentence of each line.
+    """
     rows = [
         (number, " ".join(identity.split()) or str(number), sentence_id(text), text)
-        for number, (identity, written) in enumerate(_written(path), start=1)
-        for text in [normalise(written)]
+        for number, (identity, sentence) in enumerate(written, start=1)
+        for text in [normalise(sentence)]
     ]
-    if not any(text for *_, text in rows):
-        raise InputError(f"The file {source_name(path)} has no sentence; give a text file with a sentence a line.")
     return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
 
 

@@ -221,6 +221,13 @@ class TestCommand:
         done = self.run("two cat sleeps", "a cat runs", "--model", encoder, "--no-graphs", "--graphs", __file__)
         assert (done.exit_code, "contradict" in done.stderr) == (2, True)
 
+    def test_a_sentence_that_the_encoder_cuts_is_told(self, encoder):
+        done = self.run("a cat", "the cat sleeps " * 20, "--model", encoder, "--no-graphs")
+        assert "Sentence b is cut: the encoder reads the first 30 of its 60 word pieces" in done.stdout
+        assert "Sentence a is cut" not in done.stdout
+        done = self.run("a cat", "the cat sleeps", "--model", encoder, "--no-graphs", "--json")
+        assert json.loads(done.stdout)["notes"] == []
+
     def test_a_page_names_its_project_and_where_it_was_written(self, encoder, graphs, tmp_path):
         project = tmp_path / "facetflow.toml"
         project.write_text(

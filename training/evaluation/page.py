@@ -41,10 +41,11 @@ def explanation_card(
     words = (
         "" if explanation.words is None or explanation.equal else f'<p class="words">{escape(explanation.words)}</p>'
     )
+    notes = "".join(f'<p class="quiet">{escape(note)}</p>' for note in explanation.notes)
     headline = f"{explanation.headline} Similarity of the whole embeddings {explanation.similarity:.2f}."
     return (
         f'<div class="example"><p>{escape(sentences[0])}</p><p>{escape(sentences[1])}</p>'
-        f'{words}<p class="headline">{escape(headline)}</p>{table}{graphs}</div>'
+        f'{words}<p class="headline">{escape(headline)}</p>{notes}{table}{graphs}</div>'
     )
 
 

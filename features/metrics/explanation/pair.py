@@ -20,7 +20,8 @@ from features.metrics.readings import Readings
 from features.metrics.registry import METRICS
 from features.metrics.triples import TripleBatch, smatch_triples, unlabeled_triples
 
-_NEED_VECTORS = frozenset({"wwlk", *NODES})
+NEED_VECTORS = frozenset({"wwlk", *NODES})
+"""Metrics that compare vectors of words."""
 _BATCHES: Mapping[str, Callable[[Readings], TripleBatch]] = {
     "smatch": smatch_triples,
     "unlabeled": unlabeled_triples,
@@ -100,7 +101,7 @@ def explain_graphs(pairs: Sequence[tuple[AmrGraph, AmrGraph]], vectors: LabelVec
     first = np.arange(0, 2 * len(pairs), 2)
     comparison = Comparison(graphs, first, first + 1, vectors or LabelVectors([], np.empty((0, 1), np.float32)))
     # Aligned facets are aligned below; their score follows from what matches.
-    names = [name for name in METRICS if name not in TRIPLES and (vectors is not None or name not in _NEED_VECTORS)]
+    names = [name for name in METRICS if name not in TRIPLES and (vectors is not None or name not in NEED_VECTORS)]
     scores = compare(comparison, names)
     images, proven = _align(comparison.readings, pairs)
     found = []

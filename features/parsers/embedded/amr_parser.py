@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from features import models
 from features.models import digest
 from features.parsers.embedded.storage import DESCRIPTION_FILE, WEIGHTS_FILE, read_base
+from features.parsers.embedded.words import is_readable
 from features.parsers.settings import AmrSettings
 from features.rows import OnRows, ignore_rows
 from features.stages import Reject
@@ -14,6 +15,9 @@ from features.types import RejectCode
 
 if TYPE_CHECKING:
     from features.parsers.embedded.parser import EmbeddedParser
+
+ALGORITHM_VERSION = "2"
+"""Raised when a change of code changes a graph or a reject. 2: `unknown_words`."""
 
 BUILT_IN = "embedded"
 """What a user writes for the model that comes with the project."""
@@ -37,7 +41,8 @@ class EmbeddedAmrParser:
     ) -> list[str | Reject]:
         """Return for each sentence its graph, or a reject.
 
-        An empty sentence is rejected as `empty_sentence`, one that the encoder would have to cut as
+        An empty sentence is rejected as `empty_sentence`, one in another script or of marks alone as `unknown_words`
+        (all of them would get one graph, and measure as equal), one that the encoder would have to cut as
         `sentence_too_long`, and one that the parser fails on as `parser_failed`.
         """
         rejects = [self._reject(identity, text) for identity, text in zip(sentence_ids, texts, strict=True)]
@@ -52,6 +57,9 @@ class EmbeddedAmrParser:
     def _reject(self, identity: str, text: str) -> Reject | None:
         if not text.strip():
             return Reject(identity, RejectCode.EMPTY_SENTENCE, "the sentence has no character that can be seen")
+        if not is_readable(text):
+            message = f"the parser {self.name!r} reads English, and {text[:60]!r} has no Latin letter and no number"
+            return Reject(identity, RejectCode.UNKNOWN_WORDS, message)
         if not self._parser.fits(text):
             message = f"the parser {self.name!r} would cut {text[:60]!r}..."
             return Reject(identity, RejectCode.SENTENCE_TOO_LONG, message)

@@ -1,6 +1,7 @@
 """A sentence as words: abbreviations, numbers, words, clitics, and single marks, each with its place in the text."""
 
 import re
+import unicodedata
 import zlib
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -19,6 +20,7 @@ _WORD = re.compile(
       | \S""",
     re.VERBOSE | re.IGNORECASE,
 )
+_ENGLISH_LETTER = re.compile(r"[A-Za-z]")
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 _POWERS = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
@@ -45,6 +47,20 @@ def split_words(text: str) -> list[Word]:
     ['The', 'U.S.', 'did', "n't", 'pay', '$', '2.5', 'million', '.']
     """
     return [Word(found[0], found.start(), found.end()) for found in _WORD.finditer(text)]
+
+
+def is_readable(text: str) -> bool:
+    """Return whether a parser of English knows anything of a sentence: a Latin letter, or a digit and no other letter.
+
+    >>> [is_readable(text) for text in ("A cat.", "Été 2008", "12:30", "他有2只猫", "🙂 !")]
+    [True, True, True, False, False]
+    """
+    if _ENGLISH_LETTER.search(text):
+        return True
+    letters = [sign for sign in text if sign.isalpha()]
+    if letters:
+        return any(unicodedata.name(sign, "").startswith("LATIN") for sign in letters)
+    return any(sign.isdigit() for sign in text)
 
 
 def number_at(words: Sequence[str], position: int) -> str | None:

@@ -46,6 +46,20 @@ def test_what_cannot_be_parsed_is_named_by_its_line(
     assert [line.split("\t")[0] for line in output.read_text().splitlines()] == ["id", "1", "2", "3"]
 
 
+@pytest.mark.slow  # loads the parser
+def test_a_sentence_in_another_script_is_rejected_by_the_embedded_parser(
+    sentences: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sentences.write_text("It rains.\n猫在睡觉。\n", encoding="utf-8")
+    output = tmp_path / "out.amr"
+    assert run(["parse", "amr", str(sentences), "-o", str(output), "--device", "cpu"]) == 2
+    assert "line 2: unknown_words: the parser 'embedded/" in capsys.readouterr().err
+    rained, slept = read_blocks(output)
+    assert rained.graph is not None
+    assert slept.error is not None
+    assert slept.error.code == "unknown_words"
+
+
 def test_many_rejects_are_counted(graphs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "in.txt").write_text("".join(f"Unseen {number}.\n" for number in range(50)))
     command = ["parse", "amr", str(tmp_path / "in.txt"), "--graphs", str(graphs), "-o", str(tmp_path / "out.amr")]

@@ -39,6 +39,7 @@ class Explanation:
         headline: what stands out.
         words: what the graphs have in common and what not, as one sentence; None without graphs.
         differences: the same, one by one, with the facet that sees it.
+        notes: what a reader has to know beside it, a sentence each: that the encoder reads only part of a sentence.
     """
 
     sentence_a: str
@@ -49,6 +50,7 @@ class Explanation:
     headline: str = ""
     words: str | None = None
     differences: tuple[Difference, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def equal(self) -> bool:
@@ -71,18 +73,64 @@ def explain(model: Path, pairs: Sequence[tuple[str, str]], *, device: str | None
         InputError: when a sentence is empty.
         ModelError: when the folder is no encoder with facets, or is damaged.
     """
-    texts = [(normalise(a), normalise(b)) for a, b in pairs]
-    for number, pair in enumerate(texts, start=1):
-        if not all(pair):
-            raise InputError(f"a sentence of pair {number} is empty: {pair!r}; give two sentences")
+    texts = _normalised(pairs)
     layout = FacetLayout.load(model)
+    return explain_with(load_encoder(model, device=device), layout, texts) if texts else []
+
+
+def explain_with(
+    encoder: "SentenceTransformer", layout: FacetLayout, pairs: Sequence[tuple[str, str]]
+) -> list[Explanation]:
+    """Explain pairs of sentences with an encoder that is loaded; see `explain`.
+
+    Args:
+        encoder: the encoder.
+        layout: its facets.
+        pairs: the sentences.
+
+    Raises:
+        InputError: when a sentence is empty.
+    """
+    texts = _normalised(pairs)
     if not texts:
         return []
     # Each text once: in batches of other lengths the same text has another embedding in the last digits.
     position = {text: n for n, text in enumerate(dict.fromkeys(text for pair in texts for text in pair))}
-    vectors = load_encoder(model, device=device).encode(list(position), convert_to_numpy=True, show_progress_bar=False)
+    vectors = encoder.encode(list(position), convert_to_numpy=True, show_progress_bar=False)
     left, right = ([position[pair[side]] for pair in texts] for side in (0, 1))
-    return explain_embeddings(texts, vectors[left], vectors[right], layout)
+    cut = {text: note for text in position if (note := tell_cut(encoder, text))}
+    return [
+        replace(found, notes=_notes(texts[n], cut))
+        for n, found in enumerate(explain_embeddings(texts, vectors[left], vectors[right], layout))
+    ]
+
+
+def tell_cut(encoder: "SentenceTransformer", text: str) -> str:
+    """Return how much of a sentence an encoder reads, as a clause; empty when it reads all of it."""
+    longest = encoder.max_seq_length
+    if longest is None:
+        return ""
+    special = encoder.tokenizer.num_special_tokens_to_add()
+    pieces = len(encoder.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
+    if pieces + special <= longest:
+        return ""
+    return f"the encoder reads the first {longest - special} of its {pieces} word pieces"
+
+
+def _normalised(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    texts = [(normalise(a), normalise(b)) for a, b in pairs]
+    for number, pair in enumerate(texts, start=1):
+        if not all(pair):
+            raise InputError(f"a sentence of pair {number} is empty: {pair!r}; give two sentences")
+    return texts
+
+
+def _notes(pair: tuple[str, str], cut: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(
+        f"Sentence {side} is cut: {cut[text]}; what follows counts for nothing in similarities and predictions."
+        for side, text in zip("ab", pair, strict=True)
+        if text in cut
+    )
 
 
 def explain_embeddings(

@@ -1,0 +1,80 @@
+"""The public package: encoders with facets, AMR metrics, parsers and feature stores, from Python and in notebooks.
+
+    load_encoder(path)                          an encoder: encode, similarity, explain
+    smatch(a, b), metrics.…, measure(a, b)      AMR graphs compared by one metric, or by all of them
+    parse_amr, parse_srl, parse_dependencies    what a parser makes of sentences
+    open_store(path)                            the tables of a feature store at a release, as polars frames
+
+What is named here stays; everything behind it may move. `import facetflow` imports nothing heavy: each name is loaded
+when it is used first. Every error that is the user's to act on is a `FacetflowError`. `docs/python.md` is the tutorial.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from facetflow import metrics
+    from facetflow.encoders import Encoder, Explanation, Facet, load_encoder
+    from facetflow.metrics import GraphMetric, measure, smatch
+    from facetflow.parsing import DependencyTree, SrlParse, parse_amr, parse_dependencies, parse_srl
+    from facetflow.stores import FeatureStore, open_store
+    from features.errors import FacetflowError, InputError, ModelError, RowError, SettingsError, StoreError
+    from features.stages import Reject
+
+    __version__: str
+
+__all__ = [
+    "DependencyTree",
+    "Encoder",
+    "Explanation",
+    "Facet",
+    "FacetflowError",
+    "FeatureStore",
+    "GraphMetric",
+    "InputError",
+    "ModelError",
+    "Reject",
+    "RowError",
+    "SettingsError",
+    "SrlParse",
+    "StoreError",
+    "__version__",
+    "load_encoder",
+    "measure",
+    "metrics",
+    "open_store",
+    "parse_amr",
+    "parse_dependencies",
+    "parse_srl",
+    "smatch",
+]
+
+_HOMES = {
+    "facetflow.encoders": ("Encoder", "Explanation", "Facet", "load_encoder"),
+    "facetflow.metrics": ("GraphMetric", "measure", "smatch"),
+    "facetflow.parsing": ("DependencyTree", "SrlParse", "parse_amr", "parse_dependencies", "parse_srl"),
+    "facetflow.stores": ("FeatureStore", "open_store"),
+    "features.errors": ("FacetflowError", "InputError", "ModelError", "RowError", "SettingsError", "StoreError"),
+    "features.stages": ("Reject",),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    found: object
+    if name == "metrics":
+        return import_module("facetflow.metrics")
+    if name == "__version__":
+        from importlib.metadata import version
+
+        found = version("facetflow")
+    elif name in _HOME:
+        found = getattr(import_module(_HOME[name]), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found  # from now on it is found without this function
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,21 @@
+"""What the public package takes from `training`, in one place: what moves there is followed here and nowhere else."""
+
+from training.encoder_facts import encoder_facts
+
+from training.encoders.s3bert.explain import Explanation, FacetReading, explain_with, load_encoder, with_graphs
+from training.encoders.s3bert.facets import FILE_NAME, RESIDUAL, FacetLayout, cosines
+from training.jobs import ENCODER
+
+__all__ = [
+    "ENCODER",
+    "FILE_NAME",
+    "RESIDUAL",
+    "Explanation",
+    "FacetLayout",
+    "FacetReading",
+    "cosines",
+    "encoder_facts",
+    "explain_with",
+    "load_encoder",
+    "with_graphs",
+]

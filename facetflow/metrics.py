@@ -1,0 +1,248 @@
+"""The fifteen AMR metrics as functions of two graphs in PENMAN: `smatch`, `negations`, `wlk` and the others.
+
+    from facetflow import metrics
+
+    metrics.negations("(s / sleep-01 :polarity -)", "(s / sleep-01)")     0.0
+    metrics.negations(list_of_graphs, another_list)                       an array, a value a pair
+    metrics.smatch.corpus(gold_graphs, parsed_graphs)                     precision, recall and F1 of all of them
+
+What each compares is told by its `summary` and `question`. `wwlk`, `root` and the three of degree compare vectors of
+words by the sentence encoder `all-MiniLM-L6-v2`; the others need nothing but the graphs.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from facetflow.names import near
+from facetflow.pairing import Texts, pair_up
+from features.errors import InputError, RowError, SettingsError
+from features.graphs.batch import GraphBatch
+from features.graphs.graph import AmrGraph, decode
+from features.graphs.table import graphs_frame, too_large
+from features.metrics.corpus_scores import Bootstrap, CorpusScore, choose_metrics, score_corpus
+from features.metrics.explanation.pair import NEED_VECTORS
+from features.metrics.label_vectors import LabelVectors, words_of
+from features.metrics.measurement import ALGORITHM_VERSION, PAIRS_AT_ONCE, compare
+from features.metrics.metric import Comparison, Metric
+from features.metrics.registry import METRICS
+
+if TYPE_CHECKING:
+    from features.metrics.label_vectors import Vectors
+
+__all__ = [
+    "NAMES",
+    "CorpusScore",
+    "GraphMetric",
+    "concepts",
+    "coreference",
+    "frames",
+    "max_degree",
+    "max_indegree",
+    "max_outdegree",
+    "measure",
+    "metric",
+    "named_entities",
+    "negations",
+    "quantifiers",
+    "root",
+    "smatch",
+    "srl",
+    "unlabeled",
+    "wlk",
+    "wwlk",
+]
+
+NAMES: tuple[str, ...] = tuple(METRICS)
+"""The fifteen metrics, in the order of the columns of `measure`."""
+
+
+class GraphMetric:
+    """One of the fifteen metrics: a function of two AMR graphs.
+
+    Args:
+        name: of the metric, one of `NAMES`.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._metric: Metric = METRICS[name]
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._metric.name
+
+    @property
+    def summary(self) -> str:
+        """What it compares, in the words of the field."""
+        return self._metric.summary
+
+    @property
+    def question(self) -> str:
+        """What it asks of two sentences; 1 is yes, 0 is no."""
+        return self._metric.question
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Its lowest and its highest value."""
+        return self._metric.range
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether both orders of a pair have the same value."""
+        return self._metric.symmetric
+
+    @property
+    def signature(self) -> str:
+        """What its values depend on, in one word, for papers and reports."""
+        return self._metric.signature(ALGORITHM_VERSION)
+
+    @overload
+    def __call__(self, a: str, b: str) -> float: ...
+    @overload
+    def __call__(self, a: str | Texts, b: str | Texts) -> float | NDArray[np.float64]: ...
+    def __call__(self, a: str | Texts, b: str | Texts) -> float | NDArray[np.float64]:
+        """Compare two graphs, or many pairs of them.
+
+        Args:
+            a: a graph in PENMAN, or several.
+            b: likewise; one graph is compared with each of several.
+
+        Returns:
+            The value, in `range`; for several pairs an array of float64, (n_pairs,).
+
+        Raises:
+            InputError: a graph that is not valid PENMAN, or lists of different lengths.
+            ModelError: the metric compares vectors of words, and the sentence encoder is not on this machine.
+
+        >>> smatch("(b / bark-01 :ARG0 (d / dog))", "(b / bark-01 :ARG0 (c / cat))")
+        0.75
+        """
+        pairs, single = _compare(a, b, [self.name])
+        values = compare(pairs, [self.name])[self.name].to_numpy()
+        return float(values[0]) if single else values
+
+    def corpus(self, gold: Texts, parsed: Texts, *, resamples: int = 0, seed: int = 0) -> CorpusScore:
+        """Score the graphs of a parser: precision, recall and F1 of what matches in all pairs together.
+
+        Args:
+            gold: graphs in PENMAN.
+            parsed: the graphs of a parser, as many.
+            resamples: samples of the bootstrap that 95 % intervals come from; 0 for no intervals.
+            seed: of the bootstrap.
+
+        Returns:
+            The scores; `score.f1.value` is the number, `score.f1.low` the lower end of its interval.
+
+        Raises:
+            InputError: a graph that is not valid PENMAN, no pair, or lists of different lengths.
+            SettingsError: the metric counts no matches, so that it has no precision and recall.
+        """
+        chosen = choose_metrics([self.name])
+        pairs, _ = _compare(gold, parsed, [self.name])
+        statistics = np.concatenate([self._metric.statistics(part) for part in pairs.parts(PAIRS_AT_ONCE)])
+        return score_corpus(chosen, {self.name: statistics}, Bootstrap(resamples, seed))[0]
+
+    def __repr__(self) -> str:
+        return f"<metric {self.name}: {self.summary}>"
+
+
+smatch = GraphMetric("smatch")
+unlabeled = GraphMetric("unlabeled")
+frames = GraphMetric("frames")
+concepts = GraphMetric("concepts")
+named_entities = GraphMetric("named_entities")
+negations = GraphMetric("negations")
+coreference = GraphMetric("coreference")
+srl = GraphMetric("srl")
+wlk = GraphMetric("wlk")
+wwlk = GraphMetric("wwlk")
+max_indegree = GraphMetric("max_indegree")
+max_outdegree = GraphMetric("max_outdegree")
+max_degree = GraphMetric("max_degree")
+root = GraphMetric("root")
+quantifiers = GraphMetric("quantifiers")
+
+
+def metric(name: str) -> GraphMetric:
+    """Return a metric by its name.
+
+    Raises:
+        SettingsError: there is no such metric.
+
+    >>> metric("frames")("(b / bark-01)", "(r / run-02)")
+    0.0
+    """
+    _check_names([name])
+    return GraphMetric(name)
+
+
+def measure(a: str | Texts, b: str | Texts, metrics: Sequence[str] | None = None) -> pl.DataFrame:
+    """Compare graphs by several metrics at once, which is faster than one after the other.
+
+    Args:
+        a: a graph in PENMAN, or several.
+        b: likewise; one graph is compared with each of several.
+        metrics: their names; all fifteen when missing.
+
+    Returns:
+        A row a pair: a column of float64 for each metric, and `<name>_optimal` for each that searches for an alignment:
+        whether its optimum is proven.
+
+    Raises:
+        InputError: a graph that is not valid PENMAN, or lists of different lengths.
+        ModelError: a metric compares vectors of words, and the sentence encoder is not on this machine.
+        SettingsError: there is no such metric.
+
+    >>> measure("(b / bark-01)", ["(b / bark-01)", "(r / run-02)"], ["smatch", "frames"])["smatch"].to_list()
+    [1.0, 0.5]
+    """
+    names = [metrics] if isinstance(metrics, str) else list(METRICS if metrics is None else metrics)
+    _check_names(names)
+    pairs, _ = _compare(a, b, names)
+    return compare(pairs, names)
+
+
+def _check_names(names: Sequence[str]) -> None:
+    for name in names:
+        if name not in METRICS:
+            raise SettingsError(f"there is no metric {name!r}; {near(name, METRICS)}")
+
+
+def _compare(a: str | Texts, b: str | Texts, names: Sequence[str]) -> tuple[Comparison, bool]:
+    """Return pairs of graphs, each distinct one decoded once, and whether both arguments were single graphs."""
+    left, right, single = pair_up(a, b, "graph")
+    positions: dict[str, int] = {}
+    graphs: list[AmrGraph] = []
+    for side, texts in (("first", left), ("second", right)):
+        for number, text in enumerate(texts, start=1):
+            if text not in positions:
+                positions[text] = len(positions)
+                graphs.append(_decode(text, f"the {side} graph" if single else f"the {side} graph of pair {number}"))
+    first, second = (np.array([positions[text] for text in texts], np.int64) for texts in (left, right))
+    batch = GraphBatch.from_rows(graphs_frame(graphs))
+    return Comparison(batch, first, second, _vectors(graphs, names)), single
+
+
+def _decode(text: str, which: str) -> AmrGraph:
+    try:
+        graph = decode(text)
+    except RowError as error:
+        raise InputError(f"{which} is not valid PENMAN: {error.message}") from error
+    if (fault := too_large(graph)) is not None:
+        raise InputError(f"{which} cannot be compared: {fault}")
+    return graph
+
+
+def _vectors(graphs: Sequence[AmrGraph], names: Sequence[str]) -> LabelVectors:
+    nothing: Vectors = np.empty((0, 1), np.float32)
+    if NEED_VECTORS.isdisjoint(names):
+        return LabelVectors([], nothing)
+    from features.parsers.label_vectors import load
+    from features.parsers.settings import LabelVectorSettings
+
+    words = words_of(name for graph in graphs for name in (*graph.concepts, *(v for _, _, v in graph.attributes)))
+    return LabelVectors(*load(LabelVectorSettings()).look_up(sorted(words)))

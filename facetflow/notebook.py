@@ -1,0 +1,67 @@
+"""An explanation in a notebook: HTML that stands by itself, in light and in dark, without a script."""
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from features.metrics.explanation.drawing import draw_pair
+from features.metrics.explanation.pair import GraphPair
+
+if TYPE_CHECKING:
+    from facetflow.internals import Explanation, FacetReading
+
+_CELL = "padding: 2px 8px; text-align: right; white-space: nowrap;"
+_NAME = "padding: 2px 8px; text-align: left; white-space: nowrap;"
+_QUIET = "opacity: .65; font-size: 90%;"
+_HEADER = ("facet", "measured", "predicted", "similarity", "standing", "")
+_MARKS = {"highest": "▲ highest", "lowest": "▼ lowest", "": ""}
+
+
+def show_explanation(explanation: "Explanation", graphs: GraphPair | None, origin: str, encoder: str) -> str:
+    """Return an explanation as HTML. Every text is escaped.
+
+    Args:
+        explanation: of a pair.
+        graphs: its graphs, drawn where there are any.
+        origin: where they are from, or why there are none.
+        encoder: which encoder explains.
+    """
+    sentences = explanation.sentence_a, explanation.sentence_b
+    words = explanation.words if explanation.words is not None and not explanation.equal else None
+    said = [f"<b>{escape(words)}</b>"] if words is not None else []
+    said += [escape(explanation.headline), *(escape(note) for note in explanation.notes)]
+    head = "".join(f'<th style="{_CELL if n else _NAME}">{title}</th>' for n, title in enumerate(_HEADER))
+    rows = "".join(map(_row, explanation.facets))
+    if explanation.residual is not None:
+        rows += _cells(("residual", "", "", f"{explanation.residual:.2f}", "", ""))
+    rows += _cells(("sentence", "", "", f"{explanation.similarity:.2f}", "", ""), "font-weight: bold;")
+    drawn = f"<details><summary>Graphs</summary>{draw_pair(graphs, sentences)}</details>" if graphs is not None else ""
+    return (
+        '<div class="facetflow-explanation">'
+        + "".join(f"<div>{escape(sentence)}</div>" for sentence in sentences)
+        + "".join(f'<p style="margin: .4em 0;">{line}</p>' for line in said)
+        + f'<table style="border-collapse: collapse;"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+        + drawn
+        + f'<p style="{_QUIET}">Encoder {escape(encoder)}. Graphs: {escape(origin)}. A faint facet is not known '
+        "to follow its metric on dev pairs.</p></div>"
+    )
+
+
+def _row(facet: "FacetReading") -> str:
+    cells = (
+        facet.name,
+        _number(facet.measured),
+        _number(facet.prediction) + (" ≠" if facet.disagrees and facet.reliable else ""),
+        f"{facet.similarity:.2f}",
+        "–" if facet.standing is None else f"{100 * facet.standing:.0f} %",
+        _MARKS[facet.mark],
+    )
+    return _cells(cells, "" if facet.reliable else "opacity: .5;")
+
+
+def _cells(texts: tuple[str, ...], style: str = "") -> str:
+    cells = "".join(f'<td style="{_CELL if n else _NAME}">{escape(text)}</td>' for n, text in enumerate(texts))
+    return f'<tr style="{style}">{cells}</tr>' if style else f"<tr>{cells}</tr>"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"

@@ -1,0 +1,63 @@
+"""One text or many: how the arguments of the public functions are read, and what they are paired with.
+
+"x"  and "y"     one pair, and one result
+list and list    the first with the first, and so on; as many results
+"x"  and list    the one with each of the others; as many results
+"""
+
+from collections.abc import Iterable
+
+from features.errors import InputError
+
+Texts = Iterable[str]
+"""Several texts: a list, a tuple, a generator, a column of a table."""
+
+
+_LONGEST = 120
+
+
+def read_texts(texts: str | Texts, what: str = "text") -> tuple[list[str], bool]:
+    """Return texts as a list, and whether it was a single one.
+
+    Args:
+        texts: one or several.
+        what: what messages call one of them.
+
+    Raises:
+        InputError: something that is not a string.
+    """
+    if isinstance(texts, str):
+        return [texts], True
+    if not isinstance(texts, Iterable) or isinstance(texts, bytes):
+        raise InputError(f"a {what} is a string, but here is {texts!r}; give a string, or a list of them")
+    found = list(texts)
+    for number, text in enumerate(found, start=1):
+        if not isinstance(text, str):
+            raise InputError(
+                f"{what} {number} of {len(found)} is no string but {_shown(text)}; leave it and its partner out"
+            )
+    return found, False
+
+
+def _shown(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
+
+
+def pair_up(a: str | Texts, b: str | Texts, what: str = "text") -> tuple[list[str], list[str], bool]:
+    """Return the first and the second text of each pair, and whether both were single.
+
+    Raises:
+        InputError: something that is not a string, or lists of different lengths.
+    """
+    (left, one_left), (right, one_right) = read_texts(a, what), read_texts(b, what)
+    if one_left and not one_right:
+        left *= len(right)
+    elif one_right and not one_left:
+        right *= len(left)
+    if len(left) != len(right):
+        raise InputError(
+            f"{len(left)} and {len(right)} {what}s cannot be paired; give two lists of one length, or one {what} and "
+            "a list"
+        )
+    return left, right, one_left and one_right

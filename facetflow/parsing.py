@@ -1,0 +1,188 @@
+"""Sentences parsed: AMR graphs, semantic roles, dependency trees.
+
+    one sentence        its parse; a `RowError` with a code where there is none
+    several             a list of as many; a `Reject`, which says why, in the place of each that has no parse
+
+The first call loads the parser; it stays loaded.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar, overload
+
+import polars as pl
+
+from facetflow.devices import check_device
+from facetflow.pairing import Texts, read_texts
+from features.errors import RowError
+from features.parsers.embedded.amr_parser import is_embedded
+from features.parsers.settings import AmrSettings, DependencySettings, SrlSettings
+from features.parsers.srl.frames import Frame, Span
+from features.parsers.srl.parser import SrlParse
+from features.parsers.texts import Stage, number_sentences, parse_lines
+from features.stages import Reject
+from features.types import RejectCode
+
+__all__ = ["DependencyTree", "SrlParse", "parse_amr", "parse_dependencies", "parse_srl"]
+
+_Parse = TypeVar("_Parse")
+_AT_ONCE = 512
+
+
+@dataclass(frozen=True, slots=True)
+class DependencyTree:
+    """A sentence with its dependencies; all tuples have the length of the sentence in tokens.
+
+    Args:
+        tokens: as they stand in the text.
+        lemmas: of each.
+        tags: part of speech of each, fine-grained.
+        starts: first character of each.
+        heads: position of the token that each depends on; a root's is its own.
+        relations: of each to its head.
+    """
+
+    tokens: tuple[str, ...]
+    lemmas: tuple[str, ...]
+    tags: tuple[str, ...]
+    starts: tuple[int, ...]
+    heads: tuple[int, ...]
+    relations: tuple[str, ...]
+
+
+# Each first overload takes a string, which is an iterable of strings too: it is the one that matches first.
+@overload
+def parse_amr(texts: str, *, model: str = "embedded", device: str = "auto") -> str: ...  # type: ignore[overload-overlap]
+@overload
+def parse_amr(texts: Texts, *, model: str = "embedded", device: str = "auto") -> list[str | Reject]: ...
+def parse_amr(texts: str | Texts, *, model: str = "embedded", device: str = "auto") -> str | list[str | Reject]:
+    """Parse sentences into AMR.
+
+    Args:
+        texts: a sentence, or several.
+        model: `embedded` for the parser that comes with facetflow, the folder of one trained like it, or an amrlib
+            parser by name or folder.
+        device: `auto`, `cpu`, `cuda` or `cuda:N`.
+
+    Returns:
+        The graph in PENMAN; for several sentences a list, with a `Reject` for each that has none.
+
+    Raises:
+        InputError: something that is not a string.
+        ModelError: the parser is not on this machine.
+        RowError: the one sentence has no parse; `error.code` says why.
+        SettingsError: there is no such device.
+    """
+    from features.parsers.amr import load
+    from features.parsers.stages import parse_amr as stage
+
+    backend = "embedded" if is_embedded(model) else "amrlib"
+    settings = AmrSettings.model_validate({"backend": backend, "model": model, "device": check_device(device)})
+
+    def parse(rows: pl.DataFrame) -> Any:
+        return stage(rows, load(settings))
+
+    return _parse(texts, parse, lambda row: str(row["penman"]))
+
+
+@overload
+def parse_srl(texts: str, *, model: str = "embedded", device: str = "auto") -> SrlParse: ...  # type: ignore[overload-overlap]
+@overload
+def parse_srl(texts: Texts, *, model: str = "embedded", device: str = "auto") -> list[SrlParse | Reject]: ...
+def parse_srl(
+    texts: str | Texts, *, model: str = "embedded", device: str = "auto"
+) -> SrlParse | list[SrlParse | Reject]:
+    """Parse sentences into semantic roles.
+
+    Args:
+        texts: a sentence, or several.
+        model: `embedded` for the tagger that comes with facetflow, or another, by name or path.
+        device: `auto`, `cpu`, `cuda` or `cuda:N`.
+
+    Returns:
+        `words` and `frames`; each frame has its `predicate` (position of a word) and its `spans` (`label`, `start`,
+        `end`). For several sentences a list, with a `Reject` for each that has none.
+
+    Raises:
+        InputError: something that is not a string.
+        ModelError: the tagger is not on this machine.
+        RowError: the one sentence has no parse; `error.code` says why.
+        SettingsError: there is no such device.
+    """
+    from features.parsers.srl.parser import load
+    from features.parsers.stages import parse_srl as stage
+
+    settings = SrlSettings(model=model, device=check_device(device))
+
+    def parse(rows: pl.DataFrame) -> Any:
+        return stage(rows, load(settings))
+
+    return _parse(texts, parse, _frames)
+
+
+@overload
+def parse_dependencies(texts: str, *, model: str = "en_core_web_md") -> DependencyTree: ...  # type: ignore[overload-overlap]
+@overload
+def parse_dependencies(texts: Texts, *, model: str = "en_core_web_md") -> list[DependencyTree | Reject]: ...
+def parse_dependencies(
+    texts: str | Texts, *, model: str = "en_core_web_md"
+) -> DependencyTree | list[DependencyTree | Reject]:
+    """Parse sentences into dependency trees.
+
+    Args:
+        texts: a sentence, or several.
+        model: name or folder of a spaCy pipeline.
+
+    Returns:
+        The tree; for several sentences a list, with a `Reject` for each that has none.
+
+    Raises:
+        InputError: something that is not a string.
+        ModelError: the pipeline is not on this machine.
+        RowError: the one sentence has no parse; `error.code` says why.
+    """
+    from features.parsers.dependencies import load
+    from features.parsers.stages import parse_dependencies as stage
+
+    settings = DependencySettings(model=model)
+
+    def parse(rows: pl.DataFrame) -> Any:
+        return stage(rows, load(settings))
+
+    return _parse(texts, parse, _tree)
+
+
+def _parse(
+    texts: str | Texts, stage: Stage, read: Callable[[dict[str, Any]], _Parse]
+) -> "_Parse | list[_Parse | Reject]":
+    sentences, single = read_texts(texts, "sentence")
+    lines = number_sentences(("", text) for text in sentences)
+    written = lines.filter(pl.col("text") != "")
+    parsed = iter(parse_lines(written, stage, at_once=_AT_ONCE).iter_rows(named=True) if written.height else ())
+    found: list[_Parse | Reject] = []
+    for identity, text in lines.select("sentence_id", "text").iter_rows():
+        if not text:
+            found.append(Reject(identity, RejectCode.EMPTY_SENTENCE, "the sentence is empty"))
+            continue
+        row = next(parsed)
+        rejected = row["code"] is not None
+        found.append(Reject(identity, RejectCode(row["code"]), row["message"]) if rejected else read(row))
+    if not single:
+        return found
+    if isinstance(found[0], Reject):
+        raise RowError(found[0].code, f"{sentences[0][:60]!r} cannot be parsed ({found[0].code}): {found[0].message}")
+    return found[0]
+
+
+def _frames(row: dict[str, Any]) -> SrlParse:
+    spans: list[list[Span]] = [[] for _ in row["predicates"]]
+    columns: Sequence[Sequence[Any]] = [row[f"span_{name}"] for name in ("frames", "labels", "starts", "ends")]
+    for number, *span in zip(*columns, strict=True):
+        spans[number].append(Span(*span))
+    frames = (Frame(predicate, tuple(of)) for predicate, of in zip(row["predicates"], spans, strict=True))
+    return SrlParse(tuple(row["words"]), tuple(frames))
+
+
+def _tree(row: dict[str, Any]) -> DependencyTree:
+    names = ("tokens", "lemmas", "tags", "starts", "heads", "relations")
+    return DependencyTree(*(tuple(row[name]) for name in names))

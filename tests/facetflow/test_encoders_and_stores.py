@@ -1,0 +1,174 @@
+import asyncio
+import json
+from dataclasses import asdict
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import facetflow
+
+pytestmark = pytest.mark.slow  # loads an encoder
+
+
+@pytest.fixture(scope="module")
+def encoder(project: Path) -> facetflow.Encoder:
+    return facetflow.load_encoder(project / "runs" / "current", device="cpu")
+
+
+def test_shapes_of_embeddings_and_similarities(encoder: facetflow.Encoder) -> None:
+    assert encoder.encode("A cat looks.").shape == (384,)
+    assert encoder.encode(["A cat looks."]).shape == (1, 384)
+    assert encoder.encode([]).shape == (0, 384)
+    assert encoder.similarity([], []).shape == (0,)
+    assert encoder.similarity(["a", "b"], ["c", "d"]).shape == (2,)
+    assert encoder.similarity("a", ("c", "d", "e"), facet="wlk").shape == (3,)
+
+
+def test_the_similarity_of_a_facet_is_that_of_its_dimensions(encoder: facetflow.Encoder) -> None:
+    a, b = encoder.encode(["Two cats look.", "A cat looks."]).astype(float)
+
+    def cosine(of: slice) -> float:
+        return float(a[of] @ b[of] / np.linalg.norm(a[of]) / np.linalg.norm(b[of]))
+
+    parts = {facet.name: facet.dimensions for facet in encoder.facets} | {"residual": slice(240, 384)}
+    for name, of in parts.items():
+        found = encoder.similarity("Two cats look.", "A cat looks.", facet=name)
+        assert found == pytest.approx(cosine(of), abs=1e-5)
+    assert encoder.similarity("Two cats look.", "A cat looks.") == pytest.approx(cosine(slice(None)), abs=1e-5)
+    explained = encoder.explain("Two cats look.", "A cat looks.", graphs=False)
+    for reading in explained.facets:
+        assert reading.similarity == pytest.approx(cosine(parts[reading.name]), abs=1e-5)
+
+
+def test_pairs_are_explained_however_they_are_given(encoder: facetflow.Encoder) -> None:
+    one = encoder.explain("a cat", "a dog", graphs=False)
+    (pair,) = encoder.explain([("a cat", "a dog")], graphs=False)
+    (lists,) = encoder.explain(["a cat"], ["a dog"], graphs=False)
+    many = encoder.explain(["a cat", "a bird"], "a dog", graphs=False)
+    assert one == pair == lists
+    assert [(found.sentence_a, found.sentence_b) for found in many] == [("a cat", "a dog"), ("a bird", "a dog")]
+
+
+def test_nothing_is_printed_and_no_bar_drawn(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    loaded = facetflow.load_encoder(project / "runs" / "current", device="cpu")
+    loaded.explain("Two cats look.", "A cat looks.")
+    assert capfd.readouterr() == ("", "")
+
+
+class _Page(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text = ""
+        self.tags: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.open.append(tag)
+        assert not any(name.startswith("on") or name in {"src", "href"} for name, _ in attrs)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_a_notebook_shows_an_explanation_with_its_graphs(encoder: facetflow.Encoder) -> None:
+    async def cell() -> facetflow.Explanation:  # a notebook runs its cells in an event loop
+        return encoder.explain("Two <b>cats look.", "A cat looks.")
+
+    explanation = asyncio.run(cell())
+    page = _Page()
+    page.feed(explanation._repr_html_())
+    assert page.open == []
+    assert {"table", "svg", "details"} <= page.tags
+    assert not {"script", "link", "iframe", "html", "b>cats"} & page.tags
+    for said in ("Two <b>cats look.", explanation.headline, str(explanation.words), "quantifiers", "residual"):
+        assert said in page.text
+    assert json.loads(json.dumps(asdict(explanation)))["facets"][0]["measured"] == explanation.facet("smatch").measured
+
+
+def test_a_sentence_that_the_encoder_cuts_is_named(encoder: facetflow.Encoder) -> None:
+    long = "word " * 400
+    first, second = encoder.explain([("a cat", long), ("a cat", "word " * 250)], graphs=False)
+    (note,) = first.notes
+    assert note.startswith("Sentence b is cut: the encoder reads the first 254 of its 400 word pieces; ")
+    assert second.notes == ()
+    assert "the encoder reads the first 254 of its 400 word pieces" in first._repr_html_()
+
+
+def test_a_text_that_the_parser_does_not_know_is_measured_as_nothing(encoder: facetflow.Encoder) -> None:
+    explanation = encoder.explain("猫在睡觉。", "狗在叫。")
+    assert explanation.graphs is None
+    assert {reading.measured for reading in explanation.facets} == {None}
+    assert "this pair has none" in explanation.graphs_from
+
+
+@pytest.mark.parametrize("text", ["猫在睡觉。", "他有2只猫", "Кошка спит.", "القط نائم", "🙂🙂", "...", "\u200b"])
+def test_a_text_without_a_word_of_the_parser_is_rejected_with_a_code(encoder_model: str, text: str) -> None:
+    with pytest.raises(facetflow.RowError, match="has no Latin letter and no number") as raised:
+        facetflow.parse_amr(text, device="cpu")
+    assert raised.value.code == "unknown_words"
+    assert encoder_model
+
+
+def test_a_text_with_a_word_or_a_number_is_parsed(encoder_model: str) -> None:
+    graphs = facetflow.parse_amr(["The word 猫 means cat.", "¿Dónde está?", "42", "Ø"], device="cpu")
+    assert all(isinstance(graph, str) for graph in graphs)
+    assert encoder_model
+
+
+def test_wrong_input_to_an_encoder_is_one_sentence(encoder: facetflow.Encoder, project: Path, tmp_path: Path) -> None:
+    def wrong(error: type[facetflow.FacetflowError], message: str, call) -> None:
+        with pytest.raises(error, match=message):
+            call()
+
+    wrong(
+        facetflow.SettingsError,
+        "no facet 'frame'; did you mean 'frames'",
+        lambda: encoder.similarity("a", "b", "frame"),
+    )
+    wrong(facetflow.InputError, "'a' alone; give the other one as `b`", lambda: encoder.explain("a"))
+    wrong(facetflow.InputError, "pair 1 of 1 is not two sentences", lambda: encoder.explain([("a", "b", "c")]))
+    wrong(facetflow.InputError, "a sentence of pair 1 is empty", lambda: encoder.explain("a", " "))
+    wrong(facetflow.InputError, "sentence 2 of 2 is no string but 3", lambda: encoder.encode(["a", 3]))
+    wrong(facetflow.ModelError, "is no folder", lambda: facetflow.load_encoder(tmp_path / "none"))
+    wrong(
+        facetflow.ModelError, r"holds no encoder \(there is no modules.json\)", lambda: facetflow.load_encoder(project)
+    )
+    wrong(facetflow.SettingsError, "there is no device 'gpu'", lambda: facetflow.load_encoder(project, device="gpu"))
+
+
+def test_an_encoder_without_facets_encodes_and_does_not_explain(project: Path, tmp_path: Path) -> None:
+    for entry in (project / "runs" / "current" / "encoder").iterdir():
+        if entry.name != "facets.json":
+            (tmp_path / entry.name).symlink_to(entry)
+    plain = facetflow.load_encoder(str(tmp_path), device="cpu")
+    assert plain.facets == ()
+    assert 0 < plain.similarity("a cat", "a dog") < 1
+    with pytest.raises(facetflow.ModelError, match="has no facets to explain with"):
+        plain.explain("a cat", "a dog")
+
+
+def test_a_store_is_read_at_its_release(project: Path) -> None:
+    store = facetflow.open_store(project)
+    assert store.path == project / "store"
+    assert {name: store.table(name).collect().height for name in store.tables} == {
+        "sentences": 3,
+        "pairs": 2,
+        "metrics": 2,
+        "rejects": 0,
+    }
+    assert store.rejects.collect_schema().names() == ["entity_id", "code", "message", "stage"]
+    with pytest.raises(facetflow.StoreError, match="release 1 has no table 'srl'; there are sentences, pairs"):
+        _ = store.srl
+    with pytest.raises(facetflow.StoreError, match="There is no release 7"):
+        facetflow.open_store(project / "store", release=7)
+    with pytest.raises(facetflow.StoreError, match="There is no store in"):
+        facetflow.open_store(project / "elsewhere")

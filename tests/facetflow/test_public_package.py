@@ -1,0 +1,85 @@
+"""What `import facetflow` promises: nothing heavy, every name, every example, and it goes into a wheel."""
+
+import ast
+import doctest
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import facetflow
+
+HEAVY = ("torch", "polars", "numpy", "prefect", "dask", "numba", "pydantic", "transformers", "spacy", "deltalake")
+
+
+def test_importing_it_and_asking_what_it_has_imports_nothing_heavy(root: Path) -> None:
+    program = (
+        "import sys, facetflow\n"
+        "assert set(facetflow.__all__) <= set(dir(facetflow))\n"
+        "assert facetflow.FacetflowError.__mro__[1] is Exception\n"
+        "assert facetflow.__version__\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_type_checkers_and_the_program_see_the_same_names(root: Path) -> None:
+    tree = ast.parse((root / "facetflow" / "__init__.py").read_text())
+    (checked,) = [node for node in tree.body if isinstance(node, ast.If)]
+    names = {alias.name for node in checked.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert names | {"__version__"} == set(facetflow.__all__)
+    homes = {
+        alias.name: node.module for node in checked.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    for name, module in homes.items():
+        assert getattr(facetflow, name) is getattr(importlib.import_module(str(module)), name), name
+
+
+def test_a_name_that_it_does_not_have_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'smtch'"):
+        _ = facetflow.smtch
+
+
+@pytest.mark.parametrize("module", ["facetflow.metrics", "facetflow.names", "features.parsers.embedded.words"])
+def test_the_examples_in_docstrings(module: str) -> None:
+    result = doctest.testmod(importlib.import_module(module))
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+@pytest.mark.slow  # loads the parsers and an encoder
+def test_the_examples_of_the_page_on_python(root: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project)
+    page = root / "docs" / "python.md"
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    found = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, page.name, str(page), 0)
+    said: list[str] = []
+    result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(found, out=said.append)
+    assert result.attempted > 30
+    assert result.failed == 0, "".join(said)
+
+
+@pytest.mark.slow  # loads the parser and an encoder
+def test_the_example_of_the_readme(root: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project)
+    (block,) = re.findall(r"```python\n(.*?)```", (root / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    exec(compile(block, "README.md", "exec"), {})  # noqa: S102  # our own lines
+
+
+def test_a_wheel_has_the_package_and_says_that_it_is_typed(root: Path, tmp_path: Path) -> None:
+    # What setuptools would copy, without building 45 MB of weights into an archive.
+    program = (
+        "from setuptools import Distribution\n"
+        "made = Distribution({'script_name': 'setup.py'}); made.parse_config_files()\n"
+        f"made.get_command_obj('egg_info').egg_base = {str(tmp_path)!r}\n"
+        "build = made.get_command_obj('build_py'); build.ensure_finalized()\n"
+        "print(*build.get_outputs(include_bytecode=False), sep='\\n')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
+    files = {path.partition("lib/")[2] for path in done.stdout.splitlines()}
+    wanted = {f"facetflow/{path.name}" for path in (root / "facetflow").glob("*.py")}
+    assert wanted | {"facetflow/py.typed", "features/py.typed", "training/py.typed"} <= files
