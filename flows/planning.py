@@ -3,12 +3,12 @@
 store ── damage ── corpora, in memory ──> the store as it would be ──> plan ──> what may stand in a release's way
 """
 
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from features.ingest import IngestReport
+from features.leftovers import scratch
 from features.store.foreseen import Ahead
 from features.store.plan import Plan, plan
 from features.store.publishing import obstacles
@@ -86,8 +86,8 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     }
     ahead = Ahead(store, {table: remade[table] | shards for table, shards in new.items()}, lost, marks)
     limits = project.limits
-    with tempfile.TemporaryDirectory(prefix="facetflow-plan-") as index:
-        stages = chain(project, ahead, index_folder=Path(index)).stages
+    with scratch("plan") as index:
+        stages = chain(project, ahead, index_folder=index).stages
         planned = plan(ahead, stages, failed=failed_shards(store.runs()), damaged=damaged)
     refused = refusal(ingested.report, limits.rejected_rows)
     in_the_way = [f"Nothing will be published: {refused}."] if refused else []

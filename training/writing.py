@@ -1,24 +1,12 @@
 """What a training or an evaluation writes: an error of the file system is one sentence."""
 
-import errno
-import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from features.errors import RunError, system_number
-
-_FREE = "free some space, and run the same command again"
-_MOVE = "correct its permissions or choose another folder (`runs` in the project file)"
-_WHAT_TO_DO = {
-    errno.ENOSPC: _FREE,
-    errno.EDQUOT: _FREE,
-    errno.EACCES: _MOVE,
-    errno.EPERM: _MOVE,
-    errno.EROFS: _MOVE,
-    errno.ENOTDIR: "a part of the path is a file; choose another folder (`runs` in the project file)",
-}
+from features.errors import RunError
+from features.file_errors import explain, system_number
 
 
 @contextmanager
@@ -31,11 +19,10 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        number = _number(error)
-        if number is None:
+        of_system = _of_system(error)
+        if of_system is None:
             raise
-        advice = _WHAT_TO_DO.get(number, "correct that, and run the same command again")
-        raise RunError(f"{str(path)!r} cannot be written ({os.strerror(number)}): {advice}.") from error
+        raise RunError(f"{str(path)!r} cannot be written: {explain(of_system)}.") from error
 
 
 def require_writable(folder: Path) -> None:
@@ -49,11 +36,9 @@ def require_writable(folder: Path) -> None:
         tempfile.TemporaryFile(dir=folder).close()
 
 
-def _number(error: BaseException | None) -> int | None:
-    """Return the number of the file system's error that an error is, or came of; None where there is none."""
-    while error is not None:
-        if (number := system_number(error)) is not None:
-            return number
+def _of_system(error: BaseException | None) -> BaseException | None:
+    """Return the error of the file system that an error is, or came of; None where there is none."""
+    while error is not None and system_number(error) is None:
         # PyTorch closes its archive after a failure, which fails as well, with an error of its own.
         error = error.__cause__ or error.__context__
-    return None
+    return error

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from features.errors import StoreError
+from features.file_errors import explain
 from features.store import folder
 from features.store.delta import DataFile, Table
 from features.store.releases import Release
@@ -223,7 +224,7 @@ def _flaw(table: Table, file: DataFile, *, deep: bool) -> tuple[Problem, str] | 
     except FileNotFoundError:
         return "missing", "is missing"
     except OSError as error:
-        return "unreadable", f"cannot be read: {folder.explain(error)}"
+        return "unreadable", f"cannot be read: {explain(error)}"
     return None
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from features.errors import RunError, StoreError
 from flows.announcing import Announcement, announce, intend, is_pending
-from flows.prefect_address import configured_api, shown, somebody_listens
+from flows.passwords import shown
+from flows.prefect_address import configured_api, somebody_listens
 
 pytestmark = pytest.mark.timeout(600)
 

@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import os
 
 import pytest
 
@@ -9,7 +10,7 @@ from flows import services
 from flows.command_line import run
 from flows.services import Running, running
 
-UP = {"process": 4711, "url": "http://127.0.0.1:4200/api", "port": 4200}
+UP = {"process": os.getpid(), "url": "http://127.0.0.1:4200/api"}
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def test_up_runs_while_its_lock_is_held(state):
     assert running() is None
     with (state / "up.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        assert running() == Running(4711, "http://127.0.0.1:4200/api")
+        assert running() == Running(os.getpid(), "http://127.0.0.1:4200/api")
     assert running() is None
 
 
@@ -57,6 +58,8 @@ def test_status_says_whether_up_runs(state, built, monkeypatch, capsys):
     with (state / "up.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert run(["status"]) == 0
-        assert capsys.readouterr().out.endswith("\n`facetflow up` runs (process 4711): http://127.0.0.1:4200\n")
+        assert capsys.readouterr().out.endswith(
+            f"\n`facetflow up` runs (process {os.getpid()}): http://127.0.0.1:4200\n"
+        )
         assert run(["status", "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)["service"] == {"process": 4711, "url": "http://127.0.0.1:4200/api"}
+        assert json.loads(capsys.readouterr().out)["service"] == UP
