@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from prefect.client.orchestration import SyncPrefectClient
     from prefect.client.schemas.objects import FlowRun
 
+AUTOMATION = "facetflow: runs without a heartbeat"
+"""Name of the automation; a server needs one, whatever the number of projects."""
 SILENCE = 600
 """Seconds without a heartbeat after which a run counts as dead; runs send one every 180 s."""
 ATTEMPTS = 3
@@ -30,6 +32,7 @@ ATTEMPTS = 3
 _RUN_ID = "PREFECT__FLOW_RUN_ID"
 _BEGUN = ("RUNNING", "CANCELLING")
 _LEARNING = ("train_encoder", "evaluate_encoder")
+_FLOWS = ("build_features", *_LEARNING)
 
 
 def mark_dead_runs(*, worker_runs: bool) -> list[str]:
@@ -61,13 +64,11 @@ def mark_dead_runs(*, worker_runs: bool) -> list[str]:
     return dead
 
 
-def watch_heartbeats(client: "SyncPrefectClient", project: str, deployments: Sequence[UUID]) -> None:
-    """Let the server mark runs of a project as crashed that send no heartbeat any more, wherever they ran.
+def watch_heartbeats(client: "SyncPrefectClient") -> None:
+    """Let a server mark runs of our flows as crashed that send no heartbeat any more, wherever they ran.
 
     Args:
-        client: of the server.
-        project: its name, for that of the automation, which is made or brought up to date.
-        deployments: of the project.
+        client: of the server; its automation is made, or brought up to date.
     """
     from prefect.client.schemas.objects import StateType
     from prefect.events import AutomationCore, EventTrigger, Posture, ResourceSpecification
@@ -76,17 +77,14 @@ def watch_heartbeats(client: "SyncPrefectClient", project: str, deployments: Seq
     heartbeat = "prefect.flow-run.heartbeat"
     ends = {f"prefect.flow-run.{state}" for state in ("Completed", "Failed", "Cancelled", "Crashed")}
     automation = AutomationCore(
-        name=f"facetflow: dead runs of {project}",
+        name=AUTOMATION,
         description="Marks runs as crashed that have sent no heartbeat for ten minutes.",
         trigger=EventTrigger(
             after={heartbeat},
             expect={heartbeat, *ends},
             match=ResourceSpecification({"prefect.resource.id": "prefect.flow-run.*"}),
             match_related=ResourceSpecification(
-                {
-                    "prefect.resource.role": "deployment",
-                    "prefect.resource.id": [f"prefect.deployment.{deployment}" for deployment in deployments],
-                }
+                {"prefect.resource.role": "flow", "prefect.resource.name": list(_FLOWS)}
             ),
             for_each={"prefect.resource.id"},
             posture=Posture.Proactive,

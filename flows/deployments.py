@@ -87,15 +87,15 @@ def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> 
     with get_client(sync_client=True) as client:
         _refuse_another_project(client, target)
         _make_pool(client, pool)
-        names, ids = [], []
+        watch_heartbeats(client)
+        names = []
         for deployment in _deployments(target, pool):
             known = _read(client, str(deployment.flow_name), target.name)
             deployment.paused = known.paused if known is not None else False
             # Registering a deployment again replaces its schedules, by none where none are given.
             kept = [_kept(schedule) for schedule in known.schedules] if known is not None else None
-            ids.append(deployment.apply(schedules=schedules if schedules and deployment.flow_name == BUILD else kept))
+            deployment.apply(schedules=schedules if schedules and deployment.flow_name == BUILD else kept)
             names.append(deployment.full_name)
-        watch_heartbeats(client, target.name, ids)
         return Deployed(tuple(names), _schedules(_read(client, BUILD, target.name)))
 
 
@@ -135,6 +135,7 @@ def describe(project_file: str) -> dict[str, Any]:
     target = target_of(Path(project_file))
     with get_client(sync_client=True) as client:
         _refuse_another_project(client, target)
+        watch_heartbeats(client)  # here, because Prefect's own command line deploys what we describe
         deployment = _read(client, BUILD, target.name)
     cron, active = NIGHTLY, False
     for known in deployment.schedules if deployment is not None else ():

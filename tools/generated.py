@@ -30,7 +30,7 @@ backend = "glove"
 file = "vectors.txt"
 [ingest]
 sentences_per_shard = {per_shard}
-pairs_per_shard = {per_shard}
+pairs_per_shard = {pairs_per_shard}
 [cluster]
 workers = {workers}
 memory_limit = "4GiB"
@@ -46,14 +46,17 @@ threads = 1
 """
 
 
-def write_project(folder: Path, pairs: int, *, name: str, per_shard: int = 8, workers: int = 2) -> None:
+def write_project(
+    folder: Path, pairs: int, *, name: str, per_shard: int = 8, pairs_per_shard: int | None = None, workers: int = 2
+) -> None:
     """Write the first pairs of an endless list, their graphs and word vectors, and a project file.
 
     Args:
         folder: of the project; made when missing.
         pairs: how many.
         name: of the project.
-        per_shard: sentences, and pairs, in a shard.
+        per_shard: sentences in a shard.
+        pairs_per_shard: pairs in a shard; as many by default.
         workers: of the cluster.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -68,7 +71,10 @@ def write_project(folder: Path, pairs: int, *, name: str, per_shard: int = 8, wo
     _replace(folder / "graphs.amr", "\n".join(f"# ::snt {text}\n{graph}\n" for text, graph in graphs.items()))
     vocabulary = enumerate((*ADJECTIVES, *NOUNS, *VERBS))
     _replace(folder / "vectors.txt", "".join(f"{word} {i % 5 + 1} {i % 3} {-i % 7}\n" for i, word in vocabulary))
-    _replace(folder / "facetflow.toml", _PROJECT.format(name=name, per_shard=per_shard, workers=workers))
+    _replace(
+        folder / "facetflow.toml",
+        _PROJECT.format(name=name, per_shard=per_shard, pairs_per_shard=pairs_per_shard or per_shard, workers=workers),
+    )
 
 
 def write_backbone(folder: Path) -> None:

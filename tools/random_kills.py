@@ -194,7 +194,7 @@ class Killer:
         self.target = self.draw.choice(self.phases)
         self.seen: float | None = None
         self.delay = self.draw.random() ** 2 * (0.15 if self.target in PHASES[4:] else 1.5)
-        self.impatient = time.monotonic() + 60
+        self.impatient = time.monotonic() + 240
 
     def look(self) -> bool:
         """Kill if the moment has come; return whether it had."""
