@@ -11,12 +11,7 @@ The command line prints the message of any of them and leaves with exit code 1. 
 a row of `rejects` with a `RejectCode` (see `features.types`), raised as `RowError` where a row is read or parsed.
 """
 
-import re
-
 from features.types import RejectCode
-
-_IN_RUST = re.compile(r"\(os error (\d+)\)")
-"""How polars, deltalake and safetensors name the number of an error; they leave `errno` empty."""
 
 
 class FacetflowError(Exception):
@@ -55,17 +50,3 @@ class RowError(InputError):
         super().__init__(message)
         self.code = code
         self.message = message
-
-
-def system_number(error: BaseException) -> int | None:
-    """Return the number (`errno`) of an error of the operating system, also of one that a Rust library met; else None.
-
-    >>> system_number(OSError(28, "No space left on device"))
-    28
-    >>> system_number(RuntimeError("cannot write (os error 28)"))
-    28
-    """
-    if isinstance(error, OSError) and error.errno is not None:
-        return error.errno
-    found = _IN_RUST.search(str(error))
-    return int(found[1]) if found else None

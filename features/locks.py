@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from features.errors import RunError
-from features.store.folder import explain
+from features.file_errors import explain
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+from features import leftovers
 from features.errors import InputError
 
 STANDARD = Path("-")
@@ -160,16 +161,12 @@ def _replacing(path: Path) -> Iterator[IO[bytes]]:
             yield file
         return
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with leftovers.held_file(temporary) as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
         temporary.replace(path)
-    finally:
-        with suppress(OSError):  # where the folder itself is wrong, that has been said
-            temporary.unlink(missing_ok=True)
 
 
 @contextmanager

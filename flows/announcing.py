@@ -19,9 +19,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from features.errors import RunError
 from features.store import folder
-from flows.prefect_address import shown
+from flows.prefect_address import server_does
 
 State = Literal["pending", "announced", "unheard"]
 """`unheard`: it happened where no server was configured that could have started anything."""
@@ -62,6 +61,12 @@ def intend(record: Path) -> None:
     """
     if not is_pending(record):
         _write(record, "pending")
+
+
+def withdraw(record: Path) -> None:
+    """Take back what `intend` wrote down: it did not happen."""
+    with folder.clear_errors(f"Removing {str(record)!r}"):
+        record.unlink(missing_ok=True)
 
 
 def state_of(record: Path) -> State | None:
@@ -109,11 +114,8 @@ def announce(announcement: Announcement, *, heard: bool) -> bool:
 
 def _send(announcement: Announcement) -> bool:
     """Send the event unless the server has it; return when the server shows it."""
-    import httpx
     from prefect.client.orchestration import get_client
     from prefect.events import Event, Resource
-    from prefect.exceptions import PrefectHTTPStatusError
-    from prefect.settings import get_current_settings
 
     event = Event(
         id=announcement.id,
@@ -121,24 +123,16 @@ def _send(announcement: Announcement) -> bool:
         resource=Resource(dict(announcement.resource)),
         payload=dict(announcement.payload),
     )
-    try:
-        with get_client(sync_client=True) as client:
-            if _shown_by(client, announcement.id):
-                return False
-            client.request("POST", "/events", json=[event.model_dump(mode="json")]).raise_for_status()
-            deadline = time.monotonic() + CONFIRM_TIMEOUT
-            while not _shown_by(client, announcement.id):
-                if time.monotonic() > deadline:
-                    raise TimeoutError(f"it was not shown within {CONFIRM_TIMEOUT:.0f} s")
-                time.sleep(_POLL)
-            return True
-    except (httpx.HTTPError, PrefectHTTPStatusError, OSError, RuntimeError, ValueError) as error:
-        # ValueError: an answer that is none, such as the error page of a proxy.
-        where = shown(get_current_settings().api.url or "the configured address")
-        reason = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
-        raise RunError(
-            f"The Prefect server at {where} did not confirm the event {event.event!r} ({reason})."
-        ) from error
+    with server_does(f"confirm the event {event.event!r}"), get_client(sync_client=True) as client:
+        if _shown_by(client, announcement.id):
+            return False
+        client.request("POST", "/events", json=[event.model_dump(mode="json")]).raise_for_status()
+        deadline = time.monotonic() + CONFIRM_TIMEOUT
+        while not _shown_by(client, announcement.id):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"it was not shown within {CONFIRM_TIMEOUT:.0f} s")
+            time.sleep(_POLL)
+        return True
 
 
 def _shown_by(client: Any, identity: uuid.UUID) -> bool:

@@ -23,6 +23,7 @@ from prefect.states import Completed, Failed
 
 from features.errors import FacetflowError, RunError, StoreError
 from features.interruption import cause
+from features.leftovers import scratch
 from features.store import folder
 from features.store.damage import Damage
 from features.store.plan import Plan, ShardWork, plan
@@ -31,11 +32,15 @@ from features.store.runs import RunRecord, failed_shards, now
 from features.store.stage import ShardKey
 from features.store.store import Store
 from flows import cluster, project
-from flows.announcing import intend
+from flows.announcing import intend, withdraw
 from flows.build_lock import only_writer, this_process
+from flows.clean_up import clean_up
+from flows.dead_runs import begin_again
 from flows.events import announce_pending, release_record
 from flows.ingest_corpora import STAGE, ingest_corpora, refusal, told, warnings
 from flows.ingest_repair import repair_ingested
+from flows.passwords import without_passwords
+from flows.prefect_address import somebody_listens
 from flows.progress import BuildProgress
 from flows.run_shards import Outcome, ShardRunner
 from flows.stages import Chain, chain
@@ -80,6 +85,7 @@ def build_features(
         raise RunError(f"The store {str(store.path)!r} is empty, so no shard has failed: run `facetflow build`.")
     with only_writer(store), BuildProgress() as progress:
         _own(store, settings.name)
+        clean_up(settings, store)
         record = _recorded(Build(settings, store, progress), only_failed=only_failed, deep=deep)
     if record.state == "done":
         return Completed(message=record.message, data=record)
@@ -128,6 +134,7 @@ class Build:
             self.store.withdraw(planned.outdated, run_id=self.run_id)
             release, message = self._publish(stages, outcome, ingest_refused)
             message = " ".join(filter(None, (message, announce_pending(self.settings, self.store))))
+            _begin_again(self.settings.name)
         total = time.monotonic() - started
         used = sum(outcome.seconds.values())
         record = dataclasses.replace(
@@ -175,7 +182,13 @@ class Build:
         with folder.clear_errors(f"Making the folder {str(logs)!r} for logs"):
             logs.mkdir(parents=True, exist_ok=True)
         runner = cluster.task_runner(self.settings.cluster, logs)
-        with self.wall.part("cluster"), dask.config.set(cluster.DASK), cluster.logged(logs), runner:
+        with (
+            self.wall.part("cluster"),
+            scratch("dask") as files_of_workers,
+            dask.config.set(cluster.DASK | {"temporary-directory": str(files_of_workers)}),
+            cluster.logged(logs),
+            runner,
+        ):
             _ = runner.client  # starts or joins the cluster
             with self.wall.part("stages"):
                 outcome = ShardRunner(self.store, stages, runner, available, self.progress, self.run_id).run(work)
@@ -188,7 +201,8 @@ class Build:
         if refused is not None:
             return None, f"Nothing was published: {refused}."
         # Before the release is there: if this process dies right after it, the next build knows what to announce.
-        intend(release_record(self.store, max(before, default=0) + 1))
+        coming = release_record(self.store, max(before, default=0) + 1)
+        intend(coming)
         try:
             release = self.store.publish(
                 self.run_id,
@@ -198,8 +212,10 @@ class Build:
                 rejected_rows=limits.rejected_rows,
             )
         except StoreError as error:
+            withdraw(coming)
             return None, f"Nothing was published: {error}"
         if release.number in before:
+            withdraw(coming)
             return release, f"Nothing changed: release {release.number} is up to date."
         return release, f"Published release {release.number}: {_counts(release.rows)}."
 
@@ -209,6 +225,15 @@ class Build:
         outside = "" if record.outside is None else f"; {record.outside:.0%} of the workers' time outside of stages"
         say(f"Wall time: {told_times(record.wall)}{outside}.")
         warn(record.message)  # the result, also with --quiet; standard output is for that of --json
+
+
+def _begin_again(name: str) -> None:
+    """Begin what died after earlier builds; that it cannot be known fails no build that has published."""
+    if somebody_listens():
+        try:
+            begin_again(name)
+        except RunError as error:
+            warn(f"{error} The next build asks again.")
 
 
 def _own(store: Store, name: str) -> None:
@@ -246,9 +271,9 @@ def _recorded(build: Build, *, only_failed: bool, deep: bool) -> RunRecord:
 def _ending(error: BaseException) -> tuple[Literal["failed", "interrupted"], str]:
     """Return the state of a run that ended with an error, and what to say about it."""
     if isinstance(error, FacetflowError):
-        return "failed", str(error)
+        return "failed", without_passwords(str(error))
     if isinstance(error, Exception):
-        return "failed", f"{type(error).__name__}: {error}"
+        return "failed", without_passwords(f"{type(error).__name__}: {error}")
     return (
         "interrupted",
         f"Interrupted by {cause(error)}; what was committed is kept, and the next build goes on from it.",

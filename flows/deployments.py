@@ -9,14 +9,16 @@ again keeps the schedules that are there, with their on or off.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from features.errors import RunError, SettingsError
 from features.store.store import Store
+from flows.dead_runs import watch_heartbeats
 from flows.events import COMMITTED, TRAINED, resource_id
-from flows.prefect_address import shown
+from flows.passwords import shown
 from flows.project import load
 
 if TYPE_CHECKING:
@@ -85,6 +87,7 @@ def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> 
     with get_client(sync_client=True) as client:
         _refuse_another_project(client, target)
         _make_pool(client, pool)
+        watch_heartbeats(client)
         names = []
         for deployment in _deployments(target, pool):
             known = _read(client, str(deployment.flow_name), target.name)
@@ -132,6 +135,7 @@ def describe(project_file: str) -> dict[str, Any]:
     target = target_of(Path(project_file))
     with get_client(sync_client=True) as client:
         _refuse_another_project(client, target)
+        watch_heartbeats(client)  # here, because Prefect's own command line deploys what we describe
         deployment = _read(client, BUILD, target.name)
     cron, active = NIGHTLY, False
     for known in deployment.schedules if deployment is not None else ():
@@ -210,12 +214,13 @@ def _deployments(target: Target, pool: str) -> "Sequence[RunnerDeployment]":
 
 def _make_pool(client: "SyncPrefectClient", pool: str) -> None:
     from prefect.client.schemas.actions import WorkPoolCreate
-    from prefect.exceptions import ObjectNotFound
+    from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
 
     try:
         client.read_work_pool(pool)
     except ObjectNotFound:
-        client.create_work_pool(WorkPoolCreate(name=pool, type="process"))
+        with suppress(ObjectAlreadyExists):  # another project is deployed at the same time
+            client.create_work_pool(WorkPoolCreate(name=pool, type="process"))
 
 
 def _read(client: "SyncPrefectClient", flow: str, name: str) -> "DeploymentResponse | None":

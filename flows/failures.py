@@ -7,37 +7,16 @@ text that is no UTF-8    likewise, but Python does not say in which file: the tr
 anything else            "Unexpected …", and the file with the traceback
 """
 
-import errno
 import os
 import tempfile
 import traceback
 
 import click
 
-from features.errors import FacetflowError, system_number
+from features.errors import FacetflowError
+from features.file_errors import advice
+from flows.passwords import without_passwords
 from flows.terminal import detail
-
-_FILE_SYSTEM = {
-    errno.ENOENT: "{file} does not exist: check the path",
-    errno.EACCES: "There is no permission to use {file}: correct its permissions, or choose another place",
-    errno.EPERM: "There is no permission to use {file}: correct its permissions, or choose another place",
-    errno.EROFS: "{file} is on a read-only file system: choose another place, or mount it writable",
-    errno.ENOSPC: "The disk is full, writing {file}: free some space and run the command again",
-    errno.EDQUOT: "The disk quota is used up, writing {file}: free some space and run the command again",
-    errno.EISDIR: "{file} is a folder where a file is needed: name a file",
-    errno.ENOTDIR: "{file} needs a folder where there is a file: check the path",
-    errno.EEXIST: "{file} exists already: remove it, or choose another name",
-    errno.ENAMETOOLONG: "The name of {file} is too long for this file system: choose a shorter one",
-    errno.EMFILE: "Too many files are open, at {file}: raise the limit (`ulimit -n`) and run the command again",
-    errno.EIO: "The disk fails at {file}: check the disk",
-}
-_OF_CLASS: dict[type[OSError], int] = {
-    FileNotFoundError: errno.ENOENT,
-    PermissionError: errno.EACCES,
-    IsADirectoryError: errno.EISDIR,
-    NotADirectoryError: errno.ENOTDIR,
-    FileExistsError: errno.EEXIST,
-}
 
 
 def sentence(error: Exception) -> str:
@@ -46,13 +25,17 @@ def sentence(error: Exception) -> str:
     Args:
         error: any; where it is none that is foreseen, its traceback is written to a file that the sentence names.
     """
+    return without_passwords(_sentence(error))
+
+
+def _sentence(error: Exception) -> str:
     if isinstance(error, FacetflowError):
         return str(error)
     if isinstance(error, click.ClickException):
         context = getattr(error, "ctx", None)
         return error.format_message() + (f" (see {context.command_path} --help)" if context is not None else "")
     if isinstance(error, OSError) and (said := _of_the_file_system(error)):
-        detail("".join(traceback.format_exception(error)).rstrip())
+        detail(without_passwords("".join(traceback.format_exception(error)).rstrip()))
         return said
     if isinstance(error, UnicodeEncodeError):
         return _of_output(error)
@@ -72,17 +55,14 @@ def _of_output(error: UnicodeEncodeError) -> str:
 
 def _of_the_file_system(error: OSError) -> str | None:
     """Return the sentence for an error of the file system, None for another one, such as of the network."""
-    number = system_number(error)
-    if number is None:
-        number = next((number for kind, number in _OF_CLASS.items() if isinstance(error, kind)), None)
-    if number not in _FILE_SYSTEM:
+    known = advice(error)
+    if known is None:
         return None
     if error.filename is not None:
-        return f"{_FILE_SYSTEM[number].format(file=repr(os.fsdecode(error.filename)))}."
+        return f"{os.fsdecode(error.filename)!r} cannot be used: {known}."
     # An error of writing does not know the file; one of a Rust library says it in words.
     text = "" if error.errno is not None else f" ({str(error).strip().partition(chr(10))[0]})"
-    said = _FILE_SYSTEM[number].format(file=f"a file{text}")
-    return f"{said[:1].upper()}{said[1:]}{_traceback_of(error)}."
+    return f"A file cannot be used{text}: {known}{_traceback_of(error)}."
 
 
 def _traceback_of(error: Exception) -> str:
@@ -91,7 +71,7 @@ def _traceback_of(error: Exception) -> str:
         with tempfile.NamedTemporaryFile(
             "w", prefix="facetflow-error-", suffix=".log", delete=False, encoding="utf-8", errors="backslashreplace"
         ) as log:
-            log.write("".join(traceback.format_exception(error)))
+            log.write(without_passwords("".join(traceback.format_exception(error))))
     except OSError:
         return ""
     return f"; the traceback is in {log.name}"

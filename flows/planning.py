@@ -3,12 +3,12 @@
 store ── damage ── corpora, in memory ──> the store as it would be ──> plan ──> what may stand in a release's way
 """
 
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from features.ingest import IngestReport
+from features.leftovers import scratch
 from features.store.damage import Damage
 from features.store.foreseen import StoreAhead
 from features.store.plan import Plan, plan
@@ -91,8 +91,8 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     }
     ahead = StoreAhead(store, {table: remade[table] | shards for table, shards in new.items()}, lost, marks)
     limits = project.limits
-    with tempfile.TemporaryDirectory(prefix="facetflow-plan-") as index:
-        made_by = chain(project, ahead, index_folder=Path(index))
+    with scratch("plan") as index:
+        made_by = chain(project, ahead, index_folder=index)
         stages = made_by.stages
         planned = plan(ahead, stages, wanted=made_by.wanted, failed=failed_shards(store.runs()), damaged=damaged)
     refused = refusal(ingested.report, limits.rejected_rows)

@@ -6,13 +6,23 @@ the server that `facetflow up` runs    on this machine, for this user
 none                                   a private server that lives as long as the command
 """
 
-import json
+import base64
+import http.client
 import os
+import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
 
+from features.errors import RunError
+from flows import up_record
+from flows.passwords import shown, without_credentials, without_passwords
+
+START_TIMEOUT = 120.0
+"""Seconds that a Prefect server may take to start: 4 s are usual, 12 s where its database is made first."""
+_POLL = 0.05
 PRIVATE = "FACETFLOW_PRIVATE_SERVER"
 """Set in every process whose Prefect server is private: nothing listens there to the events of a build."""
 
@@ -31,31 +41,51 @@ def somebody_listens() -> bool:
 
 def answers(url: str, timeout: float = 1.0) -> bool:
     """Return whether a Prefect API answers at an address within some seconds."""
+    address, credentials = without_credentials(url)
+    credentials = credentials or os.environ.get("PREFECT_API_AUTH_STRING")
+    headers = {}
+    if credentials:
+        headers["Authorization"] = f"Basic {base64.b64encode(credentials.encode()).decode()}"
     try:
-        with urllib.request.urlopen(f"{url}/health", timeout=timeout) as response:  # noqa: S310 (an API address, http by design)
+        request = urllib.request.Request(f"{address}/health", headers=headers)  # noqa: S310 (an API address, http by design)
+        with urllib.request.urlopen(request, timeout=timeout) as response:  # noqa: S310
             return bool(response.status == 200)
-    except (urllib.error.URLError, OSError, ValueError):
+    except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError):
         return False
 
 
-def shown(url: str) -> str:
-    """Return an address as it may be shown and logged: without user name and password."""
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+@contextmanager
+def server_does(what: str) -> Iterator[None]:
+    """Turn what goes wrong between us and the configured server into one sentence.
 
+    Args:
+        what: it is asked to do, as in "confirm the event".
 
-def state_folder() -> Path:
-    """Return the folder where `facetflow up` keeps its database and says where it listens."""
-    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "facetflow"
+    Raises:
+        RunError: it is away, refuses, or does not answer as a Prefect server does.
+    """
+    import httpx
+    from prefect.exceptions import PrefectHTTPStatusError
+    from prefect.settings import get_current_settings
+
+    try:
+        yield
+    except (httpx.HTTPError, PrefectHTTPStatusError, OSError, RuntimeError, ValueError) as error:
+        # ValueError: an answer that is none, such as the error page of a proxy.
+        where = shown(get_current_settings().api.url or "the configured address")
+        reason = without_passwords(str(error).partition("\n")[0].rstrip(".")) or type(error).__name__
+        raise RunError(f"The Prefect server at {where} did not {what} ({reason}).") from error
 
 
 def running_server() -> str | None:
-    """Return the address of the server that `facetflow up` runs for this user, None where it does not run."""
-    try:
-        url = str(json.loads((state_folder() / "up.json").read_text(encoding="utf-8"))["url"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return url if answers(url) else None
+    """Return the address of the server that `facetflow up` runs for this user, None where it does not run.
+
+    One that is just starting is awaited: what a build announces to nobody meanwhile would start no training.
+    """
+    deadline = time.monotonic() + START_TIMEOUT
+    while (known := up_record.running()) is not None and known.url is None and time.monotonic() < deadline:
+        time.sleep(_POLL)
+    return known.url if known is not None and known.url is not None and answers(known.url) else None
 
 
 def _in_settings() -> str | None:

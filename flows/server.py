@@ -7,24 +7,24 @@ anything imports Prefect, and its address is exported to every process that come
          └───── PREFECT_API_URL ──► Dask workers
 """
 
+import errno
 import os
 import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from features.errors import RunError
+from features.leftovers import scratch_folder
 from flows.exported import exported
-from flows.prefect_address import PRIVATE, answers, configured_api, shown
+from flows.passwords import shown, without_credentials
+from flows.prefect_address import PRIVATE, START_TIMEOUT, answers, configured_api
 from flows.terminal import Verbosity, verbosity
 
-START_TIMEOUT = 120.0
-"""Seconds that a private server may take: 4 s are usual, 12 s where the database is made for the first time."""
 _STOP_TIMEOUT = 5.0
 _POLL = 0.05
 
@@ -55,26 +55,37 @@ class OwnServer:
         port: on 127.0.0.1; a free one when 0.
 
     Raises:
-        OSError: the port is taken.
+        RunError: the port cannot be had.
     """
 
     def __init__(self, home: Path | None = None, port: int = 0) -> None:
         self._lasting = lasting = home is not None
-        self.home = home if home is not None else Path(tempfile.mkdtemp(prefix="facetflow-prefect-"))
-        self._log = self.home / "server.log"
         # The socket is bound here and handed over, so that no other process can take the port in between.
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         if lasting:  # it may be started again while connections to the one before are still closing
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(("127.0.0.1", port))
+        try:
+            listener.bind(("127.0.0.1", port))
+        except OSError as error:
+            listener.close()
+            raise RunError(_no_port(port, error)) from error
+        self._held = -1
+        if home is None:
+            # Held by the server's process too: as long as one of the two lives, the folder is nobody's leftover.
+            home, self._held = scratch_folder("prefect")
+        self.home = home
+        self._log = self.home / "server.log"
         self.port = int(listener.getsockname()[1])
         self.url = f"http://127.0.0.1:{self.port}/api"
+        leases = "filesystem" if lasting else "memory"
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
         environment |= QUIET | {
             "PREFECT_HOME": str(self.home),
             "PREFECT_SERVER_UI_API_URL": self.url,
             "PREFECT_API_BLOCKS_REGISTER_ON_START": "false",
             "PREFECT_SERVER_UI_ENABLED": str(lasting).lower(),
+            # Otherwise the places that runs have taken are known to nobody when the server is started again.
+            "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": f"prefect.server.concurrency.lease_storage.{leases}",
             # What a build announces is confirmed when it is written; by default that happens every 5 s.
             "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_FLUSH_INTERVAL": "0.2",
         }
@@ -93,7 +104,7 @@ class OwnServer:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                pass_fds=(listener.fileno(),),
+                pass_fds=(listener.fileno(), *(() if lasting else (self._held,))),
                 start_new_session=True,  # an interrupt at the terminal is for the flow, which then stops the server
             )
 
@@ -128,10 +139,40 @@ class OwnServer:
             self._process.wait()
         if not self._lasting:  # a process that was killed, or never came up, has left it
             shutil.rmtree(self.home, ignore_errors=True)
+            if self._held >= 0:
+                os.close(self._held)
+                self._held = -1
 
     def _last_words(self) -> str:
         lines = self._log.read_text(errors="replace").strip().splitlines() if self._log.exists() else []
         return lines[-1] if lines else "it left no message"
+
+
+@contextmanager
+def _with_password_apart(address: str, credentials: str) -> Iterator[None]:
+    """Give Prefect the password in the setting that is made for it: what it logs has the address.
+
+    Args:
+        address: of the API, without user name and password.
+        credentials: name and password.
+    """
+    with exported({"PREFECT_API_URL": address, "PREFECT_API_AUTH_STRING": credentials}):
+        # Prefect may have read its settings before, from a profile that has the password in the address.
+        from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
+
+        with temporary_settings({PREFECT_API_URL: address, PREFECT_API_AUTH_STRING: credentials}):
+            yield
+
+
+def _no_port(port: int, error: OSError) -> str:
+    """Say why a port cannot be had, and what to do."""
+    if not port:
+        return f"No port of 127.0.0.1 can be had for a Prefect server ({os.strerror(error.errno or 0)}): free one."
+    if error.errno == errno.EADDRINUSE:
+        return f"Port {port} of 127.0.0.1 is taken: give another one with --port."
+    if error.errno == errno.EACCES:
+        return f"Port {port} of 127.0.0.1 is for the superuser: give one from 1024 on with --port."
+    return f"Port {port} of 127.0.0.1 cannot be had ({os.strerror(error.errno or 0)}): give another one with --port."
 
 
 @contextmanager
@@ -155,8 +196,13 @@ def prefect_api() -> Iterator[OwnServer | None]:
                 f"The Prefect API at {shown(url)} does not answer: start it (`prefect server start`, `facetflow up`), "
                 "or set PREFECT_API_URL to an empty value, and a private server is used."
             )
-        with exported({"PREFECT_API_URL": url}):
-            yield None
+        address, credentials = without_credentials(url)
+        if credentials is None:
+            with exported({"PREFECT_API_URL": url}):
+                yield None
+        else:
+            with _with_password_apart(address, credentials):
+                yield None
         return
     server = OwnServer()
     try:

@@ -7,59 +7,30 @@
 Both are started again when they end by themselves, and end with this process, however that ends.
 """
 
-import fcntl
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from features.errors import RunError
 from features.store import folder
-from flows.prefect_address import state_folder
+from flows import up_record
+from flows.dead_runs import mark_dead_runs
 from flows.server import OwnServer
-from flows.terminal import warn
+from flows.terminal import detail, warn
+from flows.up_record import Running, running, state_folder
 
 STOP_TIMEOUT = 60.0
 """Seconds that running flows have to end in an orderly way before they are killed; what they committed stays."""
 _POLL = 0.5
+_LOOK_EVERY = 30.0
+"""Seconds between two looks for runs whose process is gone."""
 _RESTARTS, _WITHIN = 5, 300.0
 """So many restarts within so many seconds are no accident any more."""
-
-
-@dataclass(frozen=True, slots=True)
-class Running:
-    """What `facetflow up` runs.
-
-    Args:
-        process: process id of `facetflow up`.
-        url: address of the server's API.
-    """
-
-    process: int
-    url: str
-
-
-def running() -> Running | None:
-    """Return what runs for this user, None where nothing does."""
-    state = state_folder()
-    try:
-        with (state / "up.lock").open("rb") as lock:
-            # Shared: commands that ask at the same time must not take each other for `facetflow up`.
-            if _free(lock.fileno(), fcntl.LOCK_SH):
-                return None
-    except FileNotFoundError:
-        return None
-    try:
-        known = json.loads((state / "up.json").read_text(encoding="utf-8"))
-        return Running(int(known["process"]), str(known["url"]))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None  # it has just begun
 
 
 def keep_running(pool: str, port: int, on_ready: Callable[[str], None]) -> None:
@@ -71,21 +42,22 @@ def keep_running(pool: str, port: int, on_ready: Callable[[str], None]) -> None:
         on_ready: called once with the server's address, before the worker starts.
 
     Raises:
-        RunError: it runs already, the port is taken, or what was started ends again and again.
+        RunError: it runs already, the port cannot be had, or what was started ends again and again.
+        StoreError: the state folder cannot be written.
     """
     state = state_folder()
-    state.mkdir(parents=True, exist_ok=True)
-    with _only_one(state):
+    with up_record.only_one():
         server = _start_server(state, port)
         worker: subprocess.Popen[bytes] | None = None
         restarts: list[float] = []
         try:
             server.wait_until_ready()
             os.environ["PREFECT_API_URL"] = server.url
-            known = {"process": os.getpid(), "url": server.url, "port": server.port}
-            folder.write(state, "up.json", json.dumps(known).encode())
+            up_record.write(server.url)
             on_ready(server.url)
+            _mark_dead_runs(worker_runs=False)
             worker = _start_worker(pool)
+            looked = time.monotonic()
             while True:
                 time.sleep(_POLL)
                 if server.ended():
@@ -95,9 +67,12 @@ def keep_running(pool: str, port: int, on_ready: Callable[[str], None]) -> None:
                 if worker.poll() is not None:
                     _count(restarts, "The worker", None)
                     _end(worker)  # what it had started
+                    _mark_dead_runs(worker_runs=False)
                     worker = _start_worker(pool)
+                if time.monotonic() - looked > _LOOK_EVERY:
+                    _mark_dead_runs(worker_runs=True)
+                    looked = time.monotonic()
         finally:
-            (state / "up.json").unlink(missing_ok=True)
             if worker is not None:
                 _end(worker)
             server.stop()
@@ -153,43 +128,17 @@ WantedBy=default.target
 """
 
 
-@contextmanager
-def _only_one(state: Path) -> Iterator[None]:
-    with (state / "up.lock").open("a+") as lock:
-        # Another command that asks whether it runs holds the lock for a moment.
-        deadline = time.monotonic() + 4 * _POLL
-        while not (free := _free(lock.fileno(), fcntl.LOCK_EX)) and time.monotonic() < deadline:
-            time.sleep(_POLL)
-        if not free:
-            raise RunError(
-                "`facetflow up` runs already for this user: see `facetflow status`, end it with `facetflow down`."
-            )
-        yield
-
-
-def _free(descriptor: int, kind: int) -> bool:
-    """Take a lock if nobody holds it, and return whether that was so."""
-    try:
-        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
 def _start_server(state: Path, port: int) -> OwnServer:
     home = state / "prefect"
-    home.mkdir(parents=True, exist_ok=True)
-    if port:
-        try:
+    with folder.clear_errors(f"Writing to {str(home)!r}"):
+        home.mkdir(parents=True, exist_ok=True)
+        if port:
             return OwnServer(home, port)
-        except OSError as error:
-            raise RunError(f"Port {port} of 127.0.0.1 is taken: give another one with --port.") from error
-    try:
-        return OwnServer(home, int((state / "port").read_text()))
-    except (OSError, ValueError):
+        with suppress(FileNotFoundError, ValueError, RunError):  # no server before, or its port is taken now
+            return OwnServer(home, int((state / "port").read_text(encoding="utf-8")))
         server = OwnServer(home)
-    (state / "port").write_text(str(server.port))
-    return server
+        folder.write(state, "port", str(server.port).encode())
+        return server
 
 
 def _start_worker(pool: str) -> "subprocess.Popen[bytes]":
@@ -220,6 +169,15 @@ def _group_runs(worker: "subprocess.Popen[bytes]") -> bool:
     return True
 
 
+def _mark_dead_runs(*, worker_runs: bool) -> None:
+    """Give back the places of runs that are gone; all workers of this server are on this machine."""
+    try:
+        for name in mark_dead_runs(worker_runs=worker_runs):
+            warn(f"The flow run {name!r} is gone without a word and counts as crashed.")
+    except RunError as error:  # it may just be starting again
+        detail(f"{error} It is asked again in {_LOOK_EVERY:.0f} s.")
+
+
 def _count(restarts: list[float], what: str, log: Path | None) -> None:
     restarts.append(time.monotonic())
     where = f"; see {str(log)!r}" if log is not None else ""
@@ -230,6 +188,8 @@ def _count(restarts: list[float], what: str, log: Path | None) -> None:
 
 def describe(known: Running | None) -> str:
     """Say in one line what runs for this user."""
+    if known is not None and known.url is None:
+        return f"`facetflow up` is starting (process {known.process})."
     if known is not None:
         return f"`facetflow up` runs (process {known.process}): {known.url.removesuffix('/api')}"
     return "`facetflow up` does not run."

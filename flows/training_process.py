@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from features.errors import RunError
+from features.leftovers import scratch
 from flows.terminal import Verbosity, verbosity, warn
 from training.jobs import EvaluationJob, TrainingJob
 from training.process import ERROR, INTERRUPTED
@@ -39,8 +40,8 @@ def run_job(module: str, job: TrainingJob[Any, Any] | EvaluationJob) -> None:
         RunError: it failed; the message is its own, or names the file with its traceback.
         KeyboardInterrupt: the flow was interrupted; the message says what is left of the job.
     """
-    with tempfile.TemporaryDirectory(prefix="facetflow-") as folder:
-        settings = Path(folder) / "job.json"
+    with scratch("job") as folder:
+        settings = folder / "job.json"
         settings.write_text(job.model_dump_json(), encoding="utf-8")
         command = [sys.executable, "-m", "flows.watchdog", str(os.getpid()), module, "--settings", str(settings)]
         with subprocess.Popen(

@@ -10,13 +10,15 @@ Imports are most of what a small refresh costs; so they are made once, while the
 """
 
 import atexit
+import multiprocessing
 import os
 import signal
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import forkserver
 
+from features.leftovers import scratch
 from flows.exported import exported
 from flows.project import Project
 from flows.wanted import stages_of, wanted_of
@@ -54,12 +56,22 @@ def starting(variables: Mapping[str, str]) -> Iterator[None]:
 
     They have those that the process had when it began of which they are copies; one that has others is ended first.
     """
+    _keep_sockets_in_scratch()
     if variables != _VARIABLES:
         _end(wait=True)
         _VARIABLES.clear()
         _VARIABLES.update(variables)
     with exported(variables):
         yield
+
+
+def _keep_sockets_in_scratch() -> None:
+    """Let multiprocessing keep its sockets in a folder that the next build removes if this process is killed."""
+    known = getattr(multiprocessing.current_process(), "_config")  # noqa: B009 (Python has no public name for it)
+    if "tempdir" not in known:
+        folder = ExitStack()
+        known["tempdir"] = str(folder.enter_context(scratch("workers")))
+        atexit.register(folder.close)
 
 
 def _end(*, wait: bool = False) -> None:

@@ -1,8 +1,6 @@
 """What a training or an evaluation writes: whole or not at all; an error of the file system is one sentence."""
 
-import errno
 import json
-import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,18 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from features import outputs
-from features.errors import InputError, RunError, system_number
-
-_FREE = "free some space, and run the same command again"
-_MOVE = "correct its permissions or choose another folder (`runs` in the project file)"
-_WHAT_TO_DO = {
-    errno.ENOSPC: _FREE,
-    errno.EDQUOT: _FREE,
-    errno.EACCES: _MOVE,
-    errno.EPERM: _MOVE,
-    errno.EROFS: _MOVE,
-    errno.ENOTDIR: "a part of the path is a file; choose another folder (`runs` in the project file)",
-}
+from features.errors import InputError, RunError
+from features.file_errors import explain, system_number
 
 
 @contextmanager
@@ -34,11 +22,10 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        number = _number(error)
-        if number is None:
+        of_system = _of_system(error)
+        if of_system is None:
             raise
-        advice = _WHAT_TO_DO.get(number, "correct that, and run the same command again")
-        raise RunError(f"{str(path)!r} cannot be written ({os.strerror(number)}): {advice}.") from error
+        raise RunError(f"{str(path)!r} cannot be written: {explain(of_system)}.") from error
 
 
 def require_writable(folder: Path) -> None:
@@ -79,11 +66,9 @@ def write_text(path: Path, text: str) -> None:
         outputs.write_text(path, [text])
 
 
-def _number(error: BaseException | None) -> int | None:
-    """Return the number of the file system's error that an error is, or came of; None where there is none."""
-    while error is not None:
-        if (number := system_number(error)) is not None:
-            return number
+def _of_system(error: BaseException | None) -> BaseException | None:
+    """Return the error of the file system that an error is, or came of; None where there is none."""
+    while error is not None and system_number(error) is None:
         # PyTorch closes its archive after a failure, which fails as well, with an error of its own.
         error = error.__cause__ or error.__context__
-    return None
+    return error

@@ -1,7 +1,6 @@
 """Pairs of sentences in one table, under the names that it or a project gives its columns."""
 
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from features.corpora.records.own import PAIRS
 from features.corpora.settings import CorpusSettings
 from features.corpora.tables import TableRow, fitting_layout, read_rows
 from features.errors import InputError
+from features.leftovers import scratch
 from features.outputs import STANDARD, shown
 
 
@@ -62,8 +62,8 @@ def _as_file(path: Path) -> Iterator[Path]:
         raise InputError("Standard input is empty: write a table of pairs to it, with a header line.")
     first = content.split(b"\n", 1)[0]
     suffix = ".jsonl" if first.lstrip().startswith(b"{") else ".tsv" if b"\t" in first or b"," not in first else ".csv"
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / f"standard input{suffix}"
+    with scratch("input") as folder:
+        copy = folder / f"standard input{suffix}"
         copy.write_bytes(content)
         try:
             yield copy

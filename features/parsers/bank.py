@@ -23,6 +23,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from features import leftovers
 from features.errors import InputError
 from features.graphs.penman_files import read_blocks
 from features.models.files import file_sha256
@@ -195,21 +196,18 @@ def _write(path: Path, entries: Mapping[bytes, _Entry], sources: list[str], repo
     description = {"format": _FORMAT, "sources": sources, "report": asdict(report)}
     schema = pa.schema(_COLUMNS).with_metadata({"facetflow": json.dumps(description)})
     ordered = sorted(entries)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with temporary.open("wb") as file:
-            with pa.ipc.new_file(file, schema) as writer:
-                for start in range(0, len(ordered), _ROWS_A_BATCH):
-                    keys = ordered[start : start + _ROWS_A_BATCH]
-                    columns = [keys, *zip(*(entries[key] for key in keys), strict=True)]
-                    arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
-                    writer.write_batch(pa.record_batch(arrays, schema=schema))
-            file.flush()
-            os.fsync(file.fileno())
+    with leftovers.held_file(temporary) as file:
+        with pa.ipc.new_file(file, schema) as writer:
+            for start in range(0, len(ordered), _ROWS_A_BATCH):
+                keys = ordered[start : start + _ROWS_A_BATCH]
+                columns = [keys, *zip(*(entries[key] for key in keys), strict=True)]
+                arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+                writer.write_batch(pa.record_batch(arrays, schema=schema))
+        file.flush()
+        os.fsync(file.fileno())
         temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _description(path: Path) -> tuple[list[str], BankReport]:

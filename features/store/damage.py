@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from features.errors import StoreError
+from features.file_errors import explain
 from features.store import folder
 from features.store.delta import DataFile, Table
 from features.types import Shard
@@ -111,5 +112,5 @@ def _flaw(table: Table, file: DataFile, *, deep: bool) -> tuple[Problem, str] | 
     except FileNotFoundError:
         return "missing", "is missing"
     except OSError as error:
-        return "unreadable", f"cannot be read: {folder.explain(error)}"
+        return "unreadable", f"cannot be read: {explain(error)}"
     return None

@@ -29,6 +29,7 @@ from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundErr
 from deltalake.transaction import AddAction, RemoveAction
 
 from features.errors import StoreError
+from features.file_errors import explain
 from features.schemas import Columns
 from features.store import folder
 from features.store.receipts import WrittenFile
@@ -317,7 +318,7 @@ class Table:
                 f"{what} failed: there is no table; it was deleted or moved, so restore it or build a new store."
             ) from error
         except (DeltaError, OSError) as error:
-            reason = folder.explain(error, "restore the table, or build a new store")
+            reason = explain(error, "restore the table, or build a new store")
             raise StoreError(f"{what} failed: {reason}.") from error
 
 

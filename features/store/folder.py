@@ -2,47 +2,23 @@
 
     temporary name → write → fsync file → rename → fsync folder
 
-Temporary files start with `_tmp-`, are never part of a table, and are removed by the garbage collection when a worker
-died before it could.
+Temporary files start with `_tmp-`, are never part of a table, and are removed by the next build when a worker died
+before it could (`features.leftovers`).
 """
 
 import contextlib
-import errno
 import hashlib
 import os
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-from features.errors import StoreError, system_number
+from features import leftovers
+from features.errors import StoreError
+from features.file_errors import explain
 
 TEMPORARY = "_tmp-"
 """What the name of every file begins with that is still being written."""
-
-_WHAT_TO_DO = {
-    errno.ENOSPC: "the disk is full; free some space and run again, nothing that is committed was touched",
-    errno.EDQUOT: "the disk quota is used up; free some space and run again, nothing that is committed was touched",
-    errno.EFBIG: "the file is larger than this system allows; raise the limit, or make smaller shards",
-    errno.EROFS: "the file system is read-only; build into another folder, or mount it writable",
-    errno.EACCES: "no permission; correct the folder's permissions, or choose another folder",
-    errno.EPERM: "no permission; correct the folder's permissions, or choose another folder",
-    errno.ENOTDIR: "a part of the path is a file; choose another folder",
-    errno.ENOENT: "it does not exist; check the path",
-}
-
-
-def explain(error: Exception, otherwise: str = "correct that and run again") -> str:
-    """Return what is wrong and what to do about it, as the end of a sentence.
-
-    Args:
-        error: of the file system, or of a Rust library that met one.
-        otherwise: what to do about an error that is not of the usual ones.
-    """
-    number = system_number(error)
-    if number in _WHAT_TO_DO:
-        return _WHAT_TO_DO[number]
-    # A Rust error goes on with its causes, and a DeltaError with a stack trace.
-    return f"{str(error).partition(chr(10))[0].strip().rstrip('.;')}; {otherwise}"
 
 
 @contextlib.contextmanager
@@ -76,14 +52,11 @@ def write(folder: Path, name: str, content: bytes, *, replace: bool = True) -> P
     """
     target = folder / name
     temporary = folder / f"{TEMPORARY}{uuid.uuid4().hex}"
-    try:
-        with temporary.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+    with leftovers.held_file(temporary) as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
         _publish(temporary, target, replace=replace)
-    finally:
-        temporary.unlink(missing_ok=True)
     return target
 
 

@@ -8,11 +8,12 @@ folders and temporary files behind.
 import contextlib
 import shutil
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from features import leftovers
 from features.store import folder
 from features.store.delta import Table
 
@@ -40,7 +41,8 @@ def collect(
     """
     oldest = time.time() - older_than.total_seconds()
     stale = [table.path / name for name in table.stale_files(keep_versions, older_than)]
-    stale += table.path.glob(f"{folder.TEMPORARY}*")
+    temporary = set(table.path.glob(f"{folder.TEMPORARY}*"))
+    stale += temporary
     removed: list[str] = []
     size = 0
     with folder.clear_errors(f"Removing files of table {table.name!r}"):
@@ -48,7 +50,7 @@ def collect(
             try:
                 status = file.stat()
                 # A worker may have written the same content again since, and not have committed it yet.
-                if status.st_mtime > oldest:
+                if status.st_mtime > oldest or (file in temporary and leftovers.is_held(file)):
                     continue
                 if not dry_run:
                     file.unlink()
@@ -65,7 +67,11 @@ def collect_loose(root: Path, older_than: timedelta, *, dry_run: bool) -> Garbag
     """Remove temporary files and folders that a killed process left in the store's folder `root`."""
     oldest = time.time() - older_than.total_seconds()
     with folder.clear_errors(f"Removing temporary files of {str(root)!r}"):
-        found = [entry for entry in sorted(root.glob(f"{folder.TEMPORARY}*")) if entry.stat().st_mtime <= oldest]
+        found = [
+            entry
+            for entry in sorted(temporary_entries(root))
+            if entry.stat().st_mtime <= oldest and not leftovers.is_held(entry)
+        ]
         files = [file for entry in found for file in (entry, *entry.rglob("*")) if file.is_file()]
         garbage = Garbage(
             tuple(file.relative_to(root).as_posix() for file in files), sum(file.stat().st_size for file in files)
@@ -76,6 +82,23 @@ def collect_loose(root: Path, older_than: timedelta, *, dry_run: bool) -> Garbag
             else:
                 entry.unlink(missing_ok=True)
     return garbage
+
+
+def temporary_entries(root: Path) -> Iterator[Path]:
+    """Yield the temporary files and folders of a store but those in its tables."""
+    for path in (root, root / "releases", root / "runs"):
+        yield from path.glob(f"{folder.TEMPORARY}*")
+
+
+def remove_dead_temporary(root: Path) -> list[Path]:
+    """Remove the temporary files and folders of processes that are gone, however young; return them.
+
+    Args:
+        root: the store's folder.
+    """
+    return leftovers.remove_dead(
+        [*temporary_entries(root), *root.glob(f"tables/*/{folder.TEMPORARY}*"), *root.glob("graphs/.*.tmp")]
+    )
 
 
 def _remove_empty_folders(path: Path) -> None:

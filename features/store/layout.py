@@ -10,14 +10,15 @@
 
 import errno
 import json
-import shutil
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from features import leftovers
 from features.errors import StoreError
+from features.file_errors import explain
 from features.schemas import FURTHER_COLUMNS, TABLES
 from features.store import folder
 from features.store.delta import Table
@@ -136,16 +137,15 @@ def _create_table(path: Path, name: str) -> str:
     """Make a table, or take the one that another process made; return its id."""
     table = table_of(path, name)
     temporary = path / f"{folder.TEMPORARY}{uuid.uuid4().hex}"
-    try:
-        if not table.path.exists():
-            Table(name, temporary, table.columns, table.partitions).create()
-            temporary.rename(table.path)
-            folder.sync(table.path.parent)
-    except OSError as error:
-        if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
-            raise
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    if not table.path.exists():
+        with leftovers.held_folder(temporary):
+            try:
+                Table(name, temporary, table.columns, table.partitions).create()
+                temporary.rename(table.path)
+                folder.sync(table.path.parent)
+            except OSError as error:
+                if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
+                    raise
     return table.id()
 
 
@@ -162,7 +162,7 @@ def _description(path: Path) -> Description | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise StoreError(f"Opening the store {str(path)!r} failed: {folder.explain(error)}.") from error
+        raise StoreError(f"Opening the store {str(path)!r} failed: {explain(error)}.") from error
     except (ValueError, KeyError, TypeError) as error:
         raise StoreError(f"{str(file)!r} is damaged; restore it, or build a new store.") from error
     if version > FORMAT:

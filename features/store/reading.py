@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from features.errors import StoreError
+from features.file_errors import explain
 from features.schemas import Columns
-from features.store import folder
 from features.store.delta import DataFile, Table
 from features.types import Shard
 
@@ -103,7 +103,7 @@ def _check_sizes(table: Table, files: Mapping[str, DataFile]) -> None:
             size = Path(path).stat().st_size
         except OSError as error:
             raise StoreError(
-                f"The file {path!r} of table {table.name!r} cannot be read: {folder.explain(error)}; `facetflow "
+                f"The file {path!r} of table {table.name!r} cannot be read: {explain(error)}; `facetflow "
                 "build` makes it again if it is lost."
             ) from error
         if size != file.bytes:

@@ -246,6 +246,10 @@ class Store(StoreReader):
         """Return the records of all runs, newest first."""
         return read_runs(self.path)
 
+    def remove_dead_temporary(self) -> list[Path]:
+        """Remove temporary files that killed processes left, never those of living ones; return them."""
+        return garbage.remove_dead_temporary(self.path)
+
     def collect_garbage(self, older_than: timedelta = timedelta(days=7), *, dry_run: bool = False) -> Garbage:
         """Remove files that neither the newest versions nor any release needs.
 

@@ -19,7 +19,8 @@ def deploy(project: Path, cron: str | None, pool: str) -> None:
     """
     from features.errors import RunError
     from flows import deployments
-    from flows.prefect_address import configured_api, shown
+    from flows.passwords import shown
+    from flows.prefect_address import configured_api
     from flows.server import prefect_api
 
     url = configured_api()

@@ -35,6 +35,7 @@ def gc(project: Path, older_than: timedelta, *, dry_run: bool, as_json: bool) ->
     """Delete files of the store that neither its newest versions nor any release needs."""
     from features.store.store import Store
     from flows.build_lock import only_writer
+    from flows.clean_up import clean_up
     from flows.project import load
     from flows.terminal import write_json
 
@@ -45,6 +46,7 @@ def gc(project: Path, older_than: timedelta, *, dry_run: bool, as_json: bool) ->
         garbage = store.collect_garbage(older_than, dry_run=True)
     else:
         with only_writer(store):
+            clean_up(settings, store)
             garbage = store.collect_garbage(older_than)
     if as_json:
         write_json({"files": list(garbage.files), "bytes": garbage.bytes, "deleted": not dry_run})

@@ -1,6 +1,5 @@
 """`facetflow parse`: sentences of a text file to graphs, trees or semantic roles, without a project or a store."""
 
-import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 import polars as pl
 
+from features.leftovers import scratch
 from features.outputs import check_output, format_of
 from features.parsers.parsed_files import FORMATS, Kind, write_amr, write_dependencies, write_srl
 from features.parsers.settings import AmrSettings, DependencySettings, SrlSettings
@@ -85,7 +85,7 @@ def amr(
 
         def stage() -> "Stage":
             if graphs:
-                bank = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="facetflow-"))) / "graphs.arrow"
+                bank = stack.enter_context(scratch("graphs")) / "graphs.arrow"
                 build_bank(graphs, bank)
                 settings = AmrSettings(bank=bank)
             else:

@@ -25,7 +25,8 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
 
     from features.errors import RunError
     from flows import deployments, services
-    from flows.prefect_address import configured_api, shown
+    from flows.passwords import shown
+    from flows.prefect_address import configured_api
     from flows.project import load
     from flows.server import prefect_api
 
@@ -34,8 +35,13 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
         more = [*(["--cron", cron] if cron is not None else []), *(["--port", str(port)] if port else [])]
         click.echo(services.systemd_unit(project.resolve(), more), nl=False)
         return
+    url = configured_api()  # awaits one that is starting
     known = services.running()
-    url = configured_api()
+    if known is not None and known.url is None:
+        raise RunError(
+            f"`facetflow up` (process {known.process}) is still starting: try again when `facetflow status` says that "
+            "it runs, or end it with `facetflow down`."
+        )
     if url is not None and (known is None or known.url != url):
         raise RunError(
             f"A Prefect server is configured, {shown(url)}: `facetflow deploy` registers the project there. To run one "

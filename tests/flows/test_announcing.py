@@ -9,7 +9,8 @@ import pytest
 
 from features.errors import RunError, StoreError
 from flows.announcing import Announcement, announce, intend, is_pending
-from flows.prefect_address import configured_api, shown, somebody_listens
+from flows.passwords import shown
+from flows.prefect_address import configured_api, somebody_listens
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -215,6 +216,7 @@ def test_a_build_that_dies_right_after_its_release_is_announced_by_the_next(proj
     for _ in range(2):
         code, output = facetflow.run(project, "build")
         assert code == 0, output
+    assert not release_record(store, 2).exists(), "a build without news announces nothing"
     about = {"resource": {"id": [resource_id(store)]}}
     events = httpx.post(f"{server.url}/events/filter", json={"filter": about}).raise_for_status().json()["events"]
     assert [(event["event"], event["payload"]["release"]) for event in events] == [("facetflow.features.committed", 1)]

@@ -209,14 +209,17 @@ def of_system(number, file=None):
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (of_system(errno.EACCES, "a 猫/b"), "There is no permission to use 'a 猫/b': correct its permissions"),
-        (of_system(errno.EROFS, "a/b"), "'a/b' is on a read-only file system: choose another place"),
-        (of_system(errno.ENOSPC, "a/b"), "The disk is full, writing 'a/b': free some space"),
-        (of_system(errno.ENOSPC), "The disk is full, writing a file: free some space"),
-        (of_system(errno.ENOENT, "a/b"), "'a/b' does not exist: check the path."),
-        (of_system(errno.EISDIR, "a/b"), "'a/b' is a folder where a file is needed"),
-        (of_system(errno.ENOTDIR, "a/b"), "'a/b' needs a folder where there is a file"),
-        (FileNotFoundError("No such file or directory (os error 2): a/b"), "A file (No such file or directory"),
+        (of_system(errno.EACCES, "a 猫/b"), "'a 猫/b' cannot be used: there is no permission; correct its"),
+        (of_system(errno.EROFS, "a/b"), "'a/b' cannot be used: the file system is read-only; choose another place"),
+        (of_system(errno.ENOSPC, "a/b"), "'a/b' cannot be used: the disk is full; free some space"),
+        (of_system(errno.ENOSPC), "A file cannot be used: the disk is full; free some space"),
+        (of_system(errno.ENOENT, "a/b"), "'a/b' cannot be used: it does not exist; check the path."),
+        (of_system(errno.EISDIR, "a/b"), "'a/b' cannot be used: it is a folder where a file is needed"),
+        (of_system(errno.ENOTDIR, "a/b"), "'a/b' cannot be used: a part of the path is a file"),
+        (
+            FileNotFoundError("No such file or directory (os error 2): a/b"),
+            "A file cannot be used (No such file or directory",
+        ),
         (UnicodeEncodeError("ascii", "猫", 0, 1, "ordinal"), "which has no '猫': set PYTHONIOENCODING=utf-8."),
         (UnicodeEncodeError("utf-8", "a\udce9", 1, 2, "surrogates"), "The byte 0xe9 on the command line is no UTF-8"),
         (UnicodeDecodeError("utf-8", b"caf\xe9", 3, 4, "end"), "is no UTF-8 text (byte 0xe9): save it as UTF-8"),
@@ -241,7 +244,7 @@ def test_a_disk_that_has_no_room_for_a_traceback_still_gets_a_sentence(capsys, m
     monkeypatch.setattr("flows.commands.build.build", raising(of_system(errno.ENOSPC)))
     assert command_line.run(["build"]) == 1
     assert capsys.readouterr().err == (
-        "facetflow: The disk is full, writing a file: free some space and run the command again.\n"
+        "facetflow: A file cannot be used: the disk is full; free some space and run the same command again.\n"
     )
 
 
@@ -250,7 +253,7 @@ def test_verbose_shows_where_an_error_of_the_file_system_came_from(capsys, monke
     assert command_line.run(["build", "--verbose"]) == 1
     *trace, last = capsys.readouterr().err.splitlines()
     assert trace[0].startswith("Traceback")
-    assert last.startswith("facetflow: There is no permission")
+    assert last.startswith("facetflow: 'a/b' cannot be used: there is no permission")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
@@ -264,7 +267,7 @@ def test_an_output_that_is_full_is_said():
             check=False,
         )
     assert done.returncode == 1
-    assert done.stderr.startswith("facetflow: The disk is full, writing a file: free some space")
+    assert done.stderr.startswith("facetflow: A file cannot be used: the disk is full; free some space")
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,20 @@
 """What other commands know of `facetflow up`, from its lock and its file."""
 
+import errno
 import fcntl
 import json
+import os
+import socket
 
 import pytest
 
-from flows import services
+from features.errors import RunError, StoreError
+from flows import prefect_address, services, up_record
 from flows.command_line import run
-from flows.services import Running, running
+from flows.server import OwnServer
+from flows.services import Running, describe, running
 
-UP = {"process": 4711, "url": "http://127.0.0.1:4200/api", "port": 4200}
+UP = {"process": os.getpid(), "url": "http://127.0.0.1:4200/api"}
 
 
 @pytest.fixture
@@ -27,7 +32,61 @@ def test_up_runs_while_its_lock_is_held(state):
     assert running() is None
     with (state / "up.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        assert running() == Running(4711, "http://127.0.0.1:4200/api")
+        assert running() == Running(os.getpid(), "http://127.0.0.1:4200/api")
+    assert running() is None
+
+
+def test_up_counts_as_running_from_its_first_moment(state, monkeypatch):
+    (state / "up.json").write_text(json.dumps(UP | {"process": 2**22 + 1}))  # of one that was killed
+    with up_record.only_one():
+        assert running() == Running(os.getpid(), None)
+        assert describe(running()) == f"`facetflow up` is starting (process {os.getpid()})."
+        with pytest.raises(RunError, match="runs already for this user"), up_record.only_one():
+            pass
+        up_record.write(UP["url"])
+        assert running() == Running(os.getpid(), UP["url"])
+    assert running() is None
+    assert not (state / "up.json").exists()
+
+
+def test_a_record_that_is_not_there_yet_is_awaited(state, monkeypatch):
+    (state / "up.json").unlink()
+    with (state / "up.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        monkeypatch.setattr("time.sleep", lambda _: (state / "up.json").write_text(json.dumps(UP)))
+        assert running() == Running(os.getpid(), UP["url"])
+
+
+def test_a_command_awaits_the_server_that_is_starting(state, monkeypatch):
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    monkeypatch.setenv("PREFECT_HOME", str(state))
+    monkeypatch.setattr(prefect_address, "answers", lambda url: url == UP["url"])
+    with up_record.only_one():
+        monkeypatch.setattr("time.sleep", lambda _: up_record.write(UP["url"]))
+        assert prefect_address.configured_api() == UP["url"], "else nobody would hear what a build announces"
+
+
+def test_a_port_that_cannot_be_had_is_refused_with_its_reason(tmp_path, monkeypatch):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(RunError, match=f"^Port {port} of 127.0.0.1 is taken: give another one with --port"):
+            OwnServer(tmp_path, port)
+
+    class Forbidden(socket.socket):
+        def bind(self, _):
+            raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("socket.socket", Forbidden)
+    with pytest.raises(RunError, match=r"^Port 80 of 127\.0\.0\.1 is for the superuser: give one from 1024 on"):
+        OwnServer(tmp_path, 80)
+
+
+def test_a_state_folder_that_cannot_be_written_is_not_called_a_port_that_is_taken(state, monkeypatch):
+    (state / "prefect").touch()
+    with pytest.raises(StoreError, match=r"^Writing to '.*/prefect' failed: "):
+        services.keep_running("pool", 4200, lambda _: None)
     assert running() is None
 
 
@@ -57,6 +116,8 @@ def test_status_says_whether_up_runs(state, built, monkeypatch, capsys):
     with (state / "up.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert run(["status"]) == 0
-        assert capsys.readouterr().out.endswith("\n`facetflow up` runs (process 4711): http://127.0.0.1:4200\n")
+        assert capsys.readouterr().out.endswith(
+            f"\n`facetflow up` runs (process {os.getpid()}): http://127.0.0.1:4200\n"
+        )
         assert run(["status", "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)["service"] == {"process": 4711, "url": "http://127.0.0.1:4200/api"}
+        assert json.loads(capsys.readouterr().out)["service"] == UP

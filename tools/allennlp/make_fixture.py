@@ -174,7 +174,7 @@ def decode() -> dict:
 
 def score() -> list:
     """Return columns of brackets, gold and guessed, with the counts of srl-eval.pl for them."""
-    draw = random.Random(SEED)  # noqa: S311 - test data
+    draw = random.Random(SEED)
     script = Path(allennlp_models.__file__).parent / "structured_prediction/tools/srl-eval.pl"
     cases = []
     for _ in range(40):

@@ -11,7 +11,6 @@ AllenNLP keeps no word pieces in an archive. Those of bert-base-uncased come wit
 """
 
 import json
-import tempfile
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from features.errors import ModelError
+from features.leftovers import scratch
 from features.models import locate
 from features.models.files import unpack_archive
 
@@ -75,8 +75,8 @@ def open_archive(path: Path) -> "Iterator[SrlArchive]":
     if path.is_dir():
         yield _read(path)
         return
-    with tempfile.TemporaryDirectory(prefix="facetflow-srl-") as temporary:
-        folder = Path(temporary) / "model"
+    with scratch("srl") as temporary:
+        folder = temporary / "model"
         unpack_archive(path, folder)
         yield _read(folder)
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from training.encoders.loading import load_encoder
 from training.encoders.s3bert.facet_reading import FacetReading
 from training.encoders.s3bert.facets import FacetLayout, cosines
 from training.encoders.s3bert.verdict import headline, marked
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,176 @@
+"""Temporary files and folders, and how to tell those of a dead process from those of a living one.
+
+    made ── locked ── written ── renamed, or removed        the kernel lets go of the lock when the process is gone
+              │
+              └── killed here: nobody holds the lock, so whoever comes next may remove what is left
+
+The lock is one of `flock`: no process number that another process may have by now, no age at which a slow writer counts
+as dead. Network file systems pass it on to other machines; on one that has no locks nothing is removed but by age.
+"""
+
+import fcntl
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+SCRATCH = "facetflow-scratch-"
+"""What the names of all folders begin with that this program makes for temporary files."""
+_SCRATCH_NAME = re.compile(rf"{SCRATCH}[a-z]+-[a-z0-9_]{{8}}")
+
+
+def hold(descriptor: int, path: Path) -> bool:
+    """Lock a temporary file or folder that this process has just made, until the descriptor is closed.
+
+    Args:
+        descriptor: of the open file or folder.
+        path: of it.
+
+    Returns:
+        False where somebody took it for a dead one's in the moment before, and removed it: make another.
+    """
+    with suppress(OSError):  # a file system without locks: nobody can show that we are dead, either
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
+    except FileNotFoundError:
+        return False
+
+
+@contextmanager
+def held_file(path: Path) -> Iterator[IO[bytes]]:
+    """Make a temporary file and hold it; it is removed, or has been renamed, when the block ends.
+
+    Args:
+        path: of the file, which must not exist.
+    """
+    while not hold((file := path.open("xb")).fileno(), path):
+        file.close()
+    try:
+        with file:
+            yield file
+    finally:
+        path.unlink(missing_ok=True)
+
+
+@contextmanager
+def held_folder(path: Path) -> Iterator[None]:
+    """Make a temporary folder and hold it; it is removed, or has been renamed, when the block ends.
+
+    Args:
+        path: of the folder, which must not exist.
+    """
+    descriptor = _make(path)
+    try:
+        yield
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+        os.close(descriptor)
+
+
+def scratch_folder(kind: str) -> tuple[Path, int]:
+    """Make a folder for temporary files of this process.
+
+    Args:
+        kind: what it is for, a word of lower-case letters.
+
+    Returns:
+        The folder, and a descriptor that keeps it from being taken for a dead one's while it is open, here or in a
+        process that inherits it.
+    """
+    while True:
+        path = Path(tempfile.mkdtemp(prefix=f"{SCRATCH}{kind}-"))
+        with suppress(FileNotFoundError):
+            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+            if hold(descriptor, path):
+                return path, descriptor
+            os.close(descriptor)
+
+
+@contextmanager
+def scratch(kind: str) -> Iterator[Path]:
+    """Give a folder for temporary files, which is removed when the block ends.
+
+    Args:
+        kind: as for `scratch_folder`.
+    """
+    path, descriptor = scratch_folder(kind)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+        os.close(descriptor)
+
+
+def remove_dead_scratch() -> list[Path]:
+    """Remove the temporary folders that killed processes of this user left; return them."""
+    found = Path(tempfile.gettempdir()).glob(f"{SCRATCH}*")
+    return remove_dead(path for path in found if _SCRATCH_NAME.fullmatch(path.name) and _is_mine(path))
+
+
+def remove_dead(paths: Iterable[Path]) -> list[Path]:
+    """Remove temporary files and folders that no process holds.
+
+    Args:
+        paths: temporary ones only; nothing else is locked by who uses it.
+
+    Returns:
+        Those that were removed.
+    """
+    return [path for path in paths if _remove_if_dead(path)]
+
+
+def is_held(path: Path) -> bool:
+    """Return whether a process may still be using a temporary file or folder."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _make(path: Path) -> int:
+    while True:
+        path.mkdir(parents=True)
+        with suppress(FileNotFoundError):
+            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+            if hold(descriptor, path):
+                return descriptor
+            os.close(descriptor)
+
+
+def _remove_if_dead(path: Path) -> bool:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:  # gone meanwhile, a link, or another user's
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()
+    except OSError:  # held by a living process, or of a file system without locks
+        return False
+    finally:
+        os.close(descriptor)
+    return not path.exists()
+
+
+def _is_mine(path: Path) -> bool:
+    try:
+        return path.lstat().st_uid == os.getuid()
+    except OSError:
+        return False

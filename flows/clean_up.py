@@ -1,0 +1,29 @@
+"""What killed processes leave behind, removed by whoever writes next: a build, or `facetflow gc`."""
+
+from pathlib import Path
+
+from features.leftovers import remove_dead, remove_dead_scratch
+from features.store.store import Store
+from flows.project import Project
+from flows.terminal import detail, say
+
+
+def clean_up(project: Project, store: Store) -> list[Path]:
+    """Remove temporary files and folders whose process is gone, never those of a living one.
+
+    Args:
+        project: in whose runs files of killed trainings and evaluations may lie.
+        store: its store, locked for this process.
+
+    Returns:
+        What was removed: in the store, in the folders of runs, and in the system's folder for temporary files those of
+        this user's private servers, Dask clusters, trainings and commands.
+    """
+    removed = store.remove_dead_temporary()
+    removed += remove_dead(project.runs.glob("*/.*.tmp"))
+    removed += remove_dead_scratch()
+    if removed:
+        say(f"Removed {len(removed)} temporary files or folders that killed processes had left.")
+    for path in removed:
+        detail(f"removed: {path}")
+    return removed

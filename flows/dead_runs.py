@@ -1,0 +1,155 @@
+"""Flow runs whose process is gone although the server holds them to be running, and what they had begun.
+
+A run keeps the only place of its deployment until it ends, and one that went with its machine never does: the next
+builds would wait behind it for ever.
+
+    `facetflow up`      no process of this machine has the run's id           ─┐
+    any server          an automation: no heartbeat of the run for ten minutes ─┴─> Crashed
+    the next build      a training or an evaluation that crashed or failed is begun again, from its checkpoint
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import psutil
+
+from flows.prefect_address import server_does
+from flows.terminal import warn
+
+if TYPE_CHECKING:
+    from prefect.client.orchestration import SyncPrefectClient
+    from prefect.client.schemas.objects import FlowRun
+
+AUTOMATION = "facetflow: runs without a heartbeat"
+"""Name of the automation; a server needs one, whatever the number of projects."""
+SILENCE = 600
+"""Seconds without a heartbeat after which a run counts as dead; runs send one every 180 s."""
+ATTEMPTS = 3
+"""Times that a training or an evaluation is begun, whatever ended it, before it is left to the user."""
+_RUN_ID = "PREFECT__FLOW_RUN_ID"
+_BEGUN = ("RUNNING", "CANCELLING")
+_LEARNING = ("train_encoder", "evaluate_encoder")
+_FLOWS = ("build_features", *_LEARNING)
+
+
+def mark_dead_runs(*, worker_runs: bool) -> list[str]:
+    """Mark runs of deployments as crashed that have no process here; only for a server whose workers are all here.
+
+    Args:
+        worker_runs: whether a worker may be about to start the process of a run that is pending.
+
+    Returns:
+        The names of the runs.
+
+    Raises:
+        RunError: the server does not answer as it should.
+    """
+    from prefect.client.orchestration import get_client
+    from prefect.states import Crashed
+
+    begun = _BEGUN if worker_runs else (*_BEGUN, "PENDING")
+    with server_does("say which runs it holds to be running"), get_client(sync_client=True) as client:
+        suspects = [run for run in _runs(client, begun) if run.deployment_id is not None]
+        here = _runs_of_processes() if suspects else set()
+        dead = []
+        for run in suspects:
+            # Asked again: it may have ended, and said so, before its process was looked for.
+            state = client.read_flow_run(run.id).state_type
+            if run.id not in here and state is not None and state.value in begun:
+                client.set_flow_run_state(run.id, Crashed(message="Its process is gone."), force=True)
+                dead.append(run.name)
+    return dead
+
+
+def watch_heartbeats(client: "SyncPrefectClient") -> None:
+    """Let a server mark runs of our flows as crashed that send no heartbeat any more, wherever they ran.
+
+    Args:
+        client: of the server; its automation is made, or brought up to date.
+    """
+    from prefect.client.schemas.objects import StateType
+    from prefect.events import AutomationCore, EventTrigger, Posture, ResourceSpecification
+    from prefect.events.actions import ChangeFlowRunState
+
+    heartbeat = "prefect.flow-run.heartbeat"
+    ends = {f"prefect.flow-run.{state}" for state in ("Completed", "Failed", "Cancelled", "Crashed")}
+    automation = AutomationCore(
+        name=AUTOMATION,
+        description="Marks runs as crashed that have sent no heartbeat for ten minutes.",
+        trigger=EventTrigger(
+            after={heartbeat},
+            expect={heartbeat, *ends},
+            match=ResourceSpecification({"prefect.resource.id": "prefect.flow-run.*"}),
+            match_related=ResourceSpecification(
+                {"prefect.resource.role": "flow", "prefect.resource.name": list(_FLOWS)}
+            ),
+            for_each={"prefect.resource.id"},
+            posture=Posture.Proactive,
+            threshold=1,
+            within=SILENCE,  # type: ignore[arg-type]  # pydantic takes seconds
+        ),
+        actions=[ChangeFlowRunState(state=StateType.CRASHED, message="It has sent no heartbeat for ten minutes.")],
+    )
+    known = client.read_automations_by_name(automation.name)
+    for found in known:
+        client.update_automation(found.id, automation)
+    if not known:
+        client.create_automation(automation)
+
+
+def begin_again(project: str) -> None:
+    """Begin trainings and evaluations of a project again that crashed or failed and were not done since.
+
+    Args:
+        project: its name, by which the configured server knows its deployments.
+
+    Raises:
+        RunError: the server does not answer as it should.
+    """
+    from prefect.client.orchestration import get_client
+    from prefect.exceptions import ObjectNotFound
+
+    with server_does("say which trainings have ended"), get_client(sync_client=True) as client:
+        for flow in _LEARNING:
+            try:
+                deployment = client.read_deployment_by_name(f"{flow}/{project}")
+            except ObjectNotFound:  # a server on which the project is not deployed
+                continue
+            for parameters in _undone([run for run in _runs(client) if run.deployment_id == deployment.id]):
+                client.create_flow_run_from_deployment(deployment.id, parameters=parameters)
+                what = parameters.get("name") or f"release {parameters.get('release') or 'unknown'}"
+                warn(f"{flow} ({what}) had ended without a result, and is begun again.")
+
+
+def _undone(runs: "Sequence[FlowRun]") -> list[dict[str, Any]]:
+    """Return the parameters with which nothing but crashed and failed runs were made, and not too many."""
+    states: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    parameters: dict[str, dict[str, Any]] = {}
+    for run in runs:
+        key = repr(sorted((name, str(value)) for name, value in run.parameters.items()))
+        parameters[key] = run.parameters
+        states[key][run.state_type.value if run.state_type is not None else ""] += 1
+    undone = (key for key, found in states.items() if found.keys() <= {"CRASHED", "FAILED"})
+    return [parameters[key] for key in undone if states[key].total() < ATTEMPTS]
+
+
+def _runs(client: "SyncPrefectClient", states: Sequence[str] = ()) -> "list[FlowRun]":
+    from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterState, FlowRunFilterStateType
+    from prefect.client.schemas.objects import StateType
+    from prefect.client.schemas.sorting import FlowRunSort
+
+    kinds = FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType(state) for state in states]))
+    wanted = FlowRunFilter(state=kinds) if states else None
+    return client.read_flow_runs(flow_run_filter=wanted, sort=FlowRunSort.EXPECTED_START_TIME_DESC, limit=200)
+
+
+def _runs_of_processes() -> set[UUID]:
+    """Return the ids of the flow runs that processes of this machine work on."""
+    found = set()
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, ValueError, OSError):  # it has just ended, or belongs to another user
+            found.add(UUID(process.environ().get(_RUN_ID, "")))
+    return found

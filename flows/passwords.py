@@ -1,0 +1,33 @@
+"""Addresses without the passwords that some people write into them, for messages, logs and records."""
+
+import re
+from urllib.parse import unquote
+
+_CREDENTIALS = re.compile(r"://[^\s'\"]*@")
+
+
+def without_passwords(text: str) -> str:
+    """Return a text without user name and password in any address in it.
+
+    >>> without_passwords("401 from 'http://ada:secret@10.0.0.1/api'")
+    "401 from 'http://10.0.0.1/api'"
+    """
+    return _CREDENTIALS.sub("://", text)
+
+
+def shown(url: str) -> str:
+    """Return an address as it may be shown and logged: without user name and password, also where it is no address."""
+    return without_credentials(url)[0]
+
+
+def without_credentials(url: str) -> tuple[str, str | None]:
+    """Return an address without user name and password, and these as Prefect takes them beside it, `name:password`.
+
+    Args:
+        url: an address; the password may also have characters that should have been escaped in it.
+    """
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        scheme, rest = "", url
+    before, at, host = rest.rpartition("@")
+    return f"{scheme}{separator}{host}", unquote(before) if at else None

@@ -1,0 +1,124 @@
+"""What `facetflow up` writes down of itself, for other commands of the same user.
+
+up.lock    held while it runs, however it ends
+up.json    its process and, as soon as its server answers, the address
+"""
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from features.errors import RunError
+from features.store import folder
+
+_LOCK, _RECORD = "up.lock", "up.json"
+_PATIENCE = 2.0
+"""Seconds between taking the lock and writing the record, at the most."""
+_POLL = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """What `facetflow up` runs.
+
+    Args:
+        process: process id of `facetflow up`.
+        url: address of the server's API; None while it starts.
+    """
+
+    process: int
+    url: str | None
+
+
+def state_folder() -> Path:
+    """Return the folder where `facetflow up` keeps its database and says where it listens."""
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "facetflow"
+
+
+def running() -> Running | None:
+    """Return what runs for this user, None where nothing does."""
+    deadline = time.monotonic() + _PATIENCE
+    while _is_held():
+        found = _record()
+        if found is not None or time.monotonic() > deadline:
+            return found
+        time.sleep(_POLL)  # it has taken the lock in this moment
+    return None
+
+
+@contextmanager
+def only_one() -> Iterator[None]:
+    """Hold the lock of `facetflow up`, with a record that says that it starts.
+
+    Raises:
+        RunError: it runs already.
+        StoreError: the state folder cannot be written.
+    """
+    state = state_folder()
+    with folder.clear_errors(f"Writing to {str(state)!r}"):
+        state.mkdir(parents=True, exist_ok=True)
+        lock = (state / _LOCK).open("a+")
+    with lock:
+        # Another command that asks whether it runs holds the lock for a moment.
+        deadline = time.monotonic() + _PATIENCE
+        while not (free := _free(lock.fileno(), fcntl.LOCK_EX)) and time.monotonic() < deadline:
+            time.sleep(_POLL)
+        if not free:
+            raise RunError(
+                "`facetflow up` runs already for this user: see `facetflow status`, end it with `facetflow down`."
+            )
+        write(None)
+        try:
+            yield
+        finally:
+            (state / _RECORD).unlink(missing_ok=True)
+
+
+def write(url: str | None) -> None:
+    """Write down that this process is `facetflow up`.
+
+    Args:
+        url: address of its server's API; None while it starts.
+
+    Raises:
+        StoreError: the state folder cannot be written.
+    """
+    content = json.dumps({"process": os.getpid(), "url": url}).encode()
+    with folder.clear_errors(f"Writing to {str(state_folder())!r}"):
+        folder.write(state_folder(), _RECORD, content)
+
+
+def _is_held() -> bool:
+    try:
+        with (state_folder() / _LOCK).open("rb") as lock:
+            # Shared: commands that ask at the same time must not take each other for `facetflow up`.
+            return not _free(lock.fileno(), fcntl.LOCK_SH)
+    except FileNotFoundError:
+        return False
+
+
+def _record() -> Running | None:
+    """Return what the record says; None where there is none yet, or only that of one that was killed."""
+    try:
+        known = json.loads((state_folder() / _RECORD).read_text(encoding="utf-8"))
+        found = Running(int(known["process"]), str(known["url"]) if known["url"] is not None else None)
+        os.kill(found.process, 0)
+    except PermissionError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return found
+
+
+def _free(descriptor: int, kind: int) -> bool:
+    """Take a lock if nobody holds it, and return whether that was so."""
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

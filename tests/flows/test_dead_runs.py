@@ -1,0 +1,115 @@
+"""Runs whose process is gone give back their place, and what they had begun is begun again."""
+
+import os
+import subprocess
+import sys
+from uuid import UUID
+
+import pytest
+from prefect.client.orchestration import get_client
+from prefect.settings import PREFECT_API_URL, temporary_settings
+from prefect.states import Crashed, Failed, Pending, Running
+
+from flows.dead_runs import ATTEMPTS, AUTOMATION, begin_again, mark_dead_runs
+from flows.deployments import deploy
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+
+@pytest.fixture
+def client(server, monkeypatch, tmp_path):
+    monkeypatch.setenv("PREFECT_API_URL", server.url)
+    with temporary_settings({PREFECT_API_URL: server.url}), get_client(sync_client=True) as client:
+        yield client
+
+
+@pytest.fixture
+def deployed(client, project, tmp_path):
+    """Deploy a project, and return its name and what gives the id of a deployment."""
+    name = f"dead-{tmp_path.name}".replace("_", "-")
+    project.write(10)
+    file = project.folder / "facetflow.toml"
+    file.write_text(file.read_text().replace('name = "generated"', f'name = "{name}"'))
+    deploy(file)
+    return name, lambda flow: client.read_deployment_by_name(f"{flow}/{name}").id
+
+
+def begun(client, deployment: UUID, *states, **parameters):
+    """Make a run of a deployment that went through some states, and return it."""
+    run = client.create_flow_run_from_deployment(deployment, parameters=parameters)
+    for state in states:
+        client.set_flow_run_state(run.id, state)
+    return client.read_flow_run(run.id)
+
+
+def test_a_run_that_went_with_its_machine_gives_its_place_to_the_next_build(client, deployed):
+    _, id_of = deployed
+    build = id_of("build_features")
+    dead = begun(client, build, Pending(), Running())
+    assert dead.state.is_running()
+    assert begun(client, build, Pending()).state.name == "AwaitingConcurrencySlot", "it would wait for ever"
+    assert dead.name in mark_dead_runs(worker_runs=True)
+    found = client.read_flow_run(dead.id).state
+    assert (found.is_crashed(), found.message) == (True, "Its process is gone.")
+    assert begun(client, build, Pending()).state.is_pending()
+
+
+def test_a_run_whose_process_lives_is_left_alone_and_a_pending_one_while_a_worker_runs(client, deployed):
+    _, id_of = deployed
+    living = begun(client, id_of("train_encoder"), Pending(), Running())
+    pending = begun(client, id_of("evaluate_encoder"), Pending())
+    environment = {**os.environ, "PREFECT__FLOW_RUN_ID": str(living.id)}
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, env=environment) as process:
+        assert not {living.name, pending.name} & set(mark_dead_runs(worker_runs=True))
+        assert pending.name in mark_dead_runs(worker_runs=False), "nobody is about to start it"
+        assert client.read_flow_run(living.id).state.is_running()
+        process.kill()
+        process.wait()
+        assert living.name in mark_dead_runs(worker_runs=True)
+
+
+def test_a_training_that_crashed_or_failed_is_begun_again_but_not_for_ever(client, deployed, capsys):
+    name, id_of = deployed
+    training = id_of("train_encoder")
+
+    def runs():
+        return [run for run in client.read_flow_runs(limit=200) if run.deployment_id == training]
+
+    begun(client, training, Pending(), Running(), Crashed(), release=1)
+    begin_again(name)
+    assert len(runs()) == 2
+    assert capsys.readouterr().err == "train_encoder (release 1) had ended without a result, and is begun again.\n"
+    begin_again(name)
+    assert len(runs()) == 2, "one waits"
+    (waiting,) = (run for run in runs() if run.state.is_scheduled())
+    assert waiting.parameters["release"] == 1
+    for attempt in range(2, ATTEMPTS + 2):
+        for run in runs():
+            if not run.state.is_final():
+                client.set_flow_run_state(run.id, Failed(), force=True)
+        begin_again(name)
+        assert len(runs()) == min(attempt + 1, ATTEMPTS)
+
+
+def test_a_release_that_was_trained_on_is_left_alone(client, deployed):
+    from prefect.states import Completed
+
+    name, id_of = deployed
+    training = id_of("train_encoder")
+    begun(client, training, Pending(), Running(), Crashed(), release=1)
+    begun(client, training, Pending(), Running(), Completed(), release=1)
+    begin_again(name)
+    assert len([run for run in client.read_flow_runs(limit=200) if run.deployment_id == training]) == 2
+    begin_again("a-project-that-is-not-deployed")
+
+
+def test_any_server_is_told_once_what_a_run_without_a_heartbeat_is(client, deployed, project):
+    deploy(project.folder / "facetflow.toml")
+    (automation,) = client.read_automations_by_name(AUTOMATION)
+    assert automation.trigger.after == {"prefect.flow-run.heartbeat"}
+    assert automation.trigger.match_related.get("prefect.resource.name") == [
+        "build_features",
+        "train_encoder",
+        "evaluate_encoder",
+    ]
+    assert automation.actions[0].state.value == "CRASHED"

@@ -1,0 +1,59 @@
+"""The short form of tools/random_kills.py: builds whose processes are killed at random moments, by a seed."""
+
+import os
+import random
+
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+
+@pytest.fixture
+def random_kills(root, monkeypatch):
+    """Import the tool."""
+    monkeypatch.syspath_prepend(str(root / "tools"))
+    import random_kills
+
+    return random_kills
+
+
+def test_builds_that_are_killed_at_random_lose_nothing_double_nothing_and_leave_nothing(
+    random_kills, generated, built, tmp_path
+):
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    environment = {**os.environ, "TMPDIR": str(temporary), "PREFECT_API_URL": "", "XDG_STATE_HOME": str(tmp_path)}
+    killed = random_kills.Scene(tmp_path, "killed", environment)
+    killed.folder.mkdir()
+    generated(killed.folder).write(60, sentences=8, per_shard=8, workers=2)
+    reference = random_kills.Scene(tmp_path, "built", environment)
+    report = random_kills.Report(wanted=4)
+    phases = ("ingest", "stages", "commit", "publication")
+    killer = random_kills.Killer(killed, random.Random(4), report, phases, all_at_once=False)
+    killer.left = report.wanted
+    random_kills.by_hand(killed, killer, ("build",))
+    killed.releases = reference.releases = 1
+    assert "Nothing changed: release 1 is up to date." in killed.run("build")
+    random_kills.check(killed, reference, report)
+    random_kills.check_left_behind(killed, temporary, report)
+    assert report.kills, "some kills came in time"
+    assert report.violations == []
+
+
+def test_the_checks_of_the_tool_see_what_is_wrong(random_kills, built, tmp_path):
+    from features.store.store import Store
+
+    environment = dict(os.environ)
+    scenes = [random_kills.Scene(tmp_path, name, environment) for name in ("built", "built")]
+    report = random_kills.Report(wanted=0)
+    random_kills.check(*scenes, report)
+    assert report.violations == []
+    temporary = tmp_path / "tmp"
+    (temporary / "facetflow-scratch-prefect-abcdefgh").mkdir(parents=True)
+    store = Store.open(built.folder / "store")
+    (store.path / "tables" / "amr" / "_tmp-1").write_text("half")
+    random_kills.check_left_behind(scenes[0], temporary, report)
+    assert [violation.split(": ")[-1].rpartition("/")[2] for violation in report.violations] == [
+        "facetflow-scratch-prefect-abcdefgh",
+        "_tmp-1",
+    ]

@@ -1,0 +1,115 @@
+"""A generated project that is built, trained and evaluated in seconds: sentences with graphs, word vectors, an encoder.
+
+Used by `tools/random_kills.py` and `benchmarks/orchestration.py`.
+"""
+
+import itertools
+import json
+from pathlib import Path
+
+ADJECTIVES = ("small", "old", "red", "quiet", "happy", "wild")
+NOUNS = ("cat", "dog", "girl", "boy", "bird", "horse", "child")
+VERBS = ("sleep", "run", "sing", "wait", "jump")
+_PROJECT = """\
+name = "{name}"
+[[corpora]]
+dataset = "pairs"
+name = "mine"
+files = {{ train = "pairs.tsv" }}
+[amr]
+backend = "penman"
+graphs = ["graphs.amr"]
+[dependencies]
+enabled = false
+[srl]
+enabled = false
+[embeddings]
+enabled = false
+[label_vectors]
+backend = "glove"
+file = "vectors.txt"
+[ingest]
+sentences_per_shard = {per_shard}
+pairs_per_shard = {pairs_per_shard}
+[cluster]
+workers = {workers}
+memory_limit = "4GiB"
+[training]
+backbone = "backbone"
+facets = ["smatch", "wlk"]
+facet_dimensions = 4
+epochs = 2
+layers_tuned = 1
+checkpoint_every = 2
+splits = ["train", "train"]
+threads = 1
+"""
+
+
+def write_project(
+    folder: Path, pairs: int, *, name: str, per_shard: int = 8, pairs_per_shard: int | None = None, workers: int = 2
+) -> None:
+    """Write the first pairs of an endless list, their graphs and word vectors, and a project file.
+
+    Args:
+        folder: of the project; made when missing.
+        pairs: how many.
+        name: of the project.
+        per_shard: sentences in a shard.
+        pairs_per_shard: pairs in a shard; as many by default.
+        workers: of the cluster.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    words = list(itertools.product(ADJECTIVES, NOUNS, VERBS))
+    lines, graphs = ["sentence_a\tsentence_b"], {}
+    for position in range(pairs):
+        number, (adjective, noun, verb) = 1 + position // len(words), words[position % len(words)]
+        both = [_sentence(number, adjective, noun, v) for v in (verb, VERBS[(VERBS.index(verb) + 1) % len(VERBS)])]
+        graphs.update(both)
+        lines.append("\t".join(sentence for sentence, _ in both))
+    _replace(folder / "pairs.tsv", "\n".join(lines) + "\n")
+    _replace(folder / "graphs.amr", "\n".join(f"# ::snt {text}\n{graph}\n" for text, graph in graphs.items()))
+    vocabulary = enumerate((*ADJECTIVES, *NOUNS, *VERBS))
+    _replace(folder / "vectors.txt", "".join(f"{word} {i % 5 + 1} {i % 3} {-i % 7}\n" for i, word in vocabulary))
+    _replace(
+        folder / "facetflow.toml",
+        _PROJECT.format(name=name, per_shard=per_shard, pairs_per_shard=pairs_per_shard or per_shard, workers=workers),
+    )
+
+
+def write_backbone(folder: Path) -> None:
+    """Write a BERT encoder of two layers with random weights, in the files of a real one."""
+    import torch
+    from safetensors.torch import save_file
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import BertConfig, BertModel
+
+    folder.mkdir(parents=True)
+    letters = "abcdefghijklmnopqrstuvwxyz0123456789."
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *letters, *(f"##{letter}" for letter in letters)]
+    tokenizer = Tokenizer(models.WordPiece({piece: i for i, piece in enumerate(pieces)}, unk_token="[UNK]"))  # noqa: S106  # a word piece
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    config = BertConfig(
+        vocab_size=len(pieces),
+        hidden_size=24,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=48,
+        max_position_embeddings=64,
+    )
+    (folder / "config.json").write_text(json.dumps(config.to_dict()), encoding="utf-8")
+    torch.manual_seed(0)
+    save_file(BertModel(config).state_dict(), folder / "model.safetensors")
+
+
+def _sentence(number: int, adjective: str, noun: str, verb: str) -> tuple[str, str]:
+    graph = f"(v / {verb}-01 :ARG0 (n / {noun} :quant {number} :mod (a / {adjective})))"
+    return f"{number} {adjective} {noun} can {verb} .", graph
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file in one step: a build by a schedule may be about to read it."""
+    temporary = path.with_name(f".{path.name}.new")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
