@@ -39,6 +39,7 @@ from flows.dead_runs import begin_again
 from flows.events import announce_pending, release_record
 from flows.ingest_corpora import STAGE, ingest_corpora, refusal, told, warnings
 from flows.ingest_repair import repair_ingested
+from flows.joined_cluster import joined_cluster
 from flows.passwords import without_passwords
 from flows.prefect_address import somebody_listens
 from flows.progress import BuildProgress
@@ -174,25 +175,20 @@ class Build:
 
     def _make(self, stages: Chain, work: Sequence[ShardWork]) -> tuple[Outcome, int]:
         """Start or join the cluster and work through the plan; return the outcome and the number of workers."""
-        todo = dict.fromkeys(item.stage for item in work)
-        available = cluster.capacity(self.settings.cluster)
-        on_gpu = [stage for stage in todo if stages.device(stage).startswith("cuda")]
-        cluster.check_gpu(self.settings.cluster, available, on_gpu)
+        todo = list(dict.fromkeys(item.stage for item in work))
         logs = self.settings.builds / self.run_id
         with folder.clear_errors(f"Making the folder {str(logs)!r} for logs"):
             logs.mkdir(parents=True, exist_ok=True)
-        runner = cluster.task_runner(self.settings.cluster, logs)
         with (
             self.wall.part("cluster"),
             scratch("dask") as files_of_workers,
             dask.config.set(cluster.DASK | {"temporary-directory": str(files_of_workers)}),
             cluster.logged(logs),
-            runner,
+            joined_cluster(self.settings.cluster, self.store, stages, todo, logs) as joined,
         ):
-            _ = runner.client  # starts or joins the cluster
             with self.wall.part("stages"):
-                outcome = ShardRunner(self.store, stages, runner, available, self.progress, self.run_id).run(work)
-        return outcome, available.workers
+                outcome = ShardRunner(self.store, stages, joined, self.progress, self.run_id).run(work)
+            return outcome, joined.capacity.workers
 
     def _publish(self, stages: Chain, outcome: Outcome, refused: str | None) -> tuple[Release | None, str]:
         """Publish a release if all limits hold; return it, and one line that says what happened."""

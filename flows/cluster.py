@@ -4,12 +4,14 @@
                               ├── worker 1
                               └── gpu 0      resource GPU=1, sees one GPU
 
-A local cluster lives and dies with the flow: when that process is gone, each worker ends by itself.
+A local cluster lives and dies with the flow: when that process is gone, each worker ends by itself. Only that process
+and its workers can connect to it (`flows.cluster_security`).
 """
 
 import logging
 import shutil
 import subprocess
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,10 +22,13 @@ import dask
 from dask.system import CPU_COUNT
 from dask.utils import parse_bytes
 from distributed import Client, Nanny, Scheduler, SpecCluster
+from distributed.security import Security
 from distributed.system import MEMORY_LIMIT
+from distributed.versions import VersionMismatchWarning
 from prefect_dask.task_runners import DaskTaskRunner
 
 from features.errors import RunError
+from flows import cluster_security
 from flows.cluster_watch import WAIT_FOR_WORKERS
 from flows.project import ClusterSettings
 from flows.terminal import Verbosity, detail, verbosity
@@ -35,6 +40,8 @@ CPU = {"CPU": 1.0}
 """The resources that workers advertise and shards ask for."""
 CONNECT_TIMEOUT = 10.0
 """Seconds in which the scheduler of an existing cluster must answer."""
+PAUSE = 0.85
+"""Share of its memory limit at which a local worker is paused."""
 
 DASK = {
     # A shard that takes this many workers with it is at fault, not the workers.
@@ -47,7 +54,7 @@ DASK = {
     # Tasks return receipts of some hundred bytes: nothing is worth spilling.
     "distributed.worker.memory.target": False,
     "distributed.worker.memory.spill": False,
-    "distributed.worker.memory.pause": 0.85,
+    "distributed.worker.memory.pause": PAUSE,
     "distributed.worker.memory.terminate": 0.95,
     "distributed.comm.retry.count": 3,
     "distributed.comm.timeouts.tcp": "120 seconds",
@@ -55,6 +62,9 @@ DASK = {
     # Copies of a process that has imported what they need: `flows.worker_start`.
     "distributed.worker.multiprocessing-method": "forkserver",
     "distributed.admin.system-monitor.gil.enabled": False,
+    # Pages that any user of this machine could read.
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
 }
 """Settings that held under load and under dying workers."""
 
@@ -83,30 +93,49 @@ class Capacity:
 
 
 def capacity(settings: ClusterSettings) -> Capacity:
-    """Return what a cluster has, before it is started.
+    """Return what a local cluster has, before it is started.
 
     Args:
-        settings: `[cluster]` of the project file.
+        settings: `[cluster]` of the project file, without an address.
 
     Raises:
-        RunError: the scheduler of an existing cluster does not answer or has no workers, or this machine lacks the GPUs
-            that the settings ask for.
+        RunError: this machine lacks the GPUs that the settings ask for.
     """
-    if settings.address is None:
-        found = gpu_count() if settings.gpu_workers else 0
-        if found < settings.gpu_workers:
-            raise RunError(
-                f"[cluster] asks for gpu_workers = {settings.gpu_workers} and this machine has {found or 'no'} "
-                f"GPU{'' if found == 1 else 's'}: lower it, or give the address of a cluster that has them."
-            )
-        cpu = settings.workers or CPU_COUNT
-        return Capacity(cpu + settings.gpu_workers, settings.gpu_workers, cpu, reserved=True)
-    resources = _resources_at(settings.address)
-    if not resources:
-        raise RunError(f"The Dask cluster at {settings.address!r} has no workers: start some with `dask worker`.")
-    gpu = sum(worker.get("GPU", 0) >= 1 for worker in resources)
-    cpu = sum(worker.get("CPU", 0) >= 1 for worker in resources)
-    return Capacity(len(resources), gpu, cpu or len(resources), reserved=cpu > 0)
+    found = gpu_count() if settings.gpu_workers else 0
+    if found < settings.gpu_workers:
+        raise RunError(
+            f"[cluster] asks for gpu_workers = {settings.gpu_workers} and this machine has {found or 'no'} "
+            f"GPU{'' if found == 1 else 's'}: lower it, or give the address of a cluster that has them."
+        )
+    cpu = settings.workers or CPU_COUNT
+    return Capacity(cpu + settings.gpu_workers, settings.gpu_workers, cpu, reserved=True)
+
+
+def capacity_of(client: Client, address: str) -> Capacity:
+    """Return what an existing cluster has.
+
+    Args:
+        client: connected to its scheduler.
+        address: of the scheduler.
+
+    Raises:
+        RunError: it has no workers.
+    """
+    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    if not workers:
+        raise RunError(
+            f"The Dask cluster at {address!r} has no workers: start some with `dask worker {address}` "
+            "(docs/clusters.md)."
+        )
+    gpu = sum(worker["resources"].get("GPU", 0) >= 1 for worker in workers)
+    cpu = sum(worker["resources"].get("CPU", 0) >= 1 for worker in workers)
+    return Capacity(len(workers), gpu, cpu or len(workers), reserved=cpu > 0)
+
+
+def memory_of(settings: ClusterSettings) -> int:
+    """Return the bytes that a worker of a local cluster may use."""
+    workers = (settings.workers or CPU_COUNT) + settings.gpu_workers
+    return parse_bytes(settings.memory_limit) if settings.memory_limit else int(MEMORY_LIMIT / workers)
 
 
 def check_gpu(settings: ClusterSettings, available: Capacity, stages: Sequence[str]) -> None:
@@ -133,45 +162,89 @@ def task_runner(settings: ClusterSettings, log_folder: Path) -> DaskTaskRunner:
     Args:
         settings: `[cluster]` of the project file.
         log_folder: where workers of a local cluster write what they print.
+
+    Raises:
+        SettingsError: the connection to an existing cluster would not be safe, or its certificates are wrong.
     """
     if settings.address is not None:
-        return DaskTaskRunner(address=settings.address)
+        security = cluster_security.of_existing(settings)
+        return DaskTaskRunner(
+            address=settings.address, client_kwargs={"security": security, "timeout": CONNECT_TIMEOUT}
+        )
     kwargs = {
         "workers": settings.workers or CPU_COUNT,
         "gpu_workers": settings.gpu_workers,
         "threads": settings.threads_per_worker,
-        "memory_limit": settings.memory_limit,
+        "memory_limit": memory_of(settings),
         "log_folder": str(log_folder),
     }
     return DaskTaskRunner(cluster_class="flows.cluster.local_cluster", cluster_kwargs=kwargs)
 
 
-def local_cluster(
-    *, workers: int, gpu_workers: int, threads: int, memory_limit: str | None, log_folder: str
-) -> SpecCluster:
-    """Start a scheduler in this process and workers beside it, reachable from this machine only.
+def connect(runner: DaskTaskRunner, settings: ClusterSettings) -> Client:
+    """Start the local cluster or join the existing one, and return the connection.
+
+    Args:
+        runner: the task runner of the settings.
+        settings: `[cluster]` of the project file.
+
+    Raises:
+        RunError: the cluster does not start, or nobody answers at the address.
+    """
+    try:
+        # What differs is told in a sentence, or refused (`flows.worker_versions`).
+        with warnings.catch_warnings(action="ignore", category=VersionMismatchWarning):
+            return runner.client
+    except (OSError, ValueError) as error:
+        if settings.address is None:
+            raise
+        certificates = (
+            " and the certificates (tls_ca, tls_cert, tls_key), which must be signed by the authority of the cluster"
+            if cluster_security.is_encrypted(settings.address)
+            else ", and that the cluster does not ask for tls://"
+        )
+        raise RunError(
+            f"No Dask scheduler answers at {settings.address!r} within {CONNECT_TIMEOUT:.0f} s: check the address "
+            f"(--dask-address, or [cluster]){certificates}."
+        ) from error
+
+
+def local_cluster(*, workers: int, gpu_workers: int, threads: int, memory_limit: int, log_folder: str) -> SpecCluster:
+    """Start a scheduler in this process and workers beside it, which nobody but this process can reach.
 
     Args:
         workers: number of workers without a GPU.
         gpu_workers: number of workers with one GPU each.
         threads: threads of the numeric libraries in each worker. A worker does one shard at a time in any case:
             the parsers' models are not made to be shared by threads.
-        memory_limit: bytes of one worker, such as "4GiB"; an equal share of the machine's memory when None.
+        memory_limit: bytes of one worker.
         log_folder: where the workers write what they print.
     """
-    limit = parse_bytes(memory_limit) if memory_limit else int(MEMORY_LIMIT / (workers + gpu_workers))
-    spec = {f"worker-{i}": _worker(limit, log_folder, gpu="", resources=CPU) for i in range(workers)}
-    spec |= {f"gpu-{i}": _worker(limit, log_folder, gpu=str(i), resources=GPU) for i in range(gpu_workers)}
+    security = cluster_security.temporary()
+
+    def worker(gpu: str, resources: dict[str, float]) -> dict[str, Any]:
+        return _worker(memory_limit, log_folder, security, gpu=gpu, resources=resources)
+
+    spec = {f"worker-{i}": worker("", CPU) for i in range(workers)}
+    spec |= {f"gpu-{i}": worker(str(i), GPU) for i in range(gpu_workers)}
     # Without an address on purpose Dask's HTTP server would listen on every interface.
     scheduler = {
         "cls": Scheduler,
-        "options": {"host": LOCALHOST, "dashboard": False, "dashboard_address": f"{LOCALHOST}:0"},
+        "options": {
+            "host": LOCALHOST,
+            "protocol": "tls",
+            "security": security,
+            "dashboard": False,
+            "dashboard_address": f"{LOCALHOST}:0",
+        },
     }
     variables = environment(threads)
     # Dask takes the names from its configuration and prefers the values that this process has.
     with starting(variables), dask.config.set({"distributed.nanny.pre-spawn-environ": variables}):
         try:
-            return SpecCluster(scheduler=scheduler, workers=spec, silence_logs=False)  # type: ignore[no-untyped-call]
+            return SpecCluster(  # type: ignore[no-untyped-call]
+                scheduler=scheduler, workers=spec, security=security, silence_logs=False
+            )
         except (RuntimeError, OSError) as error:
             raise RunError(
                 f"The local Dask cluster did not start ({error}): see the logs in {log_folder!r}."
@@ -224,9 +297,13 @@ def gpu_count() -> int:
     return sum(line.startswith("GPU ") for line in listing.stdout.splitlines())
 
 
-def _worker(limit: int, log_folder: str, *, gpu: str, resources: dict[str, float]) -> dict[str, Any]:
+def _worker(
+    limit: int, log_folder: str, security: Security, *, gpu: str, resources: dict[str, float]
+) -> dict[str, Any]:
     options = {
         "host": LOCALHOST,
+        "protocol": "tls",
+        "security": security,
         "nthreads": 1,
         "resources": resources,
         "memory_limit": limit,
@@ -237,14 +314,3 @@ def _worker(limit: int, log_folder: str, *, gpu: str, resources: dict[str, float
         "silence_logs": False,
     }
     return {"cls": Nanny, "options": options}
-
-
-def _resources_at(address: str) -> list[dict[str, float]]:
-    """Return the resources of each worker of an existing cluster."""
-    try:
-        with Client(address, timeout=CONNECT_TIMEOUT, set_as_default=False) as client:  # type: ignore[no-untyped-call]
-            return [worker["resources"] for worker in client.scheduler_info(n_workers=-1)["workers"].values()]
-    except (OSError, ValueError) as error:
-        raise RunError(
-            f"No Dask scheduler answers at {address!r} within {CONNECT_TIMEOUT:.0f} s: check --dask-address."
-        ) from error

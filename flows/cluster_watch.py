@@ -4,6 +4,8 @@
 |---|---|---|
 | an existing cluster's connection breaks | at once | the build ends; no shard is blamed |
 | its scheduler does not answer | 20 s | the same |
+| a worker of an existing cluster is gone, and none has come instead | 15 s | a line says so; the others go on |
+| one joins that cannot make the shards | at once | the build ends, as it does when it finds one at its start |
 | no worker is left | 15 s | a line says so; the build goes on if one comes within five minutes, else it ends |
 | a worker is paused at its memory limit and has no shard | 15 s | it is started again; the third time the build ends |
 
@@ -13,14 +15,14 @@ What was committed is kept in any case, and the next build goes on from there.
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
 from dask.utils import format_bytes
 from distributed import Client
 
-from features.errors import RunError
+from features.errors import FacetflowError, RunError
 from flows.terminal import warn
 
 GONE_AFTER = 20.0
@@ -44,11 +46,20 @@ class ClusterWatch:
         look: returns the workers; may raise or block.
         restart: starts the worker at an address again.
         address: of the scheduler; None for the local cluster.
+        inspect: looks at workers that have joined; what it raises ends the build.
     """
 
-    def __init__(self, look: Callable[[], Workers], restart: Callable[[str], object], address: str | None) -> None:
+    def __init__(
+        self,
+        look: Callable[[], Workers],
+        restart: Callable[[str], object],
+        address: str | None,
+        inspect: Callable[[Collection[str]], None] = lambda _: None,
+    ) -> None:
         self._look = look
         self._restart = restart
+        self._inspect = inspect
+        self._unfit: FacetflowError | None = None
         self._where = "of the local cluster" if address is None else f"of the Dask cluster at {address!r}"
         self._address = address
         self._workers: Workers | None = None
@@ -57,6 +68,9 @@ class ClusterWatch:
         self._alone_told = False
         self._paused_since: dict[str, float] = {}
         self._restarts: Counter[str] = Counter()
+        self._known: dict[str, str] = {}
+        self._most = 0
+        self._lost_since: dict[str, float] = {}
         self._ended = threading.Event()
         threading.Thread(target=self._run, daemon=True, name="cluster watch").start()
 
@@ -77,9 +91,12 @@ class ClusterWatch:
         # The scheduler of the local cluster is in this process: it may be slow, but not gone.
         if self._address is not None and now - self._answered > GONE_AFTER:
             raise self.scheduler_is_gone()
+        if self._unfit is not None:
+            raise self._unfit
         workers = self._workers
         if workers is None:
             return
+        self._check_lost(workers, now)
         self._check_number(workers, now)
         paused = {address for address, worker in workers.items() if _rests(worker)}
         self._paused_since = {address: self._paused_since.get(address, now) for address in paused}
@@ -94,6 +111,19 @@ class ClusterWatch:
             f"The Dask scheduler {self._where} does not answer any more: start it again, with its workers, and run the "
             "same command; no shard is to blame, and what was committed is kept."
         )
+
+    def _check_lost(self, workers: Workers, now: float) -> None:
+        """Tell of a worker that is gone, unless another has come instead: a nanny starts its own again."""
+        lost = {address: name for address, name in self._known.items() if address not in workers}
+        self._known |= {address: str(worker["name"]) for address, worker in workers.items()}
+        self._most = max(self._most, len(workers))
+        self._lost_since = {address: self._lost_since.get(address, now) for address in lost}
+        for address, since in list(self._lost_since.items()):
+            if now - since > SAY_AFTER:
+                del self._known[address]
+                if self._address is not None and 0 < len(workers) < self._most:
+                    self._most -= 1
+                    warn(f"The worker {lost[address]!r} {self._where} is gone; the others make its shards.")
 
     def _check_number(self, workers: Workers, now: float) -> None:
         if workers:
@@ -145,16 +175,27 @@ class ClusterWatch:
     def _run(self) -> None:
         while not self._ended.wait(_LOOK_EVERY):
             with suppress(Exception):  # a scheduler that is gone raises this or that; what counts is the silence
-                self._workers = self._look()
+                workers = self._look()
                 self._answered = time.monotonic()
+                new = set(workers) - set(self._workers) if self._workers is not None else set()
+                self._workers = workers
+                if new:
+                    self._look_at(new)
+
+    def _look_at(self, workers: Collection[str]) -> None:
+        try:
+            self._inspect(workers)
+        except FacetflowError as error:
+            self._unfit = error
 
 
-def watch(client: Client, address: str | None) -> ClusterWatch:
+def watch(client: Client, address: str | None, inspect: Callable[[Collection[str]], None]) -> ClusterWatch:
     """Return a watch over the cluster of a client.
 
     Args:
         client: connected to the scheduler.
         address: of the scheduler; None for the local cluster.
+        inspect: looks at workers that have joined; what it raises ends the build.
     """
 
     def look() -> Workers:
@@ -164,7 +205,7 @@ def watch(client: Client, address: str | None) -> ClusterWatch:
     def restart(worker: str) -> None:
         client.restart_workers([worker], timeout=60)
 
-    return ClusterWatch(look, restart, address)
+    return ClusterWatch(look, restart, address, inspect)
 
 
 def _rests(worker: Mapping[str, Any]) -> bool:

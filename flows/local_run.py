@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from features.errors import FacetflowError
 from flows.server import OwnServer, prefect_api
 from flows.wall_time import count_from_process_start
 
@@ -25,7 +26,10 @@ def run_flow(flow_name: str, check: Callable[[], object], /, **parameters: Any) 
         check()
         flow = getattr(importlib.import_module(f"flows.{flow_name}"), flow_name)
         with _at(server):
-            state = flow(**parameters, return_state=True)
+            try:
+                state = flow(**parameters, return_state=True)
+            except Exception as error:
+                raise _of_ours(error) from error
             result = state.result(raise_on_failure=False)
             _send_events()
     if isinstance(result, BaseException):
@@ -44,6 +48,24 @@ def _at(server: OwnServer | None) -> Iterator[None]:
     server.wait_until_ready()
     with temporary_settings({PREFECT_API_URL: server.url}):
         yield
+
+
+def _of_ours(error: BaseException) -> BaseException:
+    """Return what ended a flow, from what Prefect raised when it could not tell its server of it.
+
+    A server that is gone does not hide why the flow failed; where it did not fail, that is what there is to tell.
+    """
+    from httpx import TransportError
+    from prefect.settings import PREFECT_API_URL
+
+    from flows.api_watch import is_gone
+
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, FacetflowError):
+            return cause
+        cause = cause.__cause__ or cause.__context__
+    return is_gone(str(PREFECT_API_URL.value())) if isinstance(error, TransportError) else error
 
 
 def _send_events() -> None:

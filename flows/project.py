@@ -65,11 +65,19 @@ class ClusterSettings(BaseModel):
         gpu_workers: worker processes with one GPU each.
         threads_per_worker: threads of the numeric libraries in a worker; a worker does one shard at a time.
         memory_limit: of one worker, such as "4GiB"; an equal share of the machine's memory when missing.
+        tls_ca: certificate of the authority that signed those of an existing cluster, in PEM format.
+        tls_cert: certificate by which this build is let in.
+        tls_key: its key; it may stand in the file of the certificate.
+        unencrypted: use an existing cluster on another machine whose address is not `tls://`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     address: str | None = None
+    tls_ca: Path | None = None
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    unencrypted: bool = False
     workers: int | None = Field(default=None, ge=1)
     gpu_workers: int = Field(default=0, ge=0)
     threads_per_worker: int = Field(default=1, ge=1)
@@ -221,12 +229,15 @@ def _with_absolute_paths(project: Project, base: Path) -> Project:
     if vectors.file is not None:
         vectors = vectors.model_copy(update={"file": _resolve(base, vectors.file)})
     own = tuple(_resolve(base, file) for file in project.metrics.own)
+    certificates = {name: getattr(project.cluster, name) for name in ("tls_ca", "tls_cert", "tls_key")}
+    resolved_certificates = {name: _resolve(base, file) for name, file in certificates.items() if file is not None}
     update: dict[str, Any] = {
         "store": _resolve(base, project.store),
         "runs": _resolve(base, project.runs),
         "amr": amr,
         "label_vectors": vectors,
         "metrics": project.metrics.model_copy(update={"own": own}),
+        "cluster": project.cluster.model_copy(update=resolved_certificates),
     }
     for section in ("amr", "dependencies", "srl", "embeddings", "label_vectors"):
         settings = update.get(section, getattr(project, section))

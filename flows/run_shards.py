@@ -21,7 +21,7 @@ from dask.base import annotate
 from distributed import KilledWorker
 from distributed.client import ClosedClientError, FutureCancelledError
 from prefect import Task
-from prefect_dask.task_runners import DaskTaskRunner, PrefectDaskFuture
+from prefect_dask.task_runners import PrefectDaskFuture
 
 from features.errors import FacetflowError, RunError
 from features.interruption import held_back
@@ -31,8 +31,9 @@ from features.store.runs import FailedShard
 from features.store.stage import ShardKey
 from features.store.store import Store
 from features.types import Shard
-from flows.cluster import Capacity
+from flows.api_watch import watch_api
 from flows.cluster_watch import watch
+from flows.joined_cluster import JoinedCluster
 from flows.progress import BuildProgress
 from flows.stages import Chain
 from tasks.embed_labels import embed_labels
@@ -87,8 +88,7 @@ class ShardRunner:
     Args:
         store: the store.
         chain: the stages and their settings.
-        runner: a started task runner.
-        available: the workers behind it.
+        joined: the cluster.
         progress: what the user sees.
         run_id: kept with each commit.
     """
@@ -97,15 +97,15 @@ class ShardRunner:
         self,
         store: Store,
         chain: Chain,
-        runner: DaskTaskRunner,
-        available: Capacity,
+        joined: JoinedCluster,
         progress: BuildProgress,
         run_id: str,
     ) -> None:
         self._store = store
         self._chain = chain
-        self._runner = runner
-        self._available = available
+        self._joined = joined
+        self._runner = joined.runner
+        self._available = joined.capacity
         self._progress = progress
         self._run_id = run_id
         self._outcome = Outcome()
@@ -173,19 +173,22 @@ class ShardRunner:
             self._collect()
         self._show_reports()
         self._watch.check()
+        self._api_watch.check()
         return left
 
     @contextmanager
     def _listening(self) -> Iterator[None]:
-        """Hear what workers tell of their shards, and see what befalls them."""
-        client = self._runner.client
-        self._watch = watch(client, self._runner.address)
+        """Hear what workers tell of their shards, and see what befalls them and Prefect's server."""
+        client = self._joined.client
+        self._watch = watch(client, self._joined.address, self._joined.inspect)
+        self._api_watch = watch_api()
         # Called in a thread of Dask's: it only puts a report into a queue.
         client.subscribe_topic(self._topic, lambda event: self._reports.put(event[1]))  # type: ignore[no-untyped-call]
         try:
             yield
         finally:
             self._watch.stop()
+            self._api_watch.stop()
             if client.status == "running":
                 client.unsubscribe_topic(self._topic)  # type: ignore[no-untyped-call]
 
@@ -282,7 +285,7 @@ class ShardRunner:
         if isinstance(result, KilledWorker):
             self._fail(work, "it killed every worker it was given to, also when it ran alone; it may need more memory")
             return
-        if isinstance(result, FutureCancelledError | ClosedClientError) and self._runner.client.status != "running":
+        if isinstance(result, FutureCancelledError | ClosedClientError) and self._joined.client.status != "running":
             raise result  # it is the scheduler that is gone
         if isinstance(result, BaseException):
             self._fail(work, _message(result))

@@ -37,6 +37,8 @@ QUIET = {
     # Shards are logged in the run's folder; sending every line to the API as well costs requests.
     "PREFECT_LOGGING_TO_API_ENABLED": "false",
     "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE": "false",
+    # 2, 4 and 8 s between them: enough for a server that is started again; five would take two minutes to give up.
+    "PREFECT_CLIENT_MAX_RETRIES": "3",
 }
 """Environment of every process of a run: no analytics, warnings only, no second server by accident."""
 

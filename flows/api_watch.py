@@ -1,0 +1,86 @@
+"""What a build does when Prefect's server is gone in the middle: it ends, with the server named and no shard blamed.
+
+| what is seen | after | then |
+|---|---|---|
+| the server does not answer, and comes back (`facetflow up` starts it again) | less than 20 s | the build goes on |
+| it does not answer | 20 s | the build ends; what was committed is kept, and the next one goes on from there |
+
+Workers need no answer to make a shard, so that no shard fails meanwhile; what Prefect would show of them is lost.
+"""
+
+import threading
+import time
+
+from features.errors import RunError
+from flows.prefect_address import answers, shown, somebody_listens
+
+GONE_AFTER = 20.0
+"""Seconds without an answer after which the server counts as gone."""
+_ASK_EVERY = 2.0
+_TIMEOUT = 5.0
+
+
+class ApiWatch:
+    """Asks Prefect's server from a thread of its own whether it is there.
+
+    Args:
+        url: of the API.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._answered = time.monotonic()
+        self._asked = self._answered
+        self._ended = threading.Event()
+        threading.Thread(target=self._run, daemon=True, name="Prefect watch").start()
+
+    def stop(self) -> None:
+        """Ask no more."""
+        self._ended.set()
+
+    def check(self) -> None:
+        """Return while the server is there.
+
+        Raises:
+            RunError: it has not answered for `GONE_AFTER` seconds, as it was asked again and again.
+        """
+        # Both times are the thread's: if this process stood still, it has not asked meanwhile.
+        if self._asked - self._answered > GONE_AFTER:
+            _report_no_more()
+            raise is_gone(self._url)
+
+    def _run(self) -> None:
+        while not self._ended.wait(_ASK_EVERY):
+            before = time.monotonic()
+            if before - self._asked > _ASK_EVERY + 2 * _TIMEOUT:
+                self._answered = before  # this process stood still
+            if answers(self._url, timeout=_TIMEOUT):
+                self._answered = time.monotonic()
+            self._asked = time.monotonic()
+
+
+def watch_api() -> ApiWatch:
+    """Return a watch over the server that this process talks to."""
+    from prefect.settings import PREFECT_API_URL
+
+    return ApiWatch(str(PREFECT_API_URL.value()))
+
+
+def is_gone(url: str) -> RunError:
+    """Return the error that says so."""
+    if somebody_listens():
+        return RunError(
+            f"The Prefect server at {shown(url)} does not answer any more: start it again and run the same command; no "
+            "shard is to blame, and what was committed is kept."
+        )
+    return RunError(
+        "The private Prefect server of this command has ended, perhaps for lack of memory: run the same command again; "
+        "no shard is to blame, and what was committed is kept."
+    )
+
+
+def _report_no_more() -> None:
+    """Let Prefect's client give up at once where it would tell the server, for minutes, how the flow has ended."""
+    from prefect.settings import get_current_settings
+
+    get_current_settings().client.max_retries = 0

@@ -1,0 +1,86 @@
+"""The cluster of a build, started or joined, and fit for the stages that it is to make.
+
+local       GPUs there? ── memory? ──────────> start
+existing    address safe? ──> connect ──> workers there? ── GPUs there? ── fit? (`flows.preflight`)
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from distributed import Client
+from prefect_dask.task_runners import DaskTaskRunner
+
+from features.store.store import Store
+from flows import cluster
+from flows.cluster import Capacity
+from flows.preflight import Preflight
+from flows.project import ClusterSettings
+from flows.stages import Chain
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedCluster:
+    """A cluster that is there.
+
+    Args:
+        runner: submits shards to it.
+        client: connected to its scheduler.
+        address: of its scheduler; None for the local cluster.
+        capacity: what it had when it was joined.
+        preflight: looks at workers that come later.
+    """
+
+    runner: DaskTaskRunner
+    client: Client
+    address: str | None
+    capacity: Capacity
+    preflight: Preflight
+
+    def inspect(self, workers: Collection[str]) -> None:
+        """Look at workers that have joined; those of a local cluster are known.
+
+        Raises:
+            RunError: one cannot make the shards of this build.
+        """
+        if self.address is not None:
+            self.preflight.check(self.client, self.address, workers)
+
+
+@contextmanager
+def joined_cluster(
+    settings: ClusterSettings, store: Store, chain: Chain, stages: Sequence[str], logs: Path
+) -> Iterator[JoinedCluster]:
+    """Start or join the cluster of a build.
+
+    Args:
+        settings: `[cluster]` of the project file.
+        store: the store.
+        chain: the stages and their settings.
+        stages: those that have something to do.
+        logs: folder where workers of a local cluster write what they print.
+
+    Yields:
+        The cluster; one that was started ends afterwards.
+
+    Raises:
+        SettingsError: the connection would not be safe, or certificates are wrong.
+        RunError: the cluster is not there, or cannot make the shards.
+    """
+    on_gpu = [stage for stage in stages if chain.device(stage).startswith("cuda")]
+    if settings.address is None:
+        available = cluster.capacity(settings)
+        cluster.check_gpu(settings, available, on_gpu)
+        preflight = Preflight(store, chain, stages, gpu=available.gpu > 0)
+        preflight.check_local(cluster.memory_of(settings), cluster.PAUSE, shared=settings.memory_limit is None)
+        with cluster.task_runner(settings, logs) as runner:
+            yield JoinedCluster(runner, cluster.connect(runner, settings), None, available, preflight)
+        return
+    with cluster.task_runner(settings, logs) as runner:
+        client = cluster.connect(runner, settings)
+        available = cluster.capacity_of(client, settings.address)
+        cluster.check_gpu(settings, available, on_gpu)
+        preflight = Preflight(store, chain, stages, gpu=available.gpu > 0)
+        preflight.check(client, settings.address)
+        yield JoinedCluster(runner, client, settings.address, available, preflight)

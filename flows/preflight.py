@@ -1,0 +1,176 @@
+"""What is found out about workers before they are given a shard, in milliseconds, over the connection that is there.
+
+    local workers       memory
+    existing cluster    versions ──> code ──> store seen, and written ──> models and files ──> memory
+
+Workers that join an existing cluster in the middle of a build are looked at in the same way (`flows.cluster_watch`).
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from dask.utils import format_bytes
+from distributed import Client
+from distributed.system import MEMORY_LIMIT
+
+from features.errors import RunError
+from features.parsers.memory import StageModels, models_of, total
+from features.parsers.settings import LabelVectorSettings
+from features.store.store import Store
+from flows import worker_versions
+from flows.stages import Chain
+from tasks.worker_report import code_digest, report
+
+_PACKAGES_OF = {
+    "torch": ("torch", "transformers"),
+    "sentence_transformers": ("sentence-transformers",),
+    "spacy": ("spacy",),
+}
+_TIMEOUT = 30
+
+
+class Preflight:
+    """What the stages of a build ask of the workers that make them.
+
+    Args:
+        store: the store.
+        chain: the stages and their settings.
+        stages: those that have something to do.
+        gpu: whether some workers have a GPU, so that stages with a choice of device are theirs.
+    """
+
+    def __init__(self, store: Store, chain: Chain, stages: Collection[str], *, gpu: bool) -> None:
+        self._store = store
+        self._settings = {stage: chain.settings[stage] for stage in stages}
+        self._models = {stage: models_of(stage, settings) for stage, settings in self._settings.items()}
+        self._on_gpu = {stage for stage in stages if gpu and chain.device(stage) != "cpu"}
+        self._told: set[str] = set()
+
+    def check_local(self, limit: int, pause: float, *, shared: bool) -> None:
+        """Compare the memory of the workers that are about to be started with what stages need.
+
+        Args:
+            limit: bytes of one worker.
+            pause: share of it at which Dask pauses a worker.
+            shared: whether the limit is a share of the machine's memory, which fewer workers make larger.
+
+        Raises:
+            RunError: a worker would be paused as soon as the models are loaded.
+        """
+        for gpu in (False, True):
+            needed = self._need(gpu=gpu)
+            if needed > limit * pause:
+                most = int(MEMORY_LIMIT * pause / needed)
+                how = f"at most {most} worker{'s' * (most != 1)}" if most else "a machine with more memory"
+                what = (
+                    f"set workers in [cluster] ({how})"
+                    if shared and most
+                    else f"set memory_limit in [cluster] to {format_bytes(int(needed / pause * 1.1))} or more"
+                    if most
+                    else "this machine has too little memory for one: enable fewer stages, or use another cluster"
+                )
+                raise RunError(
+                    f"{self._sentence(needed, gpu=gpu)}, and a worker of the local cluster is paused at "
+                    f"{format_bytes(int(limit * pause))} of its limit of {format_bytes(limit)}: {what}."
+                )
+
+    def check(self, client: Client, address: str, workers: Collection[str] | None = None) -> None:
+        """Look at workers of an existing cluster.
+
+        Args:
+            client: connected to its scheduler.
+            address: of the scheduler, as the user gave it.
+            workers: addresses of those to look at; all when None.
+
+        Raises:
+            RunError: a worker cannot make the shards of this build, or would make others.
+        """
+        cluster = f"of the Dask cluster at {address!r}"
+        info = client.get_versions(packages=worker_versions.PACKAGES)  # type: ignore[no-untyped-call]
+        found = worker_versions.of_info(info)
+        asked = [worker for worker in found if workers is None or worker in workers]
+        versions = {worker: found[worker] for worker in asked}
+        worker_versions.compare(info["client"]["packages"], versions, self._packages(), cluster, self._told)
+        resources = {
+            worker: known["resources"] for worker, known in client.scheduler_info(n_workers=-1)["workers"].items()
+        }
+        for worker, answer in self._ask(client, asked).items():
+            who = f"The worker {worker!r} {cluster}"
+            if isinstance(answer, BaseException):
+                raise RunError(
+                    f"{who} cannot use facetflow ({type(answer).__name__}: {answer}): install it where the worker "
+                    "runs, as here, and start it again."
+                ) from answer
+            self._check_answer(who, answer, gpu=resources.get(worker, {}).get("GPU", 0) >= 1)
+
+    def _ask(self, client: Client, workers: Sequence[str]) -> Mapping[str, Any]:
+        names = [name for settings in self._settings.values() if (name := _model(settings)) is not None]
+        files = [
+            settings.file
+            for settings in self._settings.values()
+            if isinstance(settings, LabelVectorSettings) and settings.file is not None
+        ]
+        ask = partial(report, self._store.path, names, files)
+        if not workers:
+            return {}
+        return dict(client.run(ask, workers=list(workers), on_error="return"))  # type: ignore[no-untyped-call]
+
+    def _check_answer(self, who: str, answer: Mapping[str, Any], *, gpu: bool) -> None:
+        if answer["code"] != code_digest():
+            raise RunError(
+                f"{who} has other code of facetflow than this build, under the same version: a release must not mix "
+                "them. Install the same code where the worker runs, and start it again."
+            )
+        store = str(self._store.path)
+        if answer["store"] != self._store.id:
+            what = "no store there" if answer["store"] is None else "another store there"
+            raise RunError(
+                f"{who} does not see the store {store!r}: it finds {what}. Put the store on a file system that all "
+                "workers share, under the same path."
+            )
+        if answer["writable"] is not None:
+            raise RunError(
+                f"{who} cannot write into the store {store!r} ({answer['writable']}): let the user of the worker write "
+                "there."
+            )
+        if answer["missing"]:
+            raise RunError(f"{who} lacks what its stages read: {answer['missing'][0]}. Do so where the worker runs.")
+        needed = self._need(gpu=gpu)
+        if answer["pause"] is not None and needed > answer["pause"]:
+            raise RunError(
+                f"{self._sentence(needed, gpu=gpu)}, and {who[0].lower()}{who[1:]} is paused at "
+                f"{format_bytes(answer['pause'])}: start it with a higher `--memory-limit`."
+            )
+
+    def _of_worker(self, *, gpu: bool) -> dict[str, StageModels]:
+        """Return the stages that a worker with or without a GPU may be given."""
+        return {stage: models for stage, models in self._models.items() if (stage in self._on_gpu) == gpu}
+
+    def _need(self, *, gpu: bool) -> int:
+        models = self._of_worker(gpu=gpu)
+        if not models:
+            return 0
+        # Models that were loaded leave for the memory of the GPU.
+        return max(total({stage: of}) for stage, of in models.items()) if gpu else total(models)
+
+    def _sentence(self, needed: int, *, gpu: bool) -> str:
+        models = self._of_worker(gpu=gpu)
+        largest = max(models, key=lambda stage: models[stage].own)
+        names = ", ".join(repr(stage) for stage in models)
+        return (
+            f"A worker needs at least {format_bytes(needed)} for the models of the stages {names}, most of it for "
+            f"{largest!r}"
+        )
+
+    def _packages(self) -> set[str]:
+        needed = {name for of in self._models.values() for library in of.libraries for name in _PACKAGES_OF[library]}
+        amr = self._settings.get("amr")
+        return needed | ({"amrlib", "transformers"} if getattr(amr, "backend", None) == "amrlib" else set())
+
+
+def _model(settings: Any) -> str | None:
+    """Return the name of the model that a stage loads, None where it loads none or one that comes with the project."""
+    model = getattr(settings, "model", None)
+    loads = getattr(settings, "backend", "encoder") in {"encoder", "amrlib"}
+    return str(model) if loads and model not in {None, "embedded"} else None

@@ -1,0 +1,97 @@
+"""Whether the workers of an existing cluster run what this build runs.
+
+| what differs | then |
+|---|---|
+| python (3.11 or 3.12), dask, distributed, cloudpickle, msgpack, prefect: they carry shards | refused |
+| facetflow, its version or the code of `features` and `tasks`: it decides what is in a shard | refused |
+| spacy, amrlib, where a stage uses them: recipes name their versions | refused |
+| a package that a stage needs and a worker lacks | refused |
+| torch, transformers, sentence-transformers, polars, deltalake, numpy: the last digits of a result may differ | told |
+
+The part of a version behind a plus does not count: a GPU worker has torch 2.13.0+cu126 where this one has 2.13.0+cpu.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from features.errors import RunError
+from flows.terminal import warn
+
+CARRY = ("dask", "distributed", "cloudpickle", "msgpack", "prefect")
+IN_RECIPES = ("spacy", "amrlib")
+DECIDE = ("torch", "transformers", "sentence-transformers", "polars", "deltalake", "numpy")
+ALWAYS = ("polars", "deltalake", "numpy")
+"""Of those that decide results, the ones that every stage uses."""
+PACKAGES = ("facetflow", *CARRY, *IN_RECIPES, *DECIDE)
+
+Packages = Mapping[str, str | None]
+"""Package → version, None where it is not installed."""
+
+
+def compare(
+    here: Packages, workers: Mapping[str, Packages], needed: Collection[str], cluster: str, told: set[str]
+) -> None:
+    """Compare the packages of workers with those of this process.
+
+    Args:
+        here: those of this process.
+        workers: those of each worker, by its address.
+        needed: packages that the stages of this build use.
+        cluster: the cluster, in words.
+        told: differences that were told before; what is told now is added.
+
+    Raises:
+        RunError: a worker has another version of what must be the same.
+    """
+    tell: defaultdict[str, list[str]] = defaultdict(list)
+    for worker, packages in workers.items():
+        for package, theirs, ours in _differences(here, packages, needed):
+            if package in DECIDE and theirs is not None:
+                tell[f"has {package} {theirs} and this build {ours}"].append(worker)
+                continue
+            has = f"has no {package}" if theirs is None else f"has {package} {theirs}"
+            raise RunError(
+                f"The worker {worker!r} {cluster} {has} and this build {ours}: {_what_to_do(package, ours)}, start it "
+                "again, and run the same command."
+            )
+    for difference, those in tell.items():
+        if difference not in told:
+            told.add(difference)
+            others = f" (and {len(those) - 1} more)" if len(those) > 1 else ""
+            warn(
+                f"The worker {those[0]!r}{others} {cluster} {difference}: the last digits of results may differ; "
+                "install the same where it runs."
+            )
+
+
+def _differences(here: Packages, there: Packages, needed: Collection[str]) -> Iterator[tuple[str, str | None, str]]:
+    ours, theirs = _minor(str(here["python"])), _minor(str(there["python"]))
+    if ours != theirs:
+        yield "python", theirs, ours
+    for package in PACKAGES:
+        version = here.get(package)
+        if version is None or (package in (*IN_RECIPES, *DECIDE) and package not in (*ALWAYS, *needed)):
+            continue
+        found = there.get(package)
+        if found is None or _public(found) != _public(version):
+            yield package, found, version
+
+
+def _what_to_do(package: str, version: str) -> str:
+    if package == "python":
+        return f"start the worker in an environment with Python {version}"
+    return f"install {package}=={_public(version)} where the worker runs"
+
+
+def _minor(python: str) -> str:
+    return ".".join(python.split(".")[:2])
+
+
+def _public(version: str) -> str:
+    return version.partition("+")[0]
+
+
+def of_info(info: Mapping[str, Any]) -> dict[str, Packages]:
+    """Return worker → its packages, from what `Client.get_versions` gives; without workers that went meanwhile."""
+    return {worker: found["packages"] for worker, found in info["workers"].items() if found and "packages" in found}

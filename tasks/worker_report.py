@@ -1,0 +1,85 @@
+"""What a worker of an existing cluster says of itself, before it is given a shard.
+
+It runs wherever `dask worker` was started: another machine, another folder, another environment. So it asks for nothing
+that is not there, and what it finds wrong is a part of the answer.
+"""
+
+import hashlib
+import os
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from distributed import Worker
+
+import features
+import tasks
+from features.errors import FacetflowError
+from features.models import locate
+from features.store.store import Store
+
+
+def report(store: Path, models: Sequence[str], files: Sequence[Path], dask_worker: Worker) -> dict[str, Any]:
+    """Return what a build wants to know of a worker, as plain values; called by `Client.run`.
+
+    Args:
+        store: folder of the store.
+        models: names of the models that stages load.
+        files: other files that stages read.
+        dask_worker: filled in by Dask.
+
+    Returns:
+        `code`: digest of the code that makes shards; `store`: id of the store that lies in the folder, None where there
+        is none; `writable`: why the folder cannot be written, None where it can; `missing`: what the worker does not
+        find, a sentence each; `pause`: bytes of memory at which Dask pauses the worker, None where it never does.
+    """
+    try:
+        found = Store.open(store).id
+    except (FacetflowError, OSError):
+        found = None
+    manager = dask_worker.memory_manager
+    limit, share = manager.memory_limit, manager.memory_pause_fraction
+    return {
+        "code": code_digest(),
+        "store": found,
+        "writable": None if found is None else _why_not_writable(store),
+        "missing": [
+            *_missing_models(models),
+            *(f"there is no file {str(file)!r}" for file in files if not file.is_file()),
+        ],
+        "pause": int(limit * share) if limit and share else None,
+    }
+
+
+@cache
+def code_digest() -> str:
+    """Return a hash of the source files that decide what is in a shard: those of `features` and `tasks`."""
+    total = hashlib.blake2b(digest_size=8)
+    for package in (features, tasks):
+        folder = Path(str(package.__file__)).parent
+        for file in sorted(folder.rglob("*.py")):
+            total.update(f"{package.__name__}/{file.relative_to(folder).as_posix()}\0".encode())
+            total.update(file.read_bytes())
+    return total.hexdigest()
+
+
+def _why_not_writable(store: Path) -> str | None:
+    trial = store / "tables" / f".trial-{os.getpid()}-{uuid4().hex}"
+    try:
+        trial.touch()
+        trial.unlink()
+    except OSError as error:
+        return error.strerror or str(error)
+    return None
+
+
+def _missing_models(names: Sequence[str]) -> list[str]:
+    missing = []
+    for name in names:
+        try:
+            locate(name)
+        except FacetflowError as error:
+            missing.append(str(error).rstrip("."))
+    return missing
