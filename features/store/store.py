@@ -18,7 +18,7 @@ import polars as pl
 from features.errors import StoreError
 from features.stages import StageOutput
 from features.store import committing, garbage, layout, reading, writing
-from features.store.delta import Table
+from features.store.delta import DataFile, Table
 from features.store.fingerprints import Recipe
 from features.store.garbage import Garbage
 from features.store.plan import Stage
@@ -141,6 +141,15 @@ class Store:
         if table not in self._ids:
             return {}  # there is no store yet, or one of a version without this table; the next build makes it
         return {file.shard: Committed(file.fingerprint, file.rows, file.bytes) for file in handle.files(version)}
+
+    def files(self, table: str, version: int | None = None) -> dict[Shard, DataFile]:
+        """Return the file of every shard of a table, from the log alone; equal names hold equal rows.
+
+        Not for `rejects`, where a shard may have several.
+        """
+        if table == "rejects":
+            raise StoreError("A shard may have rejects of several stages: ask rejected() instead of 'rejects'.")
+        return {file.shard: file for file in self._table(table).files(version)} if table in self._ids else {}
 
     def rejected(self, version: int | None = None) -> dict[tuple[str, Shard], Committed]:
         """Return the committed rejects of every stage and shard that has any, from the log alone."""
