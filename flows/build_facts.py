@@ -9,7 +9,6 @@ were committed is in the tables' logs, so that none is shown as made that is not
 
 import json
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -23,6 +22,7 @@ from features.store import folder
 from features.store.plan import SOURCES, Plan, ShardWork
 from features.store.provenance import Committed
 from features.store.reading import clear_errors
+from features.store.reasons import summary
 from features.store.recipe_changes import recipe_changes
 from features.store.releases import Release
 from features.store.runs import RunRecord, now
@@ -160,10 +160,12 @@ class FactKeeper:
             work: the part of it that this build is to make.
         """
         self._expected, self._stages = plan.expected, stages
-        todo = Counter(item.stage for item in work)
         self._sources = {name: self._store.committed(name) for name in SOURCES}
-        lines = dict(zip(plan.stages, plan.explain(), strict=True))
-        self.facts.stages = [StageFacts(stage, plan.shards(stage), todo[stage], lines[stage]) for stage in plan.stages]
+        reasons = {stage: [item.reason for item in work if item.stage == stage] for stage in plan.stages}
+        self.facts.stages = [
+            StageFacts(stage, shards := plan.shards(stage), len(of), summary(stage, shards, of))
+            for stage, of in reasons.items()
+        ]
         self._history.plan(ShardHistory(item.stage, item.shard, self._rows_in(item), str(item.reason)) for item in work)
 
     def look(self, wall: Mapping[str, float]) -> None:

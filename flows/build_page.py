@@ -3,6 +3,7 @@
 Everything on it comes from `build.json`, so that it can be made again. Every text is escaped.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from importlib.resources import files
@@ -62,7 +63,12 @@ def _duration(facts: Mapping[str, Any]) -> str:
 def _ending(facts: Mapping[str, Any]) -> str:
     kind, words = _ENDINGS[facts["state"]]
     said = words.format(written=tell_date(facts["written"]) if facts["written"] else "its beginning")
-    return f'<p class="ending {kind}"><strong>{escape(said)}</strong> {escape(facts["message"])}</p>'
+    return f'<p class="ending {kind}"><strong>{_said(said)}</strong> {_said(facts["message"])}</p>'
+
+
+def _said(text: str) -> str:
+    """Return a text as HTML in which a command between backticks looks like one."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _failures(shards: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -72,7 +78,7 @@ def _failures(shards: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
         for shard in failed[:SHOWN_SHARDS]
     )
     how = "`facetflow retry --failed` makes them again, and what waited for them."
-    return _section("Failed shards", f'<ul class="lines">{items}</ul><p>{how}</p>' if failed else "")
+    return _section("Failed shards", f'<ul class="lines">{items}</ul><p>{_said(how)}</p>' if failed else "")
 
 
 def _timeline(facts: Mapping[str, Any]) -> str:
@@ -159,14 +165,14 @@ def _quality(quality: Sequence[Mapping[str, Any]]) -> str:
         rows.append((entry["stage"], f"{entry['rows']:,}", f"{entry['rejected']:,}", share, limit, codes))
     columns = (
         ("stage", ""),
-        ("rows", "that it was given, in this build and before; of ingest: of the corpora as they are now"),
+        ("rows", "of its table and rejected ones together, as the limit counts them; of ingest: those of the corpora"),
         ("rejected", ""),
         ("share", ""),
         ("limit", "limits.rejected_rows of the project file"),
         ("codes", ""),
     )
     note = "Of the whole store, not of this build alone; `facetflow rejects` has the rows themselves."
-    return _table(columns, rows, words=(5,)) + f'<p class="note">{note}</p>' if rows else ""
+    return _table(columns, rows, words=(5,)) + f'<p class="note">{_said(note)}</p>' if rows else ""
 
 
 def _since(facts: Mapping[str, Any]) -> str:

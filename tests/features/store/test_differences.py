@@ -1,6 +1,7 @@
 """What is different between two releases: rows, rejects, recipes, values, and how the metrics moved."""
 
 import json
+from dataclasses import asdict
 
 import numpy as np
 import polars as pl
@@ -143,8 +144,6 @@ def test_a_value_that_came_or_went_is_a_change_without_a_size(store, publish, fi
 
 
 def _plain(release):
-    from dataclasses import asdict
-
     return asdict(release)
 
 

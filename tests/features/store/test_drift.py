@@ -9,7 +9,7 @@ from scipy.stats import ks_2samp
 
 from features.store.drift import compare_values
 
-samples = arrays(np.float64, st.integers(1, 40), elements=st.sampled_from([0.0, 0.25, 0.5, 0.7, 1.0]))
+samples = arrays(np.float64, st.integers(2, 40), elements=st.sampled_from([0.0, 0.25, 0.5, 0.7, 1.0]))
 
 
 @given(samples, samples)
@@ -42,3 +42,9 @@ def test_few_rows_cannot_tell():
     assert (drift.old.rows, drift.new.rows) == (50, 50)
     assert drift.old.quantiles == pytest.approx((0.05, 0.25, 0.5, 0.75, 0.95))
     assert (drift.old.mean, drift.old.deviation) == pytest.approx((0.5, np.std(values)))
+
+
+def test_the_last_digit_of_values_that_many_pairs_have_is_no_drift():
+    values = np.repeat([0.0, 1.0], 500)
+    drift = compare_values("smatch", values, values * (1 - 1e-12))
+    assert (drift.size, drift.distance, drift.transport) == ("none", 0.0, 0.0)
