@@ -1,10 +1,11 @@
 """What the public package takes from `training`, in one place: what moves there is followed here and nowhere else."""
 
-from training.encoder_facts import encoder_facts
-
-from training.encoders.s3bert.explain import Explanation, FacetReading, explain_with, load_encoder, with_graphs
+from training.encoders.loading import load_encoder
+from training.encoders.s3bert.encoder_facts import encoder_facts
+from training.encoders.s3bert.explain import Explanation, explain_with, with_graphs
+from training.encoders.s3bert.facet_reading import FacetReading
 from training.encoders.s3bert.facets import FILE_NAME, RESIDUAL, FacetLayout, cosines
-from training.jobs import ENCODER
+from training.runs import ENCODER
 
 __all__ = [
     "ENCODER",

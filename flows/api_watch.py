@@ -12,7 +12,8 @@ import threading
 import time
 
 from features.errors import RunError
-from flows.prefect_address import answers, shown, somebody_listens
+from flows.passwords import shown
+from flows.prefect_address import answers, somebody_listens
 
 GONE_AFTER = 20.0
 """Seconds without an answer after which the server counts as gone."""

@@ -33,6 +33,7 @@ from features.store.stage import ShardKey
 from features.store.store import Store
 from flows import cluster, project
 from flows.announcing import intend, withdraw
+from flows.build_facts import FactKeeper, end_killed
 from flows.build_lock import only_writer, this_process
 from flows.clean_up import clean_up
 from flows.dead_runs import begin_again
@@ -40,12 +41,14 @@ from flows.events import announce_pending, release_record
 from flows.ingest_corpora import STAGE, ingest_corpora, refusal, told, warnings
 from flows.ingest_repair import repair_ingested
 from flows.joined_cluster import joined_cluster
+from flows.outbox import Outbox, telling_the_server
 from flows.passwords import without_passwords
 from flows.prefect_address import somebody_listens
 from flows.progress import BuildProgress
+from flows.run_artifacts import BuildArtifacts
 from flows.run_shards import Outcome, ShardRunner
 from flows.stages import Chain, chain
-from flows.terminal import say, warn
+from flows.terminal import conclude, say, warn
 from flows.wall_time import WallTime
 from flows.wall_time import told as told_times
 
@@ -74,6 +77,17 @@ def build_features(
     Raises:
         FacetflowError: the run could not be done.
     """
+    with telling_the_server() as outbox:
+        record = _build(outbox, project_file, dask_address, only_failed=only_failed, deep=deep, adopt=adopt)
+    if record.state == "done":
+        return Completed(message=record.message, data=record)
+    return Failed(message=record.message, data=record)
+
+
+def _build(
+    outbox: Outbox, project_file: Path, dask_address: str | None, *, only_failed: bool, deep: bool, adopt: bool
+) -> RunRecord:
+    """Build under the store's lock and return the record; the arguments are those of the flow."""
     settings = project.load(project_file)
     if dask_address is not None:
         settings = settings.model_copy(
@@ -87,10 +101,8 @@ def build_features(
     with only_writer(store), BuildProgress() as progress:
         _own(store, settings.name)
         clean_up(settings, store)
-        record = _recorded(Build(settings, store, progress), only_failed=only_failed, deep=deep)
-    if record.state == "done":
-        return Completed(message=record.message, data=record)
-    return Failed(message=record.message, data=record)
+        end_killed(settings, store)
+        return _recorded(Build(settings, store, progress, outbox), only_failed=only_failed, deep=deep)
 
 
 class Build:
@@ -100,14 +112,19 @@ class Build:
         settings: the project file.
         store: the store, locked for this build.
         progress: what the user sees.
+        outbox: what the Prefect server is told.
     """
 
-    def __init__(self, settings: project.Project, store: Store, progress: BuildProgress) -> None:
+    def __init__(self, settings: project.Project, store: Store, progress: BuildProgress, outbox: Outbox) -> None:
         self.settings = settings
         self.store = store
         self.progress = progress
         self.run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(2)}"
         self.wall = WallTime()
+        self.begun = RunRecord(self.run_id, "build_features", now(), process=this_process())
+        self.facts = FactKeeper(settings, store, self.begun, progress.history)
+        self._artifacts = BuildArtifacts(outbox, self.facts, progress.history)
+        progress.on_tick = self._look
 
     def run(self, record: RunRecord, *, only_failed: bool, deep: bool) -> RunRecord:
         """Do the build and return its record."""
@@ -127,6 +144,7 @@ class Build:
             if only_failed:
                 wanted = {(shard.stage, shard.shard) for shard in failed} | {damage.key for damage in damaged}
                 work = _with_neighbours(planned, wanted)
+            self.facts.planned(planned, stages, work)
         outcome, workers = Outcome(), 0
         if work:
             outcome, workers = self._make(stages, work)
@@ -168,6 +186,7 @@ class Build:
     def _ingest(self) -> str | None:
         """Commit what is new; return why a release is out of the question, if it is."""
         report = ingest_corpora(self.settings, self.store, self.run_id)
+        self.facts.read(report)
         say(told(report))
         for sentence in warnings(report):
             warn(sentence)
@@ -215,12 +234,28 @@ class Build:
             return release, f"Nothing changed: release {release.number} is up to date."
         return release, f"Published release {release.number}: {_counts(release.rows)}."
 
+    def end(self, record: RunRecord) -> None:
+        """Leave the page of the build, whatever its end is, and show the end on the server."""
+        try:
+            self.facts.end(record, self.wall.parts())
+            self._artifacts.end()
+        except Exception as error:  # noqa: BLE001 (the build is done, or has an error of its own to tell)
+            warn(f"The page of this build could not be made: {type(error).__name__}: {error}")
+        else:
+            say(f"Page of this build: {self.facts.page}")
+
+    def _look(self) -> None:
+        """Bring what people look at up to date, where that is due."""
+        self.facts.look(self.wall.parts())
+        self._artifacts.look()
+
     def _tell(self, record: RunRecord) -> None:
         for shard in record.failed:
             warn(f"failed: {shard.stage} {shard.shard}: {shard.error.partition(chr(10))[0]}")
         outside = "" if record.outside is None else f"; {record.outside:.0%} of the workers' time outside of stages"
         say(f"Wall time: {told_times(record.wall)}{outside}.")
-        warn(record.message)  # the result, also with --quiet; standard output is for that of --json
+        # The result, also with --quiet; standard output is for that of --json.
+        (conclude if record.state == "done" else warn)(record.message)
 
 
 def _begin_again(name: str) -> None:
@@ -251,16 +286,19 @@ def _warn_of_others(damaged: Sequence[Damage], stages: Chain) -> None:
 
 def _recorded(build: Build, *, only_failed: bool, deep: bool) -> RunRecord:
     """Run a build; whatever becomes of it, its record says so."""
-    record = RunRecord(build.run_id, "build_features", now(), process=this_process())
+    record = build.begun
     build.store.record_run(record)
     try:
         record = build.run(record, only_failed=only_failed, deep=deep)
     except BaseException as error:
         state, message = _ending(error)
+        record = dataclasses.replace(record, state=state, finished=now(), message=message)
         with suppress(StoreError):  # on a full disk the first error is the one to tell
-            build.store.record_run(dataclasses.replace(record, state=state, finished=now(), message=message))
+            build.store.record_run(record)
+        build.end(record)
         raise
     build.store.record_run(record)
+    build.end(record)
     return record
 
 

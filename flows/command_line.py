@@ -27,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "status": "Show what the store holds and how the last build ended.",
     "retry": "Run the shards again that failed in the last build.",
     "rejects": "Show the rows that were rejected: file, line, code, text.",
+    "diff": "Show what is different between two releases.",
     "verify": "Check that the files of the store are what was written.",
     "train": "Train an encoder on a release of the store.",
     "evaluate": "Evaluate an encoder on pairs and on human ratings.",

@@ -3,12 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-from prefect import flow, get_run_logger
+from prefect import flow
 
 from features.errors import FacetflowError
 from features.metrics.own_files import load_files, read_metric_file
 from flows import project
-from flows.terminal import warn
+from flows.outbox import telling_the_server
+from flows.run_artifacts import show_evaluation
+from flows.terminal import conclude
 from flows.training_process import run_job
 from training.evaluation.promotion import Verdict, compare_scores, current_run, on_same_pairs
 from training.evaluation.promotion import promote as promote_run
@@ -45,7 +47,14 @@ def evaluate_encoder(
         ModelError: there is no such run, or it has no encoder yet.
         RunError: the evaluation failed.
     """
-    settings = project.load(project_file)
+    with telling_the_server() as outbox:
+        settings = project.load(project_file)
+        folder = _evaluate(settings, name, split, promote=promote)
+        outbox.show_all(show_evaluation(settings, folder))
+        return folder
+
+
+def _evaluate(settings: project.Project, name: str | None, split: str | None, *, promote: bool) -> Path:
     encoder = latest_encoder(settings.runs) if name is None else find_encoder(settings.runs, name)
     trained = read_encoder_job(encoder.parent / TRAINING_JOB)
     job = EvaluationJob(
@@ -85,8 +94,7 @@ def _promote_if_it_holds(settings: project.Project, job: EvaluationJob) -> None:
             "reasons": list(verdict.reasons),
         },
     )
-    get_run_logger().info("%s: %s", decision, "; ".join(verdict.reasons))
-    warn(f"{decision[:1].upper()}{decision[1:]}: {'; '.join(verdict.reasons)}.")
+    conclude(f"{decision[:1].upper()}{decision[1:]}: {'; '.join(verdict.reasons)}.")
 
 
 def _scores_on_the_same_pairs(before: Path, new: Any, job: EvaluationJob) -> Any:

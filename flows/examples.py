@@ -6,6 +6,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "new": ("facetflow new my-project", "facetflow new example --example"),
     "build": ("facetflow build", "facetflow build --dask-address tcp://scheduler:8786"),
     "plan": ("facetflow plan --explain",),
+    "diff": ("facetflow diff", "facetflow diff 3 7 --json"),
     "retry": ("facetflow retry --failed",),
     "train": ("facetflow train --name first", "facetflow train --release 2"),
     "evaluate": ("facetflow evaluate", "facetflow evaluate --name first --split test"),

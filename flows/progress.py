@@ -5,7 +5,7 @@ amr           ━━━━━━━╺━━━━  12/30 shards  51,370/122,880
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from functools import partial
 from types import TracebackType
@@ -16,6 +16,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.table import Column
 
 from flows import terminal
+from flows.shard_history import BuildHistory
 from flows.stage_progress import StageProgress
 from flows.terminal import Verbosity, verbosity
 
@@ -31,6 +32,10 @@ class BuildProgress:
     """
 
     def __init__(self, console: Console | None = None) -> None:
+        self.history = BuildHistory()
+        """What became of every shard, for the page of the build."""
+        self.on_tick: Callable[[], object] = lambda: None
+        """Called whenever the work is looked at."""
         self.console = console or Console(file=sys.stderr, highlight=False, soft_wrap=True)
         self._stages: dict[str, StageProgress] = {}
         self._bars: dict[str, TaskID] = {}
@@ -76,6 +81,7 @@ class BuildProgress:
             rows: rows that go into it.
         """
         self._stages[stage].submit(shard, rows)
+        self.history.submit(stage, shard)
 
     def reported(self, stage: str, shard: str, done: int, total: int, worker: str) -> None:
         """Note what a worker says of its shard.
@@ -90,38 +96,56 @@ class BuildProgress:
         if total == 0:
             terminal.detail(f"{stage} {shard}: begun by {worker}")
         self._stages[stage].report(shard, done, total)
+        self.history.report(stage, shard, total, worker)
 
     def taken_back(self, stage: str, shard: str) -> None:
         """Note that a shard is not being made any more, and will be submitted again."""
         terminal.detail(f"{stage} {shard}: lost with its worker, to be tried again")
         self._stages[stage].take_back(shard)
+        self.history.take_back(stage, shard)
 
-    def done(self, stage: str, shard: str, rejects: int, seconds: float) -> None:
+    def done(self, stage: str, shard: str, rejects: int, seconds: float | None) -> None:
         """Note a shard that was made.
 
         Args:
             stage: its stage.
             shard: its name.
             rejects: rows that were rejected.
-            seconds: what its worker took.
+            seconds: what its worker took; None where it found the shard committed.
         """
-        terminal.detail(f"{stage} {shard}: done in {seconds:.1f} s, {rejects} rejected")
+        how = "was committed already" if seconds is None else f"done in {seconds:.1f} s, {rejects} rejected"
+        terminal.detail(f"{stage} {shard}: {how}")
         self._stages[stage].finish(shard, rejects)
+        self.history.make(stage, shard, rejects, seconds)
         self._show(stage)
 
-    def failed(self, stage: str, shard: str, rows: int) -> None:
+    def committed(self, shards: Iterable[tuple[str, str]]) -> None:
+        """Note shards, by stage and name, that are in their tables now."""
+        self.history.commit(shards)
+
+    def failed(self, stage: str, shard: str, rows: int, error: str) -> None:
         """Note a shard that could not be made.
 
         Args:
             stage: its stage.
             shard: its name.
             rows: rows that would have gone into it.
+            error: what went wrong.
         """
+        terminal.detail(f"{stage} {shard}: failed: {error}")
         self._stages[stage].give_up(shard, rows)
+        self.history.fail(stage, shard, error)
+        self._show(stage)
+
+    def left_out(self, stage: str, shard: str, rows: int) -> None:
+        """Note a shard that is not begun because one that it needs failed."""
+        self._stages[stage].give_up(shard, rows)
+        self.history.leave_out(stage, shard)
         self._show(stage)
 
     def tick(self) -> None:
         """Show where the work is; called a few times a second, from the thread that does the rest."""
+        self.on_tick()
         if self._progress is not None:
             for stage in self._stages:
                 self._show(stage)

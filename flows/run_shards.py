@@ -172,6 +172,7 @@ class ShardRunner:
         if self._running:
             self._collect()
         self._show_reports()
+        self._progress.tick()
         self._watch.check()
         self._api_watch.check()
         return left
@@ -198,7 +199,6 @@ class ShardRunner:
             report = self._reports.get()
             if (report["stage"], report["shard"]) in self._running:
                 self._progress.reported(**report)
-        self._progress.tick()
 
     def _show(self, work: Sequence[ShardWork]) -> None:
         shards: Counter[str] = Counter()
@@ -222,7 +222,7 @@ class ShardRunner:
             if any(need in self._lost for need in item.waits_for):
                 self._lost.add((item.stage, item.shard))
                 self._outcome.blocked.append((item.stage, item.shard))
-                self._progress.failed(item.stage, item.shard, self._rows_in(item))
+                self._progress.left_out(item.stage, item.shard, self._rows_in(item))
             elif room[on_gpu] > 0 and not any(need in self._open for need in item.waits_for):
                 room[on_gpu] -= 1
                 self._start(item)
@@ -265,6 +265,7 @@ class ShardRunner:
                 key = self._finished.get(timeout=timeout)
             except queue.Empty:
                 return
+            self._show_reports()  # who began it came before its end, and is not known afterwards
             self._take(*self._running.pop(key))
             timeout = 0.0
 
@@ -292,27 +293,28 @@ class ShardRunner:
             return
         self._outcome.wall[work.stage] = time.monotonic() - self._started[work.stage]
         self._outcome.made[work.stage] += 1
-        rejects, seconds = 0, 0.0
         if result is None:
             # Committed before the task looked: nothing is left to commit.
             self._open.discard(key)
-        else:
-            self._receipts.append(result)
-            rejects, seconds = result.rejects, result.seconds
-            self._outcome.rejected[work.stage] += rejects
-            self._outcome.seconds[work.stage] += seconds
-        self._progress.done(work.stage, work.shard, rejects, seconds)
+            self._progress.done(work.stage, work.shard, 0, None)
+            return
+        self._receipts.append(result)
+        self._outcome.rejected[work.stage] += result.rejects
+        self._outcome.seconds[work.stage] += result.seconds
+        self._progress.done(work.stage, work.shard, result.rejects, result.seconds)
 
     def _fail(self, work: ShardWork, message: str) -> None:
         self._lost.add((work.stage, work.shard))
         self._outcome.failed.append(FailedShard(work.stage, work.shard, work.fingerprint, message))
-        self._progress.failed(work.stage, work.shard, self._rows_in(work))
+        self._progress.failed(work.stage, work.shard, self._rows_in(work), message)
 
     def _commit(self) -> None:
         if not self._receipts:
             return
         self._versions |= self._store.commit(self._receipts, run_id=self._run_id, recipes=self._chain.recipes())
-        self._open -= {(receipt.stage, receipt.shard) for receipt in self._receipts}
+        committed = {(receipt.stage, receipt.shard) for receipt in self._receipts}
+        self._open -= committed
+        self._progress.committed(committed)
         self._receipts.clear()
         self._committed_at = time.monotonic()
 

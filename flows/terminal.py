@@ -2,14 +2,16 @@
 
                   --quiet   (default)   --verbose
     result          yes        yes         yes       standard output
-    warn            yes        yes         yes       standard error
+    warn, conclude  yes        yes         yes       standard error
     say             no         yes         yes       standard error; progress bars and lines likewise
     detail          no         no          yes       standard error
 
 With `--json` standard output holds JSON and nothing else, so that it can be read by another program.
+Whoever listens (`heard_by`) hears every line at every verbosity, with its level.
 """
 
 import json
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
@@ -29,6 +31,7 @@ class Verbosity(IntEnum):
 
 _verbosity = Verbosity.NORMAL
 _write: Callable[[str], object] = partial(click.echo, err=True)
+_hear: Callable[[int, str], object] | None = None
 
 
 def verbosity() -> Verbosity:
@@ -57,21 +60,56 @@ def written_by(write: Callable[[str], object]) -> Iterator[None]:
         _write = before
 
 
+@contextmanager
+def heard_by(hear: Callable[[int, str], object]) -> Iterator[None]:
+    """Let something else hear every line too, also those that the terminal does not show.
+
+    Args:
+        hear: is given the level of each line, as in `logging`, and the line.
+    """
+    global _hear  # noqa: PLW0603 (a process runs one command)
+    before, _hear = _hear, hear
+    try:
+        yield
+    finally:
+        _hear = before
+
+
 def warn(text: str) -> None:
     """Write a line that a user must not miss."""
-    _write(text)
+    _tell(logging.WARNING, Verbosity.QUIET, text)
+
+
+def conclude(text: str) -> None:
+    """Write a line that says what came of it, which is also said with `--quiet`."""
+    _tell(logging.INFO, Verbosity.QUIET, text)
 
 
 def say(text: str) -> None:
     """Write a line about what is going on."""
-    if _verbosity >= Verbosity.NORMAL:
-        _write(text)
+    _tell(logging.INFO, Verbosity.NORMAL, text)
 
 
 def detail(text: str) -> None:
     """Write a line that only helps to find out what went wrong."""
-    if _verbosity >= Verbosity.VERBOSE:
+    _tell(logging.DEBUG, Verbosity.VERBOSE, text)
+
+
+def overheard(level: int, text: str) -> None:
+    """Let whoever listens hear a line that is on the terminal already, or is not for it.
+
+    Args:
+        level: as in `logging`.
+        text: the line.
+    """
+    if _hear is not None:
+        _hear(level, text)
+
+
+def _tell(level: int, least: Verbosity, text: str) -> None:
+    if _verbosity >= least:
         _write(text)
+    overheard(level, text)
 
 
 def write_json(value: Any, *, indent: int | None = 2) -> None:

@@ -10,6 +10,8 @@ from features.store.store import Store
 from flows import project
 from flows.announcing import intend
 from flows.events import announce_pending, encoder_record
+from flows.outbox import telling_the_server
+from flows.run_artifacts import show_training
 from flows.terminal import warn
 from flows.training_process import run_job
 from training.encoders.settings import EncoderSettings
@@ -53,7 +55,14 @@ def train_encoder(
         SettingsError: the name cannot be that of a run.
         StoreError: there is no such release.
     """
-    settings = project.load(project_file)
+    with telling_the_server() as outbox:
+        settings = project.load(project_file)
+        encoder = _train(settings, release, name)
+        outbox.show_all(show_training(settings, encoder.folder))
+        return encoder
+
+
+def _train(settings: project.Project, release: int | None, name: str | None) -> TrainedEncoder:
     store = Store.open(settings.store)
     pinned = store.latest_release() if release is None else store.release(release)
     job = TrainingJob[Source, EncoderSettings](

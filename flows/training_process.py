@@ -2,9 +2,13 @@
 
 An interrupt at the terminal reaches only the flow's process, which passes it on once and waits: the training finishes
 its step and writes a checkpoint. A second one ends the training at once.
+
+What it logs goes to standard error as it is, and with its level to whoever listens to the flow (`flows.outbox`).
 """
 
+import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,13 +20,15 @@ from typing import Any
 
 from features.errors import RunError
 from features.leftovers import scratch
-from flows.terminal import Verbosity, verbosity, warn
+from flows.terminal import Verbosity, overheard, verbosity, warn
 from training.jobs import EvaluationJob, TrainingJob
-from training.process import ERROR, INTERRUPTED
+from training.process import ERROR, INTERRUPTED, LEVELS
 
 AGAIN = "Interrupted; run the same command again: a training goes on from its last checkpoint, if it has one."
 """What is true whenever a training or an evaluation is interrupted."""
 _TRACEBACK = "Traceback (most recent call last):"
+_LEVELLED = re.compile(r"<(\d+)>(.*)", re.DOTALL)
+_TIME = re.compile(r"\d\d:\d\d:\d\d ")
 _SLEEPING_THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINCOUNT": "0"}
 """torch's threads wait for each other by sleeping, not by spinning: beside other work on the same cores that is ten
 times faster, and alone on them it costs nothing that was measurable."""
@@ -46,7 +52,7 @@ def run_job(module: str, job: TrainingJob[Any, Any] | EvaluationJob) -> None:
         command = [sys.executable, "-m", "flows.watchdog", str(os.getpid()), module, "--settings", str(settings)]
         with subprocess.Popen(
             [*command, *_WORDS[verbosity()]],
-            env=_SLEEPING_THREADS | os.environ,  # what the user set is left alone
+            env=_SLEEPING_THREADS | os.environ | {LEVELS: "1"},  # what the user set is left alone
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,  # our own standard output is for results
@@ -87,8 +93,12 @@ def _pass_on(process: "subprocess.Popen[str]") -> list[str]:
         if withheld or line.startswith((ERROR, INTERRUPTED, _TRACEBACK)):
             withheld.append(line.rstrip("\n"))
         else:
-            sys.stderr.write(line)
+            levelled = _LEVELLED.match(line)
+            # What a library prints has no level.
+            level, text = (int(levelled[1]), levelled[2]) if levelled else (logging.INFO, line)
+            sys.stderr.write(text)
             sys.stderr.flush()
+            overheard(level, _TIME.sub("", text, count=1) if levelled else text)
     return withheld
 
 
@@ -122,6 +132,7 @@ def _reason(module: str, job: TrainingJob[Any, Any] | EvaluationJob, code: int, 
             "command again: a training goes on from its last checkpoint, if it has one."
         )
     text = "\n".join(withheld) + "\n"
+    overheard(logging.ERROR, text)
     log = job.output / "error.log"
     try:
         log.parent.mkdir(parents=True, exist_ok=True)

@@ -1,10 +1,11 @@
 """What a worker of the local cluster does first: send what it prints to a log of its own.
 
 Loaded by Dask before the worker takes its first shard (`preload`). Parsers print progress bars and warnings; on the
-user's terminal they would tear the progress of the build.
+user's terminal they would tear the progress of the build. Lines with the name of the shard stand before and behind.
 """
 
 import atexit
+import logging
 import os
 import sys
 from pathlib import Path
@@ -19,6 +20,12 @@ def dask_setup(worker: Worker) -> None:
         stream.flush()
         # At the level of the descriptor, because libraries in C write there too.
         os.dup2(log.fileno(), stream.fileno())
+    shards = logging.getLogger("tasks")
+    shown = logging.StreamHandler(sys.stderr)
+    shown.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    shards.addHandler(shown)
+    shards.setLevel(logging.INFO)
+    shards.propagate = False
     atexit.register(_leave)
 
 

@@ -6,6 +6,7 @@ ShardJob ──> is it committed, and whole? ── yes ──> None
                                     └── on_rows ──> whoever watches the build
 """
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -75,6 +76,7 @@ class Inputs:
         return self._store.scan(table, version, shards).filter(where).collect()
 
 
+_log = logging.getLogger(__name__)
 _ONE_AT_A_TIME = threading.Lock()
 """Models are not made to be shared by threads, and libraries not to be imported by two at once.
 
@@ -95,13 +97,18 @@ def make_shard(job: ShardJob, compute: Callable[[Inputs, OnRows], tuple[StageOut
         Dask runs tasks again whose receipts have long been read.
     """
     with _ONE_AT_A_TIME:
+        # What a library prints between these lines is about this shard.
+        _log.info("%s %s: begun", job.stage, job.shard)
         started = time.perf_counter()
         on_rows = reporter(job.topic, job.stage, job.shard)
         on_rows(0, 0)
         store = Store.open(job.store)
         committed = store.committed(job.stage).get(job.shard)
         if committed is not None and committed.fingerprint == job.fingerprint and store.is_whole(job.stage, job.shard):
+            _log.info("%s %s: is committed already", job.stage, job.shard)
             return None
         output, expected = compute(Inputs(store, job), on_rows)
         seconds = time.perf_counter() - started
-        return store.write_shard(job.stage, job.shard, job.fingerprint, output, expected=expected, seconds=seconds)
+        receipt = store.write_shard(job.stage, job.shard, job.fingerprint, output, expected=expected, seconds=seconds)
+        _log.info("%s %s: %d rows, %d rejected, %.1f s", job.stage, job.shard, receipt.rows, receipt.rejects, seconds)
+        return receipt

@@ -46,7 +46,7 @@ PHASES = ("start", "ingest", "cluster", "stages", "commit", "publication", "anno
 LEARNING = ("training", "evaluation")
 KINDS = {
     "flows.server_process": "Prefect server",
-    "training.s3bert.train": "training",
+    "training.encoders.s3bert.train": "training",
     "training.evaluation.run": "evaluation",
     "prefect worker start": "worker of `up`",
 }

@@ -25,6 +25,8 @@ ERROR = "error: "
 """How the line begins that says why a process failed."""
 INTERRUPTED = "interrupted: "
 """How the line begins that says what is left of a process that was asked to end."""
+LEVELS = "FACETFLOW_LOG_LEVELS"
+"""Set in a process whose log lines begin with their level, `<20>12:00:00 step 1`, for the flow that reads them."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -81,11 +83,22 @@ def begin(level: int = logging.INFO) -> None:
     Args:
         level: of the lines that are shown.
     """
-    logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
+    shown = logging.StreamHandler(sys.stderr)
+    formatter = _Levelled if os.environ.get(LEVELS) else logging.Formatter
+    shown.setFormatter(formatter("%(asctime)s %(message)s", datefmt="%H:%M:%S"))
+    logging.basicConfig(handlers=[shown])
     logging.getLogger("training").setLevel(level)
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     _share_no_bars()
+
+
+class _Levelled(logging.Formatter):
+    """Begins every line of a record with its level."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the lines of a record."""
+        return "\n".join(f"<{record.levelno}>{line}" for line in super().format(record).splitlines())
 
 
 def _share_no_bars() -> None:

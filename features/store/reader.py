@@ -15,7 +15,7 @@ from features.errors import StoreError
 from features.schemas import TABLES
 from features.store import layout, reading
 from features.store.damage import Damage, damaged_files, refuse_damaged
-from features.store.delta import Table
+from features.store.delta import DataFile, Table
 from features.store.provenance import Committed, Provenance, trace
 from features.types import Fingerprint, Shard
 
@@ -92,6 +92,15 @@ class StoreReader:
         if table not in self._ids:
             return {}  # there is no store yet, or one of a version without this table; the next build makes it
         return {file.shard: Committed(file.fingerprint, file.rows, file.bytes) for file in handle.files(version)}
+
+    def files(self, table: str, version: int | None = None) -> dict[Shard, DataFile]:
+        """Return the file of every shard of a table, from the log alone; equal names hold equal rows.
+
+        Not for `rejects`, where a shard may have several.
+        """
+        if table == "rejects":
+            raise StoreError("A shard may have rejects of several stages: ask rejected() instead of 'rejects'.")
+        return {file.shard: file for file in self._table(table).files(version)} if table in self._ids else {}
 
     def rejected(self, version: int | None = None) -> dict[tuple[str, Shard], Committed]:
         """Return the committed rejects of every stage and shard that has any, from the log alone."""

@@ -32,22 +32,7 @@ def report(project: Path, /, *, model: Path | None, as_json: bool) -> None:
 
 def print_scores(scores: Any) -> None:
     """Print the tables of an evaluation (`metrics.json`), no wider than the terminal."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    from flows.tables import print_tables
+    from training.evaluation.tables import score_tables
 
-    from training.evaluation.tables import fit, score_tables
-
-    console = Console()
-    for content in (part for table in score_tables(scores) for part in fit(table, console.width)):
-        # As text: a name in brackets is no markup.
-        table = Table(title=Text(content.title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-        table.add_column(Text(content.columns[0]), overflow="fold")
-        for column in content.columns[1:]:
-            table.add_column(Text(column), justify="right", no_wrap=True)
-        for row in content.rows:
-            table.add_row(*map(Text, row))
-        console.print(table)
-        if content.note:
-            console.print(Text(f"{content.note}\n", style="italic"))
+    print_tables(score_tables(scores))

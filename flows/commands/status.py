@@ -21,14 +21,17 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
     """Show tables, rejects, releases and runs of the project's store, its current encoder, and what runs by itself."""
     from features.store.store import Store
     from flows import services
+    from flows.build_pages import newest_page
     from flows.project import load
     from flows.terminal import write_json
+    from flows.up_record import running
     from training.evaluation.promotion import current_run
 
     settings = load(project)
-    current, service = current_run(settings.runs), services.running()
+    current, service, page = current_run(settings.runs), running(), newest_page(settings)
     found = _found(Store.open(settings.store), runs) | {
         "current_encoder": str(current) if current is not None else None,
+        "page": str(page) if page is not None else None,
         "service": asdict(service) if service is not None else None,
     }
     if as_json:
@@ -52,6 +55,8 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
         click.echo(f"  {run['run_id']} {run['state']}: {run['message']}")
     for shard in found["runs"][0]["failed"] if found["runs"] else ():
         click.echo(f"  failed: {shard['stage']} {shard['shard']}: {shard['error'].partition(chr(10))[0]}")
+    if page is not None:
+        click.echo(f"Page of the newest build: {page}")
     if current is not None:
         click.echo(f"Current encoder: {current.name}")
     click.echo(services.describe(service))

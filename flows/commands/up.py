@@ -29,6 +29,7 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
     from flows.prefect_address import configured_api
     from flows.project import load
     from flows.server import prefect_api
+    from flows.up_record import running
 
     load(project)  # before anything is started
     if systemd:
@@ -36,7 +37,7 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
         click.echo(services.systemd_unit(project.resolve(), more), nl=False)
         return
     url = configured_api()  # awaits one that is starting
-    known = services.running()
+    known = running()
     if known is not None and known.url is None:
         raise RunError(
             f"`facetflow up` (process {known.process}) is still starting: try again when `facetflow status` says that "
@@ -47,7 +48,7 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
             f"A Prefect server is configured, {shown(url)}: `facetflow deploy` registers the project there. To run one "
             "of your own beside it, set PREFECT_API_URL to an empty value."
         )
-    if known is not None:
+    if known is not None and known.url is not None:
         # Also where PREFECT_API_URL is empty: a private server would forget the deployments at once.
         os.environ["PREFECT_API_URL"] = known.url
         with prefect_api():

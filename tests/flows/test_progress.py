@@ -124,7 +124,7 @@ def plain(progress, seconds):
         progress.tick()
     progress.done("amr", "s0", 2, 25.0)
     progress.submitted("amr", "s1", 100)
-    progress.failed("amr", "s1", 100)
+    progress.failed("amr", "s1", 100, "no graph")
 
 
 def test_without_a_terminal_a_line_comes_every_ten_seconds(seconds, capsys):

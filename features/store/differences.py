@@ -1,0 +1,346 @@
+"""What is different between two releases of a store: rows, rejects, recipes, values, and how the metrics moved.
+
+    files of both releases ── the same file ──> the same rows, not read
+                           └─ another file ───> rows added, lost and changed, a few shards at a time
+
+A row stays in the shard in which it was born, so that rows are compared shard by shard and memory is that of some
+shards, whatever the size of the store. Only the metrics' columns are held as a whole, one version and metric at a time.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from features.schemas import METRIC_NAMES
+from features.store.drift import Drift, compare_values
+from features.store.reading import clear_errors
+from features.store.recipe_changes import RecipeChange, recipe_changes
+from features.store.releases import Release
+
+if TYPE_CHECKING:
+    from features.store.store import Store
+
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "sentences": ("sentence_id",),
+    "pairs": ("pair_id",),
+    "amr": ("sentence_id",),
+    "dependencies": ("sentence_id",),
+    "srl": ("sentence_id",),
+    "embeddings": ("sentence_id",),
+    "label_vectors": ("shard", "label"),
+    "metrics": ("pair_id",),
+}
+"""Table → what names a row; the vector of a label is kept in every shard that has the label."""
+_OF_PAIRS = ("pairs", "metrics")
+_ROWS_AT_ONCE = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class TableDifference:
+    """How the rows of a table differ.
+
+    Args:
+        table: its name.
+        old: rows of the older release.
+        new: rows of the newer one.
+        added: rows that only the newer one has.
+        lost: rows that only the older one has.
+        changed: rows that both have, with other values.
+    """
+
+    table: str
+    old: int
+    new: int
+    added: int = 0
+    lost: int = 0
+    changed: int = 0
+
+    @property
+    def same(self) -> bool:
+        """Whether no row differs."""
+        return not (self.added or self.lost or self.changed)
+
+
+@dataclass(frozen=True, slots=True)
+class PartDifference:
+    """How many pairs of a corpus and split were added and lost.
+
+    Args:
+        table: `pairs` or `metrics`.
+        corpus: its name.
+        split: its name.
+        added: rows that only the newer release has.
+        lost: rows that only the older one has.
+    """
+
+    table: str
+    corpus: str
+    split: str
+    added: int
+    lost: int
+
+
+@dataclass(frozen=True, slots=True)
+class RejectDifference:
+    """How often a code was given, in each release."""
+
+    stage: str
+    code: str
+    old: int
+    new: int
+
+
+@dataclass(frozen=True, slots=True)
+class ValueDifference:
+    """How many rows that both releases have got another value.
+
+    Args:
+        table: the table.
+        column: the column.
+        rows: rows whose value is another.
+        largest: the largest change of a number; None where a value is no number, or came or went.
+    """
+
+    table: str
+    column: str
+    rows: int
+    largest: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseDifference:
+    """What is different between two releases.
+
+    Args:
+        old: number of the older one.
+        new: number of the newer one.
+        tables: rows, one entry a table that either has.
+        parts: pairs by corpus and split, where any were added or lost.
+        rejects: by stage and code, where any of the two has some.
+        recipes: stages whose rows are made in another way.
+        values: columns of which rows that both have got other values.
+        drift: how the distribution of each metric moved, where it can have moved.
+    """
+
+    old: int
+    new: int
+    tables: tuple[TableDifference, ...]
+    parts: tuple[PartDifference, ...]
+    rejects: tuple[RejectDifference, ...]
+    recipes: tuple[RecipeChange, ...]
+    values: tuple[ValueDifference, ...]
+    drift: tuple[Drift, ...]
+
+    @property
+    def none(self) -> bool:
+        """Whether the two releases have the same rows, made in the same way, and rejected the same."""
+        return (
+            all(table.same for table in self.tables)
+            and not self.recipes
+            and all(reject.old == reject.new for reject in self.rejects)
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all of it as JSON values."""
+        return {"same": self.none, **asdict(self)}
+
+
+def compare_releases(store: "Store", old: Release, new: Release) -> ReleaseDifference:
+    """Compare two releases.
+
+    Args:
+        store: the store of both.
+        old: the one that is compared with.
+        new: the one that is compared; it may well be the older of the two.
+
+    Raises:
+        StoreError: when files of a release are missing or damaged.
+    """
+    tables, parts, values = [], [], []
+    moved = False
+    for table in (name for name in KEYS if name in old.rows or name in new.rows):
+        counts, of_parts, of_values = _compare_table(store, table, old, new)
+        tables.append(counts)
+        parts += of_parts
+        values += of_values
+        moved |= table == "metrics" and not counts.same
+    return ReleaseDifference(
+        old=old.number,
+        new=new.number,
+        tables=tuple(tables),
+        parts=tuple(parts),
+        rejects=tuple(_compare_rejects(store, old, new)),
+        recipes=tuple(recipe_changes(old.recipes, new.recipes)),
+        values=tuple(values),
+        drift=tuple(_drift(store, old, new)) if moved else (),
+    )
+
+
+def _compare_table(
+    store: "Store", table: str, old: Release, new: Release
+) -> tuple[TableDifference, list[PartDifference], list[ValueDifference]]:
+    """Compare the rows of the shards of a table whose files differ."""
+    files = [store.files(table, release.versions[table]) if table in release.rows else {} for release in (old, new)]
+    paths = [{shard: file.path for shard, file in of.items()} for of in files]
+    differ = sorted(shard for shard in {*paths[0], *paths[1]} if paths[0].get(shard) != paths[1].get(shard))
+    rows = {shard: file.rows for of in files for shard, file in of.items()}
+    counts = {"added": 0, "lost": 0, "changed": 0}
+    parts: dict[tuple[str, str], list[int]] = {}
+    values: dict[str, tuple[int, float | None]] = {}
+    for shards in _batches(differ, rows):
+        frames = [
+            _read(store, table, release, [shard for shard in shards if shard in of])
+            for release, of in zip((old, new), files, strict=True)
+        ]
+        key = list(KEYS[table])
+        lost = frames[0].join(frames[1].select(key), on=key, how="anti")
+        added = frames[1].join(frames[0].select(key), on=key, how="anti")
+        counts["added"] += added.height
+        counts["lost"] += lost.height
+        counts["changed"] += _count_changes(frames, key, values)
+        if table in _OF_PAIRS:
+            for place, (frame, release) in enumerate(((added, new), (lost, old))):
+                for corpus, split, count in _by_part(store, table, frame, release, shards):
+                    parts.setdefault((corpus, split), [0, 0])[place] += count
+    return (
+        TableDifference(table, old.rows.get(table, 0), new.rows.get(table, 0), **counts),
+        [PartDifference(table, corpus, split, *of) for (corpus, split), of in sorted(parts.items())],
+        [ValueDifference(table, column, *found) for column, found in values.items()],
+    )
+
+
+def _batches(shards: Sequence[str], rows: Mapping[str, int]) -> Iterator[list[str]]:
+    """Yield shards, as many at a time as have some ten thousand rows together."""
+    batch: list[str] = []
+    held = 0
+    for shard in shards:
+        batch.append(shard)
+        held += rows.get(shard, 0)
+        if held >= _ROWS_AT_ONCE:
+            yield batch
+            batch, held = [], 0
+    if batch:
+        yield batch
+
+
+def _read(store: "Store", table: str, release: Release, shards: Sequence[str]) -> pl.DataFrame:
+    version = release.versions[table] if table in release.rows else None
+    with_shard = "shard" in KEYS[table]
+    if version is None or not shards:
+        return store.scan(table, shards=(), with_shard=with_shard).collect()
+    return store.read(table, version, shards, with_shard=with_shard)
+
+
+def _count_changes(frames: Sequence[pl.DataFrame], key: list[str], values: dict[str, tuple[int, float | None]]) -> int:
+    """Count the rows that both frames have with other values; add to `values` how much each column changed."""
+    old, new = frames
+    columns = [name for name in dict.fromkeys([*old.columns, *new.columns]) if name not in key]
+    old, new = (_with_columns(frame, columns, other) for frame, other in ((old, new), (new, old)))
+    both = old.join(new, on=key, how="inner", suffix=":new")
+    if not both.height:
+        return 0
+    differ = both.select(pl.col(name).ne_missing(pl.col(f"{name}:new")).alias(name) for name in columns)
+    for name in columns:
+        count = int(differ[name].sum())
+        if not count:
+            continue
+        before, largest = values.get(name, (0, None))
+        size = _largest(both.filter(differ[name]), name)
+        values[name] = (before + count, size if largest is None else max(largest, size or 0.0))
+    return int(differ.select(pl.any_horizontal(pl.all())).to_series().sum())
+
+
+def _with_columns(frame: pl.DataFrame, columns: Sequence[str], other: pl.DataFrame) -> pl.DataFrame:
+    """Return a frame with columns of nulls for those that only another one has."""
+    missing = [name for name in columns if name not in frame.columns]
+    return frame.with_columns(pl.lit(None, other.schema[name]).alias(name) for name in missing)
+
+
+def _largest(rows: pl.DataFrame, name: str) -> float | None:
+    """Return the largest change of a column of numbers, or of vectors in any of their components."""
+    dtype = rows.schema[name]
+    if dtype.is_float():
+        size = rows.select((pl.col(f"{name}:new") - pl.col(name)).abs().max()).item()
+    elif isinstance(dtype, pl.List) and dtype.inner.is_float():
+        # Vectors of another length cannot be subtracted.
+        alike = rows.filter(pl.col(name).list.len() == pl.col(f"{name}:new").list.len())
+        size = (
+            alike.select(name, f"{name}:new")
+            .explode(name, f"{name}:new")
+            .select((pl.col(f"{name}:new") - pl.col(name)).abs().max())
+            .item()
+        )
+    else:
+        return None
+    return None if size is None else float(size)
+
+
+def _by_part(
+    store: "Store", table: str, rows: pl.DataFrame, release: Release, shards: Iterable[str]
+) -> list[tuple[str, str, int]]:
+    """Return rows of a table over pairs by corpus and split."""
+    if rows.is_empty():
+        return []
+    if table != "pairs":
+        present = store.files("pairs", release.versions["pairs"])
+        of = store.read(
+            "pairs",
+            release.versions["pairs"],
+            [shard for shard in shards if shard in present],
+            ["pair_id", "corpus", "split"],
+        )
+        rows = rows.select("pair_id").join(of, on="pair_id")
+    return [(str(c), str(s), int(n)) for c, s, n in rows.group_by("corpus", "split").len().iter_rows()]
+
+
+def _compare_rejects(store: "Store", old: Release, new: Release) -> list[RejectDifference]:
+    counts: dict[tuple[str, str], list[int]] = {}
+    for place, release in enumerate((old, new)):
+        for (stage, code), rows in _reject_codes(store, release).items():
+            counts.setdefault((stage, code), [0, 0])[place] = rows
+    return [RejectDifference(stage, code, *of) for (stage, code), of in sorted(counts.items())]
+
+
+def _reject_codes(store: "Store", release: Release) -> dict[tuple[str, str], int]:
+    """Return the rejected rows of a release by stage and code: those of the shards that it has as they are in it."""
+    version = release.versions["rejects"]
+    made = {stage: store.committed(stage, release.versions[stage]) for stage in release.rejects if stage in KEYS}
+    counted = [
+        f"{stage}/{shard}"
+        for (stage, shard), known in store.rejected(version).items()
+        if stage in release.rejects
+        and (stage not in made or (shard in made[stage] and made[stage][shard].fingerprint == known.fingerprint))
+    ]
+    with clear_errors("rejects", store.path):
+        rows = (
+            store.scan("rejects", version, columns=["stage", "code"], with_shard=True)
+            .filter(pl.concat_str("stage", pl.lit("/"), "shard").is_in(counted))
+            .group_by("stage", "code")
+            .len()
+            .collect()
+        )
+    return {(str(stage), str(code)): int(count) for stage, code, count in rows.iter_rows()}
+
+
+def _drift(store: "Store", old: Release, new: Release) -> Iterator[Drift]:
+    """Yield how each metric moved that both releases have."""
+    scans = []
+    for release in (old, new):
+        if "metrics" not in release.rows:
+            return
+        scans.append(store.scan("metrics", release.versions["metrics"]))
+    schemas = [scan.collect_schema() for scan in scans]
+    own = [
+        name
+        for name, dtype in schemas[1].items()
+        if dtype.is_float() and name not in METRIC_NAMES and name in schemas[0]
+    ]
+    for name in (*METRIC_NAMES, *own):
+        with clear_errors("metrics", store.path):
+            values = [scan.select(pl.col(name).drop_nulls()).collect().to_series().to_numpy() for scan in scans]
+        finite = [side[np.isfinite(side)] for side in values]
+        if all(len(side) for side in finite):
+            yield compare_values(name, *finite)

@@ -1,0 +1,349 @@
+"""What a build leaves for people to look at: `build.json` beside the logs, and `build.html`, which is made from it.
+
+    runs/builds/<run id>/build.json     written at most every half minute, and at the end, whatever the end is
+                         build.html     the same, drawn; nothing is on it that is not in the file
+
+A build that is killed leaves what it wrote last. The next one of the store finds it and ends it: which of its shards
+were committed is in the tables' logs, so that none is shown as made that is not there.
+"""
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from features.errors import FacetflowError, StoreError
+from features.file_errors import explain
+from features.ingest import IngestReport
+from features.store import folder
+from features.store.plan import Plan, ShardWork
+from features.store.provenance import Committed
+from features.store.reading import clear_errors
+from features.store.reasons import summary
+from features.store.recipe_changes import recipe_changes
+from features.store.releases import Release
+from features.store.runs import RunRecord, now
+from features.store.stage import SOURCES
+from features.store.store import Store
+from features.types import Shard
+from flows.build_page import render_build
+from flows.build_pages import FACTS_FILE, PAGE_FILE, page_of
+from flows.ingest_corpora import STAGE as INGEST
+from flows.project import Project
+from flows.shard_history import BuildHistory, ShardHistory
+from flows.stages import Chain
+from flows.terminal import warn
+
+WRITE_EVERY = 30.0
+"""Seconds between two writings while a build runs."""
+KILLED = "killed"
+"""State of a build whose process is gone and did not say how it ended."""
+_FORMAT = 1
+
+
+@dataclass(slots=True)
+class StageFacts:
+    """What there was to do for a stage.
+
+    Args:
+        stage: its name.
+        shards: shards that it has, made or not.
+        planned: those of them that this build was to make.
+        why: one line on why.
+    """
+
+    stage: str
+    shards: int
+    planned: int
+    why: str
+
+
+@dataclass(slots=True)
+class BuildFacts:
+    """What is known of a build so far.
+
+    Args:
+        project: its name.
+        store: folder of the store.
+        run_id: of the build.
+        process: host and number.
+        started: UTC, ISO 8601.
+        state: as of its record; `killed` where the next build says so.
+        written: when this was written; UTC, ISO 8601.
+        finished: when the build ended; None while it runs, and where it was killed.
+        message: how it ended.
+        release: number of the release that it published, or found to be up to date.
+        before: number of the newest release when it began; None where there was none.
+        workers: number of workers; 0 for a build that needed none.
+        ingest: what was read of the corpora; None where they were not.
+        wall: part → seconds on the wall.
+        stages: what there was to do.
+        shards: what became of each shard, as `ShardHistory`.
+        quality: rejected rows by stage and code.
+        tables: rows by table, before and now.
+        recipes: what is different from those of release `before`, a line each.
+    """
+
+    project: str
+    store: str
+    run_id: str
+    process: str
+    started: str
+    state: str = "running"
+    written: str = ""
+    finished: str | None = None
+    message: str = ""
+    release: int | None = None
+    before: int | None = None
+    workers: int = 0
+    ingest: dict[str, Any] | None = None
+    wall: dict[str, float] = field(default_factory=dict)
+    stages: list[StageFacts] = field(default_factory=list)
+    shards: list[dict[str, Any]] = field(default_factory=list)
+    quality: list[dict[str, Any]] = field(default_factory=list)
+    tables: list[dict[str, Any]] = field(default_factory=list)
+    recipes: list[str] = field(default_factory=list)
+    format: int = _FORMAT
+
+
+class FactKeeper:
+    """Keeps the facts of one build, in memory and in its folder.
+
+    Args:
+        settings: the project file.
+        store: the store.
+        record: of the build that begins.
+        history: what becomes of its shards.
+    """
+
+    def __init__(self, settings: Project, store: Store, record: RunRecord, history: BuildHistory) -> None:
+        self._settings = settings
+        self._store = store
+        self._history = history
+        self._before = _newest_release(store)
+        self._expected: Mapping[tuple[str, Shard], str] | None = None
+        self._stages: Chain | None = None
+        self._sources: Mapping[str, Mapping[Shard, Committed]] = {}
+        self._written = 0.0
+        self._writable = True
+        self.facts = BuildFacts(
+            project=settings.name,
+            store=str(store.path),
+            run_id=record.run_id,
+            process=record.process,
+            started=record.started,
+            before=self._before.number if self._before else None,
+        )
+
+    @property
+    def page(self) -> Path:
+        """The page of the build."""
+        return page_of(self._settings, self.facts.run_id)
+
+    def read(self, report: IngestReport) -> None:
+        """Note what was read of the corpora."""
+        self.facts.ingest = {
+            "rows": report.rows,
+            "rejected": report.rejected,
+            "new_sentences": report.new_sentences,
+            "new_pairs": sum(split.new + split.negatives for split in report.splits),
+        }
+
+    def planned(self, plan: Plan, stages: Chain, work: Sequence[ShardWork]) -> None:
+        """Note what is to be made.
+
+        Args:
+            plan: all that a complete build would make.
+            stages: the chain.
+            work: the part of it that this build is to make.
+        """
+        self._expected, self._stages = plan.expected, stages
+        self._sources = {name: self._store.committed(name) for name in SOURCES}
+        reasons = {stage: [item.reason for item in work if item.stage == stage] for stage in plan.stages}
+        self.facts.stages = [
+            StageFacts(stage, shards := plan.shards(stage), len(of), summary(stage, shards, of))
+            for stage, of in reasons.items()
+        ]
+        self._history.plan(ShardHistory(item.stage, item.shard, self._rows_in(item), str(item.reason)) for item in work)
+
+    def look(self, wall: Mapping[str, float]) -> None:
+        """Bring the facts in the folder up to date, if that is due."""
+        if time.monotonic() - self._written >= WRITE_EVERY:
+            self.facts.wall = dict(wall)
+            self._write()
+
+    def end(self, record: RunRecord, wall: Mapping[str, float]) -> None:
+        """Write the facts of a build that ended, whatever its end is.
+
+        Args:
+            record: says how it ended.
+            wall: part → seconds.
+        """
+        facts = self.facts
+        facts.state, facts.message, facts.finished = record.state, record.message, record.finished
+        facts.release, facts.wall = record.release, dict(wall)
+        try:
+            facts.quality = self.quality()
+            facts.tables, facts.recipes = self._changes()
+        except FacetflowError:  # the store cannot be read: its rows are left out, the rest is told
+            facts.quality, facts.tables, facts.recipes = [], [], []
+        self._write()
+
+    def quality(self) -> list[dict[str, Any]]:
+        """Return how much was rejected: one entry a stage, with its codes; of what counts for a release only."""
+        if self._stages is None or self._expected is None:
+            return []
+        limit = self._settings.limits.rejected_rows
+        codes = _codes(self._store, self._expected)
+        entries = []
+        if self.facts.ingest is not None:
+            found = codes.get(INGEST, {})
+            entries.append(_share(INGEST, self.facts.ingest["rows"], found, limit))
+        for stage in self._stages.stages:
+            expected = self._expected
+            made = self._store.committed(stage.name)
+            rows = sum(known.rows for at, known in made.items() if expected.get((stage.name, at)) == known.fingerprint)
+            found = codes.get(stage.name, {})
+            entries.append(_share(stage.name, rows + sum(found.values()), found, limit))
+        return entries
+
+    def _changes(self) -> tuple[list[dict[str, Any]], list[str]]:
+        """Return rows by table and the recipes that changed, since the newest release when the build began."""
+        if self._stages is None:
+            return [], []
+        names = [*SOURCES, *(stage.name for stage in self._stages.stages)]
+        before = self._before.rows if self._before else {}
+        names += [name for name in before if name not in names]
+        made = {*SOURCES, *(stage.name for stage in self._stages.stages)}
+        rows = {name: sum(known.rows for known in self._store.committed(name).values()) for name in made}
+        tables = [{"table": name, "before": before.get(name, 0), "now": rows.get(name, 0)} for name in names]
+        if self._before is None:
+            return tables, []
+        recipes = {stage.name: stage.recipe.as_dict() for stage in self._stages.stages}
+        # Those of the tables of ingest have no parameters: what it reads is in the rows.
+        old = {name: recipe for name, recipe in self._before.recipes.items() if name not in SOURCES}
+        return tables, [str(changed) for changed in recipe_changes(old, recipes)]
+
+    def _rows_in(self, work: ShardWork) -> int:
+        over = {stage.name: stage.over for stage in self._stages.stages} if self._stages else {}
+        return self._sources[over[work.stage]][work.shard].rows
+
+    def _write(self) -> None:
+        self._written = time.monotonic()
+        self.facts.written = now()
+        self.facts.shards = [asdict(shard) for shard in self._history.shards]
+        if self._writable:  # said once
+            self._writable = write(self._settings, self.facts)
+
+
+def write(settings: Project, facts: BuildFacts) -> bool:
+    """Write facts and page of a build; where that is impossible it is said, and nothing fails for it.
+
+    Returns:
+        Whether they were written.
+    """
+    place = settings.builds / facts.run_id
+    content = asdict(facts)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        folder.write(place, FACTS_FILE, (json.dumps(content, ensure_ascii=False) + "\n").encode())
+        folder.write(place, PAGE_FILE, render_build(content).encode())
+    except OSError as error:
+        warn(f"The page of the build could not be written to {str(place)!r}: {explain(error)}.")
+        return False
+    return True
+
+
+def read(settings: Project, run_id: str) -> BuildFacts | None:
+    """Return the facts of a build; None where there are none that can be read."""
+    try:
+        content = json.loads((settings.builds / run_id / FACTS_FILE).read_text(encoding="utf-8"))
+        if content["format"] != _FORMAT:
+            return None
+        content["stages"] = [StageFacts(**stage) for stage in content["stages"]]
+        return BuildFacts(**content)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def end_killed(settings: Project, store: Store) -> None:
+    """Write the pages of builds of this store to their end that were killed; only for who holds the store's lock."""
+    for record in store.runs():
+        facts = read(settings, record.run_id) if record.state == "running" else None
+        if facts is None or facts.state != "running":
+            continue
+        committed = _committed_by(store, facts)
+        for shard in facts.shards:
+            _settle(shard, committed=(shard["stage"], shard["shard"]) in committed)
+        facts.state, facts.written = KILLED, now()
+        facts.message = (
+            f"Its process {record.process} was gone without a word: killed, or its machine went down. What it "
+            "committed is kept, and the next build went on from there."
+        )
+        write(settings, facts)
+
+
+def _committed_by(store: Store, facts: BuildFacts) -> set[tuple[str, str]]:
+    """Return the shards that a build committed, by stage and name."""
+    return {
+        (stage.stage, shard)
+        for stage in facts.stages
+        for (shard, _), made in store.provenance(stage.stage).items()
+        if made.run_id == facts.run_id
+    }
+
+
+def _newest_release(store: Store) -> Release | None:
+    try:
+        return store.releases()[-1]
+    except (IndexError, StoreError):  # none yet; one that cannot be read stops the build where it matters
+        return None
+
+
+def _settle(shard: dict[str, Any], *, committed: bool) -> None:
+    """Say of a shard of a killed build what is known now."""
+    for attempt in shard["attempts"]:
+        if attempt["outcome"] == "running":
+            attempt["outcome"] = "made" if committed else "lost"
+    if committed:
+        shard["state"] = "committed"
+    elif shard["state"] in {"submitted", "running", "made"}:
+        shard["state"] = "waiting"
+
+
+def _codes(store: Store, expected: Mapping[tuple[str, Shard], str]) -> dict[str, dict[str, int]]:
+    """Return stage → code → rejected rows: those of ingest, and of shards that are what they should be."""
+    valid = [
+        f"{stage}/{shard}"
+        for (stage, shard), known in store.rejected().items()
+        if stage == INGEST or expected.get((stage, shard)) == known.fingerprint
+    ]
+    with clear_errors("rejects", store.path):
+        counts = (
+            store.scan("rejects", columns=["stage", "code"], with_shard=True)
+            .filter(pl.concat_str("stage", pl.lit("/"), "shard").is_in(valid))
+            .group_by("stage", "code")
+            .len("rows")
+            .sort("rows", "code", descending=[True, False])
+            .collect()
+        )
+    found: dict[str, dict[str, int]] = {}
+    for stage, code, rows in counts.iter_rows():
+        found.setdefault(stage, {})[code] = rows
+    return found
+
+
+def _share(stage: str, rows: int, codes: Mapping[str, int], limit: float) -> dict[str, Any]:
+    rejected = sum(codes.values())
+    return {
+        "stage": stage,
+        "rows": rows,
+        "rejected": rejected,
+        "share": rejected / rows if rows else None,
+        "limit": limit,
+        "codes": dict(codes),
+    }

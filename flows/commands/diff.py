@@ -1,0 +1,72 @@
+"""`facetflow diff`: what is different between two releases of the store."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from flows.options import JSON
+
+if TYPE_CHECKING:  # commands import what they need when they run
+    from features.store.differences import ReleaseDifference
+
+
+@click.command()
+@click.argument("old", type=click.IntRange(min=1), required=False)
+@click.argument("new", type=click.IntRange(min=1), required=False)
+@JSON
+@click.pass_obj
+def diff(project: Path, old: int | None, new: int | None, *, as_json: bool) -> None:
+    """Show what is different in release NEW from release OLD; by default the newest from the one before.
+
+    Rows added, lost and changed; rejected rows by code; recipes, part by part; how the distribution of each metric
+    moved.
+    """
+    from features.store.differences import compare_releases
+    from features.store.store import Store
+    from flows.project import load
+    from flows.terminal import write_json
+
+    store = Store.open(load(project).store)
+    numbers = _numbers([release.number for release in store.releases()], old, new)
+    found = compare_releases(store, *(store.release(number) for number in numbers))
+    if as_json:
+        write_json(found.as_json())
+    elif found.none:
+        click.echo(f"Releases {found.old} and {found.new} have the same rows, rejects and recipes.")
+    else:
+        _print(found)
+
+
+def _numbers(known: list[int], old: int | None, new: int | None) -> tuple[int, int]:
+    """Return the numbers of the releases to compare.
+
+    Args:
+        known: numbers of all releases, ascending.
+        old: what was asked for.
+        new: likewise.
+
+    Raises:
+        StoreError: there is nothing to compare with.
+    """
+    from features.errors import StoreError
+
+    if old is not None and new is not None:
+        return old, new
+    last = known[-1:] if old is not None else known[-2:]
+    if old is not None and last:
+        return old, last[0]
+    if len(last) == 2:
+        return last[0], last[1]
+    there = f"only release {known[0]}" if known else "no release yet"
+    raise StoreError(f"There is {there}, so nothing can be compared: build again after a change.")
+
+
+def _print(found: "ReleaseDifference") -> None:
+    from flows.difference_tables import difference_tables
+    from flows.tables import print_tables
+
+    click.echo(f"Release {found.new} beside release {found.old}")
+    for change in found.recipes:
+        click.echo(f"  recipe of {change}")
+    print_tables(difference_tables(found))

@@ -1,0 +1,76 @@
+"""What is different between two releases, as tables for people."""
+
+from collections.abc import Iterator
+
+from features.store.differences import ReleaseDifference
+from features.store.drift import LARGE, QUANTILES, SMALL, Drift
+from training.evaluation.tables import UNDEFINED, ScoreTable
+
+
+def difference_tables(found: ReleaseDifference) -> Iterator[ScoreTable]:
+    """Yield the tables that have something to tell.
+
+    Args:
+        found: the difference of two releases.
+    """
+    columns = (f"release {found.old}", f"release {found.new}")
+    yield ScoreTable(
+        "Rows",
+        ("table", *columns, "added", "lost", "changed"),
+        tuple(
+            (table.table, *map(_count, (table.old, table.new, table.added, table.lost, table.changed)))
+            for table in found.tables
+        ),
+        "Changed: rows of both releases with other values, because they were made again in another way.",
+    )
+    if found.parts:
+        rows = tuple((f"{p.table}: {p.corpus} {p.split}", _count(p.added), _count(p.lost)) for p in found.parts)
+        yield ScoreTable("Pairs by corpus and split", ("of", "added", "lost"), rows)
+    if found.rejects:
+        rows = tuple((f"{r.stage}: {r.code}", _count(r.old), _count(r.new)) for r in found.rejects)
+        yield ScoreTable("Rejected rows", ("code", *columns), rows)
+    if found.values:
+        rows = tuple(
+            (f"{v.table}.{v.column}", _count(v.rows), UNDEFINED if v.largest is None else f"{v.largest:.4g}")
+            for v in found.values
+        )
+        yield ScoreTable("Values that changed in rows of both releases", ("column", "rows", "largest change"), rows)
+    if found.drift:
+        yield _drift(found.drift)
+
+
+def _drift(drift: tuple[Drift, ...]) -> ScoreTable:
+    return ScoreTable(
+        "Drift of the metrics",
+        (
+            *("metric", "drift", "distance", "moved by", "rows", "mean", "deviation"),
+            *(f"{quantile:.0%}" for quantile in QUANTILES),
+        ),
+        tuple(
+            (
+                moved.metric,
+                moved.size,
+                f"{moved.distance:.3f}",
+                f"{moved.transport:.4f}",
+                _move(_count(moved.old.rows), _count(moved.new.rows)),
+                _move(f"{moved.old.mean:.3f}", f"{moved.new.mean:.3f}"),
+                _move(f"{moved.old.deviation:.3f}", f"{moved.new.deviation:.3f}"),
+                *(
+                    _move(f"{old:.2f}", f"{new:.2f}")
+                    for old, new in zip(moved.old.quantiles, moved.new.quantiles, strict=True)
+                ),
+            )
+            for moved in drift
+        ),
+        f"Distance: Kolmogorov-Smirnov, moderate from {SMALL} and large from {LARGE}. Within chance: so many rows, "
+        "drawn twice from the same pairs, differ as much in 99 of 100 cases. Moved by: Wasserstein, in units of the "
+        "metric.",
+    )
+
+
+def _count(rows: int) -> str:
+    return f"{rows:,}"
+
+
+def _move(old: str, new: str) -> str:
+    return old if old == new else f"{old} → {new}"

@@ -1,0 +1,188 @@
+"""What a Prefect server shows of a run: progress, shards, quality, scores, and where the pages are.
+
+    build_features     progress · shards · rejected rows · the page
+    train_encoder      how the training went
+    evaluate_encoder   scores · the report
+
+Keys carry the project, because a server keeps a history by key, and serves any number of projects.
+"""
+
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from flows.build_facts import FactKeeper
+from flows.outbox import Artifact, Outbox
+from flows.project import Project
+from flows.shard_history import BuildHistory, ShardHistory
+
+SHOWN_SHARDS = 500
+"""Rows of the table of shards: a server sends all of them to every browser that looks."""
+SHARDS_EVERY = 15.0
+"""Seconds between two tables of shards; progress is shown more often."""
+_ORDER = {"failed": 0, "left out": 1, "running": 2}
+
+
+class BuildArtifacts:
+    """Shows a build while it runs.
+
+    Args:
+        outbox: brings it to the server.
+        facts: of the build.
+        history: of its shards.
+    """
+
+    def __init__(self, outbox: Outbox, facts: FactKeeper, history: BuildHistory) -> None:
+        self._outbox = outbox
+        self._facts = facts
+        self._history = history
+        self._name = facts.facts.project
+        self._share: float | None = None
+        self._shards_shown = 0.0
+
+    def look(self) -> None:
+        """Show where the build is; called a few times a second."""
+        if not self._outbox.open or not self._history.shards:
+            return
+        share = round(100 * self._history.share, 1)
+        if share != self._share:
+            self._share = share
+            self._outbox.show(_progress(self._name, share, self._history.shards))
+        if time.monotonic() - self._shards_shown >= SHARDS_EVERY:
+            self._shards_shown = time.monotonic()
+            self._outbox.show(_shards(self._name, self._history.shards, ended=False))
+
+    def end(self) -> None:
+        """Show how the build ended."""
+        if not self._outbox.open:
+            return
+        shards = self._history.shards
+        if shards:
+            self._outbox.show(_progress(self._name, round(100 * self._history.share, 1), shards))
+            self._outbox.show(_shards(self._name, shards, ended=True))
+        if self._facts.facts.quality:
+            self._outbox.show(_quality(self._name, self._facts.facts.quality))
+        self._outbox.show(link("build", self._name, self._facts.page))
+
+
+def show_training(settings: Project, encoder: Path) -> Iterator[Artifact]:
+    """Yield what there is to see of a training that is done.
+
+    Args:
+        settings: the project file.
+        encoder: its folder.
+    """
+    from training.runs import TRAINING_FILE
+    from training.writing import read_json
+
+    course = read_json(encoder / TRAINING_FILE)
+    rows = [
+        {"": "run", "value": encoder.parent.name},
+        {"": "steps", "value": course["steps"]},
+        {"": "step that was kept", "value": course["best_step"]},
+        *({"": f"dev {name}", "value": _short(value)} for name, value in course["dev"].items()),
+        {"": "seconds", "value": _short(course["seconds"])},
+        {"": "pairs a second", "value": _short(course["pairs_per_second"])},
+    ]
+    yield Artifact(
+        _key("training", settings.name), "table", rows, f"Encoder of `{settings.name}` in `{encoder}`; lower is better."
+    )
+
+
+def show_evaluation(settings: Project, folder: Path) -> Iterator[Artifact]:
+    """Yield what there is to see of an evaluation.
+
+    Args:
+        settings: the project file.
+        folder: of the run.
+    """
+    from training.evaluation.run import METRICS_FILE, REPORT_FILE
+    from training.evaluation.tables import score_tables
+    from training.writing import read_json
+
+    for number, table in enumerate(score_tables(read_json(folder / METRICS_FILE))):
+        rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+        yield Artifact(
+            _key("scores" if not number else f"scores-{number + 1}", settings.name),
+            "table",
+            rows,
+            f"`{settings.name}`, run `{folder.name}`: {table.title}\n\n{table.note}",
+        )
+    yield link("report", settings.name, folder / REPORT_FILE)
+
+
+def link(kind: str, project: str, page: Path) -> Artifact:
+    """Return a link to a page.
+
+    Args:
+        kind: build or report.
+        project: name of the project.
+        page: the page, on the machine of the run.
+    """
+    text = (
+        f"[{page.name}]({page.resolve().as_uri()}) of `{project}`\n\n    {page}\n\n"
+        "A browser follows this link only on the machine of the run, and some only where it is typed as an address."
+    )
+    return Artifact(_key(f"{kind}-page", project), "markdown", text, f"The page of this {kind}.")
+
+
+def _progress(project: str, share: float, shards: Sequence[ShardHistory]) -> Artifact:
+    ended = sum(shard.state in {"made", "committed", "failed", "left out"} for shard in shards)
+    failed = sum(shard.state == "failed" for shard in shards)
+    left_out = sum(shard.state == "left out" for shard in shards)
+    said = f"{ended:,} of {len(shards):,} shards have ended, counted by rows"
+    said += f"; {failed:,} failed" if failed else ""
+    said += f", {left_out:,} left out" if left_out else ""
+    return Artifact(_key("build-progress", project), "progress", share, f"`{project}`: {said}")
+
+
+def _shards(project: str, shards: Sequence[ShardHistory], *, ended: bool) -> Artifact:
+    ordered = sorted(shards, key=lambda shard: (_ORDER.get(shard.state, 3), -(shard.seconds or 0.0)))
+    rows = [
+        {
+            "stage": shard.stage,
+            "shard": shard.shard,
+            "rows": shard.rows,
+            "rejected": "" if shard.rejects is None else shard.rejects,
+            "seconds": "" if shard.seconds is None else round(shard.seconds, 1),
+            "worker": shard.attempts[-1].worker if shard.attempts else "",
+            "state": shard.state,
+            "reason": shard.error.partition("\n")[0] or shard.why,
+        }
+        for shard in ordered[:SHOWN_SHARDS]
+    ]
+    of = f"{len(rows):,} of {len(shards):,} shards" if len(rows) < len(shards) else f"{len(shards):,} shards"
+    when = "as the build ended" if ended else f"as of {datetime.now(UTC):%H:%M:%S} UTC, while it ran"
+    return Artifact(
+        _key("build-shards", project),
+        "table",
+        rows,
+        f"`{project}`: {of} that this build was to make, {when}; failed ones first, then the longest.",
+    )
+
+
+def _quality(project: str, quality: Sequence[Mapping[str, Any]]) -> Artifact:
+    rows = []
+    for entry in quality:
+        share = "" if entry["share"] is None else f"{entry['share']:.2%}"
+        of_stage = {"stage": entry["stage"], "rows": entry["rows"], "limit": f"{entry['limit']:.1%}"}
+        rows.append(of_stage | {"code": "all", "rejected": entry["rejected"], "share": share})
+        rows += [
+            of_stage | {"code": code, "rejected": count, "share": f"{count / entry['rows']:.2%}"}
+            for code, count in entry["codes"].items()
+        ]
+    columns = ("stage", "code", "rows", "rejected", "share", "limit")
+    rows = [{column: row[column] for column in columns} for row in rows]
+    said = "rejected rows of the whole store by stage and code; the limit is that of all codes of a stage together."
+    return Artifact(_key("build-quality", project), "table", rows, f"`{project}`: {said}")
+
+
+def _key(kind: str, project: str) -> str:
+    return f"{kind}-{re.sub('[^a-z0-9]+', '-', project.lower())}".strip("-")
+
+
+def _short(value: Any) -> Any:
+    return round(value, 4) if isinstance(value, float) else value

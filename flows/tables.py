@@ -1,0 +1,26 @@
+"""Tables on the terminal, no wider than it is."""
+
+from collections.abc import Iterable
+
+from training.evaluation.tables import ScoreTable, fit
+
+
+def print_tables(tables: Iterable[ScoreTable]) -> None:
+    """Print tables to standard output."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    for content in (part for table in tables for part in fit(table, console.width)):
+        # As text: a name in brackets is no markup.
+        table = Table(title=Text(content.title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+        table.add_column(Text(content.columns[0]), overflow="fold")
+        for column in content.columns[1:]:
+            table.add_column(Text(column), justify="right", no_wrap=True)
+        for row in content.rows:
+            table.add_row(*map(Text, row))
+        console.print(table)
+        if content.note:
+            console.print(Text(f"{content.note}\n", style="italic"))
