@@ -3,7 +3,7 @@
 from html import escape
 from typing import TYPE_CHECKING
 
-from features.metrics.explanation.drawing import draw_pair
+from features.metrics.explanation.drawing import STYLE, draw_sides
 from features.metrics.explanation.pair import GraphPair
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def show_explanation(explanation: "Explanation", graphs: GraphPair | None, origi
     if explanation.residual is not None:
         rows += _cells(("residual", "", "", f"{explanation.residual:.2f}", "", ""))
     rows += _cells(("sentence", "", "", f"{explanation.similarity:.2f}", "", ""), "font-weight: bold;")
-    drawn = f"<details><summary>Graphs</summary>{draw_pair(graphs, sentences)}</details>" if graphs is not None else ""
+    drawn = _drawn(graphs, sentences) if graphs is not None else ""
     return (
         '<div class="facetflow-explanation">'
         + "".join(f"<div>{escape(sentence)}</div>" for sentence in sentences)
@@ -43,6 +43,17 @@ def show_explanation(explanation: "Explanation", graphs: GraphPair | None, origi
         + drawn
         + f'<p style="{_QUIET}">Encoder {escape(encoder)}. Graphs: {escape(origin)}. A faint facet is not known '
         "to follow its metric on dev pairs.</p></div>"
+    )
+
+
+def _drawn(graphs: GraphPair, sentences: tuple[str, str]) -> str:
+    # A notebook has a theme of its own, whatever scheme the system prefers: text takes its colour, labels no halo.
+    sides = "".join(f"<div>{side}</div>" for side in draw_sides(graphs, sentences))
+    return (
+        f"<details><summary>Graphs</summary><style>{STYLE}</style>"
+        f'<div style="--card: transparent; display: flex; flex-wrap: wrap; gap: 24px;">{sides}</div>'
+        f'<p style="{_QUIET}">Dashed is what Smatch does not match; nodes with one number lie on each other.</p>'
+        "</details>"
     )
 
 
