@@ -7,13 +7,12 @@ existing, elsewhere        refused without TLS, unless the project file says `un
 """
 
 import ssl
-from ipaddress import ip_address
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from distributed.security import Security
 
 from features.errors import SettingsError
+from flows.prefect_address import is_on_this_machine
 from flows.project import ClusterSettings
 
 _ENCRYPTED = ("tls", "wss")
@@ -93,8 +92,4 @@ def _is_here(address: str) -> bool:
     scheme, separator, _ = address.partition("://")
     if separator and scheme == "inproc":
         return True
-    host = urlsplit(address if separator else f"tcp://{address}").hostname or ""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+    return is_on_this_machine(address if separator else f"tcp://{address}")

@@ -10,6 +10,7 @@ import json
 import os
 import urllib.error
 import urllib.request
+from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
@@ -42,6 +43,19 @@ def shown(url: str) -> str:
     """Return an address as it may be shown and logged: without user name and password."""
     parts = urlsplit(url)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+def is_on_this_machine(url: str) -> bool:
+    """Return whether an address is one that only this machine can use.
+
+    >>> is_on_this_machine("http://127.0.0.1:4200/api"), is_on_this_machine("http://server:4200/api")
+    (True, False)
+    """
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def state_folder() -> Path:

@@ -61,18 +61,10 @@ class Preflight:
         for gpu in (False, True):
             needed = self._need(gpu=gpu)
             if needed > limit * pause:
-                most = int(MEMORY_LIMIT * pause / needed)
-                how = f"at most {most} worker{'s' * (most != 1)}" if most else "a machine with more memory"
-                what = (
-                    f"set workers in [cluster] ({how})"
-                    if shared and most
-                    else f"set memory_limit in [cluster] to {format_bytes(int(needed / pause * 1.1))} or more"
-                    if most
-                    else "this machine has too little memory for one: enable fewer stages, or use another cluster"
-                )
                 raise RunError(
                     f"{self._sentence(needed, gpu=gpu)}, and a worker of the local cluster is paused at "
-                    f"{format_bytes(int(limit * pause))} of its limit of {format_bytes(limit)}: {what}."
+                    f"{format_bytes(int(limit * pause))} of its limit of {format_bytes(limit)}: "
+                    f"{_what_to_set(needed, pause, shared=shared)}."
                 )
 
     def check(self, client: Client, address: str, workers: Collection[str] | None = None) -> None:
@@ -167,6 +159,15 @@ class Preflight:
         needed = {name for of in self._models.values() for library in of.libraries for name in _PACKAGES_OF[library]}
         amr = self._settings.get("amr")
         return needed | ({"amrlib", "transformers"} if getattr(amr, "backend", None) == "amrlib" else set())
+
+
+def _what_to_set(needed: int, pause: float, *, shared: bool) -> str:
+    most = int(MEMORY_LIMIT * pause / needed)
+    if not most:
+        return "this machine has too little memory for one; enable fewer stages, or use another cluster"
+    if shared:
+        return f"set workers in [cluster] (at most {most} worker{'s' * (most != 1)})"
+    return f"set memory_limit in [cluster] to {format_bytes(int(needed / pause * 1.1))} or more"
 
 
 def _model(settings: Any) -> str | None:
