@@ -52,7 +52,8 @@ def of_existing(settings: ClusterSettings) -> Security:
         if not path.is_file():
             raise SettingsError(f"[cluster] names {str(path)!r} as `{name}`, and there is no such file.")
     security = _certified(given)
-    if not security.tls_ca_file or not security.tls_client_cert:
+    files = security.get_tls_config_for_role("client")  # type: ignore[no-untyped-call]
+    if not files["ca_file"] or not files["cert"]:
         raise SettingsError(
             f"The Dask cluster at {address!r} needs certificates: set tls_ca, tls_cert and tls_key in [cluster], or "
             "distributed.comm.tls in Dask's configuration."
