@@ -32,12 +32,18 @@ class ApiWatch:
         self._url = url
         self._answered = time.monotonic()
         self._asked = self._answered
+        self._silent = False
         self._ended = threading.Event()
         threading.Thread(target=self._run, daemon=True, name="Prefect watch").start()
 
     def stop(self) -> None:
         """Ask no more."""
         self._ended.set()
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the last question got no answer."""
+        return self._silent
 
     def check(self) -> None:
         """Return while the server is there.
@@ -55,7 +61,8 @@ class ApiWatch:
             before = time.monotonic()
             if before - self._asked > _ASK_EVERY + 2 * _TIMEOUT:
                 self._answered = before  # this process stood still
-            if answers(self._url, timeout=_TIMEOUT):
+            self._silent = not answers(self._url, timeout=_TIMEOUT)
+            if not self._silent:
                 self._answered = time.monotonic()
             self._asked = time.monotonic()
 

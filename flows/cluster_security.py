@@ -7,13 +7,12 @@ existing, elsewhere        refused without TLS, unless the project file says `un
 """
 
 import ssl
-from ipaddress import ip_address
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from distributed.security import Security
 
 from features.errors import SettingsError
+from flows.prefect_address import is_on_this_machine
 from flows.project import ClusterSettings
 
 _ENCRYPTED = ("tls", "wss")
@@ -53,7 +52,8 @@ def of_existing(settings: ClusterSettings) -> Security:
         if not path.is_file():
             raise SettingsError(f"[cluster] names {str(path)!r} as `{name}`, and there is no such file.")
     security = _certified(given)
-    if not security.tls_ca_file or not security.tls_client_cert:
+    files = security.get_tls_config_for_role("client")  # type: ignore[no-untyped-call]
+    if not files["ca_file"] or not files["cert"]:
         raise SettingsError(
             f"The Dask cluster at {address!r} needs certificates: set tls_ca, tls_cert and tls_key in [cluster], or "
             "distributed.comm.tls in Dask's configuration."
@@ -93,8 +93,4 @@ def _is_here(address: str) -> bool:
     scheme, separator, _ = address.partition("://")
     if separator and scheme == "inproc":
         return True
-    host = urlsplit(address if separator else f"tcp://{address}").hostname or ""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+    return is_on_this_machine(address if separator else f"tcp://{address}")

@@ -46,7 +46,7 @@ class ClusterWatch:
         look: returns the workers; may raise or block.
         restart: starts the worker at an address again.
         address: of the scheduler; None for the local cluster.
-        inspect: looks at workers that have joined; what it raises ends the build.
+        inspect: looks at workers that have joined, once at each; a `FacetflowError` that it raises ends the build.
     """
 
     def __init__(
@@ -60,6 +60,7 @@ class ClusterWatch:
         self._restart = restart
         self._inspect = inspect
         self._unfit: FacetflowError | None = None
+        self._inspected: set[str] = set()
         self._where = "of the local cluster" if address is None else f"of the Dask cluster at {address!r}"
         self._address = address
         self._workers: Workers | None = None
@@ -177,14 +178,14 @@ class ClusterWatch:
             with suppress(Exception):  # a scheduler that is gone raises this or that; what counts is the silence
                 workers = self._look()
                 self._answered = time.monotonic()
-                new = set(workers) - set(self._workers) if self._workers is not None else set()
                 self._workers = workers
-                if new:
+                if new := set(workers) - self._inspected:
                     self._look_at(new)
 
     def _look_at(self, workers: Collection[str]) -> None:
         try:
             self._inspect(workers)
+            self._inspected |= set(workers)
         except FacetflowError as error:
             self._unfit = error
 

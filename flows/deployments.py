@@ -19,6 +19,7 @@ from features.store.store import Store
 from flows.dead_runs import watch_heartbeats
 from flows.events import COMMITTED, TRAINED, resource_id
 from flows.passwords import shown
+from flows.prefect_address import is_on_this_machine
 from flows.project import load
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 POOL = "facetflow"
 """Name of the work pool where no other is named."""
 BUILD = "build_features"
+TRAIN = "train_encoder"
 NIGHTLY = "0 3 * * *"
 """The schedule of `prefect.yaml`, off until somebody turns it on."""
 
@@ -233,13 +235,32 @@ def _read(client: "SyncPrefectClient", flow: str, name: str) -> "DeploymentRespo
 
 
 def _refuse_another_project(client: "SyncPrefectClient", target: Target) -> None:
+    """Refuse to take the deployments of another store, which has its own id wherever its folder is seen."""
     deployment = _read(client, BUILD, target.name)
     known = deployment.parameters.get("project_file") if deployment is not None else None
-    if known is not None and Path(known) != target.project_file and Path(known).exists():
-        raise RunError(
-            f"The Prefect server at {shown(str(client.api_url))} serves another project named {target.name!r}, of "
-            f"{known!r}: give this one another name in {str(target.project_file)!r}, or delete the deployments of that."
-        )
+    stores = _stores_of(client, target.name)
+    if not stores or target.resource in stores:
+        return
+    # On a server of this machine a path names one project: its store was made anew.
+    if known == str(target.project_file) and is_on_this_machine(str(client.api_url)):
+        return
+    raise RunError(
+        f"The Prefect server at {shown(str(client.api_url))} serves another project named {target.name!r}, of "
+        f"{known!r} with the store {stores[0]!r}: give this one another name in "
+        f"{str(target.project_file)!r}, or delete the deployments of that, if they are those of a store that this "
+        "project had before."
+    )
+
+
+def _stores_of(client: "SyncPrefectClient", name: str) -> list[str]:
+    """Return the ids of the stores for whose releases the deployments of a name wait; their triggers have them."""
+    deployment = _read(client, TRAIN, name)
+    if deployment is None:
+        return []
+    related = client.read_resource_related_automations(f"prefect.deployment.{deployment.id}")
+    matches = [getattr(automation.trigger, "match", None) for automation in related]
+    named = [match.root.get("prefect.resource.id", "") for match in matches if match is not None]
+    return [str(resource) for resource in named if str(resource).startswith("facetflow.store.")]
 
 
 def _schedules(deployment: "DeploymentResponse | None") -> tuple[str, ...]:

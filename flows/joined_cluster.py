@@ -39,13 +39,14 @@ class JoinedCluster:
     preflight: Preflight
 
     def inspect(self, workers: Collection[str]) -> None:
-        """Look at workers that have joined; those of a local cluster are known.
+        """Look at workers that were not there when the cluster was joined; those of a local cluster are known.
 
         Raises:
             RunError: one cannot make the shards of this build.
         """
-        if self.address is not None:
-            self.preflight.check(self.client, self.address, workers)
+        new = set(workers) - self.preflight.fit
+        if self.address is not None and new:
+            self.preflight.check(self.client, self.address, new)
 
 
 @contextmanager

@@ -14,7 +14,9 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from ipaddress import ip_address
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from features.errors import RunError
 from flows import up_record
@@ -52,6 +54,19 @@ def answers(url: str, timeout: float = 1.0) -> bool:
             return bool(response.status == 200)
     except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError):
         return False
+
+
+def is_on_this_machine(url: str) -> bool:
+    """Return whether an address is one that only this machine can use.
+
+    >>> is_on_this_machine("http://127.0.0.1:4200/api"), is_on_this_machine("http://server:4200/api")
+    (True, False)
+    """
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 @contextmanager

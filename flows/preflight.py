@@ -8,7 +8,7 @@ Workers that join an existing cluster in the middle of a build are looked at in 
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from dask.utils import format_bytes
 from distributed import Client
@@ -27,7 +27,6 @@ _PACKAGES_OF = {
     "sentence_transformers": ("sentence-transformers",),
     "spacy": ("spacy",),
 }
-_TIMEOUT = 30
 
 
 class Preflight:
@@ -38,6 +37,9 @@ class Preflight:
         chain: the stages and their settings.
         stages: those that have something to do.
         gpu: whether some workers have a GPU, so that stages with a choice of device are theirs.
+
+    Attributes:
+        fit: addresses of the workers of an existing cluster that were looked at and can make the shards.
     """
 
     def __init__(self, store: Store, chain: Chain, stages: Collection[str], *, gpu: bool) -> None:
@@ -46,6 +48,7 @@ class Preflight:
         self._models = {stage: models_of(stage, settings) for stage, settings in self._settings.items()}
         self._on_gpu = {stage for stage in stages if gpu and chain.device(stage) != "cpu"}
         self._told: set[str] = set()
+        self.fit: set[str] = set()
 
     def check_local(self, limit: int, pause: float, *, shared: bool) -> None:
         """Compare the memory of the workers that are about to be started with what stages need.
@@ -61,18 +64,10 @@ class Preflight:
         for gpu in (False, True):
             needed = self._need(gpu=gpu)
             if needed > limit * pause:
-                most = int(MEMORY_LIMIT * pause / needed)
-                how = f"at most {most} worker{'s' * (most != 1)}" if most else "a machine with more memory"
-                what = (
-                    f"set workers in [cluster] ({how})"
-                    if shared and most
-                    else f"set memory_limit in [cluster] to {format_bytes(int(needed / pause * 1.1))} or more"
-                    if most
-                    else "this machine has too little memory for one: enable fewer stages, or use another cluster"
-                )
                 raise RunError(
                     f"{self._sentence(needed, gpu=gpu)}, and a worker of the local cluster is paused at "
-                    f"{format_bytes(int(limit * pause))} of its limit of {format_bytes(limit)}: {what}."
+                    f"{format_bytes(int(limit * pause))} of its limit of {format_bytes(limit)}: "
+                    f"{_what_to_set(needed, pause, shared=shared)}."
                 )
 
     def check(self, client: Client, address: str, workers: Collection[str] | None = None) -> None:
@@ -87,7 +82,7 @@ class Preflight:
             RunError: a worker cannot make the shards of this build, or would make others.
         """
         cluster = f"of the Dask cluster at {address!r}"
-        info = client.get_versions(packages=worker_versions.PACKAGES)  # type: ignore[no-untyped-call]
+        info = cast("Mapping[str, Any]", client.get_versions(packages=worker_versions.PACKAGES))
         found = worker_versions.of_info(info)
         asked = [worker for worker in found if workers is None or worker in workers]
         versions = {worker: found[worker] for worker in asked}
@@ -103,6 +98,7 @@ class Preflight:
                     "runs, as here, and start it again."
                 ) from answer
             self._check_answer(who, answer, gpu=resources.get(worker, {}).get("GPU", 0) >= 1)
+            self.fit.add(worker)
 
     def _ask(self, client: Client, workers: Sequence[str]) -> Mapping[str, Any]:
         names = [name for settings in self._settings.values() if (name := _model(settings)) is not None]
@@ -114,7 +110,7 @@ class Preflight:
         ask = partial(report, self._store.path, names, files)
         if not workers:
             return {}
-        return dict(client.run(ask, workers=list(workers), on_error="return"))  # type: ignore[no-untyped-call]
+        return dict(client.run(ask, workers=list(workers), on_error="return"))
 
     def _check_answer(self, who: str, answer: Mapping[str, Any], *, gpu: bool) -> None:
         if answer["code"] != code_digest():
@@ -167,6 +163,15 @@ class Preflight:
         needed = {name for of in self._models.values() for library in of.libraries for name in _PACKAGES_OF[library]}
         amr = self._settings.get("amr")
         return needed | ({"amrlib", "transformers"} if getattr(amr, "backend", None) == "amrlib" else set())
+
+
+def _what_to_set(needed: int, pause: float, *, shared: bool) -> str:
+    most = int(MEMORY_LIMIT * pause / needed)
+    if not most:
+        return "this machine has too little memory for one; enable fewer stages, or use another cluster"
+    if shared:
+        return f"set workers in [cluster] (at most {most} worker{'s' * (most != 1)})"
+    return f"set memory_limit in [cluster] to {format_bytes(int(needed / pause * 1.1))} or more"
 
 
 def _model(settings: Any) -> str | None:

@@ -20,6 +20,7 @@ from typing import Any
 from dask.base import annotate
 from distributed import KilledWorker
 from distributed.client import ClosedClientError, FutureCancelledError
+from httpx import TransportError
 from prefect import Task
 from prefect_dask.task_runners import PrefectDaskFuture
 
@@ -281,6 +282,10 @@ class ShardRunner:
         alone, self._alone = self._alone == key, None
         if isinstance(result, KilledWorker) and not alone:
             self._suspects.append(work)
+            self._progress.taken_back(*key)
+            return
+        if isinstance(result, TransportError) and (not alone or self._api_watch.is_silent):
+            self._suspects.append(work)  # it is Prefect's server that is gone
             self._progress.taken_back(*key)
             return
         if isinstance(result, KilledWorker):

@@ -8,7 +8,7 @@ from flows.options import DEEP, JSON
 
 
 @click.command()
-@click.option("--dask-address", metavar="ADDRESS", help="Scheduler of an existing Dask cluster (tcp://host:8786).")
+@click.option("--dask-address", metavar="ADDRESS", help="Scheduler of an existing Dask cluster (tls://host:8786).")
 @click.option("--adopt", is_flag=True, help="Take over a store that belongs to another project.")
 @DEEP
 @JSON

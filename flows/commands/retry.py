@@ -9,7 +9,7 @@ from flows.options import JSON
 
 @click.command()
 @click.option("--failed", is_flag=True, required=True, help="The shards that failed, and what waited for them.")
-@click.option("--dask-address", metavar="ADDRESS", help="Scheduler of an existing Dask cluster (tcp://host:8786).")
+@click.option("--dask-address", metavar="ADDRESS", help="Scheduler of an existing Dask cluster (tls://host:8786).")
 @JSON
 @click.pass_obj
 def retry(project: Path, dask_address: str | None, *, failed: bool, as_json: bool) -> int:

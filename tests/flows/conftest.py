@@ -236,6 +236,12 @@ def workers() -> Callable[[int], list[psutil.Process]]:
     return find
 
 
+@pytest.fixture(scope="session")
+def wait_for() -> Callable[..., object]:
+    """Return `_wait_until`, for fixtures that live longer than a test."""
+    return _wait_until
+
+
 @pytest.fixture(name="wait_until")
 def wait_until_fixture() -> Callable[..., object]:
     """Return `_wait_until`."""

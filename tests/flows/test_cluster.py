@@ -5,13 +5,14 @@ import signal
 import subprocess
 import sys
 
+import dask
 import psutil
 import pytest
 from dask.utils import parse_timedelta
 from distributed import Client
 
 from features.errors import RunError
-from flows import cluster
+from flows import cluster, cluster_security, cluster_watch
 from flows.cluster_watch import WAIT_FOR_WORKERS
 from flows.project import ClusterSettings
 
@@ -19,7 +20,7 @@ CODE = """
 import sys, time
 from flows.cluster import local_cluster
 if __name__ == "__main__":
-    with local_cluster(workers=2, gpu_workers=0, threads=1, memory_limit="2GiB", log_folder=sys.argv[1]) as cluster:
+    with local_cluster(workers=2, gpu_workers=0, threads=1, memory_limit=2 << 30, log_folder=sys.argv[1]) as cluster:
         print(cluster.scheduler_address, flush=True)
         sys.stdin.read()
 """
@@ -35,7 +36,7 @@ def test_workers_get_what_they_are_meant_to_have(tmp_path, monkeypatch):
 
     with (
         cluster.local_cluster(
-            workers=1, gpu_workers=1, threads=3, memory_limit="2GiB", log_folder=str(tmp_path)
+            workers=1, gpu_workers=1, threads=3, memory_limit=2 << 30, log_folder=str(tmp_path)
         ) as started,
         Client(started) as client,
     ):
@@ -84,7 +85,7 @@ def test_workers_end_with_the_flow(how, tmp_path, wait_until, workers):
         stderr=subprocess.DEVNULL,
         text=True,
     ) as flow:
-        assert flow.stdout.readline().startswith("tcp://127.0.0.1:")
+        assert flow.stdout.readline().startswith("tls://127.0.0.1:")
         found = wait_until(lambda: len(workers(flow.pid)) == 2 and workers(flow.pid), "two workers", 30)
         flow.send_signal(how)
     wait_until(lambda: not any(psutil.pid_exists(worker.pid) for worker in found), "the workers to end", 20)
@@ -116,22 +117,70 @@ def test_gpus_are_counted_by_their_driver(monkeypatch, tmp_path):
     assert cluster.gpu_count() == 0
 
 
-def test_a_scheduler_that_does_not_answer_is_named(monkeypatch):
+def test_a_scheduler_that_does_not_answer_is_named(monkeypatch, tmp_path):
     monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", 0.5)
-    with pytest.raises(RunError, match=r"No Dask scheduler answers at 'tcp://127\.0\.0\.1:9' within"):
-        cluster.capacity(ClusterSettings(address="tcp://127.0.0.1:9"))
+    settings = ClusterSettings(address="tcp://127.0.0.1:9")
+    with (
+        cluster.task_runner(settings, tmp_path) as runner,
+        pytest.raises(RunError, match=r"No Dask scheduler answers at 'tcp://127\.0\.0\.1:9' within"),
+    ):
+        cluster.connect(runner, settings)
 
 
 @pytest.mark.slow
-def test_a_project_is_built_on_an_existing_cluster(project, facetflow, tmp_path):
-    project.write(10, sentences=8, per_shard=16)
-    with cluster.local_cluster(
-        workers=1, gpu_workers=0, threads=1, memory_limit="4GiB", log_folder=str(tmp_path)
-    ) as existing:
-        assert cluster.capacity(ClusterSettings(address=existing.scheduler_address)).workers == 1
-        code, output = facetflow.run(project, "build", "--dask-address", existing.scheduler_address)
-        assert code == 0, output
-    assert project.store.latest_release().rows["metrics"] == 20
+def test_workers_are_reached_by_nobody_but_the_process_that_started_them(tmp_path, monkeypatch):
+    """Any user of this machine may connect to 127.0.0.1, and a Dask client runs code."""
+    with (
+        dask.config.set(cluster.DASK),
+        cluster.local_cluster(
+            workers=1, gpu_workers=0, threads=1, memory_limit=2 << 30, log_folder=str(tmp_path)
+        ) as of,
+        Client(of) as client,
+    ):
+        client.wait_for_workers(1, timeout=60)
+        (worker,) = client.scheduler_info(n_workers=-1)["workers"].values()
+        assert worker["services"] == {}, "no pages"
+        for address in (of.scheduler_address, worker["nanny"], *client.scheduler_info(n_workers=-1)["workers"]):
+            assert address.startswith("tls://127.0.0.1:")
+            for security, scheme in ((None, "tcp"), (cluster_security.temporary(), "tls")):
+                with pytest.raises(OSError, match=r"Timed out|timed out|certificate|SSL|closed"):
+                    Client(address.replace("tls", scheme), security=security, timeout=1, set_as_default=False)
+        assert client.submit(int, "7").result(timeout=30) == 7
+
+
+@pytest.mark.slow
+def test_a_local_worker_that_rests_at_its_limit_is_started_again(tmp_path, monkeypatch, wait_until, capsys):
+    monkeypatch.setattr(cluster_watch, "SAY_AFTER", 0.5)
+
+    def fill(dask_worker):
+        import psutil
+
+        used = psutil.Process().memory_info().rss
+        dask_worker.hoard = bytes(bytearray(b"x") * int(dask_worker.memory_manager.memory_limit * 0.89 - used))
+
+    with (
+        dask.config.set(cluster.DASK),
+        cluster.local_cluster(
+            workers=1, gpu_workers=0, threads=1, memory_limit=800 << 20, log_folder=str(tmp_path)
+        ) as of,
+        Client(of) as client,
+    ):
+        client.wait_for_workers(1, timeout=60)
+        before = client.run(os.getpid)
+        client.run(fill)
+        watch = cluster_watch.watch(client, None, lambda _: None)
+
+        def started_again():
+            watch.check()
+            return "it is started again" in capsys.readouterr().err
+
+        try:
+            wait_until(started_again, "the worker to be started again", 60)
+        finally:
+            watch.stop()
+        client.wait_for_workers(1, timeout=60)
+        assert set(client.run(os.getpid).values()) != set(before.values())
+        assert client.submit(int, "7").result(timeout=60) == 7, "it takes shards again"
 
 
 @pytest.mark.slow

@@ -89,6 +89,49 @@ def test_a_worker_that_cannot_be_started_again_ends_the_build(watch_over):
     )
 
 
+def test_a_lost_worker_is_told_unless_another_has_come_instead(watch_over, capsys):
+    fit = {**PAUSED, "status": "running"}
+    now = {name: {**fit, "name": name} for name in ("one", "two", "three")}
+    watch = watch_over(lambda: dict(now), address="tcp://host:8786")
+
+    def check_for_a_while():
+        for _ in range(60):
+            watch.check()
+            time.sleep(0.01)
+
+    check_for_a_while()
+    del now["one"]
+    now["one again"] = {**fit, "name": "one again"}
+    check_for_a_while()
+    assert capsys.readouterr().err == ""
+    del now["two"]
+    check_for_a_while()
+    assert capsys.readouterr().err.splitlines() == [
+        "The worker 'two' of the Dask cluster at 'tcp://host:8786' is gone; the others make its shards."
+    ]
+
+
+def test_a_worker_that_joins_and_cannot_make_the_shards_ends_the_build(impatient, watch_over):
+    now = {"tcp://1": {**PAUSED, "status": "running"}}
+    seen = []
+
+    def inspect(workers):
+        seen.extend(workers)
+        if "tcp://2" in workers:
+            raise RunError("The worker 'tcp://2' has other code.")
+
+    watch = ClusterWatch(lambda: dict(now), lambda _: None, "tcp://host:8786", inspect)
+    try:
+        for _ in range(20):
+            watch.check()
+            time.sleep(0.01)
+        now["tcp://2"] = now["tcp://1"]
+        assert until_it_ends(watch) == "The worker 'tcp://2' has other code."
+    finally:
+        watch.stop()
+    assert seen == ["tcp://1", "tcp://2"], "each is looked at once"
+
+
 def test_a_paused_worker_that_makes_a_shard_is_left_alone(watch_over):
     watch = watch_over(lambda: {"tcp://1": BUSY})
     for _ in range(40):

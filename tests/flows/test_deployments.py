@@ -1,6 +1,7 @@
 """Deployments on a real server: by prefect.yaml and by `facetflow deploy`, of several projects, again and again."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -123,6 +124,13 @@ def test_another_project_of_the_same_name_is_refused(project, facetflow, tmp_pat
     code, output = facetflow.run(other, "deploy")
     assert code == 1
     assert f"serves another project named 'same-name', of '{project.folder / 'facetflow.toml'}'" in output
+    assert f"with the store 'facetflow.store.{project.store.id}'" in output
+
+    # It is the store that counts, wherever its folder is seen: the project is moved, and its file is where it was, too.
+    other.folder.joinpath("store").rename(tmp_path / "of the other")
+    shutil.copytree(project.folder / "store", other.folder / "store")
+    code, output = facetflow.run(other, "deploy")
+    assert code == 0, output
 
 
 @pytest.mark.parametrize("cron", ["every night", "61 3 * * *"])

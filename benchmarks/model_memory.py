@@ -1,0 +1,82 @@
+"""What memory a worker needs for the models of a stage: the figures in `features/parsers/memory.py`.
+
+    python benchmarks/model_memory.py [amr,srl,dependencies,embeddings]
+
+Does what a worker does (imports, then one stage after the other on 256 sentences of the built-in example, in a thread
+that is not the main one, one thread of computation), and prints the resident memory of the process after each step,
+beside the bytes of the models' files.
+"""
+
+import csv
+import importlib
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import polars as pl
+import psutil
+
+_EXAMPLE = Path(__file__).parents[1] / "features/corpora/example/pairs.tsv"
+_SENTENCES = 256
+_STAGES = ("amr", "srl", "dependencies", "embeddings")
+_TASKS = tuple(
+    f"tasks.{name}"
+    for name in ("embed_labels", "embed_sentences", "measure_pairs", "parse_amr", "parse_dependencies", "parse_srl")
+)
+_MIB = 1 << 20
+
+
+def main() -> None:
+    for name in ("OMP", "MKL", "OPENBLAS", "NUMBA", "RAYON"):
+        os.environ[f"{name}_NUM_THREADS"] = "1"
+    print(f"{'python':24}{_resident():8.0f} MiB")
+    for module in ("distributed.nanny", "distributed.worker", "prefect.task_engine", "prefect_dask", *_TASKS):
+        importlib.import_module(module)
+
+    print(f"{'Dask, Prefect, tasks':24}{_resident():8.0f} MiB")
+    stages = sys.argv[1].split(",") if len(sys.argv) > 1 else list(_STAGES)
+    with ThreadPoolExecutor(1) as thread:  # as Dask does
+        thread.submit(_run, stages).result()
+
+
+def _run(names: list[str]) -> None:
+    for library in ("torch", "sentence_transformers", "spacy"):
+        before = _resident()
+        importlib.import_module(library)
+        print(f"{library:24}{_resident() - before:+8.0f} MiB")
+    from features.parsers import amr, dependencies, sentence_encoder, stages
+    from features.parsers.memory import models_of
+    from features.parsers.settings import AmrSettings, DependencySettings, EmbeddingSettings, SrlSettings
+    from features.parsers.srl import parser as srl
+
+    rows = _sentences()
+    makes = {
+        "amr": (AmrSettings(), amr.load, stages.parse_amr),
+        "srl": (SrlSettings(), srl.load, stages.parse_srl),
+        "dependencies": (DependencySettings(), dependencies.load, stages.parse_dependencies),
+        "embeddings": (EmbeddingSettings(), sentence_encoder.load, stages.embed_sentences),
+    }
+    for name in names:
+        settings, load, work = makes[name]
+        before = _resident()
+        work(rows, load(settings))
+        files = sum(size for _, size in models_of(name, settings).bytes) / _MIB
+        print(f"{name:24}{_resident() - before:+8.0f} MiB, of which files of models {files:.0f} MiB")
+    print(f"{'in all':24}{_resident():8.0f} MiB")
+
+
+def _sentences() -> pl.DataFrame:
+    with _EXAMPLE.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t"))
+    texts = [row[column] for row in rows for column in ("sentence_a", "sentence_b")]
+    chosen = (texts * (_SENTENCES // len(texts) + 1))[:_SENTENCES]
+    return pl.DataFrame({"sentence_id": [str(i) for i in range(_SENTENCES)], "text": chosen})
+
+
+def _resident() -> float:
+    return psutil.Process().memory_info().rss / _MIB
+
+
+if __name__ == "__main__":
+    main()

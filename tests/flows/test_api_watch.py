@@ -1,0 +1,118 @@
+"""Prefect's server that is gone in the middle of a build: one sentence, soon, and no shard is blamed."""
+
+import subprocess
+import sys
+
+import pytest
+
+from features.errors import FacetflowError, RunError
+from flows import api_watch
+from flows.api_watch import ApiWatch
+from flows.local_run import _of_ours
+from flows.prefect_address import PRIVATE
+from flows.server import OwnServer
+
+SCRIPT = """
+from flows import api_watch
+from flows.command_line import main
+
+if __name__ == "__main__":
+    api_watch.GONE_AFTER, api_watch._ASK_EVERY = 2.0, 0.2
+    main()
+"""
+
+
+@pytest.fixture
+def watch(monkeypatch):
+    """A watch that asks often; what it hears is appended to."""
+    monkeypatch.setattr(api_watch, "GONE_AFTER", 0.3)
+    monkeypatch.setattr(api_watch, "_ASK_EVERY", 0.01)
+    monkeypatch.setattr(api_watch, "_report_no_more", lambda: None)
+    monkeypatch.delenv(PRIVATE, raising=False)
+    heard = [True]
+    monkeypatch.setattr(api_watch, "answers", lambda *_, **__: heard[-1])
+    watch = ApiWatch("http://user:secret@server:4200/api")
+    watch.heard = heard
+    yield watch
+    watch.stop()
+
+
+def ended(watch):
+    try:
+        watch.check()
+    except RunError as error:
+        return str(error)
+    return ""
+
+
+def test_a_server_that_does_not_answer_any_more_ends_the_build(watch, wait_until):
+    watch.check()
+    watch.heard.append(False)
+    sentence = wait_until(lambda: ended(watch), "the end of the build", 20)
+    assert sentence.startswith("The Prefect server at http://server:4200/api does not answer any more: start it again")
+    assert "no shard is to blame" in sentence
+
+
+def test_a_server_that_comes_back_is_forgiven(watch, wait_until, monkeypatch):
+    monkeypatch.setattr(api_watch, "GONE_AFTER", 1000.0)
+    watch.heard.append(False)
+    silent = wait_until(lambda: watch._asked - watch._answered, "a question without an answer", 20)
+    watch.heard.append(True)
+    wait_until(lambda: watch._asked - watch._answered < silent, "an answer", 20)
+    watch.check()
+
+
+def test_what_ended_a_flow_is_not_hidden_by_a_server_that_cannot_be_told():
+    import httpx
+
+    def flow():
+        try:
+            raise RunError("The Dask cluster is gone.")
+        finally:
+            raise httpx.ConnectError("All connection attempts failed")
+
+    with pytest.raises(httpx.ConnectError) as raised:
+        flow()
+    assert str(_of_ours(raised.value)) == "The Dask cluster is gone."
+    assert "does not answer any more" in str(_of_ours(httpx.ConnectError("All connection attempts failed")))
+    other = ValueError("something else")
+    assert _of_ours(other) is other
+
+
+def some_are_committed(project):
+    try:
+        return project.store.committed("amr")
+    except FacetflowError:  # the store is just being made
+        return False
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_server_that_is_killed_in_the_middle_is_named_and_shards_are_not_blamed(
+    project, facetflow, wait_until, tmp_path
+):
+    project.write(120, sentences=8, per_shard=8)
+    script = tmp_path / "impatient.py"
+    script.write_text(SCRIPT)
+    server = OwnServer()
+    try:
+        server.wait_until_ready()
+        with subprocess.Popen(
+            [sys.executable, str(script), "build"],
+            cwd=project.folder,
+            env={**facetflow.environment, "PREFECT_API_URL": server.url},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ) as build:
+            wait_until(lambda: some_are_committed(project), "the first commit of graphs")
+            server._process.kill()
+            output, _ = build.communicate(timeout=300)
+    finally:
+        server.stop()
+    assert build.returncode == 1, output
+    assert output.count(f"The Prefect server at {server.url} does not answer any more: start it again") == 1
+    assert "Traceback" not in output
+    assert "Unexpected" not in output
+    assert project.store.runs()[0].failed == ()
+    assert project.store.runs()[0].state == "failed"

@@ -1,0 +1,64 @@
+"""Versions of workers beside those of the build: what is refused, what is told, and in which words."""
+
+import pytest
+
+from features.errors import RunError
+from flows.worker_versions import compare
+
+HERE = {
+    "python": "3.11.7.final.0",
+    "facetflow": "0.1.0",
+    "dask": "2026.8.0",
+    "distributed": "2026.8.0",
+    "prefect": "3.8.8",
+    "torch": "2.13.0+cpu",
+    "polars": "2.1.0",
+    "spacy": "3.8.7",
+    "amrlib": None,
+}
+CLUSTER = "of the Dask cluster at 'tls://host:8786'"
+
+
+def compared(needed=("torch", "spacy"), told=None, **there):
+    compare(HERE, {"tls://1": HERE, "tls://2": HERE | there}, needed, CLUSTER, set() if told is None else told)
+
+
+def test_workers_like_this_process_are_not_spoken_of(capsys):
+    compared()
+    compared(python="3.11.9.final.0", torch="2.13.0+cu126", amrlib="0.8.1")
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("package", "version", "sentence"),
+    [
+        (
+            "facetflow",
+            "0.0.9",
+            "has facetflow 0.0.9 and this build 0.1.0: install facetflow==0.1.0 where the worker runs",
+        ),
+        ("distributed", "2025.1.0", "has distributed 2025.1.0 and this build 2026.8.0: install distributed==2026.8.0"),
+        ("python", "3.12.1.final.0", "has python 3.12 and this build 3.11: start the worker in an environment with"),
+        ("spacy", "3.7.0", "has spacy 3.7.0 and this build 3.8.7"),
+        ("torch", None, "has no torch and this build 2.13.0+cpu: install torch==2.13.0 where the worker runs"),
+    ],
+)
+def test_what_must_be_the_same_is_refused(package, version, sentence):
+    with pytest.raises(RunError) as error:
+        compared(**{package: version})
+    assert str(error.value).startswith(f"The worker 'tls://2' {CLUSTER} {sentence}")
+    assert str(error.value).endswith("start it again, and run the same command.")
+
+
+def test_what_no_stage_uses_may_differ():
+    compared(needed=(), torch=None, spacy="3.7.0")
+
+
+def test_what_may_change_the_last_digits_is_told_once(capsys):
+    told = set()
+    compared(told=told, torch="2.12.0")
+    compared(told=told, torch="2.12.0")
+    assert capsys.readouterr().err == (
+        f"The worker 'tls://2' {CLUSTER} has torch 2.12.0 and this build 2.13.0+cpu: the last digits of results may "
+        "differ; install the same where it runs.\n"
+    )

@@ -1,0 +1,111 @@
+"""The files under examples/clusters, as far as they can be checked without Slurm and Kubernetes."""
+
+import ast
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import click
+import pytest
+import yaml
+from distributed.cli.dask_scheduler import main as scheduler
+from distributed.cli.dask_worker import main as worker
+
+from features.errors import SettingsError
+from flows.cluster_security import of_existing
+from flows.command_line import cli
+from flows.project import ClusterSettings
+
+COMMANDS = {"dask scheduler": scheduler, "dask worker": worker}
+
+
+@pytest.fixture
+def folder(root: Path) -> Path:
+    return root / "examples" / "clusters"
+
+
+def options_of(command: click.Command) -> set[str]:
+    return {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
+
+
+def assert_known(words: list[str]) -> None:
+    """Check that a command line of Dask or facetflow names commands and options that there are."""
+    if words[0] == "dask":
+        known = options_of(COMMANDS[f"dask {words[1]}"])
+    else:
+        assert words[0] == "facetflow"
+        name = next(word for word in words if word in cli.list_commands(click.Context(cli)))
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        known = options_of(cli) | options_of(command)
+    given = {word for word in words if word.startswith("--")}
+    assert given <= known, f"{words}: {given - known}"
+
+
+def command_lines(text: str) -> list[list[str]]:
+    """Return the commands of Dask and facetflow in a shell script or a page."""
+    joined = re.sub(r"\\\n\s*", " ", text)
+    found = re.findall(
+        r"(?:^|srun \S+ )((?:dask (?:scheduler|worker)|facetflow --project) .*?)\s*&?$", joined, re.MULTILINE
+    )
+    return [shlex.split(re.sub(r'"\$\(\(.*?\)\)\w*"', "1", line), comments=True) for line in found]
+
+
+@pytest.mark.parametrize("script", ["certificates.sh", "slurm.sh"])
+def test_scripts_are_bash(folder: Path, script: str) -> None:
+    subprocess.run(["/bin/bash", "-n", str(folder / script)], check=True)
+
+
+@pytest.mark.parametrize("page", ["examples/clusters/slurm.sh", "docs/clusters.md"])
+def test_commands_have_the_options_that_they_are_given(root: Path, page: str) -> None:
+    lines = command_lines((root / page).read_text())
+    assert [words[:2] for words in lines][:2] == [["dask", "scheduler"], ["dask", "worker"]]
+    for words in lines:
+        assert_known(words)
+
+
+def test_manifests_are_yaml_and_their_commands_have_these_options(folder: Path) -> None:
+    documents = list(yaml.safe_load_all((folder / "kubernetes.yaml").read_text()))
+    kinds = [document["kind"] for document in documents]
+    assert kinds == ["PersistentVolumeClaim", "DaskCluster", "DaskWorkerGroup", "Job"]
+    _, dask, group, job = documents
+    specs = [dask["spec"]["scheduler"]["spec"], dask["spec"]["worker"]["spec"], group["spec"]["worker"]["spec"]]
+    specs.append(job["spec"]["template"]["spec"])
+    for spec in specs:
+        (container,) = spec["containers"]
+        assert_known(container.get("args") or container["command"])
+        assert {mount["name"] for mount in container["volumeMounts"]} == {volume["name"] for volume in spec["volumes"]}
+    images = {spec["containers"][0]["image"] for spec in specs}
+    assert len(images) == 1, "one image, so that versions are the same"
+    address = f"tls://{dask['metadata']['name']}-scheduler:8786"
+    assert all(address in container for container in (specs[1]["containers"][0]["args"], job_command(job)))
+    assert group["spec"]["cluster"] == dask["metadata"]["name"]
+
+
+def job_command(job: dict) -> list[str]:
+    return job["spec"]["template"]["spec"]["containers"][0]["command"]
+
+
+def test_the_script_for_dask_jobqueue_is_python(folder: Path) -> None:
+    tree = ast.parse((folder / "jobqueue.py").read_text())
+    imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert imported == {"pathlib", "dask_jobqueue", "distributed.security"}
+
+
+def test_the_certificates_that_the_script_makes_are_taken(folder: Path, tmp_path: Path) -> None:
+    if shutil.which("openssl") is None:
+        pytest.skip("needs openssl")
+    made = tmp_path / "certificates"
+    script = ["/bin/bash", str(folder / "certificates.sh"), str(made)]
+    subprocess.run(script, check=True, capture_output=True)
+    assert {path.stat().st_mode & 0o077 for path in (made, *made.glob("*key.pem"))} == {0}
+    files = {f"tls_{name}": made / f"{name}.pem" for name in ("ca", "cert", "key")}
+    assert of_existing(ClusterSettings(address="tls://server:8786", **files)).require_encryption
+    files["tls_key"] = made / "ca-key.pem"
+    with pytest.raises(SettingsError, match="and the key that of the certificate"):
+        of_existing(ClusterSettings(address="tls://server:8786", **files))
+    again = subprocess.run(script, check=False, capture_output=True, text=True)
+    assert again.returncode == 1
+    assert again.stderr == f"certificates.sh: {made} has certificates already\n"
