@@ -9,6 +9,9 @@ from features.errors import RunError
 from features.file_errors import explain, system_number
 
 
+_BLOCK = 1 << 16  # bytes
+
+
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
     """Turn an error of the file system into a sentence about the file or folder that is being written.
@@ -33,7 +36,8 @@ def require_writable(folder: Path) -> None:
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+            file.write(bytes(_BLOCK))  # on a full disk an empty file can be made
 
 
 def _of_system(error: BaseException | None) -> BaseException | None:
