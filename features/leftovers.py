@@ -18,9 +18,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-SCRATCH = "facetflow-scratch-"
+SCRATCH = ".facetflow-"
 """What the names of all folders begin with that this program makes for temporary files."""
-_SCRATCH_NAME = re.compile(rf"{SCRATCH}[a-z]+-[a-z0-9_]{{8}}")
+_SCRATCH_NAME = re.compile(rf"{re.escape(SCRATCH)}[a-z]+-[a-z0-9_]{{8}}")
 
 
 def hold(descriptor: int, path: Path) -> bool:

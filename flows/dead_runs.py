@@ -30,7 +30,6 @@ SILENCE = 600
 ATTEMPTS = 3
 """Times that a training or an evaluation is begun, whatever ended it, before it is left to the user."""
 _RUN_ID = "PREFECT__FLOW_RUN_ID"
-_BEGUN = ("RUNNING", "CANCELLING")
 _LEARNING = ("train_encoder", "evaluate_encoder")
 _FLOWS = ("build_features", *_LEARNING)
 
@@ -39,7 +38,7 @@ def mark_dead_runs(*, worker_runs: bool) -> list[str]:
     """Mark runs of deployments as crashed that have no process here; only for a server whose workers are all here.
 
     Args:
-        worker_runs: whether a worker may be about to start the process of a run that is pending.
+        worker_runs: whether a worker is there, which may be about to start or to end the process of a run.
 
     Returns:
         The names of the runs.
@@ -50,7 +49,8 @@ def mark_dead_runs(*, worker_runs: bool) -> list[str]:
     from prefect.client.orchestration import get_client
     from prefect.states import Crashed
 
-    begun = _BEGUN if worker_runs else (*_BEGUN, "PENDING")
+    # A worker starts what is pending, and says itself that what is being cancelled has ended.
+    begun = ("RUNNING",) if worker_runs else ("RUNNING", "CANCELLING", "PENDING")
     with server_does("say which runs it holds to be running"), get_client(sync_client=True) as client:
         suspects = [run for run in _runs(client, begun) if run.deployment_id is not None]
         here = _runs_of_processes() if suspects else set()

@@ -8,6 +8,7 @@ Both are started again when they end by themselves, and end with this process, h
 """
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from features.errors import RunError
+from features.leftovers import remove_dead_scratch, scratch
 from features.store import folder
 from flows import up_record
 from flows.dead_runs import mark_dead_runs
@@ -46,7 +48,8 @@ def keep_running(pool: str, port: int, on_ready: Callable[[str], None]) -> None:
         StoreError: the state folder cannot be written.
     """
     state = state_folder()
-    with up_record.only_one():
+    with up_record.only_one(), scratch("up") as temporary:
+        remove_dead_scratch()
         server = _start_server(state, port)
         worker: subprocess.Popen[bytes] | None = None
         restarts: list[float] = []
@@ -56,7 +59,7 @@ def keep_running(pool: str, port: int, on_ready: Callable[[str], None]) -> None:
             up_record.write(server.url)
             on_ready(server.url)
             _mark_dead_runs(worker_runs=False)
-            worker = _start_worker(pool)
+            worker = _start_worker(pool, temporary / "w")
             looked = time.monotonic()
             while True:
                 time.sleep(_POLL)
@@ -68,7 +71,7 @@ def keep_running(pool: str, port: int, on_ready: Callable[[str], None]) -> None:
                     _count(restarts, "The worker", None)
                     _end(worker)  # what it had started
                     _mark_dead_runs(worker_runs=False)
-                    worker = _start_worker(pool)
+                    worker = _start_worker(pool, temporary / "w")
                 if time.monotonic() - looked > _LOOK_EVERY:
                     _mark_dead_runs(worker_runs=True)
                     looked = time.monotonic()
@@ -141,10 +144,18 @@ def _start_server(state: Path, port: int) -> OwnServer:
         return server
 
 
-def _start_worker(pool: str) -> "subprocess.Popen[bytes]":
-    """Start a worker in a process group of its own, together with all that it starts."""
+def _start_worker(pool: str, temporary: Path) -> "subprocess.Popen[bytes]":
+    """Start a worker in a process group of its own, together with all that it starts.
+
+    Args:
+        pool: its work pool.
+        temporary: folder for temporary files; Prefect removes those of a run that is killed nowhere else.
+    """
     command = [sys.executable, "-m", "flows.watchdog", str(os.getpid()), "prefect", "worker", "start", "--pool", pool]
-    return subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+    shutil.rmtree(temporary, ignore_errors=True)  # of the worker before
+    temporary.mkdir()
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
 
 
 def _end(worker: "subprocess.Popen[bytes]") -> None:

@@ -25,6 +25,8 @@ from flows.wanted import stages_of, wanted_of
 
 _ALWAYS = ("distributed", "distributed.nanny", "distributed.worker", "prefect_dask.task_runners", "prefect.task_engine")
 _COMPILED = ("numba", "scipy.optimize")
+_LONGEST = 80
+"""Bytes of the path of a folder for sockets, whose own paths may have 104."""
 _VARIABLES: dict[str, str] = {}
 """With which the process was started that runs now."""
 
@@ -68,10 +70,15 @@ def starting(variables: Mapping[str, str]) -> Iterator[None]:
 def _keep_sockets_in_scratch() -> None:
     """Let multiprocessing keep its sockets in a folder that the next build removes if this process is killed."""
     known = getattr(multiprocessing.current_process(), "_config")  # noqa: B009 (Python has no public name for it)
-    if "tempdir" not in known:
-        folder = ExitStack()
-        known["tempdir"] = str(folder.enter_context(scratch("workers")))
-        atexit.register(folder.close)
+    if "tempdir" in known:
+        return
+    folder = ExitStack()
+    path = folder.enter_context(scratch("mp"))
+    if len(os.fsencode(path)) > _LONGEST:  # Python finds a place of its own
+        folder.close()
+        return
+    known["tempdir"] = str(path)
+    atexit.register(folder.close)
 
 
 def _end(*, wait: bool = False) -> None:

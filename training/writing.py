@@ -12,6 +12,9 @@ from features.errors import InputError, RunError
 from features.file_errors import explain, system_number
 
 
+_BLOCK = 1 << 16  # bytes
+
+
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
     """Turn an error of the file system into a sentence about the file or folder that is being written.
@@ -36,7 +39,8 @@ def require_writable(folder: Path) -> None:
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+            file.write(bytes(_BLOCK))  # on a full disk an empty file can be made
 
 
 def write_json(path: Path, value: Any) -> None:

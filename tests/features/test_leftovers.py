@@ -60,7 +60,7 @@ def test_the_scratch_folder_of_a_killed_process_is_removed_and_nothing_else(hold
     living, stays = holder("scratch", "job")
     killed, goes = holder("scratch", "prefect")
     (goes / "database").write_text("x")
-    others = [tmp_path / name for name in ("facetflow-scratch", "facetflow-scratch-of-mine", "facetflow-error-1.log")]
+    others = [tmp_path / name for name in (".facetflow", ".facetflow-of-mine", "facetflow-error-abcdefgh")]
     for other in others:
         other.mkdir()
     killed.kill()

@@ -42,6 +42,17 @@ def test_a_file_in_the_way_is_named(tmp_path):
 
 
 @only_linux
+def test_a_disk_without_room_for_a_block_is_refused_before_the_work(tmp_path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        with pytest.raises(RunError, match=r"run' cannot be written: the file is larger than"):
+            require_writable(tmp_path / "run")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@only_linux
 def test_a_disk_that_is_full_in_the_middle_leaves_the_old_checkpoint(job, tmp_path, monkeypatch, capsys):
     run = loop.Loop.run
 

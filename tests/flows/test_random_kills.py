@@ -2,6 +2,8 @@
 
 import os
 import random
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -20,8 +22,7 @@ def random_kills(root, monkeypatch):
 def test_builds_that_are_killed_at_random_lose_nothing_double_nothing_and_leave_nothing(
     random_kills, generated, built, tmp_path
 ):
-    temporary = tmp_path / "tmp"
-    temporary.mkdir()
+    temporary = Path(tempfile.mkdtemp(prefix="kills-"))  # short, because sockets lie there
     environment = {**os.environ, "TMPDIR": str(temporary), "PREFECT_API_URL": "", "XDG_STATE_HOME": str(tmp_path)}
     killed = random_kills.Scene(tmp_path, "killed", environment)
     killed.folder.mkdir()
@@ -49,11 +50,11 @@ def test_the_checks_of_the_tool_see_what_is_wrong(random_kills, built, tmp_path)
     random_kills.check(*scenes, report)
     assert report.violations == []
     temporary = tmp_path / "tmp"
-    (temporary / "facetflow-scratch-prefect-abcdefgh").mkdir(parents=True)
+    (temporary / ".facetflow-prefect-abcdefgh").mkdir(parents=True)
     store = Store.open(built.folder / "store")
     (store.path / "tables" / "amr" / "_tmp-1").write_text("half")
     random_kills.check_left_behind(scenes[0], temporary, report)
     assert [violation.split(": ")[-1].rpartition("/")[2] for violation in report.violations] == [
-        "facetflow-scratch-prefect-abcdefgh",
+        ".facetflow-prefect-abcdefgh",
         "_tmp-1",
     ]
