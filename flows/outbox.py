@@ -137,17 +137,21 @@ class Outbox:
         from prefect.client.orchestration import get_client
         from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, temporary_settings
 
-        with temporary_settings({PREFECT_CLIENT_MAX_RETRIES: 0}):
-            while True:
-                last = self._closing.wait(EVERY)
-                try:
-                    with get_client(httpx_settings={"timeout": _REQUEST_TIMEOUT}, sync_client=True) as client:
-                        self._send_lines(client)
-                        self._send_artifacts(client, due=last or time.monotonic() - self._shown >= SHOW_EVERY)
-                except Exception:  # noqa: BLE001, S110 (what was not sent waits; no run may suffer from it)
-                    pass
-                if last:
-                    return
+        last = False
+        while not last:
+            last = self._closing.wait(EVERY)
+            due = bool(self._artifacts) and (last or time.monotonic() - self._shown >= SHOW_EVERY)
+            if not self._lines and not due:
+                continue
+            try:
+                with (
+                    temporary_settings({PREFECT_CLIENT_MAX_RETRIES: 0}),
+                    get_client(httpx_settings={"timeout": _REQUEST_TIMEOUT}, sync_client=True) as client,
+                ):
+                    self._send_lines(client)
+                    self._send_artifacts(client, due=due)
+            except Exception:  # noqa: BLE001, S110 (what was not sent waits; no run may suffer from it)
+                pass
 
     def _send_lines(self, client: "SyncPrefectClient") -> None:
         while True:

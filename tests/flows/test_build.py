@@ -1,7 +1,9 @@
 """Builds on a real cluster with a real server: first, again, refreshed, changed, with shards that fail."""
 
+import json
 import os
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import polars as pl
@@ -92,6 +94,16 @@ def test_a_failed_shard_stops_the_release_and_is_made_by_retry(built, facetflow)
     assert record.state == "partly"
     assert record.made["label_vectors"] == 7
     assert 0 < record.made["metrics"] < 16, "pairs of other shards are measured, those that need the failed one wait"
+    page = built.folder / "runs" / "builds" / record.run_id / "build.html"
+    shards = json.loads((page.parent / "build.json").read_text())["shards"]
+    states = Counter((shard["stage"], shard["state"]) for shard in shards)
+    assert states == {
+        ("label_vectors", "committed"): 7,
+        ("label_vectors", "failed"): 1,
+        ("metrics", "committed"): record.made["metrics"],
+        ("metrics", "left out"): 16 - record.made["metrics"],
+    }
+    assert "Failed shards" in page.read_text()
 
     code, output = facetflow.run(built, "status")
     assert code == 0

@@ -1,6 +1,8 @@
 """Processes that are killed in the middle of a build: nothing is lost, nothing doubled, nothing left running."""
 
+import json
 import signal
+from collections import Counter
 
 import pytest
 
@@ -54,6 +56,11 @@ def test_a_killed_build_goes_on_where_it_was(project, built, facetflow_alone, wa
     assert made.get("amr", 0) == 8 - len(kept["amr"])
     assert_same_rows(project, built)
     assert [record.state for record in project.store.runs()] == ["done", "running"]
+    pages = sorted((project.folder / "runs" / "builds").glob("*/build.html"))
+    assert ["Killed." in page.read_text() for page in pages] == [True, False]
+    killed = json.loads((pages[0].parent / "build.json").read_text())
+    committed = Counter(shard["stage"] for shard in killed["shards"] if shard["state"] == "committed")
+    assert committed == {name: len(shards) for name, shards in kept.items() if shards}
     wait_until(lambda: not facetflow_alone.left_running(), "server and workers to end", 30)
 
 
