@@ -9,6 +9,7 @@ from features.metrics.explanation.pair import GraphPair
 if TYPE_CHECKING:
     from facetflow.internals import Explanation, FacetReading
 
+_TABLE = "border-collapse: collapse; color: inherit;"
 _CELL = "padding: 2px 8px; text-align: right; white-space: nowrap;"
 _NAME = "padding: 2px 8px; text-align: left; white-space: nowrap;"
 _QUIET = "opacity: .65; font-size: 90%;"
@@ -39,7 +40,7 @@ def show_explanation(explanation: "Explanation", graphs: GraphPair | None, origi
         '<div class="facetflow-explanation">'
         + "".join(f"<div>{escape(sentence)}</div>" for sentence in sentences)
         + "".join(f'<p style="margin: .4em 0;">{line}</p>' for line in said)
-        + f'<table style="border-collapse: collapse;"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+        + f'<table style="{_TABLE}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
         + drawn
         + f'<p style="{_QUIET}">Encoder {escape(encoder)}. Graphs: {escape(origin)}. A faint facet is not known '
         "to follow its metric on dev pairs.</p></div>"
