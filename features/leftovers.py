@@ -15,8 +15,8 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from io import BufferedWriter
 from pathlib import Path
-from typing import IO
 
 SCRATCH = ".facetflow-"
 """What the names of all folders begin with that this program makes for temporary files."""
@@ -42,7 +42,7 @@ def hold(descriptor: int, path: Path) -> bool:
 
 
 @contextmanager
-def held_file(path: Path) -> Iterator[IO[bytes]]:
+def held_file(path: Path) -> Iterator[BufferedWriter]:
     """Make a temporary file and hold it; it is removed, or has been renamed, when the block ends.
 
     Args:

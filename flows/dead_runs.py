@@ -91,7 +91,11 @@ def watch_heartbeats(client: "SyncPrefectClient") -> None:
             threshold=1,
             within=SILENCE,  # type: ignore[arg-type]  # pydantic takes seconds
         ),
-        actions=[ChangeFlowRunState(state=StateType.CRASHED, message="It has sent no heartbeat for ten minutes.")],
+        actions=[
+            ChangeFlowRunState(  # type: ignore[call-arg]  # the other fields have defaults
+                state=StateType.CRASHED, message="It has sent no heartbeat for ten minutes."
+            )
+        ],
     )
     known = client.read_automations_by_name(automation.name)
     for found in known:

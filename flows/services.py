@@ -199,8 +199,8 @@ def _count(restarts: list[float], what: str, log: Path | None) -> None:
 
 def describe(known: Running | None) -> str:
     """Say in one line what runs for this user."""
-    if known is not None and known.url is None:
+    if known is None:
+        return "`facetflow up` does not run."
+    if known.url is None:
         return f"`facetflow up` is starting (process {known.process})."
-    if known is not None:
-        return f"`facetflow up` runs (process {known.process}): {known.url.removesuffix('/api')}"
-    return "`facetflow up` does not run."
+    return f"`facetflow up` runs (process {known.process}): {known.url.removesuffix('/api')}"

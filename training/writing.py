@@ -11,7 +11,6 @@ from features import outputs
 from features.errors import InputError, RunError
 from features.file_errors import explain, system_number
 
-
 _BLOCK = 1 << 16  # bytes
 
 
