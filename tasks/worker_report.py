@@ -5,6 +5,7 @@ that is not there, and what it finds wrong is a part of the answer.
 """
 
 import hashlib
+import importlib
 import os
 from collections.abc import Sequence
 from functools import cache
@@ -19,6 +20,11 @@ import tasks
 from features.errors import FacetflowError
 from features.models import locate
 from features.store.store import Store
+
+TASKS = tuple(
+    f"tasks.{name}"
+    for name in ("embed_labels", "embed_sentences", "measure_pairs", "parse_amr", "parse_dependencies", "parse_srl")
+)
 
 
 def report(store: Path, models: Sequence[str], files: Sequence[Path], dask_worker: Worker) -> dict[str, Any]:
@@ -35,6 +41,7 @@ def report(store: Path, models: Sequence[str], files: Sequence[Path], dask_worke
         is none; `writable`: why the folder cannot be written, None where it can; `missing`: what the worker does not
         find, a sentence each; `pause`: bytes of memory at which Dask pauses the worker, None where it never does.
     """
+    import_tasks()
     try:
         found = Store.open(store).id
     except (FacetflowError, OSError):
@@ -51,6 +58,15 @@ def report(store: Path, models: Sequence[str], files: Sequence[Path], dask_worke
         ],
         "pause": int(limit * share) if limit and share else None,
     }
+
+
+def import_tasks() -> None:
+    """Import the tasks, once, before the first shard comes.
+
+    A scheduler does it too: it unpacks what it passes on, and answers nobody while it imports what that needs.
+    """
+    for module in TASKS:
+        importlib.import_module(module)
 
 
 @cache
