@@ -161,7 +161,7 @@ def test_a_local_worker_that_rests_at_its_limit_is_started_again(tmp_path, monke
         import psutil
 
         used = psutil.Process().memory_info().rss
-        dask_worker.hoard = bytes(bytearray(b"x") * int(dask_worker.memory_manager.memory_limit * 0.89 - used))
+        dask_worker.hoard = b"x" * int(dask_worker.memory_manager.memory_limit * 0.89 - used)
 
     with (
         dask.config.set(cluster.DASK),
