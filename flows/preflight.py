@@ -20,7 +20,7 @@ from features.parsers.settings import LabelVectorSettings
 from features.store.store import Store
 from flows import worker_versions
 from flows.stages import Chain
-from tasks.worker_report import code_digest, report
+from tasks.worker_report import code_digest, import_tasks, report
 
 _PACKAGES_OF = {
     "torch": ("torch", "transformers"),
@@ -83,10 +83,13 @@ class Preflight:
         """
         cluster = f"of the Dask cluster at {address!r}"
         info = cast("Mapping[str, Any]", client.get_versions(packages=worker_versions.PACKAGES))
+        if workers is None:
+            self._check_scheduler(client, info, cluster)
         found = worker_versions.of_info(info)
         asked = [worker for worker in found if workers is None or worker in workers]
         versions = {worker: found[worker] for worker in asked}
-        worker_versions.compare(info["client"]["packages"], versions, self._packages(), cluster, self._told)
+        ours = info["client"]["packages"]
+        worker_versions.compare(ours, versions, self._packages(), cluster, self._told)
         resources = {
             worker: known["resources"] for worker, known in client.scheduler_info(n_workers=-1)["workers"].items()
         }
@@ -99,6 +102,17 @@ class Preflight:
                 ) from answer
             self._check_answer(who, answer, gpu=resources.get(worker, {}).get("GPU", 0) >= 1)
             self.fit.add(worker)
+
+    def _check_scheduler(self, client: Client, info: Mapping[str, Any], cluster: str) -> None:
+        """Look at the scheduler, which unpacks what is sent to workers: it needs the same software, but no models."""
+        worker_versions.compare_scheduler(info["client"]["packages"], info["scheduler"]["packages"], cluster)
+        try:
+            client.run_on_scheduler(import_tasks)  # type: ignore[no-untyped-call]
+        except ImportError as error:
+            raise RunError(
+                f"The scheduler {cluster} cannot use facetflow ({error}): install it there, as here, and start it "
+                "again, with its workers."
+            ) from error
 
     def _ask(self, client: Client, workers: Sequence[str]) -> Mapping[str, Any]:
         names = [name for settings in self._settings.values() if (name := _model(settings)) is not None]

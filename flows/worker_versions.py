@@ -65,6 +65,26 @@ def compare(
             )
 
 
+def compare_scheduler(here: Packages, there: Packages, cluster: str) -> None:
+    """Compare the packages of a scheduler with those of this process; it carries shards and makes none.
+
+    Args:
+        here: those of this process.
+        there: those of the scheduler.
+        cluster: the cluster, in words.
+
+    Raises:
+        RunError: it has another version of what must be the same.
+    """
+    for package, theirs, ours in _differences(here, there, ()):
+        if package not in DECIDE:
+            has = f"has no {package}" if theirs is None else f"has {package} {theirs}"
+            raise RunError(
+                f"The scheduler {cluster} {has} and this build {ours}: {_what_to_do(package, ours)}, start it "
+                "again, with its workers, and run the same command."
+            )
+
+
 def _differences(here: Packages, there: Packages, needed: Collection[str]) -> Iterator[tuple[str, str | None, str]]:
     ours, theirs = _minor(str(here["python"])), _minor(str(there["python"]))
     if ours != theirs:
@@ -80,8 +100,8 @@ def _differences(here: Packages, there: Packages, needed: Collection[str]) -> It
 
 def _what_to_do(package: str, version: str) -> str:
     if package == "python":
-        return f"start the worker in an environment with Python {version}"
-    return f"install {package}=={_public(version)} where the worker runs"
+        return f"use an environment with Python {version}"
+    return f"install {package}=={_public(version)} where it runs"
 
 
 def _minor(python: str) -> str:

@@ -1,10 +1,13 @@
 """What a worker of an existing cluster says of itself, before it is given a shard.
 
 It runs wherever `dask worker` was started: another machine, another folder, another environment. So it asks for nothing
-that is not there, and what it finds wrong is a part of the answer.
+that is not there, and what it finds wrong is a part of the answer. Dask calls these functions in the thread that
+answers everybody, so what takes time is done in another one, the imports of this module included.
 """
 
+import asyncio
 import hashlib
+import importlib
 import os
 from collections.abc import Sequence
 from functools import cache
@@ -14,14 +17,13 @@ from uuid import uuid4
 
 from distributed import Worker
 
-import features
-import tasks
-from features.errors import FacetflowError
-from features.models import locate
-from features.store.store import Store
+TASKS = tuple(
+    f"tasks.{name}"
+    for name in ("embed_labels", "embed_sentences", "measure_pairs", "parse_amr", "parse_dependencies", "parse_srl")
+)
 
 
-def report(store: Path, models: Sequence[str], files: Sequence[Path], dask_worker: Worker) -> dict[str, Any]:
+async def report(store: Path, models: Sequence[str], files: Sequence[Path], dask_worker: Worker) -> dict[str, Any]:
     """Return what a build wants to know of a worker, as plain values; called by `Client.run`.
 
     Args:
@@ -35,12 +37,21 @@ def report(store: Path, models: Sequence[str], files: Sequence[Path], dask_worke
         is none; `writable`: why the folder cannot be written, None where it can; `missing`: what the worker does not
         find, a sentence each; `pause`: bytes of memory at which Dask pauses the worker, None where it never does.
     """
+    manager = dask_worker.memory_manager
+    limit, share = manager.memory_limit, manager.memory_pause_fraction
+    found = await asyncio.to_thread(_report, store, models, files)
+    return {**found, "pause": int(limit * share) if limit and share else None}
+
+
+def _report(store: Path, models: Sequence[str], files: Sequence[Path]) -> dict[str, Any]:
+    _import_tasks()
+    from features.errors import FacetflowError
+    from features.store.store import Store
+
     try:
         found = Store.open(store).id
     except (FacetflowError, OSError):
         found = None
-    manager = dask_worker.memory_manager
-    limit, share = manager.memory_limit, manager.memory_pause_fraction
     return {
         "code": code_digest(),
         "store": found,
@@ -49,13 +60,28 @@ def report(store: Path, models: Sequence[str], files: Sequence[Path], dask_worke
             *_missing_models(models),
             *(f"there is no file {str(file)!r}" for file in files if not file.is_file()),
         ],
-        "pause": int(limit * share) if limit and share else None,
     }
+
+
+async def import_tasks() -> None:
+    """Import the tasks, once, before the first shard comes.
+
+    A scheduler does it too: it unpacks what it passes on, and would answer nobody while it imports what that needs.
+    """
+    await asyncio.to_thread(_import_tasks)
+
+
+def _import_tasks() -> None:
+    for module in TASKS:
+        importlib.import_module(module)
 
 
 @cache
 def code_digest() -> str:
     """Return a hash of the source files that decide what is in a shard: those of `features` and `tasks`."""
+    import features
+    import tasks
+
     total = hashlib.blake2b(digest_size=8)
     for package in (features, tasks):
         folder = Path(str(package.__file__)).parent
@@ -76,6 +102,9 @@ def _why_not_writable(store: Path) -> str | None:
 
 
 def _missing_models(names: Sequence[str]) -> list[str]:
+    from features.errors import FacetflowError
+    from features.models import locate
+
     missing = []
     for name in names:
         try:

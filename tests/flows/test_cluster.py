@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 
 import dask
 import psutil
@@ -139,7 +141,10 @@ def test_workers_are_reached_by_nobody_but_the_process_that_started_them(tmp_pat
     ):
         client.wait_for_workers(1, timeout=60)
         (worker,) = client.scheduler_info(n_workers=-1)["workers"].values()
-        assert worker["services"] == {}, "no pages"
+        (port,) = worker["services"].values()
+        for page in ("info/main/workers.html", "json/counts.json", "metrics", "health"):
+            with pytest.raises(urllib.error.HTTPError, match="404"):
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/{page}", timeout=10)
         for address in (of.scheduler_address, worker["nanny"], *client.scheduler_info(n_workers=-1)["workers"]):
             assert address.startswith("tls://127.0.0.1:")
             for security, scheme in ((None, "tcp"), (cluster_security.temporary(), "tls")):
@@ -156,7 +161,7 @@ def test_a_local_worker_that_rests_at_its_limit_is_started_again(tmp_path, monke
         import psutil
 
         used = psutil.Process().memory_info().rss
-        dask_worker.hoard = bytes(bytearray(b"x") * int(dask_worker.memory_manager.memory_limit * 0.89 - used))
+        dask_worker.hoard = b"x" * int(dask_worker.memory_manager.memory_limit * 0.89 - used)
 
     with (
         dask.config.set(cluster.DASK),

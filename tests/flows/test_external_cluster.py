@@ -253,7 +253,7 @@ def test_a_worker_that_rests_at_its_limit_and_cannot_be_started_again_ends_the_b
 def fill(share: float, dask_worker) -> None:
     """Take memory until this worker uses a share of its limit."""
     used = psutil.Process().memory_info().rss
-    dask_worker.hoard = bytes(bytearray(b"x") * int(dask_worker.memory_manager.memory_limit * share - used))
+    dask_worker.hoard = b"x" * int(dask_worker.memory_manager.memory_limit * share - used)
 
 
 def ended(watch) -> str:

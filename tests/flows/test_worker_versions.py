@@ -3,7 +3,7 @@
 import pytest
 
 from features.errors import RunError
-from flows.worker_versions import compare
+from flows.worker_versions import compare, compare_scheduler
 
 HERE = {
     "python": "3.11.7.final.0",
@@ -35,12 +35,12 @@ def test_workers_like_this_process_are_not_spoken_of(capsys):
         (
             "facetflow",
             "0.0.9",
-            "has facetflow 0.0.9 and this build 0.1.0: install facetflow==0.1.0 where the worker runs",
+            "has facetflow 0.0.9 and this build 0.1.0: install facetflow==0.1.0 where it runs",
         ),
         ("distributed", "2025.1.0", "has distributed 2025.1.0 and this build 2026.8.0: install distributed==2026.8.0"),
-        ("python", "3.12.1.final.0", "has python 3.12 and this build 3.11: start the worker in an environment with"),
+        ("python", "3.12.1.final.0", "has python 3.12 and this build 3.11: use an environment with Python 3.11"),
         ("spacy", "3.7.0", "has spacy 3.7.0 and this build 3.8.7"),
-        ("torch", None, "has no torch and this build 2.13.0+cpu: install torch==2.13.0 where the worker runs"),
+        ("torch", None, "has no torch and this build 2.13.0+cpu: install torch==2.13.0 where it runs"),
     ],
 )
 def test_what_must_be_the_same_is_refused(package, version, sentence):
@@ -62,3 +62,11 @@ def test_what_may_change_the_last_digits_is_told_once(capsys):
         f"The worker 'tls://2' {CLUSTER} has torch 2.12.0 and this build 2.13.0+cpu: the last digits of results may "
         "differ; install the same where it runs.\n"
     )
+
+
+def test_a_scheduler_carries_shards_and_makes_none():
+    compare_scheduler(HERE, HERE | {"torch": None, "polars": "1.0.0"}, CLUSTER)
+    with pytest.raises(
+        RunError, match=r"^The scheduler of .* has no prefect and this build 3\.8\.8: install prefect==3"
+    ):
+        compare_scheduler(HERE, HERE | {"prefect": None}, CLUSTER)
