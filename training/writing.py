@@ -8,7 +8,6 @@ from pathlib import Path
 from features.errors import RunError
 from features.file_errors import explain, system_number
 
-
 _BLOCK = 1 << 16  # bytes
 
 
@@ -36,8 +35,9 @@ def require_writable(folder: Path) -> None:
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+        with tempfile.TemporaryFile(dir=folder) as file:
             file.write(bytes(_BLOCK))  # on a full disk an empty file can be made
+            file.flush()
 
 
 def _of_system(error: BaseException | None) -> BaseException | None:
