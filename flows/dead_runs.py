@@ -8,6 +8,7 @@ builds would wait behind it for ever.
     the next build      a training or an evaluation that crashed or failed is begun again, from its checkpoint
 """
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
@@ -29,6 +30,8 @@ SILENCE = 600
 """Seconds without a heartbeat after which a run counts as dead; runs send one every 180 s."""
 ATTEMPTS = 3
 """Times that a training or an evaluation is begun, whatever ended it, before it is left to the user."""
+_MANY = 200
+"""Runs that a server gives at once."""
 _RUN_ID = "PREFECT__FLOW_RUN_ID"
 _LEARNING = ("train_encoder", "evaluate_encoder")
 _FLOWS = ("build_features", *_LEARNING)
@@ -122,32 +125,51 @@ def begin_again(project: str) -> None:
                 deployment = client.read_deployment_by_name(f"{flow}/{project}")
             except ObjectNotFound:  # a server on which the project is not deployed
                 continue
-            for parameters in _undone([run for run in _runs(client) if run.deployment_id == deployment.id]):
+            for parameters in _undone(_runs(client, deployment=deployment.id)):
                 client.create_flow_run_from_deployment(deployment.id, parameters=parameters)
                 what = parameters.get("name") or f"release {parameters.get('release') or 'unknown'}"
                 warn(f"{flow} ({what}) had ended without a result, and is begun again.")
 
 
 def _undone(runs: "Sequence[FlowRun]") -> list[dict[str, Any]]:
-    """Return the parameters with which nothing but crashed and failed runs were made, and not too many."""
+    """Return the parameters with which nothing but crashed and failed runs were made, and not too many.
+
+    Args:
+        runs: of one deployment, newest first; those before one that was completed are history.
+    """
     states: defaultdict[str, Counter[str]] = defaultdict(Counter)
     parameters: dict[str, dict[str, Any]] = {}
-    for run in runs:
+    for run in itertools.takewhile(lambda run: _state(run) != "COMPLETED", runs):
         key = repr(sorted((name, str(value)) for name, value in run.parameters.items()))
         parameters[key] = run.parameters
-        states[key][run.state_type.value if run.state_type is not None else ""] += 1
+        states[key][_state(run)] += 1
     undone = (key for key, found in states.items() if found.keys() <= {"CRASHED", "FAILED"})
     return [parameters[key] for key in undone if states[key].total() < ATTEMPTS]
 
 
-def _runs(client: "SyncPrefectClient", states: Sequence[str] = ()) -> "list[FlowRun]":
-    from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterState, FlowRunFilterStateType
+def _state(run: "FlowRun") -> str:
+    return run.state_type.value if run.state_type is not None else ""
+
+
+def _runs(client: "SyncPrefectClient", states: Sequence[str] = (), deployment: UUID | None = None) -> "list[FlowRun]":
+    """Return runs, newest first: in some states, of one deployment."""
+    from prefect.client.schemas.filters import (
+        DeploymentFilter,
+        DeploymentFilterId,
+        FlowRunFilter,
+        FlowRunFilterState,
+        FlowRunFilterStateType,
+    )
     from prefect.client.schemas.objects import StateType
     from prefect.client.schemas.sorting import FlowRunSort
 
     kinds = FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType(state) for state in states]))
-    wanted = FlowRunFilter(state=kinds) if states else None
-    return client.read_flow_runs(flow_run_filter=wanted, sort=FlowRunSort.EXPECTED_START_TIME_DESC, limit=200)
+    return client.read_flow_runs(
+        flow_run_filter=FlowRunFilter(state=kinds) if states else None,
+        deployment_filter=DeploymentFilter(id=DeploymentFilterId(any_=[deployment])) if deployment else None,
+        sort=FlowRunSort.EXPECTED_START_TIME_DESC,
+        limit=_MANY,
+    )
 
 
 def _runs_of_processes() -> set[UUID]:

@@ -38,8 +38,9 @@ def require_writable(folder: Path) -> None:
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+        with tempfile.TemporaryFile(dir=folder) as file:
             file.write(bytes(_BLOCK))  # on a full disk an empty file can be made
+            file.flush()
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -91,15 +91,16 @@ def test_a_training_that_crashed_or_failed_is_begun_again_but_not_for_ever(clien
         assert len(runs()) == min(attempt + 1, ATTEMPTS)
 
 
-def test_a_release_that_was_trained_on_is_left_alone(client, deployed):
+def test_what_was_completed_since_is_not_begun_again(client, deployed):
     from prefect.states import Completed
 
     name, id_of = deployed
     training = id_of("train_encoder")
     begun(client, training, Pending(), Running(), Crashed(), release=1)
-    begun(client, training, Pending(), Running(), Completed(), release=1)
+    begun(client, training, Pending(), Running(), Failed(), release=2)
+    begun(client, training, Pending(), Running(), Completed(), release=3)
     begin_again(name)
-    assert len([run for run in client.read_flow_runs(limit=200) if run.deployment_id == training]) == 2
+    assert len([run for run in client.read_flow_runs(limit=200) if run.deployment_id == training]) == 3
     begin_again("a-project-that-is-not-deployed")
 
 

@@ -1,0 +1,73 @@
+"""What must hold after the kills: the rows of an undisturbed store, and nothing left behind; see `random_kills.py`."""
+
+import re
+import time
+from datetime import timedelta
+from pathlib import Path
+
+from kill_scene import Report, Scene
+
+from features.schemas import TABLES
+from features.store.store import Store
+
+
+def check(scene: Scene, reference: Scene, report: Report) -> None:
+    """Compare a store with one that was built without a kill, and look for what is left behind."""
+    store, other = scene.store(), reference.store()
+    if store is None or other is None:
+        report.violated(f"{scene.name} has no store")
+        return
+    for table, columns in TABLES.items():
+        key = next(iter(columns))
+        mine, its = (part.read(table, with_shard=True).sort("shard", key) for part in (store, other))
+        if not mine.equals(its, null_equal=True):
+            lost, doubled = its.join(mine, on=key, how="anti").height, mine.height - mine[key].n_unique()
+            report.violated(f"{scene.name}: {table}, {its.height} rows: {lost} lost, {doubled} doubled, or others")
+    mine, its = ([(r.number, dict(r.rows)) for r in part.releases()] for part in (store, other))
+    if mine != its:
+        report.violated(f"{scene.name}: releases {mine} for {its}")
+    for number in range(1, scene.releases + 1):
+        if len(found := list(scene.folder.glob(f"runs/release-{number:05d}-*/encoder/facets.json"))) > 1:
+            report.violated(f"{scene.name}: release {number} has {len(found)} encoders")
+
+
+def check_left_behind(scene: Scene, temporary: Path, report: Report) -> None:
+    """Say what is left of killed processes after the last build, and that nothing which is dead escapes `gc`."""
+    deadline = time.monotonic() + 30
+    while (running := scene.processes()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    for process, kind in running.items():
+        report.violated(f"{scene.name}: {kind or 'a process'} ({process.pid}) still runs")
+    for path in sorted(temporary.iterdir()):
+        report.violated(f"left behind: {path}")
+    known = re.compile(
+        r"store\.json|build\.lock|runs/[\w-]+\.json|releases/\d{5}(\.announcement)?\.json|releases/\.announcing\.lock"
+        r"|graphs/\w+\.arrow|tables/\w+/_delta_log/\d{20}\.json|tables/\w+/(\w+=[\w-]+/)*\w{20}\.parquet"
+    )
+    root = scene.folder / "store"
+    files = {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
+    for name in sorted(name for name in files if not known.fullmatch(name)):
+        report.violated(f"{scene.name}: left behind in the store: {name}")
+    for path in sorted((scene.folder / "runs").rglob(".*")):
+        if path.name != ".announcing.lock":
+            report.violated(f"{scene.name}: left behind: {path}")
+    store = scene.store()
+    if store is None:
+        return
+    garbage = set(store.collect_garbage(timedelta(0), dry_run=True).files)
+    store.collect_garbage(timedelta(0))
+    left = {path.relative_to(root).as_posix() for path in root.rglob("*.parquet")}
+    named = {f"tables/{table}/{name}" for table in TABLES for name in _files_of_versions(store, table)}
+    if lost := left - named:
+        report.violated(f"{scene.name}: dead files that `gc` does not know: {sorted(lost)}")
+    print(f"{scene.name}: `gc` removed {len(garbage)} files that killed processes had written", flush=True)
+
+
+def _files_of_versions(store: Store, table: str) -> set[str]:
+    """Return the files that the newest version of a table or a release names."""
+    from deltalake import DeltaTable
+
+    versions = {release.versions[table] for release in store.releases() if table in release.versions}
+    path = str(store.path / "tables" / table)
+    tables = [DeltaTable(path), *(DeltaTable(path, version=version) for version in versions)]
+    return {file.removeprefix(f"{path}/").removeprefix("file://") for found in tables for file in found.file_uris()}
