@@ -19,6 +19,7 @@ from features.store.reading import clear_errors
 from features.store.recipe_changes import RecipeChange, recipe_changes
 from features.store.releases import Release
 from features.store.schemas import METRIC_NAMES
+from features.types import Shard
 
 if TYPE_CHECKING:
     from features.store.store import Store
@@ -212,9 +213,9 @@ def _compare_table(
     )
 
 
-def _batches(shards: Sequence[str], rows: Mapping[str, int]) -> Iterator[list[str]]:
+def _batches(shards: Sequence[Shard], rows: Mapping[Shard, int]) -> Iterator[list[Shard]]:
     """Yield shards, as many at a time as have some ten thousand rows together."""
-    batch: list[str] = []
+    batch: list[Shard] = []
     held = 0
     for shard in shards:
         batch.append(shard)
