@@ -5,6 +5,7 @@ Everything on it comes from `build.json`, so that it can be made again. Every te
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -86,18 +87,20 @@ def _timeline(facts: Mapping[str, Any]) -> str:
     if not attempts:
         return ""
     start = min(attempt["begun"] for _, attempt in attempts)
-    end = max(attempt["heard"] for _, attempt in attempts)
+    written = datetime.fromisoformat(facts["written"]).timestamp()
+    ends = [written if attempt["outcome"] == "running" else attempt["heard"] for _, attempt in attempts]
+    end = max(ends)
     bars = [
         Bar(
             attempt["worker"],
             shard["stage"],
             attempt["begun"] - start,
-            attempt["heard"] - start,
+            max(ended, attempt["begun"]) - start,
             attempt["outcome"],
             f"{shard['stage']} {shard['shard']}, {shard['rows']:,} rows, {attempt['outcome']}, "
-            f"{attempt['heard'] - attempt['begun']:.1f} s from {clock(attempt['begun'] - start)}",
+            f"{max(ended - attempt['begun'], 0.0):.1f} s from {clock(attempt['begun'] - start)}",
         )
-        for shard, attempt in attempts
+        for (shard, attempt), ended in zip(attempts, ends, strict=True)
     ]
     stages = [stage["stage"] for stage in facts["stages"]]
     note = (

@@ -199,7 +199,8 @@ class ShardRunner:
         while not self._reports.empty():
             report = self._reports.get()
             if (report["stage"], report["shard"]) in self._running:
-                self._progress.reported(**report)
+                said = (report[part] for part in ("stage", "shard", "done", "total", "by"))
+                self._progress.reported(*said)
 
     def _show(self, work: Sequence[ShardWork]) -> None:
         shards: Counter[str] = Counter()

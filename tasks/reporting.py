@@ -40,7 +40,8 @@ def reporter(topic: str, stage: str, shard: str) -> OnRows:
     def send(done: int, total: int) -> None:
         # A report is worth nothing beside the shard that it is about.
         with suppress(Exception):
-            message = {"stage": stage, "shard": shard, "done": int(done), "total": int(total), "worker": name}
+            # Not "worker": the scheduler writes the address there.
+            message = {"stage": stage, "shard": shard, "done": int(done), "total": int(total), "by": name}
             worker.log_event(topic, message)
 
     return rarely(send)

@@ -68,14 +68,14 @@ def compare_values(metric: str, old: NDArray[np.float64], new: NDArray[np.float6
     from scipy.stats import wasserstein_distance
 
     # Equal values must stay equal on another machine: many pairs have 0 or 1, and their last digit would be a drift.
-    old, new = (np.sort(np.round(values, _DIGITS)) for values in (old, new))
-    distance = _kolmogorov_smirnov(old, new)
+    before, after = (np.sort(np.round(values, _DIGITS)) for values in (old, new))
+    distance = _kolmogorov_smirnov(before, after)
     return Drift(
         metric=metric,
         old=_describe(old),
         new=_describe(new),
         distance=distance,
-        transport=float(wasserstein_distance(old, new)),
+        transport=float(wasserstein_distance(before, after)),
         size=_size(distance, len(old), len(new)),
     )
 
