@@ -1,4 +1,4 @@
-"""A metric of one's own: a function of two items that returns a number, in a Python file named by the project file.
+"""A project's own metric: a function of two items that returns a number, in a Python file named by the project file.
 
     from features.metrics.own import own_metric
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from features.parsers.embedded.parser import EmbeddedParser
 
 BUILT_IN = "embedded"
-"""What a user writes for the model that comes with the project."""
+"""What a user writes for the embedded model."""
 
 
 class EmbeddedAmrParser:
@@ -72,7 +72,7 @@ class EmbeddedAmrParser:
 
 
 def model_folder(model: str) -> Path:
-    """Return the folder of a model: the built-in one, or a folder made by a training.
+    """Return the folder of a model: the embedded one, or a folder made by a training.
 
     Raises:
         ModelError: there is no such folder.
