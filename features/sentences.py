@@ -8,7 +8,7 @@ import hashlib
 import re
 import unicodedata
 
-from features.types import PairId, PairKind, SentenceId, Split
+from features.types import LabelId, PairId, PairKind, SentenceId, Split
 
 _WHITE_SPACE = re.compile(r"\s+")
 _NOT_A_WORD = re.compile(r"[^\w\s]")
@@ -54,6 +54,20 @@ def pair_id(
             pairs, and none is lost or merged.
     """
     return PairId(_digest("\x1f".join((corpus, split, kind, first, second, str(occurrence)))))
+
+
+def label_id(corpus: str, split: Split, sentence: SentenceId, aspect: str, label: str, occurrence: int) -> LabelId:
+    """Return the id of a label of a text.
+
+    Args:
+        corpus: name of the corpus.
+        split: its split.
+        sentence: id of the text.
+        aspect: what the label is about.
+        label: the label, where a text may have several of one aspect; empty where it has one, which may be corrected.
+        occurrence: 0 for the first row of the split with this text, 1 for the next, where rows are counted.
+    """
+    return LabelId(_digest("\x1f".join((corpus, split, "label", sentence, aspect, label, str(occurrence)))))
 
 
 def _digest(text: str) -> str:

@@ -14,8 +14,10 @@ SentenceId = NewType("SentenceId", str)
 """20 hexadecimal digits: hash of the normalised text (`features.sentences.sentence_id`)."""
 PairId = NewType("PairId", str)
 """20 hexadecimal digits: hash of corpus, split, kind, both sentences and occurrence (`features.sentences.pair_id`)."""
+LabelId = NewType("LabelId", str)
+"""20 hexadecimal digits: hash of corpus, split, text, aspect, label or occurrence (`features.sentences.label_id`)."""
 Shard = NewType("Shard", str)
-"""Name of a shard: `sentences-00000` or `pairs-00000`."""
+"""Name of a shard: `sentences-00000`, `pairs-00000` or `labels-00000`."""
 Fingerprint = NewType("Fingerprint", str)
 """`<identity>-<inputs>`, 12 hexadecimal digits each: what was done, and to what (`features.store.fingerprints`)."""
 

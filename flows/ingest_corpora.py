@@ -4,7 +4,15 @@ import hashlib
 
 import polars as pl
 
-from features.ingest import ALGORITHM_VERSION, KNOWN_PAIRS, KNOWN_SENTENCES, Ingested, IngestReport, ingest
+from features.ingest import (
+    ALGORITHM_VERSION,
+    KNOWN_LABELS,
+    KNOWN_PAIRS,
+    KNOWN_SENTENCES,
+    Ingested,
+    IngestReport,
+    ingest,
+)
 from features.stages import StageOutput, rejects_frame
 from features.store.fingerprints import Recipe, fingerprint
 from features.store.reader import StoreReader
@@ -12,13 +20,16 @@ from features.store.store import Store
 from features.types import Fingerprint
 from flows.project import Project
 
+KNOWN = {"sentences": KNOWN_SENTENCES, "pairs": KNOWN_PAIRS, "labels": KNOWN_LABELS}
+"""Table → the columns of it that ingest has to know; in the order in which `ingest` takes them."""
+
 STAGE = "ingest"
 """Under this name the rows that could not be read are kept in `rejects`."""
 
-RECIPES = {name: Recipe(name, {}, ALGORITHM_VERSION) for name in ("sentences", "pairs", STAGE)}
+RECIPES = {name: Recipe(name, {}, ALGORITHM_VERSION) for name in ("sentences", "pairs", "labels", STAGE)}
 """No parameters: settings decide which rows are ingested and how many a shard holds, not what a row is."""
 
-KEYS = {"sentences": "sentence_id", "pairs": "pair_id"}
+KEYS = {"sentences": "sentence_id", "pairs": "pair_id", "labels": "label_id"}
 """Table → its id. Sentences come first, so that a pair never points to a sentence that is not there."""
 
 
@@ -39,7 +50,7 @@ def ingest_corpora(project: Project, store: Store, run_id: str) -> IngestReport:
     ingested = read_corpora(project, store)
     receipts = [
         store.write_shard(table, shard, fingerprint_of(table, rows), StageOutput(rows), expected=rows.height)
-        for table, shards in (("sentences", ingested.sentences), ("pairs", ingested.pairs))
+        for table, shards in ingested.tables.items()
         for shard, rows in shards.items()
     ]
     rejects = rejects_frame(ingested.rejects)
@@ -50,30 +61,33 @@ def ingest_corpora(project: Project, store: Store, run_id: str) -> IngestReport:
 
 def read_corpora(project: Project, store: StoreReader) -> Ingested:
     """Read the corpora of a project and return what the store does not hold; nothing is written."""
-    known_sentences = store.read("sentences", columns=["sentence_id"], with_shard=True)
-    wanted = [name for name in KNOWN_PAIRS if name != "shard"]
-    known_pairs = store.read("pairs", columns=wanted, with_shard=True)
+    known = {
+        table: store.read(table, columns=[name for name in columns if name != "shard"], with_shard=True)
+        for table, columns in KNOWN.items()
+    }
     return ingest(
         project.corpora,
         project.leakage,
         project.ingest,
         project.base,
-        known_sentences.select(list(KNOWN_SENTENCES)),
-        known_pairs.select(list(KNOWN_PAIRS)),
+        *(rows.select(list(KNOWN[table])) for table, rows in known.items()),
     )
 
 
 def told(report: IngestReport) -> str:
     """Return one line about what was read."""
-    pairs = sum(split.new + split.negatives for split in report.splits)
+    pairs = sum(split.negatives + (0 if split.labels else split.new) for split in report.splits)
     dropped = sum(split.dropped for split in report.splits)
     leaked = f", {dropped:,} kept out as evaluation sentences" if dropped else ""
     rejected = f", {report.rejected:,} rejected" if report.rejected else ""
-    new = (
-        f"{report.new_sentences:,} new sentences in {report.sentence_shards} shards, "
-        f"{pairs:,} new pairs in {report.pair_shards} shards"
+    labels = sum(split.labels for split in report.splits)
+    counts = (
+        (report.new_sentences, "sentences", report.sentence_shards),
+        (pairs, "pairs", report.pair_shards),
+        (labels, "labels", report.label_shards),
     )
-    return f"Read {report.rows:,} rows: {new if pairs else 'nothing new'}{rejected}{leaked}."
+    new = ", ".join(f"{count:,} new {what} in {shards} shards" for count, what, shards in counts if count)
+    return f"Read {report.rows:,} rows: {new or 'nothing new'}{rejected}{leaked}."
 
 
 def warnings(report: IngestReport) -> list[str]:

@@ -12,17 +12,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import polars as pl
 
 from features.errors import StoreError
-from features.ingest import KNOWN_PAIRS, KNOWN_SENTENCES, Ingested, ingest
+from features.ingest import Cutting, Ingested, ingest
 from features.stages import StageOutput
 from features.store.damage import Damage
 from features.store.foreseen import StoreAhead
 from features.store.provenance import Provenance
 from features.store.stage import SOURCES
 from features.store.store import Store
-from features.types import PairId, Shard
-from flows.ingest_corpora import RECIPES, fingerprint_of
+from features.types import LabelId, PairId, Shard
+from flows.ingest_corpora import KEYS, KNOWN, RECIPES, fingerprint_of
 from flows.project import Project
 
+_ROWS = ("pairs", "labels")
 _NAMED = 5  # damaged files that a message names
 Remade = Mapping[str, dict[Shard, pl.DataFrame]]
 """Table → shard → its rows."""
@@ -67,7 +68,7 @@ def make_again(project: Project, store: Store, damaged: Sequence[Damage]) -> Rem
         past = _Past(project, store, lost, remade)
         for run_id in past.ingests():
             for ingested in past.repeat(run_id):
-                for table, shards in (("sentences", ingested.sentences), ("pairs", ingested.pairs)):
+                for table, shards in ingested.tables.items():
                     remade[table] |= past.equal(run_id, table, shards)
     if hopeless := [damage for (table, shard), damage in lost.items() if shard not in remade[table]]:
         raise StoreError(_hopeless(hopeless))
@@ -105,7 +106,7 @@ class _Past:
         return sorted({origin.run_id for origin in origins}, key=lambda run: self._before(run)["pairs"])
 
     def repeat(self, run_id: str) -> Iterator[Ingested]:
-        """Yield what an ingest gives today: of all pairs that did not come later, then of none but known ones.
+        """Yield what an ingest gives today: of all rows that did not come later, then of none but known ones.
 
         The files may have rows by now that no ingest has seen. The first positives come out as they were even so; once
         these are known, the others can be left out, and the negatives come out too, which depend on all positives.
@@ -113,11 +114,21 @@ class _Past:
         before = self._before(run_id)
         known = {table: self._known(table, until=before[table]) for table in SOURCES}
         # An ingest that was killed between its two commits left its pairs to the next one.
-        later = self._pairs(after=before["pairs"] + 1)
-        yield self._ingest(known, lambda pair: pair not in later)
-        if any(shard not in self._remade[table] for table, shard in self._lost if shard in self._of(run_id, table)):
-            of_then = self._pairs() - later
-            yield self._ingest(known, lambda pair: pair in of_then)
+        later = self._rows({table: before[table] + 1 for table in _ROWS})
+        of_then = self._rows({}) - later
+        # Until the cutting by corpus, a shard went on with the next one.
+        cuttings: tuple[Cutting, ...] = ("corpus", "mixed")
+        for cutting in cuttings:
+            yield self._ingest(known, lambda row: row not in later, cutting)
+            if not self._is_left(run_id):
+                return
+            yield self._ingest(known, lambda row: row in of_then, cutting)
+            if not self._is_left(run_id):
+                return
+
+    def _is_left(self, run_id: str) -> bool:
+        """Return whether a lost shard of an ingest has not been made again yet."""
+        return any(shard not in self._remade[table] for table, shard in self._lost if shard in self._of(run_id, table))
 
     def equal(self, run_id: str, table: str, shards: Mapping[Shard, pl.DataFrame]) -> dict[Shard, pl.DataFrame]:
         """Return those lost shards of an ingest that came out as they were."""
@@ -130,16 +141,18 @@ class _Past:
                     found[shard] = rows
         return found
 
-    def _ingest(self, known: Mapping[str, pl.DataFrame], admits: Callable[[PairId], bool]) -> Ingested:
+    def _ingest(
+        self, known: Mapping[str, pl.DataFrame], admits: Callable[[PairId | LabelId], bool], cutting: Cutting
+    ) -> Ingested:
         project = self._project
         return ingest(
             project.corpora,
             project.leakage,
             project.ingest,
             project.base,
-            known["sentences"].select(list(KNOWN_SENTENCES)),
-            known["pairs"].select(list(KNOWN_PAIRS)),
+            *(known[table].select(list(columns)) for table, columns in KNOWN.items()),
             admits=admits,
+            cutting=cutting,
         )
 
     def _of(self, run_id: str, table: str) -> list[Shard]:
@@ -155,8 +168,9 @@ class _Past:
                 found[table] = origin.version - 1
         return found
 
-    def _pairs(self, *, after: int = 0) -> set[PairId]:
-        return set(self._known("pairs", after=after)["pair_id"].to_list())
+    def _rows(self, after: Mapping[str, int]) -> set[PairId | LabelId]:
+        """Return the ids of pairs and labels that came after these versions of their tables."""
+        return {row for table in _ROWS for row in self._known(table, after=after.get(table, 0))[KEYS[table]].to_list()}
 
     def _known(self, table: str, *, after: int = 0, until: int | None = None) -> pl.DataFrame:
         """Return what ingest needs to know of shards that can be read, and that came between two versions."""
@@ -166,7 +180,7 @@ class _Past:
             for shard, origin in self._origins[table].items()
             if shard in shards and origin.version > after and (until is None or origin.version <= until)
         }
-        columns = KNOWN_SENTENCES if table == "sentences" else KNOWN_PAIRS
+        columns = KNOWN[table]
         return self._ahead.read(table, None, wanted, [name for name in columns if name != "shard"], with_shard=True)
 
 

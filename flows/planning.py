@@ -85,7 +85,7 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     remade = make_again(project, store, damaged)
     lost = [damage.key for damage in of_ingest(damaged)]
     ingested = read_corpora(project, StoreAhead(store, remade, lost))
-    new = {"sentences": ingested.sentences, "pairs": ingested.pairs}
+    new = ingested.tables
     marks = {
         (table, shard): fingerprint_of(table, rows) for table, shards in new.items() for shard, rows in shards.items()
     }

@@ -29,7 +29,7 @@ from features.parsers.settings import AmrSettings
 from features.store import folder
 from features.store.fingerprints import Recipe
 from features.store.reader import StoreReader
-from features.store.scope import Wanted
+from features.store.scope import Reading, Wanted, scope
 from features.store.stage import Stage
 from features.store.uses import uses_of
 from features.types import Shard
@@ -105,6 +105,19 @@ def chain(project: Project, store: StoreReader, *, index_folder: Path | None = N
                 settings[name], recipe = own, _metric_recipe(own)
         stages.append(Stage(name, over, needs, recipe))
     return Chain(tuple(stages), settings, wanted)
+
+
+def wanted_shards(project: Project, store: StoreReader) -> dict[str, frozenset[Shard]]:
+    """Return the shards that each stage has to make, made or not; no model is looked for.
+
+    Raises:
+        InputError: a file of metrics cannot be run.
+        SettingsError: a stage is made of one that is off.
+    """
+    wanted = wanted_of(project)
+    further = _tables_of(own_metrics(project)) if project.metrics.own else ()
+    stages = [Reading(name, over, needs) for name, (over, needs) in stages_of(project, wanted, further).items()]
+    return scope(stages, wanted, uses_of(store))
 
 
 def _check_corpora(project: Project, store: StoreReader, wanted: Sequence[Wanted]) -> None:

@@ -1,4 +1,4 @@
-"""Corpora: what sentence pairs there are, and how their files are read.
+"""Corpora: what sentence pairs and labelled texts there are, and how their files are read.
 
 To add a dataset, write its record in `records/` and add it to `registry.py`; the test that walks the registry reads a
 small file in each of its layouts.
@@ -7,7 +7,7 @@ small file in each of its layouts.
 from features.corpora.dataset import Dataset
 from features.corpora.reading import EvaluationPairs, read, read_evaluation, read_outcomes
 from features.corpora.registry import DATASETS
-from features.corpora.rows import BadRow, PairRow, Skip
+from features.corpora.rows import BadRow, PairRow, Skip, TextRow
 
 __all__ = [
     "DATASETS",
@@ -16,6 +16,7 @@ __all__ = [
     "EvaluationPairs",
     "PairRow",
     "Skip",
+    "TextRow",
     "read",
     "read_evaluation",
     "read_outcomes",

@@ -2,10 +2,11 @@
 
     Dataset ── layouts ─┬─ TableLayout     sentence pairs in rows (TSV, CSV, JSON lines, Parquet)
                         ├─ CaptionLayout   captions of images; pairs are captions of one image
-                        └─ GraphLayout     two parallel PENMAN files
+                        ├─ GraphLayout     two parallel PENMAN files
+                        └─ TextLayout      texts with labels: aspects of papers, classes of reviews
 
 A file is read in the first layout that it fits. A record holds facts only; how they are read is in `tables.py`,
-`captions.py` and `parallel_graphs.py`.
+`captions.py`, `parallel_graphs.py` and `texts.py`.
 """
 
 from collections.abc import Mapping
@@ -80,7 +81,28 @@ class GraphLayout(Record):
     form: Literal["penman"] = "penman"
 
 
-Layout = TableLayout | CaptionLayout | GraphLayout
+class TextLayout(Record):
+    """Texts with labels, one text a row.
+
+    Args:
+        form: `label first` has lines `label text`, without a header line; the others are tables whose columns go by
+            name, TSV, CSV, JSON lines or Parquet by the suffix of the file when None.
+        text: columns that make the text, joined by ": " (title and abstract); several tuples are several texts a row.
+        aspects: aspect → column with its labels; the one aspect of `label first` has no column.
+        separator: what stands between several labels in a cell; a cell is one label when None.
+        cut: the part of a label from this sign on is left out (`DESC:manner` is `DESC`).
+        encoding: of lines that are no UTF-8: of releases older than that custom.
+    """
+
+    form: TableFormat | Literal["label first"] | None = None
+    text: tuple[tuple[str, ...], ...] = ()
+    aspects: Mapping[str, str]
+    separator: str | None = None
+    cut: str | None = None
+    encoding: str | None = None
+
+
+Layout = TableLayout | CaptionLayout | GraphLayout | TextLayout
 
 
 def _same_names() -> Mapping[str, Split]:
@@ -92,7 +114,8 @@ class Dataset(Record):
 
     Args:
         name: what settings call it.
-        kind: what its pairs are judged for.
+        kind: what its pairs are judged for; `aspects` and `classes` are texts with labels, of which a text has several
+            or one, `own` is what a user brings.
         about: one sentence for a reader who does not know it.
         splits: the splits that its makers released.
         layouts: the forms that its files are found in; a file is read in the first that fits.
@@ -100,8 +123,8 @@ class Dataset(Record):
         unscored: rows without a score belong to the release; they are skipped, not rejected.
         labels: the labels as released; empty where there are none or any is taken.
         label_scores: score of a label, where an evaluation ranks pairs by their labels.
-        no_gold: labels that say that annotators did not agree; such rows are skipped, not rejected.
-        positives: labels of the rows that are similar pairs; every row is one when None.
+        no_gold: labels that say that annotators did not agree, or that nothing is known; rows without another label are
+            skipped, not rejected.
         split_names: what a column with the role `split` calls our splits.
         licence: terms of use, as its makers state them.
         source: where to get it.
@@ -111,7 +134,7 @@ class Dataset(Record):
     """
 
     name: str
-    kind: Literal["similarity", "paraphrase", "inference", "captions", "own"]
+    kind: Literal["similarity", "paraphrase", "inference", "captions", "aspects", "classes", "own"]
     about: str
     splits: tuple[Split, ...]
     layouts: tuple[Layout, ...] = Field(min_length=1)
@@ -120,10 +143,19 @@ class Dataset(Record):
     labels: tuple[str, ...] = ()
     label_scores: Mapping[str, float] = Field(default_factory=dict)
     no_gold: tuple[str, ...] = ()
-    positives: tuple[str, ...] | None = None
     split_names: Mapping[str, Split] = Field(default_factory=_same_names)
     licence: str
     source: str
     paper: str
     package_file: Path | None = None
     sha256: Mapping[str, str] = Field(default_factory=dict)
+
+    @property
+    def judged(self) -> bool:
+        """Whether its pairs are judged, related or not: they are taken whole, and need no negatives drawn."""
+        return self.kind in {"inference", "paraphrase"}
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether its rows are texts with labels, not pairs."""
+        return isinstance(self.layouts[0], TextLayout)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from features.corpora.reading import evaluation_outcomes
-from features.corpora.rows import BadRow, PairRow
+from features.corpora.rows import BadRow, PairRow, TextRow
 from features.corpora.settings import LeakageSettings
 from features.errors import InputError
 from features.sentences import leakage_key
@@ -40,8 +40,9 @@ class LeakageGuard:
             for outcome in evaluation_outcomes(evaluation, base):
                 if isinstance(outcome, BadRow):
                     raise InputError(f"{outcome.reject.message} (evaluation set {evaluation.name!r}): correct the row.")
-                if isinstance(outcome, PairRow):
-                    for text in (outcome.text_a, outcome.text_b):
+                if isinstance(outcome, PairRow | TextRow):
+                    texts = (outcome.text,) if isinstance(outcome, TextRow) else (outcome.text_a, outcome.text_b)
+                    for text in texts:
                         key = leakage_key(text)
                         # A sentence of punctuation alone has no key, and would match all its likes.
                         if key and evaluation.name not in sets_of.get(key, ()):

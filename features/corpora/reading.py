@@ -1,7 +1,8 @@
-"""From a corpus to its pairs: find the files, read each in its layout, judge every row.
+"""From a corpus to its rows: find the files, read each in its layout, judge every row.
 
 settings ─ locate ─ file ─ layout ─ row ─┬─ PairRow   a pair
-                                         ├─ Skip      no pair by design: not rated, no gold label, label not wanted
+                                         ├─ TextRow   a text with its labels
+                                         ├─ Skip      left out by design: not rated, no gold label, label not wanted
                                          └─ BadRow    wrong: a reject with code, file, line and what was expected
 """
 
@@ -14,35 +15,36 @@ import numpy as np
 import numpy.typing as npt
 
 from features.corpora.captions import Caption, CaptionPair, pair_captions, read_captions
-from features.corpora.dataset import CaptionLayout, Dataset, GraphLayout, TableLayout
+from features.corpora.dataset import CaptionLayout, Dataset, GraphLayout, TableLayout, TextLayout
 from features.corpora.judgements import NoJudgement, read_label, read_score
 from features.corpora.parallel_graphs import read_parallel
-from features.corpora.rows import BadRow, Outcome, PairRow, Skip
+from features.corpora.rows import BadRow, Outcome, PairRow, Skip, TextRow
 from features.corpora.settings import CorpusSettings, EvaluationSet, Files
 from features.corpora.sources import Source, locate
 from features.corpora.tables import TableRow, fitting_layout, read_rows
+from features.corpora.texts import LabelledText, read_texts
 from features.errors import InputError, RowError
 from features.files import open_text
 from features.stages import Reject
 from features.types import RejectCode, Split
 
 
-def read(settings: CorpusSettings, base: Path) -> Iterator[PairRow | Reject]:
-    """Read the pairs of a corpus.
+def read(settings: CorpusSettings, base: Path) -> Iterator[PairRow | TextRow | Reject]:
+    """Read the rows of a corpus.
 
     Args:
         settings: of the corpus.
         base: what relative paths are relative to: the folder of the project file.
 
     Yields:
-        Every pair, and a reject for every row that is wrong. Rows that are no pair by design are left out
+        Every pair or text, and a reject for every row that is wrong. Rows that are left out by design are not there
         (`read_outcomes` has them too).
 
     Raises:
         InputError: a file is missing, empty, in another encoding or in another form.
     """
     for outcome in read_outcomes(settings, base):
-        if isinstance(outcome, PairRow):
+        if isinstance(outcome, PairRow | TextRow):
             yield outcome
         elif isinstance(outcome, BadRow):
             yield outcome.reject
@@ -50,7 +52,7 @@ def read(settings: CorpusSettings, base: Path) -> Iterator[PairRow | Reject]:
 
 def read_outcomes(settings: CorpusSettings, base: Path) -> Iterator[Outcome]:
     """Read what becomes of every row of a corpus; arguments and errors are those of `read`."""
-    reader = _Reader(settings.name, own_record(settings), settings.positives, settings.caption_pairs)
+    reader = _Reader(settings.name, own_record(settings), settings.chosen_labels, settings.caption_pairs)
     for source in locate(settings.record, settings.files, base, settings.files_key):
         yield from reader.outcomes(source)
 
@@ -118,6 +120,11 @@ def own_record(settings: CorpusSettings | EvaluationSet) -> Dataset:
     """Return the record with the layout that the user's columns and quotes make."""
     record = settings.record
     layouts = record.layouts
+    if settings.text is not None or settings.aspects is not None:
+        (own,) = (layout for layout in layouts[:1] if isinstance(layout, TextLayout))
+        columns = (settings.text,) if isinstance(settings.text, str) else settings.text
+        update = {"text": (columns,) if columns else own.text, "aspects": settings.aspects or own.aspects}
+        layouts = (own.model_copy(update=update),)
     if settings.columns:
         by_name = any(isinstance(place, str) for place in settings.columns.values())
         sentences = {"sentence_a": "sentence_a", "sentence_b": "sentence_b"} if by_name else {}
@@ -137,13 +144,13 @@ class _Reader:
     Args:
         corpus: its name.
         record: of its dataset.
-        positives: labels of the rows that are taken; None when every row is.
+        labels: of the rows that are taken; None when every row is.
         caption_pairs: how many pairs of captions of an image.
     """
 
     corpus: str
     record: Dataset
-    positives: tuple[str, ...] | None
+    labels: tuple[str, ...] | None
     caption_pairs: Literal["all"] | int
 
     def outcomes(self, source: Source) -> Iterator[Outcome]:
@@ -152,6 +159,8 @@ class _Reader:
             yield from self._graphs(source)
         elif kinds == {CaptionLayout}:
             yield from self._captions(source)
+        elif kinds == {TextLayout}:
+            yield from self._texts(source)
         else:
             yield from self._table(source)
 
@@ -163,9 +172,9 @@ class _Reader:
                 f"{source.name!r} is given for the splits {', '.join(source.splits)} but has no column with the split: "
                 "give a file for each."
             )
-        if self.positives is not None and "label" not in layout.columns:
+        if self.labels is not None and "label" not in layout.columns:
             raise InputError(
-                f"{source.name!r} has no column with the label, so {list(self.positives)} cannot be chosen: name the "
+                f"{source.name!r} has no column with the label, so {list(self.labels)} cannot be chosen: name the "
                 'column of the label, or set labels = "all".'
             )
         scores = _scores_beside(source, layout)
@@ -200,7 +209,7 @@ class _Reader:
             return Skip(split, score.reason, origin)
         if isinstance(label, NoJudgement):
             return Skip(split, label.reason, origin)
-        if self.positives is not None and label not in self.positives:
+        if self.labels is not None and label not in self.labels:
             return Skip(split, f"label {label}" if label else "no label", origin)
         return PairRow(self.corpus, split, row.sentence_a, row.sentence_b, score, label, "positive", origin)
 
@@ -236,6 +245,29 @@ class _Reader:
                 yield PairRow(self.corpus, split, row.sentence_a, row.sentence_b, None, None, "positive", origin)
             else:
                 yield self._bad(source, row[0], row[1])
+
+    def _texts(self, source: Source) -> Iterator[Outcome]:
+        split = self._only_split(source)
+        layouts = [layout for layout in self.record.layouts if isinstance(layout, TextLayout)]
+        for row in read_texts(source.path, layouts):
+            if isinstance(row, LabelledText):
+                yield self._labelled(row, split, source)
+            else:
+                yield self._bad(source, row[0], row[1])
+
+    def _labelled(self, row: LabelledText, split: Split, source: Source) -> Outcome:
+        origin = f"{source.name}:{row.line}"
+        known = [(aspect, label) for aspect, label in row.labels if label and label not in self.record.no_gold]
+        if not row.text:
+            return self._bad(source, row.line, RowError(RejectCode.EMPTY_SENTENCE, "the text is empty"))
+        for _, label in known:
+            if self.record.labels and label not in self.record.labels:
+                message = f"the label {label!r} is unknown; expected one of {', '.join(self.record.labels)}"
+                return self._bad(source, row.line, RowError(RejectCode.BAD_LABEL, message))
+        chosen = tuple((aspect, label) for aspect, label in known if self.labels is None or label in self.labels)
+        if not chosen:
+            return Skip(split, "label not asked for" if known else "no label", origin)
+        return TextRow(self.corpus, split, row.text, chosen, origin)
 
     @staticmethod
     def _only_split(source: Source) -> Split:

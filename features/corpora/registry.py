@@ -2,10 +2,12 @@
 
 from features.corpora.dataset import Dataset
 from features.corpora.records.arguments import UKP_ASPECT
+from features.corpora.records.aspects import PWC_AREA_TASK, PWC_TDM, UKP_TOPICS, WIKI_ENTITIES
 from features.corpora.records.captions import COCO, FLICKR30K
+from features.corpora.records.classes import TRANSFER_TASKS
 from features.corpora.records.inference import ALLNLI, MNLI, SNLI
 from features.corpora.records.mrpc import MRPC
-from features.corpora.records.own import EXAMPLE, PAIRS, PENMAN
+from features.corpora.records.own import EXAMPLE, PAIRS, PENMAN, TEXTS
 from features.corpora.records.paraphrase import PAN, PAWS_QQP, PAWS_WIKI, PIT2015, QQP, TWITTER_URL
 from features.corpora.records.sick import SICK
 from features.corpora.records.sts import STS_SEMEVAL, STSB
@@ -27,10 +29,16 @@ DATASETS: dict[str, Dataset] = {
         PIT2015,
         PAN,
         UKP_ASPECT,
+        *TRANSFER_TASKS,
+        PWC_AREA_TASK,
+        PWC_TDM,
+        WIKI_ENTITIES,
+        UKP_TOPICS,
         COCO,
         FLICKR30K,
         PAIRS,
         PENMAN,
+        TEXTS,
         EXAMPLE,
     )
 }

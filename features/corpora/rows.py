@@ -1,4 +1,4 @@
-"""What a reader yields for each row of a source: a pair, a reject, or a row that is no pair by design."""
+"""What a reader yields for each row of a source: a pair, a text, a reject, or a row that is neither by design."""
 
 from typing import NamedTuple
 
@@ -30,8 +30,26 @@ class PairRow(NamedTuple):
     origin: str
 
 
+class TextRow(NamedTuple):
+    """One text of a source, with its labels.
+
+    Args:
+        corpus: name of the corpus.
+        split: its split.
+        text: as written.
+        labels: aspect and label, each once.
+        origin: `file:line`.
+    """
+
+    corpus: str
+    split: Split
+    text: str
+    labels: tuple[tuple[str, str], ...]
+    origin: str
+
+
 class Skip(NamedTuple):
-    """A row that the dataset or the settings say is no pair: not rated, no gold label, a label not asked for.
+    """A row that the dataset or the settings leave out: not rated, no gold label, a label not asked for.
 
     Args:
         split: its split.
@@ -56,5 +74,5 @@ class BadRow(NamedTuple):
     reject: Reject
 
 
-Outcome = PairRow | Skip | BadRow
+Outcome = PairRow | TextRow | Skip | BadRow
 """Every row of a source becomes exactly one of these."""

@@ -33,11 +33,13 @@ class _Settings(BaseModel):
 
 
 class _SourceSettings(_Settings):
-    """What every source of pairs has.
+    """What every source of pairs or texts has.
 
     Args:
         dataset: a record of the registry; `pairs` for a table of the user's own.
         name: what it is called in the store and in reports.
+        text: of a table of texts with labels: the column with the text, or several that are joined by ": ".
+        aspects: of such a table: aspect → column with its labels.
         columns: where the roles are found in a table whose columns have other names than the record says; positions
             from 0 for a table without a header line.
         quotes: of a tab separated table: double quotes are ordinary characters, or enclose cells; by default as the
@@ -46,6 +48,8 @@ class _SourceSettings(_Settings):
 
     dataset: DatasetName
     name: str = Field(default="", pattern=r"^[\w.+-]*$")
+    text: str | tuple[str, ...] | None = None
+    aspects: Mapping[str, str] | None = None
     columns: Columns | None = None
     quotes: Quotes | None = None
 
@@ -53,6 +57,22 @@ class _SourceSettings(_Settings):
     def record(self) -> Dataset:
         """The record of the dataset."""
         return DATASETS[self.dataset]
+
+    @model_validator(mode="after")
+    def _texts_have_their_own_columns(self) -> "_SourceSettings":
+        given = [name for name in ("text", "aspects") if getattr(self, name) is not None]
+        if given and not self.record.has_texts:
+            raise ValueError(f"`{given[0]}` is for texts with labels, and {self.dataset!r} is pairs: use `columns`")
+        if self.columns is not None and self.record.has_texts:
+            raise ValueError(
+                f"`columns` is for pairs, and {self.dataset!r} is texts with labels: use `text` and `aspects`"
+            )
+        if given and getattr(self.record.layouts[0], "form", None) == "label first":
+            raise ValueError(
+                f"{self.dataset!r} has lines with a label and a text, no columns for `{given[0]}`: for a table use "
+                "dataset = 'texts'"
+            )
+        return self
 
     @model_validator(mode="after")
     def _columns_are_of_one_kind(self) -> "_SourceSettings":
@@ -73,14 +93,15 @@ class CorpusSettings(_SourceSettings):
     Args:
         files: where each split is; two PENMAN files, of sentences a and b, for the dataset `penman`. May be left out
             for data that come with facetflow.
-        labels: labels of the rows that are taken as similar pairs, or `all`; by default as the record says.
-        negatives: splits whose pairs get a negative each.
+        labels: labels of the rows that are taken, or `all`, which is the default.
+        negatives: splits whose pairs get a negative each; by default `train`, and none for judged pairs that are taken
+            whole: they are of every kind.
         caption_pairs: how many pairs are drawn from the captions of one image, or `all`.
     """
 
     files: Mapping[Split, Files] = Field(default_factory=dict)
     labels: Literal["all"] | tuple[str, ...] | None = None
-    negatives: tuple[Split, ...] = ("train",)
+    negatives: tuple[Split, ...] | None = None
     caption_pairs: Literal["all"] | PositiveInt = "all"
 
     @model_validator(mode="before")
@@ -108,11 +129,16 @@ class CorpusSettings(_SourceSettings):
         return f"`files.{{split}}` of the corpus {self.name!r}"
 
     @property
-    def positives(self) -> tuple[str, ...] | None:
+    def chosen_labels(self) -> tuple[str, ...] | None:
         """Labels of the rows that are taken; None when every row is."""
-        if self.labels is None:
-            return self.record.positives
-        return None if self.labels == "all" else self.labels
+        return self.labels if isinstance(self.labels, tuple) else None
+
+    @property
+    def drawn_splits(self) -> tuple[Split, ...]:
+        """Splits whose pairs get a negative each."""
+        if self.negatives is not None:
+            return self.negatives
+        return () if self.record.judged and self.chosen_labels is None else ("train",)
 
 
 class EvaluationSet(_SourceSettings):

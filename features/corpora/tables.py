@@ -63,7 +63,7 @@ def fitting_layout(path: Path, layouts: Sequence[TableLayout]) -> TableLayout:
     columns: list[str] = []
     for layout in layouts:
         form = layout.form or table_format(path)
-        columns = _columns_of(path, form)
+        columns = columns_of(path, form)
         if layout.has_header:
             needed = [place for role, place in layout.columns.items() if role not in layout.optional]
             if all(place in columns for place in needed):
@@ -131,13 +131,13 @@ def _describe(layout: TableLayout) -> str:
     return f"rows without a header line, {places}{named}"
 
 
-def _columns_of(path: Path, form: TableFormat) -> list[str]:
+def columns_of(path: Path, form: TableFormat) -> list[str]:
     """Return the names that the header line, the first objects or the schema give."""
     if form == "parquet":
-        return list(_scan(path).collect_schema().names())
+        return list(scan_parquet(path).collect_schema().names())
     with open_text(path, newline="\n", errors="surrogateescape") as text:
         if form == "jsonl":
-            parsed = (_parse_object(line) for line in islice(text, _HEAD) if line.strip())
+            parsed = (parse_object(line) for line in islice(text, _HEAD) if line.strip())
             return list(dict.fromkeys(key for entry in parsed if isinstance(entry, dict) for key in entry))
         return _header(text.readline(), _SEPARATORS[form])
 
@@ -206,8 +206,14 @@ def _text_rows(path: Path, form: TableFormat, layout: TableLayout) -> Iterator[T
 _OPTIONAL: tuple[Role, ...] = ("score", "label", "split")
 
 
-def cell_rows(path: Path, form: TableFormat, quotes: Quotes) -> Iterator[Numbered]:
+def cell_rows(path: Path, form: TableFormat, quotes: Quotes, encoding: str | None = None) -> Iterator[Numbered]:
     """Read the cells of every line of a TSV or CSV file, the header line included, blank lines not.
+
+    Args:
+        path: the file.
+        form: `tsv` or `csv`.
+        quotes: what double quotes are.
+        encoding: of lines that are no UTF-8; such a line is wrong when None.
 
     Yields:
         Number of the row's first line, from 1, and its cells, or what was wrong with it.
@@ -218,7 +224,9 @@ def cell_rows(path: Path, form: TableFormat, quotes: Quotes) -> Iterator[Numbere
     # Only a line feed ends a line: a carriage return may stand inside a sentence.
     with open_text(path, newline="\n", errors="surrogateescape") as text:
         for line, cells in _enclosed(text, separator, path) if enclose else _plain(text, separator):
-            if isinstance(cells, list) and not all(map(is_text, cells)):
+            if isinstance(cells, list) and encoding is not None:
+                yield line, [in_encoding(cell, encoding) for cell in cells]
+            elif isinstance(cells, list) and not all(map(is_text, cells)):
                 if not checked:
                     _require_mostly_utf8(path)
                     checked = True
@@ -230,6 +238,11 @@ def cell_rows(path: Path, form: TableFormat, quotes: Quotes) -> Iterator[Numbere
 def is_text(cell: str) -> bool:
     """Return whether a cell consists of whole characters, so that it can be written as UTF-8."""
     return cell.isascii() or not _UNDECODED.search(cell)
+
+
+def in_encoding(text: str, encoding: str) -> str:
+    """Return a text whose bytes were read as UTF-8 and are in another encoding, unless they are UTF-8 after all."""
+    return text if is_text(text) else text.encode(errors="surrogateescape").decode(encoding)
 
 
 def _plain(text: TextIO, separator: str) -> Iterator[Numbered]:
@@ -301,7 +314,7 @@ def _json_rows(path: Path, layout: TableLayout) -> Iterator[TableRow | tuple[int
         for number, line in enumerate(text, start=1):
             if not line.strip():
                 continue
-            entry = _parse_object(line)
+            entry = parse_object(line)
             if isinstance(entry, RowError):
                 yield number, entry
                 continue
@@ -313,7 +326,8 @@ def _json_rows(path: Path, layout: TableLayout) -> Iterator[TableRow | tuple[int
                 yield _typed(number, cells.get("sentence_a"), cells.get("sentence_b"), *map(cells.get, _OPTIONAL))
 
 
-def _parse_object(line: str) -> dict[str, object] | RowError:
+def parse_object(line: str) -> dict[str, object] | RowError:
+    """Return the object of a line of JSON, or what is wrong with it."""
     if not is_text(line):
         return RowError(RejectCode.BAD_ENCODING, "the row is no UTF-8; expected UTF-8")
     try:
@@ -325,7 +339,12 @@ def _parse_object(line: str) -> dict[str, object] | RowError:
     return entry
 
 
-def _scan(path: Path) -> pl.LazyFrame:
+def scan_parquet(path: Path) -> pl.LazyFrame:
+    """Return the rows of a Parquet file, which are not read yet.
+
+    Raises:
+        InputError: there is no such file, or it is no Parquet.
+    """
     if not path.is_file():
         raise InputError(f"{str(path)!r} does not exist: check the path.")
     try:
@@ -338,7 +357,7 @@ def _scan(path: Path) -> pl.LazyFrame:
 
 def _parquet_rows(path: Path, layout: TableLayout) -> Iterator[TableRow | tuple[int, RowError]]:
     names = {role: str(place) for role, place in layout.columns.items()}
-    frame = _scan(path).select(**{role: pl.col(name) for role, name in names.items()}).collect()
+    frame = scan_parquet(path).select(**{role: pl.col(name) for role, name in names.items()}).collect()
     order = [frame.columns.index(role) if role in names else None for role in ("sentence_a", "sentence_b", *_OPTIONAL)]
     for number, row in enumerate(frame.iter_rows(), start=1):
         yield _typed(number, *(None if place is None else row[place] for place in order))

@@ -135,12 +135,12 @@ def _difference(
     files = f"{names[0]} has {counts[0]} graphs and {names[1]} has {counts[1]}"
     if counts[0] == counts[1]:
         files = f"{names[0]} and {names[1]} do not match line by line"
-    both = [_told(block) for block in (left, right)]
+    both = [_in_words(block) for block in (left, right)]
     what_to_do = BY_POSITION if counts[0] == counts[1] else "give files with a block for each pair"
     return f"{files}: pair {number} would be {both[0]} with {both[1]}{_earlier(sides, number)}; {what_to_do}."
 
 
-def _told(block: RawBlock | None) -> str:
+def _in_words(block: RawBlock | None) -> str:
     if block is None:
         return "nothing"
     identity = block.metadata.get("id")

@@ -72,7 +72,7 @@ class StoredGraphs:
 
 
 def parsed_graphs(texts: Sequence[str], settings: AmrSettings | None = None) -> Graphs:
-    """Return graphs made by a parser, the one that comes with the project by default.
+    """Return graphs made by a parser, the embedded one by default.
 
     Raises:
         ModelError: when the parser is not on this machine.

@@ -1,7 +1,9 @@
-"""Ingest: the only place where sentences and pairs get their ids and shards.
+"""Ingest: the only place where sentences, pairs and labels get their ids and shards.
 
     corpora ─ rows ─┬─ new pairs ─┬─ positives ─┐
-                    ├─ known      └─ negatives ─┴─ new shards, numbered after the known ones
+                    │             └─ negatives ─┼─ new shards of one corpus each, numbered after the known ones
+                    ├─ labels of new texts ─────┘
+                    ├─ known
                     └─ rejects
 
 Known pairs are skipped and known shards never change, so that a refresh, the second call with everything known, and the
@@ -9,8 +11,17 @@ first build are the same code. Files are cumulative: the n-th repeat of a pair w
 refresh reads the old rows and the new ones.
 """
 
-from features.ingest.building import ALGORITHM_VERSION, Ingested, ingest
-from features.ingest.known import KNOWN_PAIRS, KNOWN_SENTENCES
+from features.ingest.building import ALGORITHM_VERSION, Cutting, Ingested, ingest
+from features.ingest.known import KNOWN_LABELS, KNOWN_PAIRS, KNOWN_SENTENCES
 from features.ingest.report import IngestReport
 
-__all__ = ["ALGORITHM_VERSION", "KNOWN_PAIRS", "KNOWN_SENTENCES", "IngestReport", "Ingested", "ingest"]
+__all__ = [
+    "ALGORITHM_VERSION",
+    "KNOWN_LABELS",
+    "KNOWN_PAIRS",
+    "KNOWN_SENTENCES",
+    "Cutting",
+    "IngestReport",
+    "Ingested",
+    "ingest",
+]

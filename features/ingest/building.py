@@ -1,10 +1,11 @@
-"""From corpora to new shards of sentences and pairs."""
+"""From corpora to new shards of sentences, pairs and labels."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
+from typing import Literal, TypeVar
 
 import polars as pl
 
@@ -20,13 +21,19 @@ from features.ingest.overlaps import overlaps
 from features.ingest.report import FileReport, IngestReport, SplitReport
 from features.ingest.sentences import Sentences
 from features.ingest.shards import cut, next_number
+from features.ingest.split_labels import SplitLabels
 from features.ingest.split_pairs import SplitPairs
-from features.schemas import PAIRS, SENTENCES
 from features.stages import Reject
-from features.types import PairId, Shard, Split
+from features.types import LabelId, PairId, PairKind, Shard, Split
 
 ALGORITHM_VERSION = "1"
-"""Part of the fingerprint of ingest: goes up when the same files would give other ids, negatives or shards."""
+"""Part of the fingerprint of ingest: goes up when the same files would give rows with other ids or other negatives.
+
+How new rows are cut into shards is no part of it: shards that exist stay as they are.
+"""
+
+Cutting = Literal["corpus", "mixed"]
+AnySplit = TypeVar("AnySplit", SplitPairs, SplitLabels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +43,21 @@ class Ingested:
     Args:
         sentences: rows of `SENTENCES` by shard.
         pairs: rows of `PAIRS` by shard.
-        rejects: rows that were wrong, and pairs that the leakage guard dropped.
+        labels: rows of `LABELS` by shard.
+        rejects: rows that were wrong, and those that the leakage guard dropped.
         report: counts.
     """
 
     sentences: dict[Shard, pl.DataFrame]
     pairs: dict[Shard, pl.DataFrame]
+    labels: dict[Shard, pl.DataFrame]
     rejects: list[Reject]
     report: IngestReport
+
+    @property
+    def tables(self) -> dict[str, dict[Shard, pl.DataFrame]]:
+        """Table → shard → its rows; sentences come first, since the others point to them."""
+        return {"sentences": self.sentences, "pairs": self.pairs, "labels": self.labels}
 
 
 def ingest(
@@ -53,8 +67,10 @@ def ingest(
     base: Path,
     known_sentences: pl.DataFrame,
     known_pairs: pl.DataFrame,
+    known_labels: pl.DataFrame | None = None,
     *,
-    admits: Callable[[PairId], bool] | None = None,
+    admits: Callable[[PairId | LabelId], bool] | None = None,
+    cutting: Cutting = "corpus",
 ) -> Ingested:
     """Read corpora and make shards of what the store does not hold yet.
 
@@ -65,8 +81,11 @@ def ingest(
         base: what relative paths are relative to: the folder of the project file.
         known_sentences: what is stored: columns of `KNOWN_SENTENCES`; may be an empty frame.
         known_pairs: what is stored: columns of `KNOWN_PAIRS`; may be an empty frame.
-        admits: says of a pair whether it is read; every pair by default. Pairs that are not are as if the files did not
-            have them, so that an earlier ingest can be repeated.
+        known_labels: what is stored: columns of `KNOWN_LABELS`; nothing when None.
+        admits: says of a pair or a label whether it is read; every one by default. Those that are not are as if the
+            files did not have them, so that an earlier ingest can be repeated.
+        cutting: `corpus` makes shards of one corpus each; `mixed` as versions did that let a shard go on with the next
+            corpus, for ingests of theirs that are repeated.
 
     Returns:
         New rows only, in shards numbered after the known ones; the same for the same input.
@@ -79,25 +98,34 @@ def ingest(
     repeated = [name for name, count in Counter(corpus.name for corpus in corpora).items() if count > 1]
     if repeated:
         raise SettingsError(f"{repeated[0]!r} is the name of two corpora: give each a `name` of its own.")
-    known = Known(known_sentences, known_pairs, admits)
+    known = Known(known_sentences, known_pairs, pl.DataFrame() if known_labels is None else known_labels, admits)
     sentences = Sentences(known, settings)
     guard = LeakCounter(LeakageGuard.from_settings(leakage, base), drops=leakage.mode == "drop")
-    splits: list[SplitPairs] = []
+    splits: list[SplitPairs | SplitLabels] = []
     rejects: list[Reject] = []
     for corpus in corpora:
-        of_split: dict[Split, SplitPairs] = {}
+        if cutting == "corpus":
+            sentences.open_shard()
+        of_split: dict[Split, SplitPairs | SplitLabels] = {}
         for outcome in read_outcomes(corpus, base):
             split = of_split.get(outcome.split)
             if split is None:
-                split = of_split[outcome.split] = SplitPairs(SplitReport(corpus=corpus.name, split=outcome.split))
+                split = of_split[outcome.split] = _split(corpus, outcome.split)
             reject = split.take(outcome, sentences, guard, known)
             if reject is not None:
                 rejects.append(reject)
         for name, split in of_split.items():
-            if name in corpus.negatives:
+            if isinstance(split, SplitPairs) and name in corpus.drawn_splits:
                 split.add_negatives(known)
         splits += of_split.values()
-    return _finish(splits, rejects, sentences, guard, known, settings, _files(corpora, base))
+    return _finish(splits, rejects, sentences, guard, known, settings, _files(corpora, base), cutting)
+
+
+def _split(corpus: CorpusSettings, split: Split) -> SplitPairs | SplitLabels:
+    report = SplitReport(corpus=corpus.name, split=split)
+    if corpus.record.has_texts:
+        return SplitLabels(report, several=corpus.record.kind != "classes")
+    return SplitPairs(report)
 
 
 def _files(corpora: Sequence[CorpusSettings], base: Path) -> list[FileReport]:
@@ -115,37 +143,52 @@ def _files(corpora: Sequence[CorpusSettings], base: Path) -> list[FileReport]:
 
 
 def _finish(
-    splits: Sequence[SplitPairs],
+    splits: Sequence[SplitPairs | SplitLabels],
     rejects: list[Reject],
     sentences: Sentences,
     guard: LeakCounter,
     known: Known,
     settings: IngestSettings,
     files: list[FileReport],
+    cutting: Cutting,
 ) -> Ingested:
-    """Cut what is new into shards: sentences as they came, positives as they came, negatives near each other."""
-    new_sentences = pl.DataFrame(
-        {"sentence_id": list(sentences.new), "text": list(sentences.new.values())}, schema=SENTENCES
-    )
-    sentence_shards = cut(new_sentences, "sentences", settings.sentences_per_shard, sentences.first_shard)
+    """Cut what is new into shards: sentences as they came, rows of corpora as they came, negatives near each other."""
+    of_pairs = [split for split in splits if isinstance(split, SplitPairs)]
+    of_labels = [split for split in splits if isinstance(split, SplitLabels)]
+    sentence_shards = sentences.shards()
     size = settings.pairs_per_shard
     shard_of = sentences.shard_of
-    none = pl.DataFrame(schema=PAIRS)
-    positives = pl.concat([none, *(split.positives.frame(split.report, "positive", shard_of) for split in splits)])
-    negatives = pl.concat([none, *(split.negatives.frame(split.report, "negative", shard_of) for split in splits)])
-    pair_shards = cut(positives, "pairs", size, next_number("pairs", known.pair_shards))
-    pair_shards |= cut(
-        arrange(negatives, size), "pairs", size, next_number("pairs", [*known.pair_shards, *pair_shards])
-    )
-    changed = [split.changed(known) for split in splits]
+    pair_shards: dict[Shard, pl.DataFrame] = {}
+    kinds: tuple[PairKind, ...] = ("positive", "negative")
+    for kind in kinds:
+        for group in _groups(of_pairs, cutting):
+            rows = pl.concat([split.columns(kind).frame(split.report, kind, shard_of) for split in group])
+            first = next_number("pairs", [*known.pair_shards, *pair_shards])
+            pair_shards |= cut(arrange(rows, size) if kind == "negative" else rows, "pairs", size, first)
+    label_shards: dict[Shard, pl.DataFrame] = {}
+    for texts in _groups(of_labels, "corpus"):
+        first = next_number("labels", [*known.label_shards, *label_shards])
+        label_shards |= cut(pl.concat([split.frame(shard_of) for split in texts]), "labels", size, first)
+    changed = [split.changed(known) if isinstance(split, SplitPairs) else split.changes for split in splits]
     report = IngestReport(
         changed=list(chain.from_iterable(changed)),
-        splits=[split.finish(len(found)) for split, found in zip(splits, changed, strict=True)],
+        splits=[
+            split.finish(len(found)) if isinstance(split, SplitPairs) else split.finish()
+            for split, found in zip(splits, changed, strict=True)
+        ],
         leaks=guard.reports(),
-        overlaps=overlaps(splits),
+        overlaps=overlaps(of_pairs),
         files=files,
-        new_sentences=new_sentences.height,
+        new_sentences=len(sentences.new),
         sentence_shards=len(sentence_shards),
         pair_shards=len(pair_shards),
+        label_shards=len(label_shards),
     )
-    return Ingested(sentence_shards, pair_shards, rejects, report)
+    return Ingested(sentence_shards, pair_shards, label_shards, rejects, report)
+
+
+def _groups(splits: Sequence[AnySplit], cutting: Cutting) -> list[list[AnySplit]]:
+    """Return the splits whose rows may stand in one shard: those of a corpus, or all."""
+    if cutting == "mixed":
+        return [list(splits)] if splits else []
+    return [list(group) for _, group in groupby(splits, key=lambda split: split.report.corpus)]

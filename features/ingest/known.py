@@ -6,7 +6,7 @@ import polars as pl
 
 from features.errors import StoreError
 from features.schemas import Columns
-from features.types import PairId, SentenceId, Shard
+from features.types import LabelId, PairId, SentenceId, Shard
 
 KNOWN_SENTENCES: Columns = {"sentence_id": pl.String, "shard": pl.String}
 """Columns of `sentences` that ingest needs to know what is stored."""
@@ -22,35 +22,50 @@ KNOWN_PAIRS: Columns = {
 changed."""
 
 
+KNOWN_LABELS: Columns = {"label_id": pl.String, "shard": pl.String, "label": pl.String}
+"""Columns of `labels` that ingest needs to know what is stored, and whether a class was corrected."""
+
+
 class Known:
-    """The stored sentences and pairs.
+    """The stored sentences, pairs and labels.
 
     Args:
         sentences: columns of `KNOWN_SENTENCES`.
         pairs: columns of `KNOWN_PAIRS`.
-        admits: says of a pair whether it is read at all; every one is by default.
+        labels: columns of `KNOWN_LABELS`.
+        admits: says of a pair or a label whether it is read at all; every one is by default.
 
     Raises:
         StoreError: a column is missing.
     """
 
     def __init__(
-        self, sentences: pl.DataFrame, pairs: pl.DataFrame, admits: Callable[[PairId], bool] | None = None
+        self,
+        sentences: pl.DataFrame,
+        pairs: pl.DataFrame,
+        labels: pl.DataFrame,
+        admits: Callable[[PairId | LabelId], bool] | None = None,
     ) -> None:
         _require(sentences, KNOWN_SENTENCES, "sentences")
         _require(pairs, KNOWN_PAIRS, "pairs")
+        _require(labels, KNOWN_LABELS, "labels")
         self.judgements = pairs
         self.admits = admits or (lambda _: True)
         self.shard_of: dict[SentenceId, Shard] = {}
         self.pair_ids: set[PairId] = set()
         self.with_negative: set[PairId] = set()
         self.pair_shards: list[Shard] = []
+        self.label_of: dict[LabelId, str] = {}
+        self.label_shards: list[Shard] = []
         if sentences.height:
             self.shard_of = dict(zip(sentences["sentence_id"].to_list(), sentences["shard"].to_list(), strict=True))
         if pairs.height:
             self.pair_ids = set(pairs["pair_id"].to_list())
             self.with_negative = set(pairs["positive_id"].drop_nulls().to_list())
             self.pair_shards = pairs["shard"].unique().to_list()
+        if labels.height:
+            self.label_of = dict(zip(labels["label_id"].to_list(), labels["label"].to_list(), strict=True))
+            self.label_shards = labels["shard"].unique().to_list()
 
 
 def _require(frame: pl.DataFrame, columns: Columns, table: str) -> None:

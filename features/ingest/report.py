@@ -17,8 +17,8 @@ class SplitReport(_Report):
         corpus: its name.
         split: the split.
         rows: rows that were read; for captions, pairs.
-        new: positives that were added.
-        known: positives that were stored before.
+        new: pairs of the corpus, or texts with a new label, that were added.
+        known: those that were stored before; texts whose labels an earlier row has told count too.
         dropped: pairs that were kept out because a sentence is in an evaluation set.
         rejected: rows that were wrong.
         skipped: rows that are no pair by design, by reason.
@@ -28,6 +28,7 @@ class SplitReport(_Report):
         changed: known pairs whose score or label is another now; shards never change, so the stored one stands.
         negatives: negatives that were added.
         without_negative: positives that have none, because every sentence of the split is paired with theirs.
+        labels: labels of texts that were added.
     """
 
     corpus: str
@@ -44,6 +45,7 @@ class SplitReport(_Report):
     changed: int = 0
     negatives: int = 0
     without_negative: int = 0
+    labels: int = 0
 
 
 class LeakReport(_Report):
@@ -65,10 +67,10 @@ class LeakReport(_Report):
 
 
 class ChangedJudgement(_Report):
-    """A known pair whose score or label is another now.
+    """A known pair or text whose score or label is another now.
 
     Args:
-        pair_id: the pair.
+        pair_id: the pair, or the label of the text.
         origin: `file:line` of what was read now.
         stored_score: in the store.
         found_score: in the file.
@@ -137,6 +139,7 @@ class IngestReport(_Report):
         new_sentences: sentences that were added.
         sentence_shards: sentence shards that were added.
         pair_shards: pair shards that were added.
+        label_shards: label shards that were added.
     """
 
     splits: list[SplitReport]
@@ -147,6 +150,7 @@ class IngestReport(_Report):
     new_sentences: int
     sentence_shards: int
     pair_shards: int
+    label_shards: int = 0
 
     @property
     def rows(self) -> int:

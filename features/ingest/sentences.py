@@ -1,10 +1,13 @@
 """Sentences while an ingest runs: their ids, and the shard that each is placed in when its first pair is taken."""
 
+import polars as pl
+
 from features.corpora.settings import IngestSettings
 from features.ingest.known import Known
 from features.ingest.shards import next_number, shard_name
+from features.schemas import SENTENCES
 from features.sentences import normalise, sentence_id
-from features.types import SentenceId
+from features.types import SentenceId, Shard
 
 
 class Sentences:
@@ -15,7 +18,8 @@ class Sentences:
         self.max_words = settings.max_words
         self.new: dict[SentenceId, str] = {}
         self._size = settings.sentences_per_shard
-        self.first_shard = next_number("sentences", set(known.shard_of.values()))
+        self._number = next_number("sentences", set(known.shard_of.values())) - 1
+        self._room = 0
         self._seen: dict[str, tuple[SentenceId, str, bool]] = {}
 
     def identify(self, text: str) -> tuple[SentenceId, str, bool]:
@@ -29,5 +33,26 @@ class Sentences:
     def place(self, sentence: SentenceId, text: str) -> None:
         """Place a sentence in a shard unless it has one."""
         if sentence not in self.shard_of:
-            self.shard_of[sentence] = shard_name("sentences", self.first_shard + len(self.new) // self._size)
+            if not self._room:
+                self._number += 1
+                self._room = self._size
+            self._room -= 1
+            self.shard_of[sentence] = shard_name("sentences", self._number)
             self.new[sentence] = text
+
+    def open_shard(self) -> None:
+        """Let the next new sentence begin a shard."""
+        self._room = 0
+
+    def shards(self) -> dict[Shard, pl.DataFrame]:
+        """Return the new sentences by shard, in the order in which they were placed."""
+        rows = pl.DataFrame(
+            {
+                "sentence_id": list(self.new),
+                "text": list(self.new.values()),
+                "shard": [self.shard_of[sentence] for sentence in self.new],
+            },
+            schema={**SENTENCES, "shard": pl.String},
+        )
+        parts = rows.partition_by("shard", maintain_order=True, as_dict=True, include_key=False)
+        return {Shard(str(shard)): part for (shard,), part in parts.items()}

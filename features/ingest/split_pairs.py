@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from features.corpora.rows import BadRow, PairRow, Skip
+from features.corpora.rows import BadRow, Outcome, Skip, TextRow
 from features.errors import StoreError
 from features.ingest.known import Known
 from features.ingest.leaks import LeakCounter
@@ -92,9 +92,7 @@ class SplitPairs:
     rows: int = 0
     repeats: int = 0
 
-    def take(
-        self, outcome: PairRow | Skip | BadRow, sentences: Sentences, guard: LeakCounter, known: Known
-    ) -> Reject | None:
+    def take(self, outcome: Outcome, sentences: Sentences, guard: LeakCounter, known: Known) -> Reject | None:
         """Count a row and keep it if it is a pair; return the reject if it is to be one."""
         report = self.report
         self.rows += 1
@@ -104,6 +102,8 @@ class SplitPairs:
         if isinstance(outcome, BadRow):
             report.rejected += 1
             return outcome.reject
+        if isinstance(outcome, TextRow):
+            raise TypeError(f"{outcome!r} is no pair")  # a corpus has rows of one kind
         first, second = sentences.identify(outcome.text_a), sentences.identify(outcome.text_b)
         a, b = first[0], second[0]
         occurrence = self.occurrences.get((a, b), 0)
@@ -162,6 +162,10 @@ class SplitPairs:
                 pair = pair_id(report.corpus, report.split, "negative", a, other, occurrence)
             taken.add(pair)
             self.negatives.add(pair, a, other, positive=positive)
+
+    def columns(self, kind: PairKind) -> PairColumns:
+        """Return the new rows of a kind."""
+        return self.positives if kind == "positive" else self.negatives
 
     def changed(self, known: Known) -> list[ChangedJudgement]:
         """Return the known pairs whose score or label is another now."""

@@ -31,7 +31,7 @@ class DependencyTree:
     Args:
         tokens: as written.
         lemmas: their base forms.
-        tags: universal parts of speech.
+        tags: fine-grained parts of speech, of the Penn Treebank in English pipelines.
         heads: position of each token's head; a root is its own.
         relations: label of the relation to the head.
     """

@@ -1,4 +1,4 @@
-"""A metric of one's own: a function of two items that returns a number, in a Python file named by the project file.
+"""A project's own metric: a function of two items that returns a number, in a Python file named by the project file.
 
     from features.metrics.own import own_metric
 
@@ -117,7 +117,7 @@ class OwnMetric:
             try:
                 result = float(self.number(counts[None])[0])
             except Exception as error:
-                raise self._failed(f"has a number() that raised {_told(error)}") from error
+                raise self._failed(f"has a number() that raised {_in_words(error)}") from error
         else:
             result = self._call(left, right)
             result = self.vacuous if result is None else result
@@ -134,7 +134,7 @@ class OwnMetric:
         except (Exception, SystemExit) as error:
             lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self.file]
             where = f" in line {lines[-1]}" if lines else ""
-            raise self._failed(f"raised {_told(error)}{where}") from error
+            raise self._failed(f"raised {_in_words(error)}{where}") from error
 
     def _failed(self, what: str) -> RowError:
         return RowError(RejectCode.METRIC_FAILED, f"metric {self.name!r} of {self.file!r} {what}")
@@ -180,6 +180,6 @@ def own_metric(
     return wrap
 
 
-def _told(error: BaseException) -> str:
+def _in_words(error: BaseException) -> str:
     text = str(error).strip().partition("\n")[0]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

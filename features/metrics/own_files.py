@@ -1,4 +1,4 @@
-"""Files with metrics of one's own: read once by the flow, shipped by content, loaded in every process that measures.
+"""Files with a project's own metrics: read once by the flow, shipped by content, loaded in every process that measures.
 
 Workers need not see the file, and an edit while a build runs changes nothing halfway. What a file imports has to be
 installed where it is loaded; another file beside it would neither be shipped nor be part of the recipe.

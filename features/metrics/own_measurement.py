@@ -1,4 +1,4 @@
-"""Pairs measured by metrics of one's own, one pair after the other; what fails fails for its pair alone."""
+"""Pairs measured by a project's own metrics, one pair after the other; what fails fails for its pair alone."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -26,11 +26,11 @@ class AmrSettings(_ParserSettings):
 
     Args:
         enabled: None makes the graphs that an encoder reads; True those of all sentences; False none.
-        backend: `embedded`: the parser that comes with the project; `amrlib`: a large model; `penman`: graphs that the
+        backend: `embedded`: the parser in the package; `amrlib`: a large model; `penman`: graphs that the
             user has, found by their `::snt`. When missing, `penman` where `graphs` or `bank` are given.
         graphs: the user's PENMAN files (`penman`).
         bank: index of these files, made by `features.parsers.bank.build_bank`; the flow fills it in.
-        model: name or folder of an amrlib parser (`amrlib`); `embedded` for the model that comes with the project, or
+        model: name or folder of an amrlib parser (`amrlib`); `embedded` for the embedded model, or
             the folder of one that was trained like it (`embedded`).
         tokenizer: folder or Hub name of its tokenizer; None means the model's own folder where it has one, else the
             name in the model's configuration.
@@ -107,7 +107,7 @@ class SrlSettings(_ParserSettings):
 
     Args:
         enabled: None makes the roles that an encoder reads; True those of all sentences; False none.
-        model: `embedded` for the one that comes with the project, else a known name, or the folder or `.tar.gz` of a
+        model: `embedded` for the embedded one, else a known name, or the folder or `.tar.gz` of a
             tagger in the format of AllenNLP's `srl_bert`.
         predicates: who finds them: the tagger itself where it was trained to, or `spacy`: verbs and auxiliaries.
         tags: name or folder of a spaCy pipeline that gives parts of speech (`spacy`).

@@ -19,7 +19,7 @@ from features.store.provenance import Committed
 from features.store.reader import StoreReader
 from features.store.reasons import Reason, ReasonFinder, summary
 from features.store.runs import FailedShard
-from features.store.scope import Uses, Wanted, scope
+from features.store.scope import Reading, Uses, Wanted, scope
 from features.store.stage import SOURCES, ShardKey, Stage
 from features.store.uses import uses_of
 from features.types import Fingerprint, Shard
@@ -117,7 +117,7 @@ def plan(
     uses = uses_of(store, at)
     if any(stage.over == "pairs" and any(over[need] == "sentences" for need in stage.needs) for stage in stages):
         _check_sources(uses, committed["sentences"])
-    in_scope = scope(stages, wanted, uses)
+    in_scope = scope([Reading(stage.name, stage.over, stage.needs) for stage in stages], wanted, uses)
 
     expected: dict[ShardKey, Fingerprint] = {
         (name, shard): known.fingerprint for name in SOURCES for shard, known in committed[name].items()

@@ -50,7 +50,7 @@ class Reason:
     error: str = ""
 
     def __str__(self) -> str:
-        return _told([self])
+        return _in_words([self])
 
 
 class ReasonFinder:
@@ -150,7 +150,7 @@ def summary(stage: str, shards: int, reasons: Sequence[Reason], *, unwanted: int
     groups: dict[object, list[Reason]] = {}
     for reason in reasons:
         groups.setdefault(_group(reason), []).append(reason)
-    told = ", ".join(f"{len(group)} {_told(group)}" for group in groups.values())
+    told = ", ".join(f"{len(group)} {_in_words(group)}" for group in groups.values())
     return f"{total}, {len(reasons)} to do: {told}"
 
 
@@ -161,7 +161,7 @@ def _group(reason: Reason) -> object:
     return (reason.kind, _parts(reason.changes), tuple(sorted(inputs)), reason.extra, error)
 
 
-def _told(reasons: Sequence[Reason]) -> str:
+def _in_words(reasons: Sequence[Reason]) -> str:
     """Return what reasons of one group have in common."""
     first = reasons[0]
     if first.kind == "new":

@@ -12,7 +12,7 @@ A premise of SNLI that is a caption of Flickr30k lives in a shard of Flickr30k, 
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal
 
 from features.types import Shard
 
@@ -49,23 +49,22 @@ class Uses:
     sources: Mapping[Shard, tuple[Shard, ...]] = field(default_factory=dict)
 
 
-class Reads(Protocol):
-    """The part of a stage that its scope depends on; `features.store.stage.Stage` says what it is."""
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the scope of a stage depends on; `features.store.stage.Stage` says the rest of it.
 
-    @property
-    def name(self) -> str:
-        """The stage, and its table."""
+    Args:
+        name: the stage, and its table.
+        over: what it has a shard for.
+        needs: the tables that it reads.
+    """
 
-    @property
-    def over(self) -> Literal["sentences", "pairs"]:
-        """What it has a shard for."""
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The tables that it reads."""
+    name: str
+    over: Literal["sentences", "pairs"]
+    needs: tuple[str, ...]
 
 
-def scope(stages: Sequence[Reads], wanted: Iterable[Wanted] | None, uses: Uses) -> dict[str, frozenset[Shard]]:
+def scope(stages: Sequence[Reading], wanted: Iterable[Wanted] | None, uses: Uses) -> dict[str, frozenset[Shard]]:
     """Return the shards that each stage has to make.
 
     Args:

@@ -9,8 +9,11 @@ import click
 from flows.options import JSON
 
 if TYPE_CHECKING:  # commands import what they need when they run
+    from collections.abc import Collection, Mapping
+
     from features.store.runs import RunRecord
     from features.store.store import Store
+    from features.types import Shard
 
 
 @click.command()
@@ -19,17 +22,24 @@ if TYPE_CHECKING:  # commands import what they need when they run
 @click.pass_obj
 def status(project: Path, runs: int, *, as_json: bool) -> None:
     """Show tables, rejects, releases and runs of the project's store, its current encoder, and what runs by itself."""
+    from features.errors import FacetflowError
     from features.store.store import Store
     from flows import services
     from flows.build_pages import newest_page
     from flows.project import load
+    from flows.stages import wanted_shards
     from flows.terminal import write_json
     from flows.up_record import running
     from training.evaluation.promotion import current_run
 
     settings = load(project)
     current, service, page = current_run(settings.runs), running(), newest_page(settings)
-    found = _found(Store.open(settings.store), runs) | {
+    store = Store.open(settings.store)
+    try:
+        wanted = wanted_shards(settings, store)
+    except FacetflowError:  # a damaged file, or one of the project's: a build says what is wrong
+        wanted = None
+    found = _found(store, wanted, runs) | {
         "current_encoder": str(current) if current is not None else None,
         "page": str(page) if page is not None else None,
         "service": asdict(service) if service is not None else None,
@@ -41,7 +51,8 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
     click.echo(f"Store {found['store']}{owner}")
     for table in found["tables"]:
         size = table["bytes"] / 1e6
-        click.echo(f"  {table['table']:<14}{table['shards']:>6} shards {table['rows']:>12,} rows {size:>10.1f} MB")
+        of = "" if table["wanted"] is None else f", {table['wanted']} shards wanted"
+        click.echo(f"  {table['table']:<14}{table['shards']:>6} shards {table['rows']:>12,} rows {size:>10.1f} MB{of}")
     for rejects in found["rejects"]:
         click.echo(f"  {rejects['rows']:,} rejected by {rejects['stage']}: {rejects['code']}")
     if found["rejects"]:
@@ -62,9 +73,17 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
     click.echo(services.describe(service))
 
 
-def _found(store: "Store", runs: int) -> dict[str, Any]:
-    """Return what the store holds, as JSON values."""
+def _found(store: "Store", wanted: "Mapping[str, Collection[Shard]] | None", runs: int) -> dict[str, Any]:
+    """Return what the store holds, as JSON values.
+
+    Args:
+        store: the store.
+        wanted: stage → shards that somebody wants; a table that no stage makes now has none there. None where that
+            cannot be found out.
+        runs: how many runs to tell.
+    """
     from features.schemas import TABLES
+    from features.store.stage import SOURCES
     from flows.announcing import state_of
     from flows.events import release_record
 
@@ -79,6 +98,7 @@ def _found(store: "Store", runs: int) -> dict[str, Any]:
                 "shards": len(shards),
                 "rows": sum(shard.rows for shard in shards),
                 "bytes": sum(shard.bytes for shard in shards),
+                "wanted": None if wanted is None or table in SOURCES else len(wanted.get(table, ())),
             }
             for table, shards in committed.items()
         ],

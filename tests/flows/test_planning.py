@@ -67,9 +67,9 @@ def test_a_refresh_is_planned_with_its_new_rows(built, monkeypatch, capsys):
     assert run(["plan", "--json"]) == 0
     planned = json.loads(capsys.readouterr().out)
     assert planned["stages"] == [
-        {"stage": "amr", "shards": 9, "to_do": 1},
-        {"stage": "label_vectors", "shards": 9, "to_do": 1},
-        {"stage": "metrics", "shards": 18, "to_do": 2},
+        {"stage": "amr", "shards": 9, "unwanted": 0, "to_do": 1},
+        {"stage": "label_vectors", "shards": 9, "unwanted": 0, "to_do": 1},
+        {"stage": "metrics", "shards": 18, "unwanted": 0, "to_do": 2},
     ]
     assert [work["kind"] for work in planned["to_do"]] == ["new"] * 4
     assert planned["obstacles"] == []

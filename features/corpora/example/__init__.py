@@ -1,1 +1,1 @@
-"""The built-in example corpus: 96 sentence pairs with their graphs, written for this project (see README.md)."""
+"""The example corpus: 96 sentence pairs with their graphs, written for this project (see README.md)."""

@@ -1,4 +1,4 @@
-"""Natural language inference: premise and hypothesis; the entailed ones are the similar pairs."""
+"""Natural language inference: premise, hypothesis, and whether the one follows from the other."""
 
 from features.corpora.dataset import Dataset, TableLayout
 
@@ -17,7 +17,6 @@ SNLI = Dataset(
     layouts=_LAYOUTS,
     labels=_LABELS,
     no_gold=("-",),
-    positives=("entailment",),
     licence="CC BY-SA 4.0",
     source="https://nlp.stanford.edu/projects/snli/",
     paper="Bowman et al. 2015, EMNLP",
@@ -31,7 +30,6 @@ MNLI = Dataset(
     layouts=_LAYOUTS,
     labels=_LABELS,
     no_gold=("-",),
-    positives=("entailment",),
     licence="OANC licence, in part CC BY 3.0, CC BY-SA 3.0 and public domain",
     source="https://cims.nyu.edu/~sbowman/multinli/",
     paper="Williams et al. 2018, NAACL",
@@ -49,7 +47,6 @@ ALLNLI = Dataset(
     ),
     labels=_LABELS,
     no_gold=("-",),
-    positives=("entailment",),
     licence="those of SNLI and MNLI",
     source="https://sbert.net/datasets/AllNLI.tsv.gz",
     paper="Reimers and Gurevych 2019, EMNLP",

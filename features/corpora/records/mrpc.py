@@ -16,8 +16,6 @@ MRPC = Dataset(
     ),
     labels=("0", "1"),
     label_scores={"0": 0.0, "1": 1.0},
-    # S3BERT measures every pair; `labels = ["1"]` keeps the paraphrases alone.
-    positives=None,
     licence="Microsoft Research terms, research use",
     source="https://www.microsoft.com/en-us/download/details.aspx?id=52398",
     paper="Dolan and Brockett 2005, IWP",

@@ -1,8 +1,8 @@
-"""What a user brings: a table of pairs, parsed pairs, and the example that comes with facetflow."""
+"""What a user brings: pairs, parsed pairs, texts with labels; and the example that is in the package."""
 
 from pathlib import Path
 
-from features.corpora.dataset import Dataset, GraphLayout, TableLayout
+from features.corpora.dataset import Dataset, GraphLayout, TableLayout, TextLayout
 
 PAIRS = Dataset(
     name="pairs",
@@ -37,6 +37,17 @@ PENMAN = Dataset(
     licence="the user's",
     source="the user's",
     paper="Kasper 1989 (PENMAN notation); Banarescu et al. 2013 (AMR)",
+)
+
+TEXTS = Dataset(
+    name="texts",
+    kind="own",
+    about="Any table of texts with labels; the options `text` and `aspects` name its columns.",
+    splits=("train", "dev", "test"),
+    layouts=(TextLayout(text=(("text",),), aspects={"label": "label"}, separator="|"),),
+    licence="the user's",
+    source="the user's",
+    paper="none",
 )
 
 EXAMPLE = Dataset(

@@ -84,7 +84,7 @@ def show_pair(pair: GraphPair, titles: tuple[str, str], name: str) -> str:
     )
     labels = "".join(
         f'<label for="{name}-{facet.name}" class="l-{facet.name}" title="{escape(METRICS[facet.name].question)}">'
-        f"{_told(facet)}</label>"
+        f"{_in_words(facet)}</label>"
         for facet in shown
     )
     figures = "".join(
@@ -101,7 +101,7 @@ def _caption(title: str) -> str:
     return f'<figcaption dir="auto">{escape(title)}</figcaption>' if title else ""
 
 
-def _told(facet: FacetMatch) -> str:
+def _in_words(facet: FacetMatch) -> str:
     text = escape(facet.name)
     if facet.score is not None:
         text += f"<b>{facet.score:.2f}</b>"

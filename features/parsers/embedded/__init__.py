@@ -1,4 +1,4 @@
-"""The AMR parser that comes with the project: small, fast on a CPU, nothing to download but the sentence encoder.
+"""The embedded AMR parser: small, fast on a CPU, with its weights in the package; only the sentence encoder is pulled.
 
     text ── words ── encoder ── labels of each word ── nodes ── arcs, roles, root ── graph ── PENMAN
             words.py network.py realising.py          nodes.py network.py connecting.py      penman_text.py

@@ -20,7 +20,7 @@ ALGORITHM_VERSION = "2"
 """Raised when a change of code changes a graph or a reject. 2: `unknown_words`."""
 
 BUILT_IN = "embedded"
-"""What a user writes for the model that comes with the project."""
+"""What a user writes for the embedded model."""
 
 
 class EmbeddedAmrParser:
@@ -80,7 +80,7 @@ class EmbeddedAmrParser:
 
 
 def model_folder(model: str) -> Path:
-    """Return the folder of a model: the built-in one, or a folder made by a training.
+    """Return the folder of a model: the embedded one, or a folder made by a training.
 
     Raises:
         ModelError: there is no such folder.

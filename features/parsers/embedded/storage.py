@@ -132,7 +132,7 @@ def read_description(folder: Path) -> Description:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(
             f"The folder {str(folder)!r} holds no embedded AMR parser ({error!r} in {path.name});"
-            " give the output folder of a training, or leave `model` out for the parser that comes with the project."
+            " give the output folder of a training, or leave `model` out for the embedded parser."
         ) from error
 
 

@@ -23,7 +23,7 @@ from features.stages import Reject
 from features.types import RejectCode
 
 EMBEDDED = "embedded"
-"""Name of the tagger that comes with the project."""
+"""Name of the embedded tagger."""
 
 _EMBEDDED_FOLDER = Path(__file__).with_name("model")
 _THRESHOLD = 0.5

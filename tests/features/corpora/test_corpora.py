@@ -48,18 +48,20 @@ def test_columns_by_position_and_columns_of_a_known_dataset(tmp_path):
     positions = {"sentence_a": 1, "sentence_b": 2}
     assert texts(tmp_path, dataset="pairs", files={"train": "p.tsv"}, columns=positions) == [("A", "B"), ("C", "D")]
     names = {"sentence_a": "p", "sentence_b": "h", "label": "gold"}
-    assert texts(tmp_path, dataset="snli", files={"train": "nli.tsv"}, columns=names) == [("A", "B")]
+    assert texts(tmp_path, dataset="snli", files={"train": "nli.tsv"}, columns=names) == [("A", "B"), ("A", "C")]
 
 
 def test_labels_choose_the_rows(tmp_path):
     (tmp_path / "nli.tsv").write_text("premise\thypothesis\tlabel\nA\tB\tentailment\nA\tC\tneutral\nA\tD\t-\n")
     files = {"train": "nli.tsv"}
 
-    assert texts(tmp_path, dataset="snli", files=files) == [("A", "B")]
+    assert texts(tmp_path, dataset="snli", files=files) == [("A", "B"), ("A", "C")]
     assert texts(tmp_path, dataset="snli", files=files, labels=["neutral"]) == [("A", "C")]
     assert texts(tmp_path, dataset="snli", files=files, labels="all") == [("A", "B"), ("A", "C")]
     skipped = [
-        row for row in read_outcomes(CorpusSettings(dataset="snli", files=files), tmp_path) if isinstance(row, Skip)
+        row
+        for row in read_outcomes(CorpusSettings(dataset="snli", files=files, labels=["entailment"]), tmp_path)
+        if isinstance(row, Skip)
     ]
     assert [(row.reason, row.origin) for row in skipped] == [
         ("label neutral", "nli.tsv:3"),

@@ -6,7 +6,7 @@ import re
 import pytest
 from pydantic import ValidationError
 
-from features.corpora import DATASETS, Dataset, PairRow, Skip, read_outcomes
+from features.corpora import DATASETS, Dataset, PairRow, Skip, TextRow, read_outcomes
 from features.corpora.settings import CorpusSettings
 
 # (dataset, layout): file name, text, what is read of it: (a, b, score, label) or the reason why a row is skipped.
@@ -21,13 +21,17 @@ NLI_TEXT = (
     'entailment\t( A cat )\tA "cat" sleeps.\tA cat rests.\t1\n'
     "neutral\t( A dog )\tA dog runs.\tIt is late.\t2\n-\t( A dog )\tA dog runs.\tA dog hunts.\t3\n"
 )
-NLI_READ: Expected = [('A "cat" sleeps.', "A cat rests.", None, "entailment"), "label neutral", "no gold label"]
+NLI_READ: Expected = [
+    ('A "cat" sleeps.', "A cat rests.", None, "entailment"),
+    ("A dog runs.", "It is late.", None, "neutral"),
+    "no gold label",
+]
 NLI_PLAIN = (
     "premise\thypothesis\tlabel\n"
     '"A ""cat"" sleeps."\tA cat rests.\tentailment\nA dog runs.\tIt is late.\tneutral\nA dog runs.\tA dog hunts.\t-\n'
 )
 LABELLED = "id\tsentence1\tsentence2\tlabel\n1\tA cat .\tA tomcat .\t1\n2\tA cat .\tA dog .\t0\n"
-LABELLED_READ: Expected = [("A cat .", "A tomcat .", None, "1"), "label 0"]
+LABELLED_READ: Expected = [("A cat .", "A tomcat .", None, "1"), ("A cat .", "A dog .", None, "0")]
 CAPTIONS: Expected = [("One", "Two", None, None), ("One", "Three", None, None), ("Two", "Three", None, None)]
 PIT2015 = [
     ("A tomcat", "(3, 2)"),
@@ -149,14 +153,18 @@ SAMPLES: dict[tuple[str, int], list[tuple[str, str, Expected]]] = {
                 '1\t3\t4\tWhere?\t"Two\nlines?"\t0',
                 "2\t5\t6\tWho?\tWho is it?\t1",
             ),
-            [('What is "it"?', "What is it?", None, "1"), "label 0", ("Who?", "Who is it?", None, "1")],
+            [
+                ('What is "it"?', "What is it?", None, "1"),
+                ("Where?", "Two\nlines?", None, "0"),
+                ("Who?", "Who is it?", None, "1"),
+            ],
         )
     ],
     ("qqp", 1): [
         (
             "train.tsv",
             lines("1\tWhat ?\tWhat is it ?\t18", "0\tWho ?\tWhere ?\t19"),
-            [("What ?", "What is it ?", None, "1"), "label 0"],
+            [("What ?", "What is it ?", None, "1"), ("Who ?", "Where ?", None, "0")],
         )
     ],
     ("paws_wiki", 0): [("train.tsv", LABELLED, LABELLED_READ)],
@@ -171,7 +179,7 @@ SAMPLES: dict[tuple[str, int], list[tuple[str, str, Expected]]] = {
                 "A cat\tA dog\t(2, 6)\tu",
                 "A cat\tCats\t(3, 6)\t",
             ),
-            [("A cat", "A tomcat", None, "1"), "label 0", "votes are even"],
+            [("A cat", "A tomcat", None, "1"), ("A cat", "A dog", None, "0"), "votes are even"],
         )
     ],
     ("twitter_url", 1): [("train.tsv", LABELLED, LABELLED_READ)],
@@ -179,7 +187,7 @@ SAMPLES: dict[tuple[str, int], list[tuple[str, str, Expected]]] = {
         (
             "Twitter_URL_Corpus_train.txt",
             lines('A "cat"\tA tomcat\t(6, 6)\thttp://a', "A cat\tA dog\t(0, 6)\thttp://a"),
-            [('A "cat"', "A tomcat", None, "1"), "label 0"],
+            [('A "cat"', "A tomcat", None, "1"), ("A cat", "A dog", None, "0")],
         )
     ],
     ("pit2015", 0): [
@@ -188,10 +196,10 @@ SAMPLES: dict[tuple[str, int], list[tuple[str, str, Expected]]] = {
             lines(*(f"1\tcats\tA cat\t{b}\t{votes}\ttags\ttags" for b, votes in PIT2015)),
             [
                 ("A cat", "A tomcat", None, "1"),
-                "label 0",
+                ("A cat", "A dog", None, "0"),
                 "votes are even",
                 ("A cat", "A kitten", None, "1"),
-                "label 0",
+                ("A cat", "Rain", None, "0"),
                 "votes are even",
             ],
         )
@@ -254,6 +262,66 @@ SAMPLES: dict[tuple[str, int], list[tuple[str, str, Expected]]] = {
         )
     ],
 }
+# Texts with labels: (text, labels) or the reason why a row is skipped; a file may be in another encoding.
+Labelled = list[tuple[str, tuple[tuple[str, str], ...]] | str]
+
+
+def classes(*rows: tuple[str, str]) -> Labelled:
+    return [(text, (("class", label),)) for text, label in rows]
+
+
+TEXTS: dict[tuple[str, int], list[tuple[str, bytes, Labelled]]] = {
+    **{
+        (name, 0): [
+            ("all.txt", b"1 a gem .\n\n0 silly , tedious .\n", classes(("a gem .", "1"), ("silly , tedious .", "0")))
+        ]
+        for name in ("cr", "mpqa", "sst2", "sst5")
+    },
+    **{
+        (name, 0): [("all.txt", "1 un café .\n0 no .\n".encode(encoding), classes(("un café .", "1"), ("no .", "0")))]
+        for name, encoding in (("mr", "latin-1"), ("subj", "utf-8"))
+    },
+    ("trec", 0): [
+        (
+            "train.label",
+            "HUM:ind Who is Pelé ?\nNUM How many ?".encode("latin-1"),
+            classes(("Who is Pelé ?", "HUM"), ("How many ?", "NUM")),
+        ),
+        ("TREC.train.all", b"4 What county ?\n", classes(("What county ?", "4"))),
+    ],
+    ("pwc_area_task", 0): [
+        (
+            "test.tsv",
+            b"arxiv_id\ttitle\tabstract\tarea\ttask_id\n1\tA parser\tWe parse.\tNLP\t17\n2\t\tWe wait.\tunknown\t\n",
+            [("A parser: We parse.", (("area", "NLP"), ("task", "17"))), "no label"],
+        )
+    ],
+    ("pwc_tdm", 0): [
+        (
+            "papers.tsv",
+            b"paper\ttitle\tabstract\ttasks\tdatasets\tmetrics\n1\tA\tB\tTagging|Parsing|Tagging\tPTB\tunknown\n",
+            [("A: B", (("task", "Tagging"), ("task", "Parsing"), ("dataset", "PTB")))],
+        )
+    ],
+    ("wiki_entities", 0): [
+        (
+            "companies.tsv",
+            b"name\tcountry\tcontinent\tindustry\tpeople\tdescription\nPost\tChina\tAsia\tcourier\t9\tIt posts.\n",
+            [("Post: It posts.", (("industry", "courier"), ("country", "China")))],
+        )
+    ],
+    ("ukp_topics", 0): [
+        (
+            "UKP_ASPECT.tsv",
+            b"topic\tsentence_1\tsentence_2\tlabel\ncats\tThey purr.\tThey hunt.\tNS\n",
+            [("They purr.", (("topic", "cats"),)), ("They hunt.", (("topic", "cats"),))],
+        )
+    ],
+    ("texts", 0): [
+        ("own.csv", b"text,label\nA cat.,pet|animal\n", [("A cat.", (("label", "pet"), ("label", "animal")))]),
+        ("own.jsonl", b'{"text": "A cat.", "label": 3}\n', [("A cat.", (("label", "3"),))]),
+    ],
+}
 BESIDE = {
     "STS.gs.news.txt": "4.5\n5.0\n3.0\n",
     "b.amr": "# ::snt A tomcat.\n(t / tomcat)\n\n# ::snt A hound.\n(h / hound)\n",
@@ -274,7 +342,6 @@ def test_a_record_is_complete(name):
     if record.score_range:
         assert record.score_range[0] < record.score_range[1]
     assert set(record.label_scores) <= set(record.labels)
-    assert set(record.positives or ()) <= set(record.labels)
     assert not set(record.no_gold) & set(record.labels)
     assert set(record.split_names.values()) >= set(record.splits)
     assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in record.sha256.values())
@@ -283,7 +350,7 @@ def test_a_record_is_complete(name):
 def test_every_layout_has_a_sample():
     layouts = {(name, place) for name, record in DATASETS.items() for place in range(len(record.layouts))}
 
-    assert layouts - set(SAMPLES) == {("example", 0)}  # comes with the package; read below
+    assert layouts - set(SAMPLES) - set(TEXTS) == {("example", 0)}  # comes with the package; read below
 
 
 @pytest.mark.parametrize(
@@ -310,6 +377,22 @@ def test_a_file_is_read_as_its_makers_mean_it(tmp_path, name, sample):
     pairs = [row for row in outcomes if isinstance(row, PairRow)]
     assert {(row.corpus, row.split, row.kind) for row in pairs} == {(name, "train", "positive")}
     assert all(row.origin.startswith(f"{file}:") for row in pairs)
+
+
+@pytest.mark.parametrize(
+    ("name", "sample"),
+    [(name, sample) for (name, _), samples in TEXTS.items() for sample in samples],
+    ids=lambda value: value if isinstance(value, str) else value[0],
+)
+def test_texts_are_read_with_their_labels(tmp_path, name, sample):
+    file, content, expected = sample
+    (tmp_path / file).write_bytes(content)
+
+    outcomes = list(read_outcomes(CorpusSettings(dataset=name, files={"test": file}), tmp_path))
+
+    assert [(row.text, row.labels) if isinstance(row, TextRow) else row.reason for row in outcomes] == expected
+    assert {row.split for row in outcomes} == {"test"}
+    assert all(row.origin.startswith(f"{file}:") for row in outcomes)
 
 
 def test_the_example_comes_with_the_package(tmp_path):

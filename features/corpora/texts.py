@@ -1,0 +1,138 @@
+"""Texts with labels: lines `label text`, or tables with a column of labels for each aspect.
+
+1 smart and alert , a small gem .                         class: 1
+title, abstract, tasks = "Tagging|Parsing", datasets      task: Tagging, task: Parsing, dataset: ...
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from features.corpora.dataset import TextLayout
+from features.corpora.tables import cell_rows, columns_of, in_encoding, is_text, parse_object, scan_parquet
+from features.errors import InputError, RowError
+from features.files import TableFormat, open_text, table_format
+from features.types import RejectCode
+
+JOIN = ": "
+"""Between the columns of a text, such as title and abstract."""
+
+
+class LabelledText(NamedTuple):
+    """A text as a file has it.
+
+    Args:
+        line: where it begins, from 1 (of the row, for Parquet).
+        text: the text.
+        labels: aspect and label, as written, in the order of the layout.
+    """
+
+    line: int
+    text: str
+    labels: tuple[tuple[str, str], ...]
+
+
+def read_texts(path: Path, layouts: Sequence[TextLayout]) -> Iterator[LabelledText | tuple[int, RowError]]:
+    """Read the texts of a file in the first layout that it fits.
+
+    Yields:
+        Each text, or its line and what was wrong with it.
+
+    Raises:
+        InputError: the file cannot be read, fits none, or has no rows.
+    """
+    layout = _fitting(path, layouts)
+    nothing = True
+    for row in _lines(path, layout) if layout.form == "label first" else _table(path, layout):
+        nothing = False
+        yield row
+    if nothing:
+        raise InputError(f"{str(path)!r} has no rows: check that it was written to its end.")
+
+
+def _fitting(path: Path, layouts: Sequence[TextLayout]) -> TextLayout:
+    columns: list[str] = []
+    for layout in layouts:
+        if layout.form == "label first":
+            return layout
+        columns = columns_of(path, layout.form or table_format(path))
+        if all(name in columns for name in _needed(layout)):
+            return layout
+    lacking = [name for name in _needed(layouts[0]) if name not in columns]
+    raise InputError(
+        f"{str(path)!r} lacks the column{'s' if len(lacking) > 1 else ''} {', '.join(map(repr, lacking))}; its columns "
+        f'are {", ".join(map(repr, columns)) or "none"}: name those that there are, text = "..." and '
+        'aspects = { aspect = "column" }.'
+    )
+
+
+def _needed(layout: TextLayout) -> list[str]:
+    return [*(name for names in layout.text for name in names), *layout.aspects.values()]
+
+
+def _lines(path: Path, layout: TextLayout) -> Iterator[LabelledText | tuple[int, RowError]]:
+    (aspect,) = layout.aspects
+    with open_text(path, newline="\n", errors="surrogateescape") as file:
+        for number, raw in enumerate(file, start=1):
+            line = raw if layout.encoding is None else in_encoding(raw, layout.encoding)
+            if not line.strip():
+                continue
+            label, _, text = line.strip().partition(" ")
+            if not is_text(line):
+                yield number, RowError(RejectCode.BAD_ENCODING, "the row is no UTF-8; expected UTF-8")
+            elif not text:
+                yield (
+                    number,
+                    RowError(
+                        RejectCode.WRONG_COLUMNS, f"the line is {label!r} alone; expected a label, a blank, a text"
+                    ),
+                )
+            else:
+                yield LabelledText(number, text, ((aspect, _cut(label, layout)),))
+
+
+def _table(path: Path, layout: TextLayout) -> Iterator[LabelledText | tuple[int, RowError]]:
+    form = layout.form or table_format(path)
+    assert form != "label first"  # noqa: S101 - read by its own function; this tells mypy
+    for line, cells in _named(path, form, layout.encoding):
+        if isinstance(cells, RowError):
+            yield line, cells
+            continue
+        values = {name: "" if cells.get(name) is None else str(cells.get(name)).strip() for name in _needed(layout)}
+        labels = tuple(
+            dict.fromkeys(
+                (aspect, _cut(label.strip(), layout))
+                for aspect, column in layout.aspects.items()
+                for label in (values[column].split(layout.separator) if layout.separator else (values[column],))
+            )
+        )
+        for names in layout.text:
+            yield LabelledText(line, JOIN.join(values[name] for name in names if values[name]), labels)
+
+
+def _named(
+    path: Path, form: TableFormat, encoding: str | None
+) -> Iterator[tuple[int, Mapping[str, object] | RowError]]:
+    """Read the rows of a table, with the names of their columns."""
+    match form:
+        case "parquet":
+            yield from enumerate(scan_parquet(path).collect().iter_rows(named=True), start=1)
+        case "jsonl":
+            with open_text(path, newline="\n", errors="surrogateescape") as file:
+                for number, line in enumerate(file, start=1):
+                    if line.strip():
+                        yield number, parse_object(line)
+        case _:
+            rows = cell_rows(path, form, "detect", encoding)
+            header = [name.strip() for name in columns_of(path, form)]
+            next(rows)
+            for number, cells in rows:
+                if isinstance(cells, list) and len(cells) != len(header):
+                    message = f"the row has {len(cells)} cells; expected {len(header)}"
+                    yield number, RowError(RejectCode.WRONG_COLUMNS, message)
+                else:
+                    yield number, cells if isinstance(cells, RowError) else dict(zip(header, cells, strict=True))
+
+
+def _cut(label: str, layout: TextLayout) -> str:
+    return label if layout.cut is None else label.partition(layout.cut)[0]

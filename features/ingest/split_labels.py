@@ -1,0 +1,150 @@
+"""The labelled texts of one split of one corpus while an ingest runs: what is new, what is known, what is no text."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from features.corpora.rows import BadRow, Outcome, PairRow, Skip
+from features.ingest.known import Known
+from features.ingest.leaks import LeakCounter
+from features.ingest.report import ChangedJudgement, SplitReport
+from features.ingest.sentences import Sentences
+from features.schemas import LABELS
+from features.sentences import label_id
+from features.stages import Reject
+from features.types import LabelId, RejectCode, SentenceId, Shard
+
+
+@dataclass(slots=True)
+class SplitLabels:
+    """The labelled texts of one split of one corpus.
+
+    A text with several labels in one aspect has a row each, once. Where a text has one label, rows are counted like
+    pairs: one that is there twice is two examples, and a label that is corrected at the source makes no second one.
+
+    Args:
+        report: counts; rows are texts.
+        several: whether a text may have several labels in one aspect.
+        ids: of the new labels.
+        sentences: their texts.
+        aspects: what they are about.
+        labels: the labels.
+        changes: known texts whose one label is another now.
+        occurrences: how often a text came.
+        seen: labels that came before in the split.
+        rows: texts that were read.
+        added: texts with a label that is new.
+        stored: texts whose labels were all stored before.
+    """
+
+    report: SplitReport
+    several: bool
+    ids: list[LabelId] = field(default_factory=list)
+    sentences: list[SentenceId] = field(default_factory=list)
+    aspects: list[str] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    changes: list[ChangedJudgement] = field(default_factory=list)
+    occurrences: Counter[SentenceId] = field(default_factory=Counter)
+    seen: set[LabelId] = field(default_factory=set)
+    rows: int = 0
+    added: int = 0
+    stored: int = 0
+
+    def take(self, outcome: Outcome, sentences: Sentences, guard: LeakCounter, known: Known) -> Reject | None:
+        """Count a row and keep it if it is a text with labels; return the reject if it is to be one."""
+        report = self.report
+        self.rows += 1
+        if isinstance(outcome, Skip):
+            report.skipped[outcome.reason] = report.skipped.get(outcome.reason, 0) + 1
+            return None
+        if isinstance(outcome, BadRow):
+            report.rejected += 1
+            return outcome.reject
+        if isinstance(outcome, PairRow):
+            raise TypeError(f"{outcome!r} is no text")  # a corpus has rows of one kind
+        text = sentences.identify(outcome.text)
+        occurrence = 0 if self.several else self.occurrences[text[0]]
+        ids = {
+            label_id(report.corpus, report.split, text[0], aspect, label if self.several else "", occurrence): (
+                aspect,
+                label,
+            )
+            for aspect, label in outcome.labels
+        }
+        ids = {identity: label for identity, label in ids.items() if known.admits(identity)}
+        if not ids:
+            return None
+        self.occurrences[text[0]] += 1
+        if text[2]:
+            report.rejected += 1
+            words = text[1].count(" ") + 1
+            message = (
+                f"{outcome.origin}: the text has {words} words; expected at most {sentences.max_words} "
+                f"({text[1][:40]!r}...)"
+            )
+            return Reject(next(iter(ids)), RejectCode.SENTENCE_TOO_LONG, message)
+        leak = guard.leaks(report, text)
+        is_known = not ids.keys().isdisjoint(known.label_of)
+        if leak is not None:
+            report.leaked += 1
+            report.leaked_stored += is_known
+            if guard.drops and not is_known:
+                report.dropped += 1
+                return Reject(next(iter(ids)), RejectCode.LEAKED, f"{outcome.origin}: {leak}")
+        self._keep(ids, text[0], outcome.origin, known)
+        sentences.place(text[0], text[1])
+        return None
+
+    def _keep(self, ids: Mapping[LabelId, tuple[str, str]], sentence: SentenceId, origin: str, known: Known) -> None:
+        self.report.repeats += self.occurrences[sentence] > 1
+        new = 0
+        for identity, (aspect, label) in ids.items():
+            before = known.label_of.get(identity)
+            if before is not None and before != label:
+                self.changes.append(
+                    ChangedJudgement(
+                        pair_id=identity,
+                        origin=origin,
+                        stored_score=None,
+                        found_score=None,
+                        stored_label=before,
+                        found_label=label,
+                    )
+                )
+            if before is None and identity not in self.seen:
+                self.seen.add(identity)
+                self.ids.append(identity)
+                self.sentences.append(sentence)
+                self.aspects.append(aspect)
+                self.labels.append(label)
+                new += 1
+        self.added += new > 0
+        self.stored += new == 0
+
+    def frame(self, shard_of: Mapping[SentenceId, Shard]) -> pl.DataFrame:
+        """Return the new labels as a table with the columns of `LABELS`."""
+        n = len(self.ids)
+        columns = {
+            "label_id": self.ids,
+            "corpus": [self.report.corpus] * n,
+            "split": [self.report.split] * n,
+            "sentence": self.sentences,
+            "sentence_shard": [shard_of[sentence] for sentence in self.sentences],
+            "aspect": self.aspects,
+            "label": self.labels,
+        }
+        return pl.DataFrame(columns, schema=LABELS)
+
+    def finish(self) -> SplitReport:
+        """Return the counts."""
+        return self.report.model_copy(
+            update={
+                "rows": self.rows,
+                "new": self.added,
+                "known": self.stored,
+                "changed": len(self.changes),
+                "labels": len(self.ids),
+            }
+        )

@@ -1,0 +1,182 @@
+"""Labels, born at ingest like pairs; shards of one corpus; judged pairs that come in whole."""
+
+import polars as pl
+import pytest
+
+from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
+from features.ingest import KNOWN_LABELS, KNOWN_PAIRS, KNOWN_SENTENCES, ingest
+from features.schemas import LABELS
+from features.sentences import pair_id, sentence_id
+from features.types import RejectCode
+
+KNOWN = {"sentences": KNOWN_SENTENCES, "pairs": KNOWN_PAIRS, "labels": KNOWN_LABELS}
+NLI = "premise\thypothesis\tlabel\nA cat.\tA pet.\tentailment\nA cat.\tA dog.\tcontradiction\nA hut.\tA tin.\tneutral\n"
+PAPERS = "text\tlabel\nWe parse.\ttagging|parsing\nWe wait.\twaiting\nWe parse.\tparsing\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "nli.tsv").write_text(NLI)
+    (tmp_path / "papers.tsv").write_text(PAPERS)
+    (tmp_path / "mr.txt").write_text("1 a gem .\n0 silly .\n1 a gem .\n")
+    (tmp_path / "captions.tsv").write_text("image\tcaption1\tcaption2\n1\tA cat.\tA tomcat.\n2\tA hut.\tA shed.\n")
+    return tmp_path
+
+
+def corpus(dataset, file, **given):
+    return CorpusSettings(dataset=dataset, files={"train": file}, **given)
+
+
+CAPTIONS = corpus("flickr30k", "captions.tsv")
+SNLI = corpus("snli", "nli.tsv")
+TEXTS = corpus("texts", "papers.tsv")
+MR = corpus("mr", "mr.txt")
+
+
+def run(base, *corpora, known=(), leakage=None, cutting="corpus", **settings):
+    tables = [
+        pl.concat(
+            [
+                pl.DataFrame(schema=columns),
+                *(
+                    rows.with_columns(shard=pl.lit(shard)).select(list(columns))
+                    for part in known
+                    for shard, rows in part.tables[table].items()
+                ),
+            ]
+        )
+        for table, columns in KNOWN.items()
+    ]
+    sizes = IngestSettings(**settings)
+    return ingest(corpora, leakage or LeakageSettings(), sizes, base, *tables, cutting=cutting)
+
+
+def rows_of(shards):
+    return pl.concat(list(shards.values()))
+
+
+def test_a_text_has_a_row_for_each_of_its_labels_once(folder):
+    ingested = run(folder, TEXTS)
+    rows = rows_of(ingested.labels)
+
+    assert rows.schema == pl.Schema(LABELS)
+    assert rows.select("sentence", "aspect", "label").rows() == [
+        (sentence_id("We parse."), "label", "tagging"),
+        (sentence_id("We parse."), "label", "parsing"),
+        (sentence_id("We wait."), "label", "waiting"),
+    ]
+    assert rows["label_id"].is_unique().all()
+    assert rows["sentence_shard"].unique().to_list() == list(ingested.sentences) == ["sentences-00000"]
+    counts = ingested.report.splits[0]
+    assert (counts.rows, counts.new, counts.known, counts.labels, counts.repeats) == (3, 2, 1, 3, 1)
+
+
+def test_an_example_that_is_there_twice_is_two_examples_of_its_class(folder):
+    rows = rows_of(run(folder, MR).labels)
+
+    assert rows["label"].to_list() == ["1", "0", "1"]
+    assert (rows["sentence"].n_unique(), rows["label_id"].n_unique()) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    "corpora", [(TEXTS,), (MR,), (SNLI,), (CAPTIONS, SNLI, TEXTS, MR)], ids=lambda one: one[-1].name
+)
+def test_what_is_known_is_not_taken_again(folder, corpora):
+    first = run(folder, *corpora)
+    second = run(folder, *corpora, known=[first])
+
+    assert second.tables == {"sentences": {}, "pairs": {}, "labels": {}}
+    assert (second.report.new_sentences, second.report.changed) == (0, [])
+
+
+def test_new_labels_get_a_new_shard_and_known_ids_stay(folder):
+    first = run(folder, TEXTS)
+    (folder / "papers.tsv").write_text(PAPERS + "We wait.\tpatience\n")
+
+    second = run(folder, TEXTS, known=[first])
+    assert [*second.labels] == ["labels-00001"]
+    assert (second.sentences, rows_of(second.labels)["label"].to_list()) == ({}, ["patience"])
+
+
+def test_a_class_that_is_corrected_at_the_source_is_reported_and_makes_no_second_one(folder):
+    first = run(folder, MR)
+    (folder / "mr.txt").write_text("1 a gem .\n1 silly .\n1 a gem .\n")
+
+    second = run(folder, MR, known=[first])
+    assert second.labels == {}
+    (changed,) = second.report.changed
+    assert (changed.origin, changed.stored_label, changed.found_label) == ("mr.txt:2", "0", "1")
+
+
+def test_texts_that_are_too_long_or_of_an_evaluation_set_are_rejects(folder):
+    guard = LeakageSettings(evaluation=[EvaluationSet(dataset="mr", file="mr.txt")])
+    (folder / "t.tsv").write_text("text\tlabel\nA gem!\tx\none two three four\tx\nfine\tx\n")
+
+    ingested = run(folder, corpus("texts", "t.tsv"), leakage=guard, max_words=3)
+    assert [reject.code for reject in ingested.rejects] == [RejectCode.LEAKED, RejectCode.SENTENCE_TOO_LONG]
+    counts = ingested.report.splits[0]
+    assert (counts.rows, counts.new, counts.dropped, counts.rejected) == (3, 1, 1, 1)
+
+
+def test_new_shards_hold_one_corpus_each(folder):
+    ingested = run(folder, CAPTIONS, SNLI, TEXTS, MR)
+
+    for shards in (ingested.pairs, ingested.labels):
+        assert all(rows["corpus"].n_unique() == 1 for rows in shards.values())
+    texts = {shard: rows["text"].to_list() for shard, rows in ingested.sentences.items()}
+    assert texts == {
+        "sentences-00000": ["A cat.", "A tomcat.", "A hut.", "A shed."],
+        "sentences-00001": ["A pet.", "A dog.", "A tin."],
+        "sentences-00002": ["We parse.", "We wait."],
+        "sentences-00003": ["a gem .", "silly ."],
+    }
+    # A premise that came as a caption stays where it was seen first.
+    nli = rows_of(ingested.pairs).filter(corpus="snli")
+    assert nli.select("shard_a", "shard_b").rows() == [("sentences-00000", "sentences-00001")] * 3
+
+
+def test_the_cutting_of_versions_before_can_be_repeated(folder):
+    mixed, apart = (run(folder, CAPTIONS, SNLI, cutting=cutting) for cutting in ("mixed", "corpus"))
+
+    assert [rows["corpus"].n_unique() for rows in mixed.pairs.values()] == [2, 1]
+    assert len(mixed.sentences) == 1
+    assert set(rows_of(mixed.pairs)["pair_id"]) == set(rows_of(apart.pairs)["pair_id"])
+
+
+def test_shards_of_one_corpus_are_as_large_as_was_asked_for(folder):
+    ingested = run(folder, CAPTIONS, SNLI, sentences_per_shard=3, pairs_per_shard=2)
+
+    assert [rows.height for rows in ingested.sentences.values()] == [3, 1, 3]
+    assert [rows.height for rows in ingested.pairs.values()] == [2, 2, 1, 2]
+
+
+def test_judged_pairs_come_in_whole_without_drawn_negatives(folder):
+    rows = rows_of(run(folder, SNLI).pairs)
+
+    assert rows["label"].to_list() == ["entailment", "contradiction", "neutral"]
+    assert rows["kind"].unique().to_list() == ["positive"]
+
+
+def test_a_corpus_that_was_taken_in_part_keeps_its_ids_when_it_comes_in_whole(folder):
+    part = run(folder, corpus("snli", "nli.tsv", labels=["entailment"], negatives=["train"]))
+    before = pair_id("snli", "train", "positive", sentence_id("A cat."), sentence_id("A pet."), 0)
+    assert rows_of(part.pairs)["pair_id"].to_list() == [before]
+
+    whole = run(folder, SNLI, known=[part])
+    assert rows_of(whole.pairs)["label"].to_list() == ["contradiction", "neutral"]
+    assert before in set(rows_of(run(folder, SNLI).pairs)["pair_id"])
+
+
+def test_chosen_labels_are_similar_pairs_that_get_negatives(folder):
+    chosen = corpus("snli", "nli.tsv", labels=["entailment", "neutral"])
+
+    assert sorted(rows_of(run(folder, chosen).pairs)["kind"]) == ["negative", "negative", "positive", "positive"]
+
+
+def test_a_pair_keeps_its_score_and_its_label(folder):
+    (folder / "sick.txt").write_text(
+        "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n1\tA cat\tA pet\t4.5\tENTAILMENT\n"
+    )
+    rows = rows_of(run(folder, corpus("sick", "sick.txt")).pairs)
+
+    assert rows.select("score", "label").rows()[0] == (4.5, "ENTAILMENT")

@@ -1,0 +1,77 @@
+"""Lost shards of ingest come back from the corpora: labels, and shards of two corpora that versions before cut."""
+
+from functools import partial
+
+import pytest
+
+from features.ingest import ingest
+from features.store.store import Store
+from flows import ingest_corpora
+from flows.ingest_repair import repair_ingested
+from flows.project import load
+
+CORPORA = """
+[[corpora]]
+dataset = "snli"
+files = { train = "nli.tsv" }
+[[corpora]]
+dataset = "texts"
+files = { train = "papers.tsv" }
+"""
+
+
+@pytest.fixture
+def corpora(project):
+    project.write(6, sentences=5, per_shard=4, more=CORPORA)
+    (project.folder / "nli.tsv").write_text("premise\thypothesis\tlabel\nA pet .\tA cat .\tentailment\n")
+    (project.folder / "papers.tsv").write_text("text\tlabel\nWe parse .\tparsing|tagging\nWe wait .\twaiting\n")
+    return load(project.folder / "facetflow.toml")
+
+
+@pytest.fixture
+def emptied():
+    """Return a function that deletes every file of the tables of ingest, and says how many."""
+
+    def delete(store):
+        files = [store.path / "tables" / damage.table / damage.path for damage in store.damaged()]
+        assert not files
+        found = [
+            store.path / "tables" / table / file.path
+            for table in ("sentences", "pairs", "labels")
+            for file in store._table(table).files()
+        ]
+        for file in found:
+            file.unlink()
+        return len(found)
+
+    return delete
+
+
+@pytest.mark.parametrize("cutting", ["corpus", "mixed"])
+def test_every_shard_of_ingest_is_made_again(corpora, emptied, monkeypatch, cutting):
+    monkeypatch.setattr(ingest_corpora, "ingest", partial(ingest, cutting=cutting))
+    store = Store.open(corpora.store, create=True)
+    ingest_corpora.ingest_corpora(corpora, store, "first")
+    monkeypatch.undo()
+    before = {table: store.read(table, with_shard=True) for table in ("sentences", "pairs", "labels")}
+    of_two = before["pairs"].group_by("shard").n_unique().filter(corpus=2).height
+    assert (before["labels"].height, of_two > 0) == (3, cutting == "mixed")
+
+    lost = emptied(store)
+    assert len(repair_ingested(corpora, store, store.damaged(), "second")) == lost
+    assert store.damaged(deep=True) == []
+    assert all(store.read(table, with_shard=True).equals(rows) for table, rows in before.items())
+
+
+def test_labels_that_came_later_do_not_keep_the_earlier_ones_from_being_made_again(corpora, emptied):
+    store = Store.open(corpora.store, create=True)
+    ingest_corpora.ingest_corpora(corpora, store, "first")
+    with (corpora.base / "papers.tsv").open("a") as papers:
+        papers.write("We wait .\tpatience\nWe sing .\tmusic\n")
+    ingest_corpora.ingest_corpora(corpora, store, "second")
+    before = store.read("labels", with_shard=True)
+    assert before["shard"].n_unique() == 2
+
+    emptied(store)
+    repair_ingested(corpora, store, store.damaged(), "third")
+    assert store.read("labels", with_shard=True).equals(before)
