@@ -41,6 +41,7 @@ from flows.stages import Chain, chain
 from flows.terminal import say, warn
 from flows.wall_time import WallTime
 from flows.wall_time import told as told_times
+from flows.worker_start import get_ready
 
 
 @flow(name="build_features", persist_result=False)
@@ -165,13 +166,15 @@ class Build:
     def _make(self, stages: Chain, work: Sequence[ShardWork]) -> tuple[Outcome, int]:
         """Start or join the cluster and work through the plan; return the outcome and the number of workers."""
         todo = dict.fromkeys(item.stage for item in work)
-        available = cluster.capacity(self.settings.cluster)
+        wanted = cluster.no_more_than(self.settings.cluster, len(work))
+        available = cluster.capacity(wanted)
         on_gpu = [stage for stage in todo if stages.device(stage).startswith("cuda")]
-        cluster.check_gpu(self.settings.cluster, available, on_gpu)
+        cluster.check_gpu(wanted, available, on_gpu)
         logs = self.settings.builds / self.run_id
         with folder.clear_errors(f"Making the folder {str(logs)!r} for logs"):
             logs.mkdir(parents=True, exist_ok=True)
-        runner = cluster.task_runner(self.settings.cluster, logs)
+        get_ready(self.settings)  # done long ago by a command, but not where Prefect's worker runs this flow
+        runner = cluster.task_runner(wanted, logs)
         with self.wall.part("cluster"), dask.config.set(cluster.DASK), cluster.logged(logs), runner:
             _ = runner.client  # starts or joins the cluster
             with self.wall.part("stages"):

@@ -109,6 +109,18 @@ def capacity(settings: ClusterSettings) -> Capacity:
     return Capacity(len(resources), gpu, cpu or len(resources), reserved=cpu > 0)
 
 
+def no_more_than(settings: ClusterSettings, shards: int) -> ClusterSettings:
+    """Return the settings of a cluster without local workers that would find nothing to do.
+
+    Args:
+        settings: `[cluster]` of the project file.
+        shards: how many are to be made.
+    """
+    if settings.address is not None:
+        return settings
+    return settings.model_copy(update={"workers": min(settings.workers or CPU_COUNT, max(shards, 1))})
+
+
 def check_gpu(settings: ClusterSettings, available: Capacity, stages: Sequence[str]) -> None:
     """Refuse stages that ask for a GPU that no worker has: their shards would wait for ever.
 
