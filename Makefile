@@ -30,8 +30,9 @@ run: $(VENV)/.run models ## set up, then: build, train, evaluate and explain the
 	cd $(EXAMPLE) && $(CURDIR)/$(BIN)/facetflow explain --pairs pairs-to-explain.tsv
 	@cd $(EXAMPLE) && $(CURDIR)/$(BIN)/facetflow report
 
+# pytest-xdist would begin with the files that have most tests, which are the quickest (tests/conftest.py has the order).
 test: $(VENV)/.dev models ## set up, then run every test
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)/.dev ## lint, types, layers, formatting, constraints
 	$(BIN)/ruff check .
