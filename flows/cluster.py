@@ -54,6 +54,9 @@ DASK = {
     "distributed.worker.daemon": False,
     # Copies of a process that has imported what they need: `flows.worker_start`.
     "distributed.worker.multiprocessing-method": "forkserver",
+    # Nobody looks at what these collect: a stack every 10 ms, and how late each event loop is, 50 times a second.
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "500 ms",
     "distributed.admin.system-monitor.gil.enabled": False,
 }
 """Settings that held under load and under dying workers."""
