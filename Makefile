@@ -30,8 +30,11 @@ run: $(VENV)/.run models ## set up, then: build, train, evaluate and explain the
 	cd $(EXAMPLE) && $(CURDIR)/$(BIN)/facetflow explain --pairs pairs-to-explain.tsv
 	@cd $(EXAMPLE) && $(CURDIR)/$(BIN)/facetflow report
 
-test: $(VENV)/.dev models ## set up, then run every test
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+# The metrics are compiled once, while the models come, and not by each process that is among the first to need them.
+# pytest-xdist would begin with the files that have most tests, which are the quickest (tests/conftest.py has the order).
+test: $(VENV)/.dev ## set up, then run every test
+	$(BIN)/python -c 'from features.metrics import warm_up; warm_up()' & $(BIN)/facetflow models pull && wait $$!
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)/.dev ## lint, types, layers, formatting, constraints
 	$(BIN)/ruff check .

@@ -90,7 +90,9 @@ def _build(folder: Path) -> tuple[float, Counter[str]]:
             for process in (flow, *_children(flow)):
                 try:
                     times = process.cpu_times()
-                    used[process.pid] = _kind(process, flow.pid), times.user + times.system
+                    known, _ = used.get(process.pid, ("other", 0.0))  # one that has ended shows no command line
+                    kind = _kind(process, flow.pid) if known == "other" else known
+                    used[process.pid] = kind, times.user + times.system
                 except psutil.Error:  # it has just ended
                     continue
             time.sleep(_SAMPLE_SECONDS)

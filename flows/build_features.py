@@ -51,6 +51,7 @@ from flows.stages import Chain, chain
 from flows.terminal import conclude, say, warn
 from flows.wall_time import WallTime
 from flows.wall_time import told as told_times
+from flows.worker_start import get_ready
 
 
 @flow(name="build_features", persist_result=False)
@@ -198,12 +199,14 @@ class Build:
         logs = self.settings.builds / self.run_id
         with folder.clear_errors(f"Making the folder {str(logs)!r} for logs"):
             logs.mkdir(parents=True, exist_ok=True)
+        get_ready(self.settings)  # done long ago by a command, but not where Prefect's worker runs this flow
+        wanted = cluster.no_more_than(self.settings.cluster, len(work))
         with (
             self.wall.part("cluster"),
             scratch("dask") as files_of_workers,
             dask.config.set(cluster.DASK | {"temporary-directory": str(files_of_workers)}),
             cluster.logged(logs),
-            joined_cluster(self.settings.cluster, self.store, stages, todo, logs) as joined,
+            joined_cluster(wanted, self.store, stages, todo, logs) as joined,
         ):
             with self.wall.part("stages"):
                 outcome = ShardRunner(self.store, stages, joined, self.progress, self.run_id).run(work)

@@ -61,6 +61,9 @@ DASK = {
     "distributed.worker.daemon": False,
     # Copies of a process that has imported what they need: `flows.worker_start`.
     "distributed.worker.multiprocessing-method": "forkserver",
+    # Nobody looks at what these collect: a stack every 10 ms, and how late each event loop is, 50 times a second.
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "500 ms",
     "distributed.admin.system-monitor.gil.enabled": False,
     # Pages that any user of this machine could read.
     "distributed.scheduler.http.routes": [],
@@ -136,6 +139,18 @@ def memory_of(settings: ClusterSettings) -> int:
     """Return the bytes that a worker of a local cluster may use."""
     workers = (settings.workers or CPU_COUNT) + settings.gpu_workers
     return parse_bytes(settings.memory_limit) if settings.memory_limit else int(MEMORY_LIMIT / workers)
+
+
+def no_more_than(settings: ClusterSettings, shards: int) -> ClusterSettings:
+    """Return the settings of a cluster without local workers that would find nothing to do.
+
+    Args:
+        settings: `[cluster]` of the project file.
+        shards: how many are to be made.
+    """
+    if settings.address is not None:
+        return settings
+    return settings.model_copy(update={"workers": min(settings.workers or CPU_COUNT, max(shards, 1))})
 
 
 def check_gpu(settings: ClusterSettings, available: Capacity, stages: Sequence[str]) -> None:

@@ -1,5 +1,6 @@
 """Run a flow in this process, with a Prefect API that is there when it is needed and gone afterwards."""
 
+import gc
 import importlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,8 +24,9 @@ def run_flow(flow_name: str, check: Callable[[], object], /, **parameters: Any) 
     """
     count_from_process_start()
     with prefect_api() as server:
-        check()
-        flow = getattr(importlib.import_module(f"flows.{flow_name}"), flow_name)
+        with _not_collecting():
+            check()
+            flow = getattr(importlib.import_module(f"flows.{flow_name}"), flow_name)
         with _at(server):
             try:
                 state = flow(**parameters, return_state=True)
@@ -35,6 +37,18 @@ def run_flow(flow_name: str, check: Callable[[], object], /, **parameters: Any) 
     if isinstance(result, BaseException):
         raise result
     return result
+
+
+@contextmanager
+def _not_collecting() -> Iterator[None]:
+    """Look for no garbage while modules are imported: they leave none, and it takes a tenth of the time."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
 
 
 @contextmanager

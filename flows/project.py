@@ -61,7 +61,7 @@ class ClusterSettings(BaseModel):
 
     Args:
         address: scheduler of an existing Dask cluster; a local cluster is started when missing.
-        workers: worker processes without a GPU; one a core when missing.
+        workers: worker processes without a GPU; one a core when missing. No more than there are shards to make.
         gpu_workers: worker processes with one GPU each.
         threads_per_worker: threads of the numeric libraries in a worker; a worker does one shard at a time.
         memory_limit: of one worker, such as "4GiB"; an equal share of the machine's memory when missing.

@@ -42,6 +42,10 @@ QUIET = {
 }
 """Environment of every process of a run: no analytics, warnings only, no second server by accident."""
 
+_OF_EVENTS = tuple(
+    f"PREFECT_SERVER_SERVICES_{service}_ENABLED" for service in ("TRIGGERS", "EVENT_PERSISTER", "TASK_RUN_RECORDER")
+)
+
 TALKING = {"PREFECT_LOGGING_LEVEL": "INFO", "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "INFO"}
 """What `--verbose` sets instead: every flow and task run, and its state, is a line."""
 
@@ -55,12 +59,14 @@ class OwnServer:
         home: folder that keeps its database; a temporary one, removed at the end, when None. A server that keeps its
             database also has Prefect's pages and its schedules.
         port: on 127.0.0.1; a free one when 0.
+        events: whether it keeps events and starts what they trigger, as one that keeps its database always does. Nobody
+            hears those of a server that ends with the command that started it.
 
     Raises:
         RunError: the port cannot be had.
     """
 
-    def __init__(self, home: Path | None = None, port: int = 0) -> None:
+    def __init__(self, home: Path | None = None, port: int = 0, *, events: bool = False) -> None:
         self._lasting = lasting = home is not None
         # The socket is bound here and handed over, so that no other process can take the port in between.
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -85,12 +91,16 @@ class OwnServer:
             "PREFECT_HOME": str(self.home),
             "PREFECT_SERVER_UI_API_URL": self.url,
             "PREFECT_API_BLOCKS_REGISTER_ON_START": "false",
+            # Without blocks to register there is nothing to remember, and Dask need not be imported for it.
+            "PREFECT_MEMOIZE_BLOCK_AUTO_REGISTRATION": "false",
             "PREFECT_SERVER_UI_ENABLED": str(lasting).lower(),
             # Otherwise the places that runs have taken are known to nobody when the server is started again.
             "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": f"prefect.server.concurrency.lease_storage.{leases}",
             # What a build announces is confirmed when it is written; by default that happens every 5 s.
             "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_FLUSH_INTERVAL": "0.2",
         }
+        if not (lasting or events):
+            environment |= dict.fromkeys(_OF_EVENTS, "false")
         with listener, self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 [

@@ -24,7 +24,8 @@ from flows.project import Project
 from flows.wanted import stages_of, wanted_of
 
 _ALWAYS = ("distributed", "distributed.nanny", "distributed.worker", "prefect_dask.task_runners", "prefect.task_engine")
-_COMPILED = ("numba", "scipy.optimize")
+_COMPILED = ("numba",)
+_FIRST, _LAST = "flows.preload_begins", "flows.preload_ends"
 _LONGEST = 80
 """Bytes of the path of a folder for sockets, whose own paths may have 104."""
 _VARIABLES: dict[str, str] = {}
@@ -32,10 +33,10 @@ _VARIABLES: dict[str, str] = {}
 
 
 def get_ready(project: Project, dask_address: str | None = None) -> Project:
-    """Start the process that workers are copied from, without waiting for it.
+    """Start the process that workers are copied from unless it runs, without waiting for it.
 
-    Called before anything is known of the work, because its imports take longer than finding that out; a build that
-    finds nothing to do ends it in the middle.
+    A command calls this before anything is known of the work, because the imports take longer than finding that out; a
+    build that finds nothing to do ends it in the middle.
 
     Args:
         project: says which libraries the stages need.
@@ -45,7 +46,7 @@ def get_ready(project: Project, dask_address: str | None = None) -> Project:
         The project.
     """
     if dask_address is None and project.cluster.address is None:
-        forkserver.set_forkserver_preload(list(modules(project)))
+        forkserver.set_forkserver_preload([_FIRST, *modules(project), _LAST])
         with starting(environment(project.cluster.threads_per_worker)), _deaf_to_interrupts():
             forkserver.ensure_running()
         atexit.register(_end)

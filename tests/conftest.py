@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,10 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.setdefault("DO_NOT_TRACK", "1")
 os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
 os.environ.setdefault("PREFECT_SERVER_ALLOW_EPHEMERAL_MODE", "false")  # a test that needs a server asks for one
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # Processes that share the tests share the cores too: threads of one that wait for each other hold up the other.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # How long an example takes says how busy a machine is, not whether the code is right.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -38,6 +43,16 @@ BROWSER_ARGUMENTS = (
 )
 BROWSER_WIDTHS = (1280, 420)
 COLOUR_SCHEMES = ("light", "dark")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that may take longest: with several processes the file that starts last ends the run."""
+    limits: Counter[Path] = Counter()
+    for item in items:
+        if item.get_closest_marker("slow"):
+            limit = item.get_closest_marker("timeout")
+            limits[item.path] += limit.args[0] if limit else 60
+    items.sort(key=lambda item: -limits[item.path])
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 
 def spearman(predicted: NDArray[np.floating], measured: NDArray[np.floating]) -> list[float | None]:
@@ -31,5 +30,7 @@ def spearman_matrix(left: NDArray[np.floating], right: NDArray[np.floating]) -> 
 
 
 def _centred_ranks(values: NDArray[np.floating]) -> NDArray[np.float64]:
+    from scipy.stats import rankdata  # here: it takes over a second to import, also for commands that rank nothing
+
     ranks = rankdata(values, axis=0).astype(np.float64)
     return np.asarray(ranks - ranks.mean(axis=0), dtype=np.float64)

@@ -20,6 +20,7 @@ import pytest
 from features.schemas import TABLES
 from features.store.runs import RunRecord
 from features.store.store import Store
+from flows.command_line import run
 from flows.server import OwnServer
 
 ADJECTIVES = ("small", "old", "red", "quiet", "happy", "wild")
@@ -138,7 +139,7 @@ def project(tmp_path: Path) -> Generated:
 @pytest.fixture(scope="session")
 def server() -> Iterator[OwnServer]:
     """The one Prefect server of the test session."""
-    started = OwnServer()
+    started = OwnServer(events=True)
     try:
         started.wait_until_ready()
         yield started
@@ -193,6 +194,22 @@ def facetflow(server: OwnServer) -> CommandLine:
 def facetflow_alone() -> CommandLine:
     """The console script without any Prefect API, so that it starts its own."""
     return CommandLine(_without_prefect())
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
+    """Return what runs a command that only reads in this process: one of its own would spend seconds on imports."""
+
+    def run_here(project: Generated, *arguments: str) -> tuple[int, str]:
+        """Run `facetflow ARGUMENTS` in the project's folder; return its exit code and what it wrote."""
+        capsys.readouterr()
+        with monkeypatch.context() as patch:
+            patch.chdir(project.folder)
+            code = run(arguments)
+        said = capsys.readouterr()
+        return code, said.err + said.out
+
+    return run_here
 
 
 def _without_prefect() -> dict[str, str]:

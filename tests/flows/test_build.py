@@ -62,14 +62,14 @@ def test_a_refresh_makes_the_new_shards_only(built, facetflow):
     assert built.store.latest_release().rows["pairs"] == 170
 
 
-def test_a_changed_setting_is_explained_and_built_again(built, facetflow):
+def test_a_changed_setting_is_explained_and_built_again(built, here):
     built.write(60, sentences=8, per_shard=8, amr="max_words = 100")
-    code, output = facetflow.run(built, "plan", "--explain")
+    code, output = here(built, "plan", "--explain")
     assert code == 0
     assert "amr: 8 shards, 8 to do: 8 because parameters.max_words 512 → 100" in output
     assert "metrics: 16 shards, 16 to do: 16 because amr of sentences-00000, " in output
     versions = built.store.versions()
-    assert facetflow.run(built, "plan")[1].splitlines()[1:] == [
+    assert here(built, "plan")[1].splitlines()[1:] == [
         "amr: 8 shards, 8 to do",
         "label_vectors: 8 shards, 8 to do",
         "metrics: 16 shards, 16 to do",
@@ -77,7 +77,7 @@ def test_a_changed_setting_is_explained_and_built_again(built, facetflow):
     assert built.store.versions() == versions
 
 
-def test_a_failed_shard_stops_the_release_and_is_made_by_retry(built, facetflow):
+def test_a_failed_shard_stops_the_release_and_is_made_by_retry(built, facetflow, here):
     # Other vectors make every label vector stale; one shard of the graphs that they are made from cannot be read.
     vectors = built.folder / "vectors.txt"
     vectors.write_text(vectors.read_text().replace("cat ", "tiger "))
@@ -105,7 +105,7 @@ def test_a_failed_shard_stops_the_release_and_is_made_by_retry(built, facetflow)
     }
     assert "Failed shards" in page.read_text()
 
-    code, output = facetflow.run(built, "status")
+    code, output = here(built, "status")
     assert code == 0
     assert "failed: label_vectors sentences-00003" in output
 
@@ -118,14 +118,14 @@ def test_a_failed_shard_stops_the_release_and_is_made_by_retry(built, facetflow)
     assert built.store.latest_release().number == 2
 
 
-def test_a_build_makes_again_what_was_lost(built, facetflow):
+def test_a_build_makes_again_what_was_lost(built, facetflow, here):
     tables = built.tables()
     lost = [
         next((built.folder / "store/tables" / name).rglob("*.parquet")) for name in ("sentences", "pairs", "metrics")
     ]
     for file in lost:
         file.unlink()
-    code, output = facetflow.run(built, "verify")
+    code, output = here(built, "verify")
     assert code == 1
     assert [file.name in output for file in lost] == [True] * 3
     assert "3 files are damaged" in output
@@ -134,7 +134,7 @@ def test_a_build_makes_again_what_was_lost(built, facetflow):
     assert code == 0, output
     assert "Made 2 damaged shards of the corpora again, with the very same rows." in output
     assert built.store.runs()[0].made == {"metrics": 1}
-    assert facetflow.run(built, "verify", "--deep")[0] == 0
+    assert here(built, "verify", "--deep")[0] == 0
     assert all(rows.equals(tables[name]) for name, rows in built.tables().items())
     assert built.store.latest_release().number == 1, "the same bytes in the same place: there is nothing to publish"
 
@@ -161,12 +161,12 @@ def test_with_quiet_the_result_of_a_build_is_said_and_nothing_else(built, facetf
     assert (code, output) == (0, "Nothing changed: release 1 is up to date.\n")
 
 
-def test_garbage_is_collected_with_a_release_left_whole(built, facetflow):
+def test_garbage_is_collected_with_a_release_left_whole(built, here):
     before = built.tables()
     stray = built.folder / "store/tables/amr/shard=sentences-00000/stray.parquet"
     shutil.copy(next(stray.parent.rglob("*.parquet")), stray)
-    assert facetflow.run(built, "gc", "--older-than", "0m", "--dry-run")[1].count("stray.parquet") == 1
-    assert facetflow.run(built, "gc", "--older-than", "0m")[0] == 0
+    assert here(built, "gc", "--older-than", "0m", "--dry-run")[1].count("stray.parquet") == 1
+    assert here(built, "gc", "--older-than", "0m")[0] == 0
     assert not stray.exists()
     assert all(rows.equals(before[name]) for name, rows in built.tables().items())
     assert Path(built.folder, "store/releases/00001.json").exists()

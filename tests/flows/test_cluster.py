@@ -109,6 +109,16 @@ def test_gpus_that_the_machine_lacks_are_refused_at_once(monkeypatch):
         cluster.capacity(ClusterSettings(gpu_workers=2))
 
 
+def test_no_more_workers_are_started_than_there_are_shards():
+    assert cluster.no_more_than(ClusterSettings(workers=8, gpu_workers=1), 3) == ClusterSettings(
+        workers=3, gpu_workers=1
+    )
+    assert cluster.no_more_than(ClusterSettings(workers=2), 3).workers == 2
+    assert cluster.no_more_than(ClusterSettings(), 1).workers == 1
+    elsewhere = ClusterSettings(address="tcp://host:8786")
+    assert cluster.no_more_than(elsewhere, 1) == elsewhere
+
+
 def test_gpus_are_counted_by_their_driver(monkeypatch, tmp_path):
     command = tmp_path / "nvidia-smi"
     command.write_text('#!/bin/sh\necho "GPU 0: NVIDIA A (UUID: GPU-1)"\necho "GPU 1: NVIDIA A (UUID: GPU-2)"\n')
@@ -199,9 +209,11 @@ def test_shards_for_a_gpu_go_to_the_worker_that_has_one(project, build_with):
         def told(of):
             @task(persist_result=False)
             def tell(job, settings):
+                import gc
                 from distributed import get_worker
+                copied = "copied" if gc.get_freeze_count() else "imported"
                 with open(job.store.parent / "seen.txt", "a") as file:
-                    file.write(f"{job.stage} {get_worker().name}\\n")
+                    file.write(f"{job.stage} {get_worker().name} {copied}\\n")
                 return of.fn(job, settings)
             return tell
 
@@ -212,4 +224,7 @@ def test_shards_for_a_gpu_go_to_the_worker_that_has_one(project, build_with):
         """,
     )
     assert record.state == "done"
-    assert set((project.folder / "seen.txt").read_text().splitlines()) == {"amr gpu-0", "label_vectors worker-0"}
+    assert set((project.folder / "seen.txt").read_text().splitlines()) == {
+        "amr gpu-0 copied",
+        "label_vectors worker-0 copied",
+    }, "though no command started the process that workers are copied from"

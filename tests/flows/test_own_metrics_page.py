@@ -59,7 +59,7 @@ def make_little_encoder(folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_from_a_file_to_a_column_and_a_facet(project, facetflow, blocks):
+def test_from_a_file_to_a_column_and_a_facet(project, facetflow, here, blocks):
     project.write(24)
     assert facetflow.run(project, "build")[0] == 0
     before = project.store.read("metrics", project.store.release(1).versions["metrics"])
@@ -68,7 +68,7 @@ def test_from_a_file_to_a_column_and_a_facet(project, facetflow, blocks):
     (project.folder / "my_metrics.py").write_text(blocks["python"][0])
     make_little_encoder(project.folder / "little")
     project.write(24, more=blocks["toml"][0] + TRAINING)
-    code, said = facetflow.run(project, "plan", "--explain")
+    code, said = here(project, "plan", "--explain")
     assert code == 0, said
     (line,) = [line for line in said.splitlines() if line.startswith("metrics: ")]
     assert "4 to do: 4 because parameters.own.common_words null → " in line
@@ -93,24 +93,24 @@ def test_from_a_file_to_a_column_and_a_facet(project, facetflow, blocks):
     assert "<h1>generated · encoder own</h1>" in report
     assert "<dt>common_words</dt><dd>Share of common words (Jaccard).</dd>" in report
     assert "What matches in graphs" in report
-    code, said = facetflow.run(project, "explain", "Cats can swim.", "Cats must swim.")
+    code, said = here(project, "explain", "Cats can swim.", "Cats must swim.")
     assert code == 0, said
     assert {line.split()[0] for line in said.splitlines() if line.strip()} >= {*METRIC_NAMES, *OWN}
 
     stored = project.store.read("sentences")["text"].to_list()[:2]
-    code, said = facetflow.run(project, "explain", *stored, "--html", "page.html")
+    code, said = here(project, "explain", *stored, "--html", "page.html")
     assert code == 0, said
     page = (project.folder / "page.html").read_text()
     assert "graphs of the store" in page
     assert (page.count("<svg"), page.count("<h1>")) == (2, 1)
-    code, said = facetflow.run(project, "explain", *stored, "--graphs", "graphs.amr", "--json")
+    code, said = here(project, "explain", *stored, "--graphs", "graphs.amr", "--json")
     assert code == 0, said
     # Before it stands, on stderr, that an encoder without dev pairs predicts no values.
     assert json.loads(said.splitlines()[-1])["graphs"]["facets"][0]["name"] == "smatch"
 
     source = (project.folder / "my_metrics.py").read_text()
     (project.folder / "my_metrics.py").write_text(source.replace("likely-01", "unlikely-01"))
-    said = facetflow.run(project, "plan", "--explain")[1]
+    said = here(project, "plan", "--explain")[1]
     assert re.search(r"metrics: .* because parameters\.own\.common_words \w+ → \w+, parameters\.own\.modality ", said)
 
 

@@ -43,6 +43,10 @@ def test_the_server_ends_with_the_process_that_started_it(how, wait_until):
             if listening.status == psutil.CONN_LISTEN
         }
         assert connection[0] == "127.0.0.1", "nobody else can reach it"
+        loaded = {Path(mapped.path).parts for mapped in psutil.Process(int(pid)).memory_maps()}
+        assert not [parts for parts in loaded if "numpy" in parts], "the server needs nothing of Dask"
+        services = httpx.get(f"{url}/admin/settings", timeout=60).json()["server"]["services"]
+        assert not services["triggers"]["enabled"], "nobody hears of what happens here"
         starter.send_signal(how)
     wait_until(lambda: not psutil.pid_exists(int(pid)), "the server to end", 20)
     wait_until(lambda: not Path(home).exists(), "its folder to be removed", 5)

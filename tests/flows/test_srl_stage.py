@@ -45,7 +45,7 @@ def test_a_project_that_asks_for_roles_gets_them(built, facetflow):
     assert built.store.runs()[0].made == {}
 
 
-def test_a_store_from_before_there_were_roles_gets_their_table(built, facetflow):
+def test_a_store_from_before_there_were_roles_gets_their_table(built, facetflow, here):
     import json
 
     description = built.folder / "store/store.json"
@@ -53,7 +53,7 @@ def test_a_store_from_before_there_were_roles_gets_their_table(built, facetflow)
     del content["tables"]["srl"]
     description.write_text(json.dumps(content))
     shutil.rmtree(built.folder / "store/tables/srl")
-    code, output = facetflow.run(built, "status")
+    code, output = here(built, "status")
     assert code == 0, output
     code, output = facetflow.run(built, "build")
     assert code == 0, output

@@ -54,6 +54,24 @@ def test_what_is_imported_ahead_has_no_thread_that_a_copy_would_lack():
     assert run.stdout.strip() == "1"
 
 
+def test_no_garbage_is_looked_for_while_the_rest_is_imported(monkeypatch):
+    given = []
+    monkeypatch.setattr("multiprocessing.forkserver.set_forkserver_preload", given.extend)
+    monkeypatch.setattr("multiprocessing.forkserver.ensure_running", lambda: None)
+    get_ready(project())
+    first, *between, last = given
+    assert tuple(between) == modules(project())
+    code = f"import gc, {first}; print(gc.isenabled()); import {last}; print(gc.isenabled(), gc.get_freeze_count() > 0)"
+    run = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True)
+    assert run.stdout == "False\nTrue True\n"
+
+
+def test_who_imports_metrics_and_facets_does_not_wait_for_scipy():
+    code = "import features.metrics, training.facets, sys; print({'scipy.stats', 'scipy.optimize'} & set(sys.modules))"
+    run = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True)
+    assert run.stdout == "set()\n"
+
+
 def test_an_existing_cluster_has_workers_of_its_own(monkeypatch):
     monkeypatch.setattr("multiprocessing.forkserver.ensure_running", lambda: pytest.fail("nothing is to be started"))
     get_ready(project(), "tcp://host:8786")

@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import csr_array, vstack
 
 from features.metrics.alignment.problem import Problem
 
@@ -42,6 +40,10 @@ def solve_exactly(problem: Problem, known: float, known_columns: Columns) -> tup
     n_cells, n_links = len(problem.own), len(problem.there) // 2
     if n_links > MAX_LINKS:
         return known, known_columns, False
+    # Here, because it takes half a second to import, and most who import metrics have no pair that needs it.
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import vstack
+
     width = n_cells + n_links
     cells = np.arange(n_cells)
     rows, columns = np.divmod(cells, problem.n_columns)
@@ -75,11 +77,15 @@ def solve_exactly(problem: Problem, known: float, known_columns: Columns) -> tup
 
 def _sums(groups: Positions, variables: Positions, width: int) -> Any:
     """Return the matrix whose rows sum the variables of each group."""
+    from scipy.sparse import csr_array
+
     return csr_array((np.ones(len(groups)), (groups, variables)), shape=(int(groups.max()) + 1, width))
 
 
 def _sums_within_cell(here: Positions, there: Positions, n_cells: int, links: Positions, width: int) -> Any:
     """Return the rows Σ y(q) − x(c): one for each cell c in `here` and each row (or column) `there` of its links."""
+    from scipy.sparse import csr_array
+
     stride = int(there.max(initial=0)) + 1
     groups, group_of = np.unique(here * stride + there, return_inverse=True)
     coefficients = np.concatenate([np.ones(len(links)), -np.ones(len(groups))])
