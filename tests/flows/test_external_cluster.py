@@ -176,7 +176,7 @@ def test_a_worker_that_is_killed_in_the_middle_changes_no_row(
     with external.worker("victim", "--nthreads", "2", "--no-nanny") as victim:
         connected.wait_for_workers(3, timeout=120)
         with facetflow.start(project, "build") as build:
-            wait_until(lambda: some_are_committed(project), "the first commit of graphs")
+            wait_until(lambda: some_are_committed(project), "the first commit of graphs", 300)
             victim.kill()
             output, _ = build.communicate(timeout=300)
     assert build.returncode == 0, output
