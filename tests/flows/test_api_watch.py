@@ -105,7 +105,7 @@ def test_a_server_that_is_killed_in_the_middle_is_named_and_shards_are_not_blame
             stderr=subprocess.STDOUT,
             text=True,
         ) as build:
-            wait_until(lambda: some_are_committed(project), "the first commit of graphs")
+            wait_until(lambda: some_are_committed(project), "the first commit of graphs", 300)
             server._process.kill()
             output, _ = build.communicate(timeout=300)
     finally:

@@ -3,6 +3,7 @@
 import datetime
 import json
 import os
+import re
 import subprocess
 import sys
 from contextlib import ExitStack, contextmanager
@@ -164,8 +165,7 @@ def test_a_build_on_two_workers_of_several_threads_equals_the_local_one_row_for_
     project.write(60, sentences=8, per_shard=8, more=external.in_file())
     code, output = facetflow.run(project, "--verbose", "build")
     assert code == 0, output
-    assert "begun by one" in output
-    assert "begun by two" in output
+    assert len(set(re.findall(r"begun by (\S+)", output))) == 2, "both worked"
     assert_same_rows(project, built)
 
 
@@ -176,7 +176,7 @@ def test_a_worker_that_is_killed_in_the_middle_changes_no_row(
     with external.worker("victim", "--nthreads", "2", "--no-nanny") as victim:
         connected.wait_for_workers(3, timeout=120)
         with facetflow.start(project, "build") as build:
-            wait_until(lambda: some_are_committed(project), "the first commit of graphs")
+            wait_until(lambda: some_are_committed(project), "the first commit of graphs", 300)
             victim.kill()
             output, _ = build.communicate(timeout=300)
     assert build.returncode == 0, output
