@@ -115,14 +115,14 @@ class _Past:
         known = {table: self._known(table, until=before[table]) for table in SOURCES}
         # An ingest that was killed between its two commits left its pairs to the next one.
         later = self._rows({table: before[table] + 1 for table in _ROWS})
-        of_then = self._rows({}) - later
         # Until the cutting by corpus, a shard went on with the next one.
         cuttings: tuple[Cutting, ...] = ("corpus", "mixed")
         for cutting in cuttings:
             yield self._ingest(known, lambda row: row not in later, cutting)
             if not self._is_left(run_id):
                 return
-            yield self._ingest(known, lambda row: row in of_then, cutting)
+            of_then = self._rows({}) - later  # with those that have been made again by now
+            yield self._ingest(known, of_then.__contains__, cutting)
             if not self._is_left(run_id):
                 return
 

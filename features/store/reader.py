@@ -120,7 +120,8 @@ class StoreReader:
             table: name of the table.
             first: tell the first time that a shard was committed as it is, instead of the last.
         """
-        return trace(self._table(table), first=first)
+        handle = self._table(table)
+        return trace(handle, first=first) if table in self._ids else {}
 
     def damaged(self, versions: Mapping[str, int] | None = None, *, deep: bool = False) -> list[Damage]:
         """Return committed files that are missing, or not what was written.

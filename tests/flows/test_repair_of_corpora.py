@@ -1,5 +1,7 @@
 """Lost shards of ingest come back from the corpora: labels, and shards of two corpora that versions before cut."""
 
+import json
+import shutil
 from functools import partial
 
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from features.ingest import ingest
 from features.store.store import Store
 from flows import ingest_corpora
-from flows.ingest_repair import repair_ingested
+from flows.ingest_repair import make_again, repair_ingested
 from flows.project import load
 
 CORPORA = """
@@ -61,6 +63,26 @@ def test_every_shard_of_ingest_is_made_again(corpora, emptied, monkeypatch, cutt
     assert len(repair_ingested(corpora, store, store.damaged(), "second")) == lost
     assert store.damaged(deep=True) == []
     assert all(store.read(table, with_shard=True).equals(rows) for table, rows in before.items())
+
+
+def test_a_store_of_a_version_without_labels_is_read_repaired_and_gets_the_table(corpora, emptied):
+    corpora = corpora.model_copy(update={"corpora": corpora.corpora[:2]})
+    store = Store.open(corpora.store, create=True)
+    ingest_corpora.ingest_corpora(corpora, store, "first")
+    emptied(store)
+    shutil.rmtree(store.path / "tables" / "labels")
+    description = json.loads((store.path / "store.json").read_text())
+    del description["tables"]["labels"]
+    (store.path / "store.json").write_text(json.dumps(description))
+
+    old = Store.open(corpora.store)
+    assert "labels" not in old.versions()
+    assert old.read("labels").is_empty()
+    assert make_again(corpora, old, old.damaged())["pairs"]
+    again = Store.open(corpora.store, create=True)
+    repair_ingested(corpora, again, again.damaged(), "second")
+    assert again.damaged() == []
+    assert again.versions()["labels"] == 0
 
 
 def test_labels_that_came_later_do_not_keep_the_earlier_ones_from_being_made_again(corpora, emptied):

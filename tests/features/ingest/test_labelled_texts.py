@@ -1,7 +1,13 @@
 """Labels, born at ingest like pairs; shards of one corpus; judged pairs that come in whole."""
 
+import tempfile
+from pathlib import Path
+
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 
 from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
 from features.ingest import KNOWN_LABELS, KNOWN_PAIRS, KNOWN_SENTENCES, ingest
@@ -180,3 +186,29 @@ def test_a_pair_keeps_its_score_and_its_label(folder):
     rows = rows_of(run(folder, corpus("sick", "sick.txt")).pairs)
 
     assert rows.select("score", "label").rows()[0] == (4.5, "ENTAILMENT")
+
+
+words = st.sampled_from(["A cat.", "A dog.", "A hut.", "A tin.", "A pet."])
+judged = st.lists(st.tuples(words, words, st.sampled_from(["entailment", "neutral"])), min_size=1, max_size=8)
+
+
+@hypothesis_settings(max_examples=25, deadline=None)
+@given(judged, judged, st.integers(1, 4))
+def test_ids_do_not_change_with_the_cutting_or_with_what_is_taken(first, second, size):
+    with tempfile.TemporaryDirectory() as base:
+        for name, rows in (("a.tsv", first), ("b.tsv", second)):
+            lines = ["\t".join(row) for row in (("premise", "hypothesis", "label"), *rows)]
+            (Path(base) / name).write_text("\n".join(lines) + "\n")
+        whole = [corpus("snli", name, name=name) for name in ("a.tsv", "b.tsv")]
+        part = [corpus("snli", name, name=name, labels=["neutral"], negatives=[]) for name in ("a.tsv", "b.tsv")]
+        apart, mixed, some = (
+            run(Path(base), *corpora, cutting=cutting, sentences_per_shard=size, pairs_per_shard=size)
+            for corpora, cutting in ((whole, "corpus"), (whole, "mixed"), (part, "corpus"))
+        )
+
+    ids = [[*rows_of(ingested.pairs)["pair_id"]] if ingested.pairs else [] for ingested in (apart, mixed, some)]
+    assert ids[0] == ids[1]
+    # The n-th repeat of a pair is counted among the rows that are taken.
+    assert len(ids[2]) == sum(row[2] == "neutral" for row in [*first, *second])
+    if len({row[:2] for row in first}) == len(first) and len({row[:2] for row in second}) == len(second):
+        assert set(ids[2]) <= set(ids[0])

@@ -205,3 +205,13 @@ def test_nothing_is_in_scope_that_nobody_asked_for(wanted, uses):
 
     assert found["dependencies"] == frozenset() or "dependencies" in asked
     assert found["metrics"] == frozenset() or "metrics" in asked
+
+
+@pytest.mark.parametrize(
+    "wanted", [[], [S3BERT], [SYNTAX], [S3BERT, SYNTAX], None], ids=["none", "s3bert", "syntax", "both", "all"]
+)
+def test_what_was_built_is_not_planned_again(ingest, build, store, wanted):
+    build(wanted)
+
+    planned = plan(store, stages(), wanted=wanted)
+    assert (planned.todo, planned.outdated, planned.missing) == ((), (), frozenset())
