@@ -72,6 +72,9 @@ def reported(run: Callable[[], object]) -> int:
     except Interrupted as interrupt:
         sys.stderr.write(f"{INTERRUPTED}{interrupt}\n")
         return 128 + interrupt.number
+    except KeyboardInterrupt as interrupt:  # of several processes another was asked to end
+        sys.stderr.write(f"{INTERRUPTED}{interrupt}\n")
+        return 130
     return 0
 
 
