@@ -163,9 +163,11 @@ def kill_at_a_checkpoint() -> Callable[[str, Path, Path], None]:
     """Return a function that starts a training in a process and kills it once it has written a checkpoint."""
 
     def start_and_kill(module: str, settings: Path, folder: Path) -> None:
+        path = folder / "checkpoint.pt"
+        before = path.stat().st_mtime_ns if path.exists() else None
         command = [sys.executable, "-m", module, "--settings", str(settings)]
         with subprocess.Popen(command, stderr=subprocess.PIPE, env=os.environ | {"OMP_NUM_THREADS": "1"}) as process:
-            while not (folder / "checkpoint.pt").exists():
+            while not path.exists() or path.stat().st_mtime_ns == before:
                 assert process.poll() is None, process.stderr.read().decode() if process.stderr else ""
                 time.sleep(0.01)
             time.sleep(random.random() / 10)  # at any step after that

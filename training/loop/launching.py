@@ -45,6 +45,8 @@ def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterat
             free.bind(("127.0.0.1", 0))
             port = str(free.getsockname()[1])
         common = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": str(settings.processes)}
+        # Accelerate would choose a number of threads, and warn of that.
+        common["OMP_NUM_THREADS"] = str(settings.threads or max(1, (os.cpu_count() or 1) // settings.processes))
         command = [sys.executable, "-m", module, "--settings", str(folder / "job.json"), "--quiet"]
         logs = [folder / f"process-{rank}.log" for rank in range(1, settings.processes)]
         others = []
@@ -53,6 +55,7 @@ def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterat
             environment = {**os.environ, **common, "RANK": str(rank), "LOCAL_RANK": str(rank)}
             others.append(subprocess.Popen(command, env=environment, stdout=said, stderr=subprocess.STDOUT))
         ours = {**common, "RANK": "0", "LOCAL_RANK": "0"}
+        before = {name: os.environ.get(name) for name in ours}
         os.environ.update(ours)
         try:
             yield
@@ -72,8 +75,9 @@ def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterat
                 import torch
 
                 torch.distributed.destroy_process_group()
-            for name in ours:
-                os.environ.pop(name, None)
+            for name, value in before.items():
+                os.environ.pop(name)
+                os.environ.update({} if value is None else {name: value})
 
 
 def _failed(process: "subprocess.Popen[bytes]") -> bool:

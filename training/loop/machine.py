@@ -42,7 +42,6 @@ def prepare_machine(settings: LoopSettings, folder: Path) -> Machine:
     import torch
     from accelerate import Accelerator
 
-    use_threads(settings.threads)
     name = resolve_device(settings.device)
     try:
         torch.empty(0, device=name)
@@ -55,6 +54,7 @@ def prepare_machine(settings: LoopSettings, folder: Path) -> Machine:
     accelerator = Accelerator(
         cpu=name == "cpu", mixed_precision="no", log_with=list(settings.trackers) or None, project_dir=folder
     )
+    use_threads(settings.threads)  # accelerate has an opinion on them as well
     device = accelerator.device if world() > 1 else torch.device(name)
     bfloat16 = computes_in_bfloat16(settings.precision, device.type)
     return Machine(device, torch.bfloat16 if bfloat16 else torch.float32, accelerator)

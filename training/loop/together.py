@@ -95,7 +95,7 @@ def average_gradients(parameters: Iterable["nn.Parameter"]) -> None:
             parameter.grad = torch.zeros_like(parameter)
     flat = torch.cat([parameter.grad.flatten() for parameter in learnt if parameter.grad is not None])
     mean_of_all(flat)
-    for parameter, part in zip(learnt, flat.split([parameter.numel() for parameter in learnt]), strict=True):
+    for parameter, part in zip(learnt, torch.split(flat, [parameter.numel() for parameter in learnt]), strict=True):
         parameter.grad = part.view_as(parameter)
 
 
