@@ -18,6 +18,7 @@ from pydantic import BaseModel
 from features.errors import RunError
 from training.loop import together
 from training.loop.settings import LoopSettings
+from training.process import FOLLOWS
 
 _AT_ONCE = 30  # seconds in which a process leaves that has nothing left to do
 _ASKED = 5  # seconds in which one leaves that is asked to
@@ -52,8 +53,10 @@ def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterat
         others = []
         for rank, log in enumerate(logs, start=1):
             said = stack.enter_context(log.open("wb"))
-            environment = {**os.environ, **common, "RANK": str(rank), "LOCAL_RANK": str(rank)}
-            others.append(subprocess.Popen(command, env=environment, stdout=said, stderr=subprocess.STDOUT))
+            environment = {**os.environ, **common, "RANK": str(rank), "LOCAL_RANK": str(rank), FOLLOWS: "1"}
+            others.append(
+                subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=said, stderr=subprocess.STDOUT)
+            )
         ours = {**common, "RANK": "0", "LOCAL_RANK": "0"}
         before = {name: os.environ.get(name) for name in ours}
         os.environ.update(ours)
@@ -96,3 +99,5 @@ def _end(processes: list["subprocess.Popen[bytes]"], *, within: float) -> None:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        if process.stdin is not None:
+            process.stdin.close()

@@ -49,11 +49,14 @@ class Task(Protocol):
 
     Args:
         unit: of what a batch holds, for the progress: "pairs".
-        groups: the parameters that learn.
     """
 
     unit: str
-    groups: Sequence[Group]
+
+    @property
+    def groups(self) -> Sequence[Group]:
+        """The parameters that learn."""
+        ...
 
     def batches(self, epoch: int) -> Sequence[Any]:
         """Return the batches of an epoch (from 0), the same in every process: seed and epoch decide."""

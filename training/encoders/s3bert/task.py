@@ -1,6 +1,6 @@
 """What S3BERT gives the loop: batches of pairs, its two objectives, and the dev loss."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,7 +71,7 @@ class S3bertTask:
         self.settings = settings
         factor = (settings.scale_learning_rate or settings.loop.learning_rate) / settings.loop.learning_rate
         scales = Group({"scales": self.decomposition.scales}, factor, decays=False, clipped=False)
-        self.groups = [*decaying_matrices(backbone.tuned_parameters()), scales]
+        self.groups: Sequence[Group] = [*decaying_matrices(backbone.tuned_parameters()), scales]
 
     def batches(self, epoch: int) -> list[Pairs]:
         """Return the batches of an epoch, each the positions of its pairs."""

@@ -61,7 +61,7 @@ class AmrParserTask:
         learnt = {name: weight for name, weight in network.named_parameters() if weight.requires_grad}
         encoder = set(network.encoder.parameters()) | set(network.piece_norm.parameters())
         factor = settings.head_learning_rate / settings.loop.learning_rate
-        self.groups = [
+        self.groups: Sequence[Group] = [
             Group({name: weight for name, weight in learnt.items() if weight not in encoder}, factor),
             Group({name: weight for name, weight in learnt.items() if weight in encoder}),
         ]

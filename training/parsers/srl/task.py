@@ -55,7 +55,7 @@ class TaggerTask:
         encoder = {name: weight for name, weight in learnt.items() if name.startswith("bert_model.")}
         heads = {name: weight for name, weight in learnt.items() if name not in encoder}
         factor = settings.head_learning_rate / settings.loop.learning_rate
-        self.groups: list[Group] = [*decaying_matrices(encoder), *decaying_matrices(heads, factor)]
+        self.groups: Sequence[Group] = [*decaying_matrices(encoder), *decaying_matrices(heads, factor)]
 
     def batches(self, epoch: int) -> list[list[Example]]:
         """Return the batches of an epoch: all marked sequences, and a share of the others."""

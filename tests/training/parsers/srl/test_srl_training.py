@@ -55,12 +55,12 @@ def job(base: Path, corpus: Path, tmp_path: Path) -> Callable[..., TaggerJob]:
     """Return a function that gives a training of seconds in a folder."""
 
     def make(folder: str = "run", **loop: Any) -> TaggerJob:
-        numbers = {"epochs": 3, "learning_rate": 5e-3, "warmup_steps": 6, "batch_size": 64, "checkpoint_every": 4}
+        numbers = {"epochs": 3, "learning_rate": 5e-3, "warmup": 0.5, "warmup_steps": 6, "batch_size": 64}
         settings = TaggerSettings(
             backbone=str(base),
             head_learning_rate=2e-2,
             unmarked=1.0,
-            loop={**numbers, "decay": 1 / 3, "log_every": 2, "threads": 1, "precision": "float32", **loop},
+            loop={**numbers, "decay": 1 / 3, "checkpoint_every": 4, "threads": 1, "precision": "float32", **loop},
         )
         source = FrameSources(train=corpus, dev=corpus, licence="made up")
         return TaggerJob(source=source, settings=settings, output=tmp_path / folder)
