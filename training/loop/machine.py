@@ -41,6 +41,7 @@ def prepare_machine(settings: LoopSettings, folder: Path) -> Machine:
     """
     import torch
     from accelerate import Accelerator
+    from accelerate.state import AcceleratorState
 
     name = resolve_device(settings.device)
     try:
@@ -50,6 +51,8 @@ def prepare_machine(settings: LoopSettings, folder: Path) -> Machine:
             f"device {settings.device!r} cannot be used here: {error}; set device to 'auto' or 'cpu'"
         ) from error
     _check_trackers(settings.trackers)
+    # Accelerate remembers how many processes there were in the training before this one; no public name forgets it.
+    AcceleratorState._reset_state(reset_partial_state=True)
     # Kinds compute in lower precision where that is safe, so accelerate is not asked for it.
     accelerator = Accelerator(
         cpu=name == "cpu", mixed_precision="no", log_with=list(settings.trackers) or None, project_dir=folder
