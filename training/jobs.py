@@ -1,6 +1,6 @@
 """What a training or an evaluation process is asked to do: one JSON file, which stays beside its results.
 
-runs/<name>/
+runs/<encoder>/<release>-<digest>/seed-<n>/        (`training.runs`)
 ├── train.json      TrainingJob         ├── evaluate.json   EvaluationJob
 ├── train.lock      of who trains here  ├── metrics.json    scores
 ├── checkpoint.pt   while it trains     ├── pairs.parquet   measured and predicted values
@@ -79,6 +79,7 @@ class EvaluationJob(BaseModel):
         output: folder for metrics.json, pairs.parquet and report.html.
         split: the split whose positive pairs are compared.
         corpora: corpora to compare on; all when empty.
+        suites: what is scored, `facets` and `ratings`.
         ratings: sets of human ratings, as `features.corpora.settings.EvaluationSet` takes them.
         base: folder that relative paths of the ratings start from.
         examples: pairs of sentences for the report, beside those that it picks itself.
@@ -96,6 +97,7 @@ class EvaluationJob(BaseModel):
     output: Path
     split: str = "dev"
     corpora: tuple[str, ...] = ()
+    suites: tuple[str, ...] = ("facets", "ratings")
     ratings: tuple[dict[str, Any], ...] = ()
     base: Path = Path()
     examples: tuple[tuple[str, str], ...] = ()

@@ -2,7 +2,7 @@
 
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,6 +39,8 @@ METRICS_FILE = "metrics.json"
 FORMAT = 2
 """Of metrics.json; the first had no intervals."""
 PAIRS_FILE = "pairs.parquet"
+RATINGS_FILE = "ratings.parquet"
+"""Human score and similarity of each pair of each set: what two encoders are compared by."""
 REPORT_FILE = "report.html"
 _ENCODED_AT_ONCE = 1024  # texts between two looks at the clock: enough to sort by length, seconds on a slow machine
 FITTING_PAIRS = 2000
@@ -75,19 +77,22 @@ class Embedder:
 
 
 def evaluate(job: EvaluationJob) -> dict[str, Any]:
-    """Evaluate an encoder and write metrics.json, graphs.json, pairs.parquet and report.html.
+    """Evaluate an encoder and write metrics.json, graphs.json, pairs.parquet, ratings.parquet and report.html.
 
     Args:
-        job: what to evaluate on.
+        job: what to evaluate on. Where it asks for one suite alone, the scores are written beside metrics.json
+            (`metrics_file`), which stays as it is, as does the report.
 
     Returns:
-        Content of metrics.json.
+        Content of the file of scores.
 
     Raises:
         InputError: when there is no positive pair in the split.
         ModelError: when the folder is no encoder with facets, or its start model is missing.
         SettingsError: when a rating set is described wrongly.
     """
+    if "facets" not in job.suites:
+        return _evaluate_ratings(job)
     layout = FacetLayout.load(job.encoder)
     training = read_json(job.encoder / TRAINING_FILE)
     data = job.source.read().select(kinds=("positive",), corpora=job.corpora)
@@ -113,24 +118,12 @@ def evaluate(job: EvaluationJob) -> dict[str, Any]:
         seed=job.seed,
         bootstrap=bootstrap,
     )
-    ratings = [
-        asdict(score_ratings(rated, layout, encoder=encoder, teacher=start, bootstrap=bootstrap)) for rated in sets
-    ]
-    _log.info("%d sets of human ratings are scored", len(ratings))
+    ratings = _score_sets(job, sets, layout, encoder, start)
     similarities = layout.similarities(evaluated.encoder_left, evaluated.encoder_right)
     table = _pair_table(held_out, layout, evaluated, similarities)
-    scores: dict[str, Any] = {
-        "format": FORMAT,
-        "project": job.project,
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "encoder": str(job.encoder),
-        "encoder_digest": models.digest(job.encoder),
-        "backbone": training["settings"]["backbone"],
-        "backbone_digest": training["backbone_digest"],
+    scores: dict[str, Any] = _about(job, training, bootstrap) | {
         "source": held_out.source,
         "data_digest": held_out.digest(),
-        "seed": job.seed,
-        "bootstrap": asdict(bootstrap),
         "facets": {
             "split": job.split,
             "corpora": sorted(set(held_out.pairs["corpus"])),
@@ -144,6 +137,9 @@ def evaluate(job: EvaluationJob) -> dict[str, Any]:
         "ratings": ratings,
         "examples": _examples(job, held_out, layout, evaluated, encoder, similarities),
     }
+    if "ratings" not in job.suites:
+        write_json(metrics_file(job.output, job.suites), scores)
+        return scores
     _log.info("writing the report")
     write_json(job.output / "evaluate.json", job.model_dump(mode="json"))
     write_table(table, job.output / PAIRS_FILE)
@@ -153,6 +149,17 @@ def evaluate(job: EvaluationJob) -> dict[str, Any]:
         write_text(job.encoder / "README.md", write_card(training, score_paragraphs(scores)))
     write_report(job.output, job.encoder)
     return scores
+
+
+def metrics_file(folder: Path, suites: Collection[str] = ()) -> Path:
+    """Return the file of scores in a folder.
+
+    Args:
+        folder: of an evaluation.
+        suites: what was scored; everything when empty.
+    """
+    alone = "" if not suites or {"facets", "ratings"} <= set(suites) else f"-{'-'.join(suites)}"
+    return folder / f"{Path(METRICS_FILE).stem}{alone}.json"
 
 
 def write_report(folder: Path, encoder: Path) -> Path:
@@ -188,6 +195,62 @@ def write_report(folder: Path, encoder: Path) -> Path:
     return folder / REPORT_FILE
 
 
+def _evaluate_ratings(job: EvaluationJob) -> dict[str, Any]:
+    """Score an encoder by human ratings alone, for which no release is read; arguments and errors of `evaluate`."""
+    sets = _rating_sets(job)
+    if not sets:
+        raise SettingsError("There are no human ratings to score by: name a set under [[evaluation]].")
+    require_writable(job.output)
+    training = read_json(job.encoder / TRAINING_FILE)
+    backbone = models.locate(training["settings"]["backbone"], job.base)
+    encoder, start = Embedder(job.encoder, "the encoder"), Embedder(backbone, "its start model")
+    ratings = _score_sets(job, sets, FacetLayout.load(job.encoder), encoder, start)
+    scores = _about(job, training, Bootstrap(job.resamples, job.seed)) | {"ratings": ratings}
+    write_json(metrics_file(job.output, job.suites), scores)
+    return scores
+
+
+def _about(job: EvaluationJob, training: Mapping[str, Any], bootstrap: Bootstrap) -> dict[str, Any]:
+    """Return what all scores say of themselves."""
+    return {
+        "format": FORMAT,
+        "project": job.project,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "encoder": str(job.encoder),
+        "encoder_digest": models.digest(job.encoder),
+        "backbone": training["settings"]["backbone"],
+        "backbone_digest": training["backbone_digest"],
+        "seed": job.seed,
+        "bootstrap": asdict(bootstrap),
+    }
+
+
+def _score_sets(
+    job: EvaluationJob, sets: Sequence[Any], layout: FacetLayout, encoder: Embedder, start: Embedder
+) -> list[dict[str, Any]]:
+    """Score sets of human ratings, and write ratings.parquet."""
+    bootstrap = Bootstrap(job.resamples, job.seed)
+    found = [
+        asdict(score_ratings(rated, layout, encoder=encoder, teacher=start, bootstrap=bootstrap)) for rated in sets
+    ]
+    _log.info("%d sets of human ratings are scored", len(found))
+    tables = [
+        pl.DataFrame(
+            {
+                "set": [rated.name] * len(rated.scores),
+                "text_a": rated.texts_a,
+                "text_b": rated.texts_b,
+                "score": rated.scores,
+                "similarity": cosines(encoder(rated.texts_a), encoder(rated.texts_b)),
+            }
+        )
+        for rated in sets
+    ]
+    if tables:
+        write_table(pl.concat(tables), job.output / RATINGS_FILE)
+    return found
+
+
 def _embed(data: MeasuredPairs, layout: FacetLayout, encoder: Embedder | None, start: Embedder) -> EmbeddedPairs:
     by_start = start(data.texts)
     by_encoder = by_start if encoder is None else encoder(data.texts)
@@ -218,7 +281,7 @@ def _rating_sets(job: EvaluationJob) -> list[Any]:
     from features.corpora.settings import EvaluationSet
 
     sets = []
-    for described in job.ratings:
+    for described in job.ratings if "ratings" in job.suites else ():
         try:
             sets.append(read_evaluation(EvaluationSet.model_validate(described), job.base))
         except ValidationError as error:

@@ -33,7 +33,7 @@ def score_tables(scores: Mapping[str, Any]) -> list[ScoreTable]:
     Args:
         scores: content of `metrics.json`.
     """
-    tables = [_facet_table(scores["facets"])]
+    tables = [_facet_table(scores["facets"])] if "facets" in scores else []  # one suite may have been scored alone
     if scores["ratings"]:
         tables += [_rating_table(scores["ratings"]), _predictor_table(scores["ratings"])]
     return tables
