@@ -213,7 +213,7 @@ def _finish(scenes: list[Scene], reference: Scene, up: Up, temporary: Path, repo
 
 
 def _is_evaluated(scene: Scene, number: int) -> bool:
-    return any(scene.folder.glob(f"runs/release-{number:05d}-*/promotion.json"))
+    return any(scene.folder.glob(f"runs/*/{number:05d}-*/seed-*/promotion.json"))
 
 
 def _options() -> argparse.Namespace:
