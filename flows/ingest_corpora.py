@@ -100,9 +100,14 @@ def warnings(report: IngestReport, *, drops: bool) -> list[str]:
     found = [str(overlap) for overlap in report.overlaps]
     # Where sentences are only counted, the user has decided to keep them.
     if stored := sum(split.leaked_stored for split in report.splits) if drops else 0:
+        pairs = (
+            "1 training pair that the store has had before has"
+            if stored == 1
+            else (f"{stored:,} training pairs that the store has had before have")
+        )
         found.append(
-            f"{stored:,} training pairs that the store has had before have a sentence of an evaluation set: they stay "
-            "in it, and encoders learn from them; a new store is free of them."
+            f"{pairs} a sentence of an evaluation set: what the store holds stays in it, and encoders learn from it; a "
+            "new store is free of it."
         )
     return found
 

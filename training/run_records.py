@@ -82,7 +82,8 @@ def state_of(run: Path) -> RunState:
     if record.state == "failed":
         return record
     onwards = "goes on from its checkpoint" if (run / _CHECKPOINT).is_file() else "begins anew"
-    return RunState("interrupted", f"`facetflow train` {onwards}", record.at)
+    said = f"{onwards} when the same release, settings and seed are trained again"
+    return RunState("interrupted", said, record.at)
 
 
 def _read(run: Path) -> RunState:

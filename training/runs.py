@@ -148,9 +148,11 @@ def find_encoder(runs: Path, name: str) -> Path:
     if finished:
         return _newest(finished) / ENCODER
     if begun:
+        run = begun[-1]
+        release = f" --release {int(group_of(run).name.partition('-')[0])}" if seed_of(run) is not None else ""
         raise ModelError(
-            f"{name!r} in {str(runs)!r} has no finished encoder yet: `facetflow train "
-            f"{encoder_name(begun[-1])}` brings it to its end."
+            f"{name!r} in {str(runs)!r} has no finished encoder yet: `facetflow train {encoder_name(run)}{release}` "
+            "brings it to its end."
         )
     known = sorted(
         {known for run in all_runs(runs) if is_finished(run) for known in (encoder_name(run), run_id(runs, run))}

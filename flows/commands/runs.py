@@ -49,7 +49,7 @@ def runs(project: Path, /, *, names: tuple[str, ...], as_json: bool) -> None:
         )
         for run in found
     )
-    columns = ("run", "release", "state", "since (UTC)", "facets", *sets)
+    columns = ("run", "release", "state", "when (UTC)", "facets", *sets)
     messages = [f"{run['run']} {run['state']}: {run['message']}" for run in found if run["message"]]
     note = "Scores are Spearman × 100; facets: the mean over all." if any(run["evaluated"] for run in found) else ""
     print_tables([ScoreTable(f"Trainings of {settings.name}", columns, rows, note)])

@@ -15,7 +15,7 @@ from features.errors import StoreError
 from features.store.plan import plan
 from features.store.store import Store
 from flows import project as projects
-from flows.ingest_corpora import ingest_corpora
+from flows.ingest_corpora import ingest_corpora, read_corpora, warnings
 from flows.ingest_repair import repair_ingested
 from flows.planning import look_ahead
 from flows.run_shards import TASKS
@@ -139,6 +139,49 @@ def test_shards_are_made_again_while_new_rows_come(made, table):
         known = made.tables()[name]
         assert known.filter(known["shard"].is_in(rows["shard"].unique().implode())).equals(rows), (name, lost)
     assert made.store.latest_release().rows["pairs"] == 40
+
+
+EVALUATION = '[[evaluation]]\ndataset = "pairs"\nname = "gold"\nfile = "gold.tsv"\n'
+
+
+def guard_a_sentence(made) -> None:
+    """Evaluate on a sentence that the store has had in its training pairs."""
+    pairs = (made.folder / "pairs.tsv").read_text().splitlines()
+    (made.folder / "gold.tsv").write_text("\n".join([f"{pairs[0]}\tscore", f"{pairs[1]}\t4"]) + "\n")
+    made.write(14, **SMALL, more=EVALUATION)
+
+
+def test_a_store_keeps_what_it_had_when_its_evaluation_sets_are_guarded(made):
+    before = made.tables()
+    guard_a_sentence(made)
+    settings = projects.load(made.folder / "facetflow.toml")
+
+    assert build(made.folder) == [], "no shard is stale"
+    assert all(rows.equals(before[table]) for table, rows in made.tables().items() if table != "rejects")
+    report = read_corpora(settings, made.store).report
+    (warning,) = warnings(report, drops=True)
+    assert warning == (
+        "3 training pairs that the store has had before have a sentence of an evaluation set: what the store holds "
+        "stays in it, and encoders learn from it; a new store is free of it."
+    )
+    assert warnings(report, drops=False) == []
+
+    made.write(15, **SMALL, more=EVALUATION)
+    pairs = (made.folder / "pairs.tsv").read_text().splitlines()
+    (made.folder / "gold.tsv").write_text("\n".join([f"{pairs[0]}\tscore", f"{pairs[-1]}\t4"]) + "\n")
+    build(made.folder)
+    assert made.tables()["pairs"].equals(before["pairs"]), "what is new and leaks is kept out"
+    assert made.store.read("rejects")["code"].to_list() == ["leaked"]
+
+
+def test_shards_that_came_before_the_guard_are_made_again_under_it(made):
+    before = made.tables()
+    guard_a_sentence(made)
+    lost = lose(made, random.Random(3), 3, remove, tables=("sentences", "pairs"))
+
+    build(made.folder)
+    assert {(found.table, found.shard) for found in made.store.damaged(deep=True)} == set(), lost
+    assert all(rows.equals(before[table]) for table, rows in made.tables().items() if table != "rejects")
 
 
 def test_rows_whose_source_is_gone_are_named_and_nothing_is_written(made):

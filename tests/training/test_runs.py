@@ -78,7 +78,10 @@ def test_seed_1_is_not_seed_10(runs):
     [
         ("sintax", "There is no encoder or run 'sintax' in '{runs}' (did you mean 'syntax'?); there are: first, "),
         ("xyz", "There is no encoder or run 'xyz' in '{runs}'; there are: first, s3bert, syntax, "),
-        (BEGUN, f"'{BEGUN}' in '{{runs}}' has no finished encoder yet: `facetflow train syntax` brings it to its end."),
+        (
+            BEGUN,
+            f"'{BEGUN}' in '{{runs}}' has no finished encoder yet: `facetflow train syntax --release 3` brings it to ",
+        ),
         ("../elsewhere", "There is no encoder or run '../elsewhere' in "),
     ],
 )
@@ -130,9 +133,12 @@ def test_what_became_of_a_run_is_told_by_what_it_left(runs):
     assert (state_of(run).state, state_of(run).message) == ("failed", "There is no room.")
     with pytest.raises(KeyboardInterrupt), recorded(run):
         raise KeyboardInterrupt
-    assert (state_of(run).state, state_of(run).message) == ("interrupted", "`facetflow train` begins anew")
+    assert (state_of(run).state, state_of(run).message) == (
+        "interrupted",
+        "begins anew when the same release, settings and seed are trained again",
+    )
     (run / "checkpoint.pt").touch()
-    assert state_of(run).message == "`facetflow train` goes on from its checkpoint"
+    assert state_of(run).message.startswith("goes on from its checkpoint when the same release, ")
     (run / "encoder").mkdir()
     (run / "encoder" / "training.json").write_text("{}")
     assert state_of(run).state == "done"
