@@ -13,7 +13,6 @@ from flows.outbox import telling_the_server
 from flows.run_artifacts import show_evaluation
 from flows.terminal import conclude
 from flows.training_process import run_job
-from training.encoders.settings import EncoderSettings
 from training.evaluation.promotion import Verdict, compare_scores, current_run, on_same_pairs
 from training.evaluation.promotion import promote as promote_run
 from training.evaluation.run import METRICS_FILE
@@ -71,7 +70,8 @@ def evaluate_encoder(
         folders = []
         for run in runs_to_evaluate(settings, names or ()):
             folders.append(_evaluate(settings, run, split, suites, promote=promote))
-            outbox.show_all(show_evaluation(settings, folders[-1]))
+            if not suites:
+                outbox.show_all(show_evaluation(settings, folders[-1]))
         return folders
 
 
@@ -100,24 +100,33 @@ def runs_to_evaluate(settings: project.Project, names: Sequence[str]) -> list[Pa
     return list(found)
 
 
-def suites_of(encoder: EncoderSettings) -> tuple[str, ...]:
-    """Return the suites that an encoder can be scored by."""
-    return (*KINDS[encoder.kind].suites, *COMMON_SUITES)
+def suites_of(settings: project.Project, run: Path, asked: Sequence[str]) -> tuple[str, ...]:
+    """Return what a run is scored by.
+
+    Args:
+        settings: the project file.
+        run: its folder.
+        asked: names of suites; all that its kind has when empty.
+
+    Raises:
+        SettingsError: its kind has no such suite.
+    """
+    known = (*KINDS[read_encoder_job(run / TRAINING_JOB).settings.kind].suites, *COMMON_SUITES)
+    if unknown := [suite for suite in asked if suite not in known]:
+        raise SettingsError(
+            f"The run {run_id(settings.runs, run)!r} has no suite {unknown[0]!r}: choose from {', '.join(known)}."
+        )
+    return tuple(suite for suite in known if suite in asked) or known
 
 
 def _evaluate(settings: project.Project, run: Path, split: str | None, suites: Sequence[str], *, promote: bool) -> Path:
     trained = read_encoder_job(run / TRAINING_JOB)
-    known = suites_of(trained.settings)
-    if unknown := [suite for suite in suites if suite not in known]:
-        raise SettingsError(
-            f"{run_id(settings.runs, run)} has no suite {unknown[0]!r}: choose from {', '.join(known)}."
-        )
     job = EvaluationJob(
         source=Source(store=settings.store, release=trained.source.release),
         encoder=run / ENCODER,
         output=run,
         split=split or trained.settings.splits[1],
-        suites=tuple(suite for suite in known if suite in suites) if suites else known,
+        suites=suites_of(settings, run, suites),
         ratings=tuple(ratings.model_dump(mode="json") for ratings in settings.evaluation),
         base=settings.base,
         project=settings.name,

@@ -4,7 +4,8 @@
     train_encoder      how the training went
     evaluate_encoder   scores · the report
 
-Keys carry the project, because a server keeps a history by key, and serves any number of projects.
+Keys carry the project, and the encoder where there is one, because a server keeps a history by key, and serves any
+number of projects.
 """
 
 import re
@@ -75,21 +76,23 @@ def show_training(settings: Project, encoder: Path) -> Iterator[Artifact]:
         settings: the project file.
         encoder: its folder.
     """
-    from training.runs import TRAINING_FILE
+    from training.runs import TRAINING_FILE, encoder_name, run_id
     from training.writing import read_json
 
-    course = read_json(encoder / TRAINING_FILE)
+    course, name = read_json(encoder / TRAINING_FILE), encoder_name(encoder.parent)
+    named = {
+        "steps": "steps",
+        "best_step": "step that was kept",
+        "seconds": "seconds",
+        "pairs_per_second": "pairs a second",
+    }
     rows = [
-        {"": "run", "value": encoder.parent.name},
-        {"": "steps", "value": course["steps"]},
-        {"": "step that was kept", "value": course["best_step"]},
-        *({"": f"dev {name}", "value": _short(value)} for name, value in course["dev"].items()),
-        {"": "seconds", "value": _short(course["seconds"])},
-        {"": "pairs a second", "value": _short(course["pairs_per_second"])},
+        {"": "run", "value": run_id(settings.runs, encoder.parent)},
+        *({"": f"dev {score}", "value": _short(value)} for score, value in (course.get("dev") or {}).items()),
+        *({"": words, "value": _short(course[key])} for key, words in named.items() if key in course),
     ]
-    yield Artifact(
-        _key("training", settings.name), "table", rows, f"Encoder of `{settings.name}` in `{encoder}`; lower is better."
-    )
+    about = f"Encoder `{name}` of `{settings.name}` in `{encoder}`; lower is better."
+    yield Artifact(_key("training", f"{settings.name} {name}"), "table", rows, about)
 
 
 def show_evaluation(settings: Project, folder: Path) -> Iterator[Artifact]:
@@ -101,17 +104,19 @@ def show_evaluation(settings: Project, folder: Path) -> Iterator[Artifact]:
     """
     from training.evaluation.run import METRICS_FILE, REPORT_FILE
     from training.evaluation.tables import score_tables
+    from training.runs import encoder_name, run_id
     from training.writing import read_json
 
+    owner = f"{settings.name} {encoder_name(folder)}"
     for number, table in enumerate(score_tables(read_json(folder / METRICS_FILE))):
         rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
         yield Artifact(
-            _key("scores" if not number else f"scores-{number + 1}", settings.name),
+            _key("scores" if not number else f"scores-{number + 1}", owner),
             "table",
             rows,
-            f"`{settings.name}`, run `{folder.name}`: {table.title}\n\n{table.note}",
+            f"`{settings.name}`, run `{run_id(settings.runs, folder)}`: {table.title}\n\n{table.note}",
         )
-    yield link("report", settings.name, folder / REPORT_FILE)
+    yield link("report", owner, folder / REPORT_FILE)
 
 
 def link(kind: str, project: str, page: Path) -> Artifact:
@@ -119,7 +124,7 @@ def link(kind: str, project: str, page: Path) -> Artifact:
 
     Args:
         kind: build or report.
-        project: name of the project.
+        project: name of the project, and of the encoder where the page is about one.
         page: the page, on the machine of the run.
     """
     text = (

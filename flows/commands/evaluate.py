@@ -33,7 +33,7 @@ def evaluate(
     are written beside those of the whole evaluation, which stay as they are.
     """
     from flows.commands.report import print_scores
-    from flows.evaluate_encoder import runs_to_evaluate
+    from flows.evaluate_encoder import runs_to_evaluate, suites_of
     from flows.local_run import run_flow
     from flows.project import load
     from flows.terminal import write_json
@@ -47,7 +47,9 @@ def evaluate(
     wanted = [*names, *([further] if further is not None else [])]
 
     def check() -> None:
-        runs_to_evaluate(load(project), wanted)
+        settings = load(project)
+        for run in runs_to_evaluate(settings, wanted):
+            suites_of(settings, run, suites)
 
     with saying_what_is_left():
         folders = run_flow(

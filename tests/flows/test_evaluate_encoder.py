@@ -1,0 +1,61 @@
+"""Which runs an evaluation is about, and by what they are scored."""
+
+import json
+import os
+
+import pytest
+
+from features.errors import ModelError, SettingsError
+from flows.evaluate_encoder import runs_to_evaluate, suites_of
+from flows.project import Project
+
+SEEDS = ("syntax/00002-aaaaaa/seed-0", "syntax/00002-aaaaaa/seed-1")
+OTHERS = ("syntax/00001-aaaaaa/seed-0", "twin/00001-bbbbbb/seed-0", "release-00001-4f1c9a")
+JOB = {"source": {"store": "store", "release": 1}, "settings": {"kind": "s3bert"}}
+
+
+@pytest.fixture
+def project(tmp_path):
+    for time, name in enumerate((*OTHERS, *SEEDS)):
+        encoder = tmp_path / name / "encoder"
+        encoder.mkdir(parents=True)
+        (encoder / "training.json").write_text("{}")
+        os.utime(encoder / "training.json", (time, time))
+        (tmp_path / name / "train.json").write_text(json.dumps({**JOB, "output": str(tmp_path / name)}))
+    (tmp_path / "syntax/00002-aaaaaa/seed-2").mkdir()  # not finished
+    encoders = [{"name": name, "kind": "s3bert"} for name in ("syntax", "twin", "new")]
+    return Project.model_validate(
+        {"name": "p", "runs": str(tmp_path), "corpora": [{"dataset": "example"}], "encoders": encoders}
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        ((), (*SEEDS, OTHERS[1])),
+        (("syntax",), SEEDS),
+        (("syntax/00002-aaaaaa",), SEEDS),
+        (SEEDS[1:], SEEDS[1:]),
+        (("syntax/00001-aaaaaa", "twin"), OTHERS[:2]),
+        (("release-00001-4f1c9a",), OTHERS[2:]),
+        (("syntax", "syntax"), SEEDS),
+    ],
+    ids=lambda value: "+".join(value) or "all",
+)
+def test_an_encoder_means_the_finished_seeds_of_its_newest_training(project, names, found):
+    assert [run.relative_to(project.runs).as_posix() for run in runs_to_evaluate(project, names)] == list(found)
+
+
+def test_a_project_whose_encoders_have_other_names_evaluates_the_newest_run(project):
+    renamed = project.model_copy(update={"encoders": project.encoders[2:]})
+    assert runs_to_evaluate(renamed, ()) == [project.runs / name for name in SEEDS]
+    with pytest.raises(ModelError, match="There is no encoder or run 'new'"):
+        runs_to_evaluate(renamed, ["new"])
+
+
+def test_suites_are_chosen_by_name(project):
+    run = project.runs / SEEDS[0]
+    assert suites_of(project, run, ()) == ("facets", "ratings")
+    assert suites_of(project, run, ("ratings",)) == ("ratings",)
+    with pytest.raises(SettingsError, match=r"seed-0' has no suite 'rating': choose from facets, ratings\."):
+        suites_of(project, run, ("rating",))
