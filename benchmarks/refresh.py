@@ -5,8 +5,8 @@
     python benchmarks/refresh.py --all-stages     semantic roles and dependency trees too, which an S3BERT does not read
 
 Takes the sentences of the built-in example, each round with another beginning, so that they are new; the stages are
-those that an S3BERT reads, with the parser and the encoder of the project template. Prints the time by the clock, and the processor time of each
-process that the command started, which says more where a machine is busy.
+those that an S3BERT reads, with the parser and the encoder of the project template. Prints the time by the clock, and
+the processor time of each process that the command started, which says more where a machine is busy.
 """
 
 import argparse
