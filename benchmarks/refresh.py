@@ -2,10 +2,11 @@
 
     python benchmarks/refresh.py                  96 sentences are built first (not counted), then 80 are added
     python benchmarks/refresh.py --rounds 3       three refreshes, one after the other
+    python benchmarks/refresh.py --all-stages     semantic roles and dependency trees too, which an S3BERT does not read
 
-Takes the sentences of the built-in example, each round with another beginning, so that they are new; all stages are on,
-with the parsers and the encoder of the project template. Prints the time by the clock, and the processor time of each
-process that the command started, which says more where a machine is busy.
+Takes the sentences of the built-in example, each round with another beginning, so that they are new; the stages are
+those that an S3BERT reads, with the parser and the encoder of the project template. Prints the time by the clock, and
+the processor time of each process that the command started, which says more where a machine is busy.
 """
 
 import argparse
@@ -32,6 +33,12 @@ dataset = "pairs"
 name = "mine"
 files = { train = "pairs.tsv" }
 """
+_ALL_STAGES = """\
+[srl]
+enabled = true
+[dependencies]
+enabled = true
+"""
 _EXAMPLE = Path(__file__).parents[1] / "features/corpora/example/pairs.tsv"
 _BUILT, _ADDED = 48, 40
 """Pairs, two sentences each."""
@@ -44,7 +51,8 @@ def main() -> None:
         pairs = [(row["sentence_a"], row["sentence_b"]) for row in csv.DictReader(lines, delimiter="\t")]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "facetflow.toml").write_text(_PROJECT, encoding="utf-8")
+        further = _ALL_STAGES if arguments.all_stages else ""
+        (folder / "facetflow.toml").write_text(_PROJECT + further, encoding="utf-8")
         (folder / "pairs.tsv").write_text("sentence_a\tsentence_b\n", encoding="utf-8")
         _add(folder, pairs[:_BUILT], "")
         _build(folder)
@@ -133,6 +141,7 @@ def _add(folder: Path, pairs: list[tuple[str, str]], beginning: str) -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--all-stages", action="store_true", help="semantic roles and dependency trees too")
     return parser.parse_args()
 
 
