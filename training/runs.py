@@ -89,6 +89,12 @@ def run_id(runs: Path, run: Path) -> str:
     return run.relative_to(runs).as_posix()
 
 
+def run_title(run: Path) -> str:
+    """Return the id of a run, by its folder alone: what a reader of a report finds it by."""
+    group = group_of(run)
+    return run.name if group == run else f"{group.parent.name}/{group.name}/{run.name}"
+
+
 def group_of(run: Path) -> Path:
     """Return what the seeds of one training stand in; the run itself for one of the version before."""
     return run.parent if _SEED.fullmatch(run.name) and _GROUP.fullmatch(run.parent.name) else run

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow  # loads an encoder
 
 @pytest.fixture(scope="module")
 def encoder(project: Path) -> facetflow.Encoder:
-    return facetflow.load_encoder(project / "runs" / "current", device="cpu")
+    return facetflow.load_encoder(project / "runs" / "s3bert" / "current", device="cpu")
 
 
 def test_shapes_of_embeddings_and_similarities(encoder: facetflow.Encoder) -> None:
@@ -52,7 +52,7 @@ def test_pairs_are_explained_however_they_are_given(encoder: facetflow.Encoder) 
 
 
 def test_nothing_is_printed_and_no_bar_drawn(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    loaded = facetflow.load_encoder(project / "runs" / "current", device="cpu")
+    loaded = facetflow.load_encoder(project / "runs" / "s3bert" / "current", device="cpu")
     loaded.explain("Two cats look.", "A cat looks.")
     assert capfd.readouterr() == ("", "")
 

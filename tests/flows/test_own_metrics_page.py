@@ -85,14 +85,15 @@ def test_from_a_file_to_a_column_and_a_facet(project, facetflow, here, blocks):
     assert metrics.drop(OWN).sort("pair_id").equals(before.sort("pair_id"))
     assert project.store.read("metrics", project.store.release(1).versions["metrics"]).columns == list(METRICS)
 
-    code, said = facetflow.run(project, "train", "--name", "own")
+    code, said = facetflow.run(project, "train")
     assert code == 0, said
-    layout = FacetLayout.load(project.folder / "runs" / "own" / "encoder")
+    (own,) = (project.folder / "runs").glob("s3bert/*/seed-0")
+    layout = FacetLayout.load(own / "encoder")
     assert layout.names == (*METRIC_NAMES, *OWN)
     code, said = facetflow.run(project, "evaluate", "--split", "train")
     assert code == 0, said
-    report = (project.folder / "runs" / "own" / "report.html").read_text()
-    assert "<h1>generated · encoder own</h1>" in report
+    report = (own / "report.html").read_text()
+    assert f"<h1>generated · encoder s3bert/{own.parent.name}/seed-0</h1>" in report
     assert "<dt>common_words</dt><dd>Share of common words (Jaccard).</dd>" in report
     assert "What matches in graphs" in report
     code, said = here(project, "explain", "Cats can swim.", "Cats must swim.")
@@ -153,8 +154,7 @@ def test_trees_and_frames_need_their_stage(project, capsys, blocks):
     project.write(8, more='[metrics]\nown = ["mine.py"]\n')
     assert run(["--project", str(project.folder / "facetflow.toml"), "plan"]) == 1
     said = capsys.readouterr().err
-    assert "metric 'subjects' of" in said
-    assert "reads 'dependencies', which this project does not have; it has graphs, sentences" in said
+    assert "[metrics] reads 'dependencies', which the project file switches off: take `enabled = false` out of" in said
 
 
 def test_metrics_of_trees_and_frames(blocks):

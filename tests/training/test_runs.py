@@ -19,6 +19,7 @@ from training.runs import (
     latest_encoder,
     run_folder,
     run_id,
+    run_title,
     runs_named,
     seed_of,
     seeds_of,
@@ -45,6 +46,7 @@ def runs(tmp_path):
 def test_every_run_is_found_once_and_called_by_its_path(runs):
     assert [run_id(runs, run) for run in all_runs(runs)] == sorted([*FINISHED, BEGUN])
     assert [encoder_name(run) for run in all_runs(runs)] == ["s3bert", *["syntax"] * 4]
+    assert [run_title(run) for run in all_runs(runs)] == [run_id(runs, run) for run in all_runs(runs)]
     assert [seed_of(run) for run in all_runs(runs)] == [None, 0, 1, 10, 0]
 
 

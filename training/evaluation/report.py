@@ -17,7 +17,7 @@ from training.evaluation.limits import tell_verdict, warn_of_few_pairs
 from training.evaluation.page import explanation_card, render_page
 from training.evaluation.score_charts import chart_facets, chart_predictors, chart_ratings
 from training.evaluation.tables import ScoreTable, hundred, score_tables
-from training.runs import flattened
+from training.runs import flattened, run_title
 
 
 def render_report(
@@ -107,7 +107,7 @@ _GRAPHS = (
 
 def _run(scores: Mapping[str, Any]) -> str:
     """Return the name of the training run, whose folder holds the encoder's."""
-    return Path(scores["encoder"]).parent.name
+    return run_title(Path(scores["encoder"]).parent)
 
 
 def _subject(scores: Mapping[str, Any], training: Mapping[str, Any]) -> dict[str, str]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from features.errors import InputError
-from training.runs import ENCODER, TRAINING_FILE
+from training.runs import ENCODER, TRAINING_FILE, run_title
 from training.writing import read_json
 
 
@@ -45,7 +45,7 @@ class EncoderFacts:
 def encoder_facts(folder: Path) -> EncoderFacts:
     """Read which encoder lies in a folder."""
     absolute = folder.resolve()
-    name = absolute.parent.name if absolute.name == ENCODER else absolute.name
+    name = run_title(absolute.parent) if absolute.name == ENCODER else absolute.name
     try:
         training = read_json(folder / TRAINING_FILE)
     except InputError:
