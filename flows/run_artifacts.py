@@ -100,7 +100,7 @@ def show_evaluation(settings: Project, folder: Path) -> Iterator[Artifact]:
         folder: of the run.
     """
     from training.evaluation.run import METRICS_FILE, REPORT_FILE
-    from training.evaluation.tables import score_tables
+    from training.evaluation.suites import score_tables
     from training.writing import read_json
 
     for number, table in enumerate(score_tables(read_json(folder / METRICS_FILE))):

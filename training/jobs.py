@@ -74,11 +74,13 @@ class EvaluationJob(BaseModel):
     """One evaluation of one encoder.
 
     Args:
-        source: the pairs to compare facets with metrics on.
+        source: the measured pairs, for suites that need any.
         encoder: folder of the encoder.
-        output: folder for metrics.json, pairs.parquet and report.html.
+        output: folder for metrics.json, report.html and what the suites write.
         split: the split whose positive pairs are compared.
         corpora: corpora to compare on; all when empty.
+        suites: what the encoder is scored by (`training.evaluation.suites`); by all that there are for its kind when
+            empty.
         ratings: sets of human ratings, as `features.corpora.settings.EvaluationSet` takes them.
         base: folder that relative paths of the ratings start from.
         examples: pairs of sentences for the report, beside those that it picks itself.
@@ -91,11 +93,12 @@ class EvaluationJob(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    source: Source
+    source: Source | None = None
     encoder: Path
     output: Path
     split: str = "dev"
     corpora: tuple[str, ...] = ()
+    suites: tuple[str, ...] = ()
     ratings: tuple[dict[str, Any], ...] = ()
     base: Path = Path()
     examples: tuple[tuple[str, str], ...] = ()

@@ -166,7 +166,7 @@ def test_an_encoder_is_trained_and_evaluated_from_a_pinned_release(built, facetf
 
     code, output = facetflow.run(built, "evaluate", "--split", "train", "--json", "--quiet")
     assert code == 0, output
-    assert json.loads(output)["scores"]["facets"]["split"] == "train"
+    assert json.loads(output)["scores"]["suites"]["facets"]["split"] == "train"
     assert (run / "metrics.json").exists()
     assert Path(json.loads(output)["report"]) == run / "report.html"
     assert (run / "report.html").exists()
