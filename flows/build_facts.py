@@ -220,6 +220,8 @@ class FactKeeper:
         names += [name for name in before if name not in names]
         made = {*SOURCES, *(stage.name for stage in self._stages.stages)}
         rows = {name: sum(known.rows for known in self._store.committed(name).values()) for name in made}
+        # As in a release, a table of ingest that has no rows is left out: most projects have no labels.
+        names = [name for name in names if rows.get(name) or name in before or name not in SOURCES]
         tables = [{"table": name, "before": before.get(name, 0), "now": rows.get(name, 0)} for name in names]
         if self._before is None:
             return tables, []

@@ -29,6 +29,10 @@ LEVELS = "FACETFLOW_LOG_LEVELS"
 """Set in a process whose log lines begin with their level, `<20>12:00:00 step 1`, for the flow that reads them."""
 
 
+FOLLOWS = "FACETFLOW_FOLLOWS"
+"""A variable of processes that train together with the one that started them, and end with it."""
+
+
 class Interrupted(KeyboardInterrupt):
     """A signal asks the process to end. Its message is one sentence on what is left, ready to print.
 
@@ -59,8 +63,16 @@ def run_process(module: str, description: str, run: Callable[[Path], object], ar
     told.add_argument("--quiet", action="store_true", help="say nothing but warnings and errors")
     told.add_argument("--verbose", action="store_true", help="say more")
     options = parser.parse_args(arguments)
+    if FOLLOWS in os.environ:
+        threading.Thread(target=_leave_with_the_first, daemon=True).start()
     begin(logging.WARNING if options.quiet else logging.DEBUG if options.verbose else logging.INFO)
     return reported(lambda: run(options.settings))
+
+
+def _leave_with_the_first() -> None:
+    """Leave when the process has gone that started this one, however it went: its end of the pipe is closed then."""
+    sys.stdin.buffer.read()
+    os._exit(1)
 
 
 def reported(run: Callable[[], object]) -> int:
@@ -74,6 +86,9 @@ def reported(run: Callable[[], object]) -> int:
     except Interrupted as interrupt:
         sys.stderr.write(f"{INTERRUPTED}{interrupt}\n")
         return 128 + interrupt.number
+    except KeyboardInterrupt as interrupt:  # of several processes another was asked to end
+        sys.stderr.write(f"{INTERRUPTED}{interrupt}\n")
+        return 130
     return 0
 
 

@@ -3,7 +3,8 @@
 import logging
 import time
 
-_log = logging.getLogger("training")
+log = logging.getLogger("training")
+"""Of all trainings: not `__name__`, which is `__main__` in a process of its own."""
 
 EVERY = 10.0
 """Seconds between two lines; nothing that takes longer is silent."""
@@ -32,7 +33,7 @@ class Counted:
         self.told = now
         speed = self.done / (now - self.started)
         left = duration((self.total - self.done) / speed)
-        _log.info(
+        log.info(
             "%s: %s of %s %s, %.0f/s, %s left",
             *(self.work, f"{self.done:,}", f"{self.total:,}", self.unit, speed, left),
         )

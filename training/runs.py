@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from features.errors import ModelError, SettingsError
+from training.loop.settings import Trainable
+from training.writing import read_json
 
 ENCODER = "encoder"
 """Folder of the encoder within a run."""
@@ -79,6 +81,31 @@ def _encoders(runs: Path) -> list[Path]:
     """Return the encoders of all runs, each once: `current` is a link to one of them."""
     found = (path.parent for path in runs.glob(f"*/{ENCODER}/{TRAINING_FILE}"))
     return [encoder for encoder in found if not encoder.parent.is_symlink()]
+
+
+def finished_identity(identity: str, settings: Trainable) -> str:
+    """Return the identity of a training that has come to its end: only then its epochs decide."""
+    return f"{identity}-{settings.loop.epochs}"
+
+
+def is_done(report: Path, identity: str) -> bool:
+    """Return whether a training has been finished before.
+
+    Args:
+        report: what a finished training leaves, with its identity.
+        identity: of the training that is asked for.
+
+    Raises:
+        SettingsError: when another one was finished there: it is never replaced.
+    """
+    if not report.is_file():
+        return False
+    if read_json(report).get("identity") == identity:
+        return True
+    raise SettingsError(
+        f"{str(report.parent)!r} has the finished result of a training with other settings or data: choose another "
+        "output, or delete the folder to train anew."
+    )
 
 
 def flattened(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -182,7 +182,7 @@ def test_a_run_whose_job_is_damaged_is_told_and_ends_no_build(tmp_path, monkeypa
     store, project = Store.open(tmp_path / "store", create=True), SimpleNamespace(name="ours", runs=tmp_path / "runs")
     run = project.runs / "first"
     (run / "encoder").mkdir(parents=True)
-    (run / "encoder" / "facets.json").touch()
+    (run / "encoder" / "training.json").touch()
     intend(encoder_record(run))
     said = announce_pending(project, store)
     assert str(run / "train.json") in said

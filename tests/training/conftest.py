@@ -1,5 +1,11 @@
 """A tiny encoder with random weights, and measured pairs of its words: enough for every path of a training."""
 
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -150,6 +156,25 @@ def changed() -> Callable[..., S3bertSettings]:
         return settings.model_copy(update={**changes, "loop": settings.loop.model_copy(update=loop)})
 
     return change
+
+
+@pytest.fixture
+def kill_at_a_checkpoint() -> Callable[[str, Path, Path], None]:
+    """Return a function that starts a training in a process and kills it once it has written a checkpoint."""
+
+    def start_and_kill(module: str, settings: Path, folder: Path) -> None:
+        path = folder / "checkpoint.pt"
+        before = path.stat().st_mtime_ns if path.exists() else None
+        command = [sys.executable, "-m", module, "--settings", str(settings)]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, env=os.environ | {"OMP_NUM_THREADS": "1"}) as process:
+            while not path.exists() or path.stat().st_mtime_ns == before:
+                assert process.poll() is None, process.stderr.read().decode() if process.stderr else ""
+                time.sleep(0.01)
+            time.sleep(random.random() / 10)  # at any step after that
+            process.send_signal(signal.SIGKILL)
+        assert process.returncode == -signal.SIGKILL
+
+    return start_and_kill
 
 
 @pytest.fixture(autouse=True)

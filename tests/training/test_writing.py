@@ -8,11 +8,10 @@ import pytest
 import torch
 
 from features.errors import RunError
-from training.encoders.s3bert import loop
 from training.encoders.s3bert import train as training
 from training.encoders.s3bert.train import S3bertJob, main, train
 from training.jobs import Source
-from training.loop import checkpoints
+from training.loop import checkpoints, loop
 from training.process import Interrupted
 from training.writing import require_writable, write_json, writing
 
@@ -86,7 +85,7 @@ def test_half_a_checkpoint_is_removed(tmp_path):
             checkpoints.save(path, {"identity": "x", "weights": torch.zeros(10**6)})
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert checkpoints.load(path, identity="x") == {"identity": "x", "step": 1}
+    assert checkpoints.load(path, identity="x") == {"format": checkpoints.FORMAT, "identity": "x", "step": 1}
     assert list(tmp_path.iterdir()) == [path]
 
 

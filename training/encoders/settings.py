@@ -2,12 +2,12 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from training.loop.settings import LoopSettings
+from training.loop.settings import Trainable
 
 
-class EncoderSettings(BaseModel):
+class EncoderSettings(Trainable):
     """What all kinds of encoders have in common.
 
     Args:
@@ -16,14 +16,10 @@ class EncoderSettings(BaseModel):
         backbone: name or path of the sentence encoder to start from.
         corpora: corpora to learn from; all when empty.
         splits: names of the splits to learn from and to choose the best model by.
-        loop: how long and how fast it learns, and where.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Annotated[str, Field(pattern=r"^[\w.-]+$")]
     kind: str
     backbone: str = "all-MiniLM-L6-v2"
     corpora: tuple[str, ...] = ()
     splits: tuple[str, str] = ("train", "dev")
-    loop: LoopSettings = LoopSettings()

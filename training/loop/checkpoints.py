@@ -11,6 +11,8 @@ from features.errors import RunError, SettingsError
 from training.writing import writing
 
 FILE_NAME = "checkpoint.pt"
+FORMAT = 2
+"""Of a checkpoint; the first was another for each kind of training."""
 
 
 def save(path: Path, state: dict[str, Any]) -> None:
@@ -28,7 +30,7 @@ def save(path: Path, state: dict[str, Any]) -> None:
     try:
         with writing(path):
             with temporary.open("wb") as file:
-                torch.save(state, file)
+                torch.save({"format": FORMAT, **state}, file)
                 file.flush()
                 os.fsync(file.fileno())
             temporary.replace(path)
@@ -46,7 +48,7 @@ def load(path: Path, *, identity: str) -> dict[str, Any] | None:
 
     Raises:
         RunError: when the file is damaged.
-        SettingsError: when the checkpoint belongs to another training.
+        SettingsError: when the checkpoint belongs to another training, or to another version of facetflow.
     """
     if not path.exists():
         return None
@@ -57,6 +59,11 @@ def load(path: Path, *, identity: str) -> dict[str, Any] | None:
         raise RunError(
             f"the checkpoint {str(path)!r} is damaged ({error}); delete it to train from the start"
         ) from error
+    if state.get("format") != FORMAT:
+        raise SettingsError(
+            f"the checkpoint {str(path)!r} was written by another version of facetflow, which alone can go on from it: "
+            "finish the training with that version, or delete the file to train from the start"
+        )
     if state.get("identity") != identity:
         raise SettingsError(
             f"the checkpoint {str(path)!r} was made with other settings, data or backbone; choose another output "

@@ -1,8 +1,9 @@
 """What a user chooses about any training, by the same name for all: the table `loop` of an encoder or a parser."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class LoopSettings(BaseModel):
@@ -64,3 +65,37 @@ class LoopSettings(BaseModel):
 
 NO_INFLUENCE = {"checkpoint_every", "log_every", "threads", "device", "processes", "trackers"}
 """Settings of the loop that do not decide what comes out."""
+
+
+class Trainable(BaseModel):
+    """Settings of something that is trained; a loop that is given in part keeps the other numbers of its kind.
+
+    Args:
+        loop: how long and how fast it learns, and where.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    loop: LoopSettings = LoopSettings()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in_loop(cls, given: Any) -> Any:
+        loop = given.get("loop", {}) if isinstance(given, Mapping) else None
+        if isinstance(loop, LoopSettings):
+            loop = loop.model_dump(exclude_unset=True)
+        if not isinstance(loop, Mapping):
+            return given
+        usual = cls.model_fields["loop"].default.model_dump(exclude_unset=True)
+        return {**given, "loop": {**usual, **loop}}
+
+
+def decisive(settings: Trainable, *, exclude: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """Return the settings that decide what comes out, as JSON has them.
+
+    Args:
+        settings: of an encoder or a parser.
+        exclude: those that do not, beside those of the loop.
+    """
+    chosen = settings.model_dump(mode="json", exclude=set(exclude))
+    return chosen | {"loop": {name: value for name, value in chosen["loop"].items() if name not in NO_INFLUENCE}}

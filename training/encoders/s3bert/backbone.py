@@ -33,32 +33,6 @@ _GIB = 2**30
 _CUTTABLE = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "mpnet"})
 
 
-def choose_device(name: str) -> torch.device:
-    """Return the device of that name; `auto` is a GPU where there is one.
-
-    Raises:
-        SettingsError: when there is no such device here.
-    """
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise SettingsError(f"device {name!r} cannot be used here: {error}; set device to 'auto' or 'cpu'") from error
-    return device
-
-
-def choose_precision(name: str, device: torch.device) -> torch.dtype:
-    """Return the type that layers compute in; `auto` is bfloat16 where the hardware has it, else float32."""
-    if name != "auto":
-        return torch.bfloat16 if name == "bfloat16" else torch.float32
-    if device.type == "cuda":
-        return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
-    # Without these instructions bfloat16 is emulated, and several times slower than float32. No public name tells.
-    return torch.bfloat16 if torch.cpu._is_avx512_bf16_supported() else torch.float32
-
-
 @dataclass(frozen=True, slots=True)
 class Tokens:
     """Token ids of many sentences, one after the other.

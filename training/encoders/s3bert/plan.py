@@ -10,7 +10,7 @@ from typing import Any
 
 from features.errors import SettingsError
 from training.encoders.s3bert.settings import S3bertSettings, from_version_before
-from training.loop.settings import NO_INFLUENCE
+from training.loop.settings import decisive
 from training.runs import TRAINING_FILE, flattened
 from training.writing import read_json
 
@@ -36,8 +36,7 @@ class TrainingPlan:
     @property
     def decisive(self) -> dict[str, Any]:
         """The settings that decide the result."""
-        chosen = self.settings.model_dump(mode="json", exclude={"name"})
-        return flattened(chosen | {"loop": {k: v for k, v in chosen["loop"].items() if k not in NO_INFLUENCE}})
+        return flattened(decisive(self.settings, exclude=frozenset({"name"})))
 
     @property
     def identity(self) -> str:

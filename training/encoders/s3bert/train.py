@@ -3,7 +3,6 @@
 import logging
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from features import models
 from features.locks import only_one
 from training.data.measured_pairs import MeasuredPairs
+from training.encoders.loading import load_encoder
 from training.encoders.s3bert.checks import check_pairs, warn_of_little
 from training.encoders.s3bert.encoder import calibrated, recalibrate, save_encoder
 from training.encoders.s3bert.facets import FacetLayout, plan_layout
@@ -20,14 +20,18 @@ from training.encoders.s3bert.plan import TrainingPlan, is_finished
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.s3bert.targets import Targets, make_targets
 from training.jobs import Source, TrainingJob, read_job
+from training.loop import together
 from training.loop.batches import number_groups
+from training.loop.launching import all_processes
 from training.process import run_process
-from training.runs import ENCODER, TRAINING_JOB
+from training.runs import ENCODER, TRAINING_JOB, flattened
 from training.writing import require_writable, write_json, writing
 
 if TYPE_CHECKING:
     from training.encoders.s3bert.backbone import Backbone, Tokens
-    from training.encoders.s3bert.loop import Loop, Outcome
+    from training.encoders.s3bert.task import S3bertTask
+    from training.loop.loop import Outcome
+    from training.loop.machine import Machine
     from training.objectives.decomposition import DecompositionObjective
 
 _log = logging.getLogger("training")  # not __name__, which is __main__ in the process of its own
@@ -64,10 +68,14 @@ def train(job: S3bertJob) -> Path:
     if is_finished(encoder, plan) and _is_calibrated(encoder):
         return encoder
     require_writable(job.output)
+    if together.rank() > 0:  # the first process has the lock and writes; the others only learn
+        _train(job, plan, data, folder)
+        return encoder
     with only_one(job.output / LOCK, f"Another training works in {str(job.output)!r}"):
         if not is_finished(encoder, plan):  # by the one that held the lock
             write_json(job.output / TRAINING_JOB, job.model_dump(mode="json"))
-            _train(job, plan, data, folder)
+            with all_processes(settings.loop, "training.encoders.s3bert.train", job):
+                _train(job, plan, data, folder)
         elif not _is_calibrated(encoder):
             with writing(encoder):
                 recalibrate(encoder, data.select(splits=settings.splits[1:]))
@@ -89,14 +97,19 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, folder: Path
         data: the pairs to learn from and to choose the best model by.
         folder: of the backbone.
     """
-    from training.encoders.s3bert.loop import Loop, Prepared
+    import torch
+
+    from training.encoders.s3bert.task import Prepared, S3bertTask
+    from training.loop.loop import Loop
+    from training.loop.machine import prepare_machine
     from training.objectives.decomposition import DecompositionObjective
 
     settings = plan.settings
     facets = settings.facets or ()
     train_pairs, dev_pairs = (_positions(data, split) for split in settings.splits)
     warn_of_little(data, settings)
-    backbone = load_backbone(settings, folder)
+    machine = prepare_machine(settings.loop, job.output)
+    backbone = load_backbone(settings, folder, machine)
     tokens = backbone.tokenize(data.texts, max_tokens=settings.max_tokens)
     layout = plan_layout(
         facets,
@@ -108,8 +121,6 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, folder: Path
         data.metrics(facets), train_pairs, scaling=settings.targets, weighting=settings.facet_weights
     )
     decomposition = DecompositionObjective(layout.membership(), layout.similarity, targets.weights.tolist())
-    import torch
-
     prepared = Prepared(
         tokens=tokens,
         teacher=torch.from_numpy(_teacher(data, settings, backbone, tokens)),
@@ -120,32 +131,40 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, folder: Path
         train=train_pairs,
         dev=dev_pairs,
     )
-    loop = Loop(backbone, decomposition, prepared, settings, folder=job.output, identity=plan.identity)
+    task = S3bertTask(backbone, decomposition, prepared, settings)
+    loop = Loop(
+        task,
+        settings.loop,
+        machine,
+        folder=job.output,
+        identity=plan.identity,
+        described=flattened(settings.model_dump(mode="json")),
+    )
     _log.info(
         "%d training pairs, %d dev pairs, %d sentences, %d steps, %s on %s",
         *(len(train_pairs), len(dev_pairs), len(data.texts), loop.total_steps, backbone.precision, backbone.device),
     )
-    try:
+    torch.manual_seed(settings.loop.seed)
+    with loop.saying_what_is_left():
         outcome = loop.run()
-        _complete(job, plan, data, loop, outcome, layout, targets)
-    except KeyboardInterrupt as interrupt:
-        interrupt.args = (loop.left,)
-        raise
+        if together.rank() == 0:
+            _complete(job, plan, data, task, outcome, layout, targets)
+        loop.forget()
 
 
 def _complete(
     job: S3bertJob,
     plan: TrainingPlan,
     data: MeasuredPairs,
-    loop: "Loop",
+    task: "S3bertTask",
     outcome: "Outcome",
     layout: FacetLayout,
     targets: Targets,
 ) -> None:
-    """Write the encoder of a training that has come to its end; its checkpoint is no longer needed then."""
-    from training.loop import checkpoints
+    """Write the encoder of a training that has come to its end."""
+    from training.encoders.s3bert.task import recorded
 
-    settings, backbone, decomposition = plan.settings, loop.backbone, loop.decomposition
+    settings, backbone, decomposition = plan.settings, task.backbone, task.decomposition
     backbone.eval()
     layout = _scaled(layout, decomposition, targets)
     layout = calibrated(layout, backbone.model, data.select(splits=settings.splits[1:]))
@@ -161,34 +180,32 @@ def _complete(
         "device": backbone.device.type,
         "dimension": layout.dimension,
         "facets": [facet.model_dump(exclude={"usual", "calibration"}) for facet in layout.facets],
-        **{name: value for name, value in asdict(outcome).items() if name != "best_dev"},
-        "dev": None if outcome.best_dev is None else asdict(outcome.best_dev),
+        "steps": outcome.steps,
+        "best_step": outcome.best_step,
+        "history": [recorded(look) for look in outcome.history],
+        "seconds": outcome.seconds,
+        "pairs_per_second": outcome.per_second,
+        "dev": None if outcome.best_scores is None else recorded(outcome.best_scores),
     }
     with writing(job.output / ENCODER):
         save_encoder(backbone.model, layout, report, job.output / ENCODER)
-    (job.output / checkpoints.FILE_NAME).unlink(missing_ok=True)
-    _log.info("%s is done: %.0f pairs/s", job.output / ENCODER, outcome.pairs_per_second)
+    _log.info("%s is done: %.0f pairs/s", job.output / ENCODER, outcome.per_second)
 
 
-def load_backbone(settings: S3bertSettings, folder: Path) -> "Backbone":
+def load_backbone(settings: S3bertSettings, folder: Path, machine: "Machine") -> "Backbone":
     """Load the encoder to start from, ready to learn.
 
     Args:
-        settings: which layers learn, and on what.
+        settings: which layers learn.
         folder: of the encoder.
+        machine: where.
     """
-    import torch
+    from training.encoders.s3bert.backbone import Backbone
 
-    from training.encoders.loading import load_encoder
-    from training.encoders.s3bert.backbone import Backbone, choose_device, choose_precision
-
-    if settings.loop.threads is not None:
-        torch.set_num_threads(settings.loop.threads)
-    device = choose_device(settings.loop.device)
     return Backbone(
-        load_encoder(folder, device=str(device)),
+        load_encoder(folder, device=str(machine.device)),
         layers_tuned=settings.layers_tuned,
-        precision=choose_precision(settings.loop.precision, device),
+        precision=machine.precision,
         dropout=settings.dropout,
         cache_gib=settings.cache_gib,
     )

@@ -14,7 +14,7 @@ from training.parsers.amr.corpus import Sentence, read_source
 from training.parsers.amr.model_card import write_card
 from training.parsers.amr.preparing import Prepared
 from training.parsers.amr.scoring import score_graphs, score_parser
-from training.parsers.amr.settings import ParserTraining
+from training.parsers.amr.settings import AmrParserJob, AmrParserSettings
 
 if TYPE_CHECKING:
     from features.parsers.embedded.network import Network
@@ -27,32 +27,32 @@ MODEL = "model"
 _STEPS = {"wrapper": (-0.3, -0.6, -0.9), "primary": (0.2, -0.2), "arc": (0.25, 0.75, 1.0)}
 
 
-def describe(settings: ParserTraining, vocabulary: Vocabulary, base_digest: str) -> Description:
+def describe(settings: AmrParserSettings, vocabulary: Vocabulary, base_digest: str) -> Description:
     """Return everything about the model but its weights."""
     shape = {name: getattr(settings, name) for name in ("width", "node_layers", "dropout", "word_dropout")}
-    return Description(settings.name, settings.base, base_digest, vocabulary, Thresholds(), shape)
+    return Description(settings.name, settings.backbone, base_digest, vocabulary, Thresholds(), shape)
 
 
-def finish(settings: ParserTraining, prepared: Prepared, description: Description, network: "Network") -> Path:
+def finish(job: AmrParserJob, prepared: Prepared, description: Description, network: "Network") -> Path:
     """Write the trained network as a model.
 
     Returns:
         Folder of the model, with its card.
     """
-    folder = settings.output / MODEL
+    settings, folder = job.settings, job.output / MODEL
     weights = dict(network.named_parameters())
     save_model(folder, description, weights, settings.storage)
-    parser = load_parser(folder, base=settings.base, device=settings.device)
+    parser = load_parser(folder, base=settings.backbone, device=settings.loop.device)
     every = -(-len(prepared.dev_sentences) // settings.dev_examples)
     parser.thresholds = choose_thresholds(parser, prepared.dev_sentences[::every])
     save_model(folder, replace(description, thresholds=parser.thresholds), weights, settings.storage)
-    files = {"dev": settings.dev, **settings.evaluations}
+    files = {"dev": job.source.dev, **job.source.evaluations}
     scores = {}
     for name, sources in files.items():
         sentences = [sentence for source in sources for sentence in read_source(source)]
         scores[name] = score_parser(parser, [item.text for item in sentences], [item.penman for item in sentences])
         _log.info("%s: Smatch %.4f", name, scores[name].metrics["smatch"].f1)
-    write_card(folder, settings, prepared.reports, description, scores)
+    write_card(folder, job, prepared.reports, description, scores)
     return folder
 
 

@@ -67,6 +67,13 @@ def losses(scores: Scores, nodes: NodeTensors, gold: Gold) -> Tensor:
     )
 
 
+def counts(nodes: NodeTensors, gold: Gold) -> Tensor:
+    """Return how many words, nodes, edges or sentences the loss of each part is the mean over, shape (6,)."""
+    classes = [gold["primaries"], gold["wrappers"], gold["senses"], gold["edges"][:, 3], gold["root"]]
+    primary, wrapper, sense, roles, root = ((known != IGNORED).sum() for known in classes)
+    return torch.stack([primary, wrapper, sense, nodes["node_mask"].sum(), roles, root])
+
+
 def correct(scores: Scores, nodes: NodeTensors, gold: Gold) -> Tensor:
     """Return right answers and answers of each part, shape (6, 2).
 

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from features.parsers.embedded.storage import DESCRIPTION_FILE, WEIGHTS_FILE, Description
+from training.markdown import table
 from training.parsers.amr.corpus import SourceReport
 from training.parsers.amr.scoring import ParserScore
-from training.parsers.amr.settings import GraphSource, HeldOut, ParserTraining
+from training.parsers.amr.settings import AmrParserJob, GraphSource, HeldOut
 
 CARD = "README.md"
 _MEGABYTE = 1e6
@@ -14,7 +15,7 @@ _MEGABYTE = 1e6
 
 def write_card(
     folder: Path,
-    settings: ParserTraining,
+    job: AmrParserJob,
     sources: Sequence[SourceReport],
     description: Description,
     scores: Mapping[str, ParserScore],
@@ -23,19 +24,19 @@ def write_card(
 
     Args:
         folder: of the model.
-        settings: of the training.
+        job: of the training.
         sources: what became of each file.
         description: of the model.
         scores: by name of the file that was scored.
     """
     size = sum((folder / name).stat().st_size for name in (DESCRIPTION_FILE, WEIGHTS_FILE)) / _MEGABYTE
-    vocabulary = description.vocabulary
+    vocabulary, settings, loop = description.vocabulary, job.settings, job.settings.loop
     text = f"""# {settings.name}: an AMR parser for English
 
 Gives a sentence its AMR graph, without generating it token by token: each word says which concepts hang on it, then
 each pair of concepts whether and how it is related. No wiki links.
 
-- Base encoder: `{settings.base}`, all layers tuned, its table of word pieces as it is (not stored here).
+- Base encoder: `{settings.backbone}`, all layers tuned, its table of word pieces as it is (not stored here).
 - Size: {size:.1f} MB, matrices as {settings.storage}.
 - Labels: {len(vocabulary.primaries)} primary, {len(vocabulary.senses)} senses, {len(vocabulary.wrappers)} wrappers, \
 {len(vocabulary.roles)} roles.
@@ -49,17 +50,18 @@ text to PENMAN on the machine that trained the model.
 
 ## Training data
 
-Each sentence once; those that occur in dev ({_names(settings.dev)}) or in {_names(settings.held_out)} were left out.
+Each sentence once; those that occur in dev ({_names(job.source.dev)}) or in {_names(job.source.held_out)} were left \
+out.
 
 {_source_table(sources)}
 
-Senses of lemmas never seen: {settings.frames.name if settings.frames else "the network's own guess"}.
+Senses of lemmas never seen: {job.source.frames.name if job.source.frames else "the network's own guess"}.
 
 ## Training
 
-{settings.epochs} epochs in batches of {settings.batch_size}, AdamW at {settings.learning_rate:g} (encoder \
-{settings.encoder_learning_rate:g}), linear decay, weights averaged over about {settings.average_over} steps, seed \
-{settings.seed}. Made by `python -m training.parsers.amr.train`.
+{loop.epochs} epochs in batches of {loop.batch_size}, AdamW at {settings.head_learning_rate:g} (encoder \
+{loop.learning_rate:g}), linear decay, weights averaged over about {loop.average_over} steps, seed \
+{loop.seed}. Made by `python -m training.parsers.amr.train`.
 {_terms(settings.note)}"""
     (folder / CARD).write_text(text, encoding="utf-8")
 
@@ -69,29 +71,24 @@ def _terms(note: str) -> str:
 
 
 def _source_table(sources: Sequence[SourceReport]) -> str:
+    header = ("file", "licence", "sentences", "held out", "repeated", "empty or long", "learnt from", "share an epoch")
+    counted = ("read", "held_out", "repeated", "unsuited", "kept")
     rows = [
-        "| file | licence | sentences | held out | repeated | empty or long | learnt from | share an epoch |",
-        "|---|---|---|---|---|---|---|---|",
+        (report.source, report.licence, *(getattr(report, name) for name in counted), f"{report.share:g}")
+        for report in sources
     ]
-    for report in sources:
-        counts = (report.read, report.held_out, report.repeated, report.unsuited, report.kept)
-        cells = (report.source, report.licence, *map(str, counts), f"{report.share:g}")
-        rows.append(f"| {' | '.join(cells)} |")
-    return "\n".join(rows)
+    return table(header, rows)
 
 
 def _score_table(scores: Mapping[str, ParserScore]) -> str:
     metrics = list(next(iter(scores.values())).metrics)
-    rows = [
-        "| file | sentences | P | R | " + " | ".join(metrics) + " | sentences a second |",
-        "|---" * (len(metrics) + 5) + "|",
-    ]
+    rows = []
     for name, score in scores.items():
         smatch = score.metrics["smatch"]
         numbers = [smatch.precision, smatch.recall, *(score.metrics[metric].f1 for metric in metrics)]
-        cells = " | ".join(f"{100 * number:.1f}" for number in numbers)
-        rows.append(f"| {name} | {score.sentences} | {cells} | {score.sentences / score.seconds:.0f} |")
-    return "\n".join(rows)
+        points = [f"{100 * number:.1f}" for number in numbers]
+        rows.append((name, score.sentences, *points, f"{score.sentences / score.seconds:.0f}"))
+    return table(("file", "sentences", "P", "R", *metrics, "sentences a second"), rows)
 
 
 def _names(files: Sequence[GraphSource | HeldOut]) -> str:

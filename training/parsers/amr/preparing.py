@@ -13,7 +13,7 @@ from features.parsers.embedded.vocabulary import Vocabulary
 from training.parsers.amr.alignment import align
 from training.parsers.amr.corpus import Sentence, SourceReport, held_out_keys, read_source, read_training
 from training.parsers.amr.examples import Example, make_example
-from training.parsers.amr.settings import ParserTraining
+from training.parsers.amr.settings import GraphSources
 from training.parsers.amr.targets import anchor, count_vocabulary, make_target
 from training.parsers.amr.translation import learn_translations
 
@@ -40,16 +40,16 @@ class Prepared:
     reports: list[SourceReport]
 
 
-def prepare(settings: ParserTraining, pieces: WordPieces) -> Prepared:
-    """Read and align all sentences of a training.
+def prepare(source: GraphSources, pieces: WordPieces, *, max_words: int) -> Prepared:
+    """Read and align all sentences of a training; longer ones than `max_words` are left out.
 
     Raises:
         InputError: when a file cannot be read, or nothing is left to learn from.
     """
-    held_out = held_out_keys(settings.held_out, settings.dev)
-    train, reports = read_training(settings.train, held_out, max_words=settings.max_words)
-    dev = list({sentence.text: sentence for source in settings.dev for sentence in read_source(source)}.values())
-    dev = [sentence for sentence in dev if 0 < len(sentence.words) <= settings.max_words]
+    held_out = held_out_keys(source.held_out, source.dev)
+    train, reports = read_training(source.train, held_out, max_words=max_words)
+    dev = list({sentence.text: sentence for file in source.dev for sentence in read_source(file)}.values())
+    dev = [sentence for sentence in dev if 0 < len(sentence.words) <= max_words]
     if not train or not dev:
         raise InputError(f"there are {len(train)} sentences to learn from and {len(dev)} of dev; give some of each")
     sentences = [*train, *dev]
@@ -59,7 +59,7 @@ def prepare(settings: ParserTraining, pieces: WordPieces) -> Prepared:
         for sentence, known in zip(sentences, evidence, strict=True)
     ]
     _log.info("aligned %d sentences", len(sentences))
-    vocabulary = count_vocabulary(anchored[: len(train)], read_frames(settings.frames))
+    vocabulary = count_vocabulary(anchored[: len(train)], read_frames(source.frames))
     targets = [make_target(example, vocabulary) for example in anchored]
     examples = [
         make_example(sentence, target, pieces, vocabulary) for sentence, target in zip(sentences, targets, strict=True)

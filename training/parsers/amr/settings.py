@@ -1,15 +1,17 @@
-"""What a user chooses about a training of the embedded AMR parser: one JSON file.
+"""What a user chooses about a training of the embedded AMR parser: a training job, as one JSON file.
 
-{"train": [{"path": "graphs.amr.gz"}], "dev": [{"path": "dev.amr.gz"}], "output": "runs/amr", "epochs": 9}
+{"source": {"train": [{"path": "graphs.amr.gz"}], "dev": [{"path": "dev.amr.gz"}]}, "output": "runs/amr",
+ "settings": {"loop": {"epochs": 9}}}
 """
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from training.jobs import read_job
+from training.jobs import TrainingJob, read_job
+from training.loop.settings import LoopSettings, Trainable
 
 
 class GraphSource(BaseModel):
@@ -51,41 +53,15 @@ class HeldOut(BaseModel):
 _File = TypeVar("_File", GraphSource, HeldOut)
 
 
-class ParserTraining(BaseModel):
-    """A training of the embedded AMR parser.
+class GraphSources(BaseModel):
+    """What a parser learns from.
 
     Args:
         train: graphs to learn from; the first to have a sentence keeps it.
         dev: graphs to measure progress on; held out.
         held_out: further files whose sentences are not learnt from.
         frames: a PropBank frame list (lines that start with `lemma-01`); limits the senses of lemmas never seen.
-        output: folder for checkpoints, log and model.
-        base: name or folder of the encoder to start from.
-        name: of the model, for its card and the column `parser`.
-        width: of the states of words and nodes, a multiple of six.
-        node_layers: transformer blocks over the nodes.
-        dropout: of states while training.
-        word_dropout: share of the word pieces, and of the spellings, hidden while training.
-        concept_dropout: share of nodes and primary labels hidden while training, so that wrong ones do less harm.
-        epochs: passes over the sentences; may be changed while a training is stopped.
-        batch_size: sentences in a batch.
-        learning_rate: highest rate of all that is new.
-        encoder_learning_rate: highest rate of the encoder's layers.
-        warmup_steps: steps of linear growth; what follows is linear decay to zero.
-        weight_decay: of AdamW.
-        gradient_norm: gradients are clipped to this norm.
-        average_over: steps that the average of the weights reaches back, about; 0 for none.
-        max_words: longer sentences are left out.
-        checkpoint_every: steps between two checkpoints.
-        log_every: steps between two lines of the log.
-        dev_examples: sentences of dev, evenly chosen, that the log's accuracies are measured on.
-        storage: of matrices in the model; int8 is half of float16.
         evaluations: files that the finished model is scored on, for its card, by name.
-        note: for the card: terms of the model, and what else a user should know.
-        precision: `auto` is bfloat16 where the processor computes with it, else float32.
-        device: `auto` is a GPU where there is one.
-        threads: CPU threads; PyTorch's choice when missing.
-        seed: of weights, order and dropout.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -94,54 +70,73 @@ class ParserTraining(BaseModel):
     dev: Annotated[tuple[GraphSource, ...], Field(min_length=1)]
     held_out: tuple[HeldOut, ...] = ()
     frames: Path | None = None
-    output: Path
-    base: str = "all-MiniLM-L6-v2"
+    evaluations: dict[str, tuple[GraphSource, ...]] = {}
+
+
+class AmrParserSettings(Trainable):
+    """An embedded AMR parser; a batch of its loop is so many sentences.
+
+    Args:
+        loop: `learning_rate` is that of the encoder's layers; `epochs` may be changed while a training is stopped.
+        backbone: name or folder of the encoder to start from.
+        name: of the model, for its card and the column `parser`.
+        width: of the states of words and nodes, a multiple of six.
+        node_layers: transformer blocks over the nodes.
+        dropout: of states while training.
+        word_dropout: share of the word pieces, and of the spellings, hidden while training.
+        concept_dropout: share of nodes and primary labels hidden while training, so that wrong ones do less harm.
+        head_learning_rate: highest rate of all that is new.
+        max_words: longer sentences are left out.
+        dev_examples: sentences of dev, evenly chosen, that the log's accuracies are measured on.
+        storage: of matrices in the model; int8 is half of float16.
+        note: for the card: terms of the model, and what else a user should know.
+    """
+
+    loop: LoopSettings = LoopSettings(
+        epochs=9,
+        batch_size=48,
+        learning_rate=1.5e-4,
+        warmup_steps=200,
+        betas=(0.9, 0.98),
+        gradient_norm=2.0,
+        keep="average",
+        average_over=200,
+        checkpoint_every=200,
+    )
+    backbone: str = "all-MiniLM-L6-v2"
     name: Annotated[str, Field(pattern=r"^[\w.-]+$")] = "own"
     width: Annotated[int, Field(multiple_of=6, ge=6)] = 384
     node_layers: Annotated[int, Field(ge=1)] = 2
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.2
     word_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.08
     concept_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1
-    epochs: Annotated[int, Field(ge=1)] = 9
-    batch_size: Annotated[int, Field(ge=1)] = 48
-    learning_rate: Annotated[float, Field(gt=0)] = 1e-3
-    encoder_learning_rate: Annotated[float, Field(gt=0)] = 1.5e-4
-    warmup_steps: Annotated[int, Field(ge=1)] = 200
-    weight_decay: Annotated[float, Field(ge=0)] = 0.01
-    gradient_norm: Annotated[float, Field(gt=0)] = 2.0
-    average_over: Annotated[int, Field(ge=0)] = 200
+    head_learning_rate: Annotated[float, Field(gt=0)] = 1e-3
     max_words: Annotated[int, Field(ge=1)] = 80
-    checkpoint_every: Annotated[int, Field(ge=1)] = 200
-    log_every: Annotated[int, Field(ge=1)] = 50
     dev_examples: Annotated[int, Field(ge=1)] = 500
     storage: Literal["int8", "float16"] = "int8"
-    evaluations: dict[str, tuple[GraphSource, ...]] = {}
     note: str = ""
-    precision: Literal["auto", "float32", "bfloat16"] = "auto"
-    device: str = "auto"
-    threads: Annotated[int, Field(ge=1)] | None = None
-    seed: Annotated[int, Field(ge=0)] = 0
 
-    @classmethod
-    def read(cls, path: Path) -> Self:
-        """Read the settings of a training; its paths become absolute.
 
-        Raises:
-            SettingsError: when the file cannot be read or says something unknown.
-        """
-        settings = read_job(cls, path)
-        base = path.resolve().parent
+AmrParserJob = TrainingJob[GraphSources, AmrParserSettings]
 
-        def absolute(files: Sequence[_File]) -> tuple[_File, ...]:
-            return tuple(file.model_copy(update={"path": base / file.path}) for file in files)
 
-        return settings.model_copy(
-            update={
-                "train": absolute(settings.train),
-                "evaluations": {name: absolute(files) for name, files in settings.evaluations.items()},
-                "dev": absolute(settings.dev),
-                "held_out": absolute(settings.held_out),
-                "frames": settings.frames and base / settings.frames,
-                "output": base / settings.output,
-            }
-        )
+def read_amr_job(path: Path) -> AmrParserJob:
+    """Read the job of a training; its paths become absolute, and start from the folder of the file.
+
+    Raises:
+        SettingsError: when the file cannot be read or says something unknown.
+    """
+    job = read_job(AmrParserJob, path)
+    base, source = path.resolve().parent / job.base, job.source
+
+    def absolute(files: Sequence[_File]) -> tuple[_File, ...]:
+        return tuple(file.model_copy(update={"path": base / file.path}) for file in files)
+
+    files = {
+        "train": absolute(source.train),
+        "dev": absolute(source.dev),
+        "held_out": absolute(source.held_out),
+        "frames": source.frames and base / source.frames,
+        "evaluations": {name: absolute(files) for name, files in source.evaluations.items()},
+    }
+    return job.model_copy(update={"source": source.model_copy(update=files), "output": base / job.output, "base": base})

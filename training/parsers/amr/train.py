@@ -10,98 +10,110 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from features import models
-from features.interruption import held_back
 from features.parsers.embedded.base_encoder import fill_layers, fill_tables, read_shape
 from features.parsers.embedded.inputs import WordPieces
-from training.parsers.amr.finishing import finish
+from training.loop import together
+from training.loop.launching import all_processes
+from training.loop.settings import decisive
+from training.parsers.amr.finishing import MODEL, finish
 from training.parsers.amr.preparing import prepare
-from training.parsers.amr.settings import GraphSource, HeldOut, ParserTraining
+from training.parsers.amr.settings import AmrParserJob, GraphSource, HeldOut, read_amr_job
 from training.process import run_process
+from training.runs import TRAINING_FILE, finished_identity, flattened, is_done
+from training.writing import require_writable, write_json
 
 _log = logging.getLogger("training")
 
-# With more or fewer epochs a training that was stopped goes on, at the rates of the new schedule.
-_MAY_CHANGE = ("epochs", "log_every", "checkpoint_every", "dev_examples", "threads", "device", "output")
-_OF_THE_CARD = ("name", "storage", "evaluations", "note")
-_BY_CONTENT = ("train", "dev", "held_out", "frames", "base")
+_OF_THE_CARD = frozenset({"name", "storage", "note", "dev_examples", "backbone"})
 
 
-def train(settings: ParserTraining) -> Path | None:
+def train(job: AmrParserJob) -> Path:
     """Train a parser, from the checkpoint in the output folder if there is one.
 
     Returns:
-        Folder of the model; None when `Loop.stop` stopped the training.
+        Folder of the model.
 
     Raises:
         InputError: when files cannot be read or hold nothing to learn from.
         ModelError: when the base encoder is missing.
         SettingsError: when the folder holds another training.
-        RunError: when the loss is no number any more.
+        RunError: when a loss is not finite, or the folder cannot be written.
     """
+    identity = finished_identity(identity_of(job, models.digest(models.locate(job.settings.backbone))), job.settings)
+    if is_done(job.output / TRAINING_FILE, identity):
+        _log.info("%s is done already", job.output / MODEL)
+        return job.output / MODEL
+    require_writable(job.output)
+    with all_processes(job.settings.loop, "training.parsers.amr.train", job):
+        return _train(job)
+
+
+def _train(job: AmrParserJob) -> Path:
     import torch
 
     from features.parsers.embedded.network import Network
-    from training.encoders.s3bert.backbone import choose_device, choose_precision
+    from training.loop.loop import Loop
+    from training.loop.machine import prepare_machine
     from training.parsers.amr.finishing import describe
-    from training.parsers.amr.loop import Loop
+    from training.parsers.amr.task import AmrParserTask
 
-    if settings.threads:
-        torch.set_num_threads(settings.threads)
-    base = models.locate(settings.base)
-    encoder = read_shape(base)
-    base_digest = models.digest(base)
-    identity = identity_of(settings, base_digest)
-    prepared = prepare(settings, WordPieces(base, encoder.positions))
+    settings = job.settings
+    base = models.locate(settings.backbone)
+    encoder, base_digest = read_shape(base), models.digest(base)
+    identity = identity_of(job, base_digest)
+    prepared = prepare(job.source, WordPieces(base, encoder.positions), max_words=settings.max_words)
     description = describe(settings, prepared.vocabulary, base_digest)
-    torch.manual_seed(settings.seed)
+    machine = prepare_machine(settings.loop, job.output)
+    torch.manual_seed(settings.loop.seed)
     network = Network(description.network_shape(), encoder)
     fill_tables(network, base)
     fill_layers(network, base)
-    device = choose_device(settings.device)
-    precision = choose_precision(settings.precision, device)
-    loop = Loop(
-        network.to(device),
-        prepared.train,
-        prepared.dev,
-        settings,
-        precision=precision,
-        device=device,
-        identity=identity,
-    )
-    _log.info("%d examples, %d of dev, %d steps", len(prepared.train), len(prepared.dev), loop.steps)
-
-    # A first signal waits for the checkpoint, and is delivered at the end of this block; a second does not wait.
-    with held_back() as interruption:
-        finished = loop.run(lambda: interruption.pending)
-    return finish(settings, prepared, description, network) if finished else None
+    task = AmrParserTask(network.to(machine.device), prepared.train, prepared.dev, settings, machine)
+    described = flattened(settings.model_dump(mode="json"))
+    loop = Loop(task, settings.loop, machine, folder=job.output, identity=identity, described=described)
+    _log.info("%d examples, %d of dev, %d steps", len(prepared.train), len(prepared.dev), loop.total_steps)
+    with loop.saying_what_is_left():
+        loop.run()
+        if together.rank() == 0:
+            finish(job, prepared, description, network)
+            report = {"identity": finished_identity(identity, settings), "settings": settings.model_dump(mode="json")}
+            write_json(job.output / TRAINING_FILE, report)
+        loop.forget()
+    return job.output / MODEL
 
 
-def identity_of(settings: ParserTraining, base_digest: str) -> str:
-    """Return a hash of all that the weights depend on: settings, base encoder, and files, wherever they lie."""
-    shares = [(source.kind, source.skip_first, source.skip_last, source.share) for source in settings.train]
-    files: list[GraphSource | HeldOut] = [*settings.train, *settings.dev, *settings.held_out]
+def identity_of(job: AmrParserJob, base_digest: str) -> str:
+    """Return a hash of all that the weights depend on: settings, base encoder, and files, wherever they lie.
+
+    With more or fewer epochs a training that was stopped goes on, at the rates of the new schedule.
+    """
+    source = job.source
+    shares = [(file.kind, file.skip_first, file.skip_last, file.share) for file in source.train]
+    files: list[GraphSource | HeldOut] = [*source.train, *source.dev, *source.held_out]
+    chosen = flattened(decisive(job.settings, exclude=_OF_THE_CARD))
+    del chosen["loop.epochs"]
     parts = [
-        settings.model_dump_json(exclude={*_MAY_CHANGE, *_OF_THE_CARD, *_BY_CONTENT}),
+        repr(chosen),
         base_digest,
         repr(shares),
         *(models.digest(file.path) for file in files),
-        models.digest(settings.frames) if settings.frames else "",
+        models.digest(source.frames) if source.frames else "",
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the settings, train, and return the exit code."""
-    about = "Train the embedded AMR parser on files of graphs; see training.parsers.amr.settings."
+    about = "Train the embedded AMR parser on files of graphs: TrainingJob as JSON, see training.parsers.amr.settings."
     return run_process("training.parsers.amr.train", about, _train_alone, arguments)
 
 
 def _train_alone(path: Path) -> None:
-    settings = ParserTraining.read(path)
+    job = read_amr_job(path)
     import torch
 
     torch.set_flush_denormal(True)  # of the whole process, so not in `train`: numbers next to 0 only cost time
-    train(settings)
+    train(job)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from training.markdown import table
+from training.runs import flattened
+
 _ABOUT = """\
 A tagger of semantic roles (PropBank) in the architecture and file format of AllenNLP's `srl_bert`: BERT with the
 predicate marked by token types, BIO tags, constrained Viterbi. A head of its own finds the predicates. Weights are in
@@ -24,16 +27,16 @@ def write_card(report: Mapping[str, Any]) -> str:
     settings = report["settings"]
     licences = {"licence": report["licence"], "base_licence": report["base_licence"]}
     parts = [
-        f"# Semantic role tagger, from {settings['base']}",
+        f"# Semantic role tagger, from {settings['backbone']}",
         _ABOUT,
         "## Data and licence",
-        _DATA.format(**report["train"], **licences, base=settings["base"], digest=report["base_digest"][:16]),
+        _DATA.format(**report["train"], **licences, base=settings["backbone"], digest=report["base_digest"][:16]),
         "## Scores",
         _SCORES.format(**report["dev"]),
         _scores(report["scores"]),
         "## Training",
         f"{report['steps']:,} steps in {report['seconds'] / 60:.0f} minutes of one process. Settings:",
-        "\n".join(f"- {name}: `{value}`" for name, value in settings.items()),
+        "\n".join(f"- {name}: `{value}`" for name, value in flattened(settings).items()),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -44,12 +47,9 @@ def _scores(scores: Mapping[str, Any]) -> str:
         "own_predicates": "arguments, own predicates",
         "predicates": "predicates",
     }
-    lines = ["| | precision | recall | F1 |", "|---|---|---|---|"]
-    lines += [
-        f"| {title} | {scores[name]['precision']:.4f} | {scores[name]['recall']:.4f} | {scores[name]['f1']:.4f} |"
-        for name, title in names.items()
-        if name in scores
-    ]
+    parts = ("precision", "recall", "f1")
+    rows = [(names[name], *(f"{scores[name][part]:.4f}" for part in parts)) for name in names if name in scores]
+    lines = [table(("", "precision", "recall", "F1"), rows)]
     if "sentences_per_second" in scores:
         lines += ["", f"Speed on these: {scores['sentences_per_second']:.0f} sentences a second of one core."]
     return "\n".join(lines)

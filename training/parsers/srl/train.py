@@ -1,6 +1,5 @@
-"""Train a tagger: `python -m training.parsers.srl.train --train GOLD.conll.gz --dev GOLD.conll.gz --output FOLDER`."""
+"""Train a tagger of semantic roles: `python -m training.parsers.srl.train --settings FILE.json`."""
 
-import argparse
 import hashlib
 import json
 import logging
@@ -8,8 +7,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from pydantic import ValidationError
 
 from features import models
 from features.errors import InputError
@@ -19,33 +16,30 @@ from features.parsers.srl.conll import AnnotatedSentence, read_annotated
 from features.parsers.srl.evaluation import evaluate, score_with_gold_predicates
 from features.parsers.srl.tagger import SrlTagger
 from features.parsers.srl.wordpieces import Wordpieces
+from training.loop import together
+from training.loop.launching import all_processes
+from training.loop.settings import decisive
 from training.parsers.srl.examples import label_names, marked, unmarked
 from training.parsers.srl.model_card import write_card
-from training.parsers.srl.settings import SrlTrainingSettings
-from training.process import ERROR, begin, reported
-from training.writing import write_json
+from training.parsers.srl.settings import TaggerJob, TaggerSettings, read_tagger_job
+from training.process import run_process
+from training.runs import TRAINING_FILE, finished_identity, flattened, is_done
+from training.writing import require_writable, write_json, write_text
 
 if TYPE_CHECKING:
     from features.parsers.srl.network import SrlBert
 
 TAGGER = "tagger"
 """Folder of the finished tagger within the output."""
-REPORT = "training.json"
 
-_LOG = logging.getLogger("training")
-_NO_INFLUENCE = {"threads", "checkpoint_every", "log_every"}
-_MAY_CHANGE = {"epochs", "falling"}  # until the learning rate falls; see `Loop`
+_log = logging.getLogger("training")
 
 
-def train(settings: SrlTrainingSettings, train_file: Path, dev_file: Path, output: Path, licence: str) -> Path:
+def train(job: TaggerJob) -> Path:
     """Train a tagger, from a checkpoint in the output folder if there is one.
 
     Args:
-        settings: how.
-        train_file: gold frames to learn from, in the format of `features.parsers.srl.conll`.
-        dev_file: gold frames to evaluate on; the last model is kept, so they choose nothing.
-        output: folder of the checkpoint, the progress and the tagger.
-        licence: of the gold frames, for the model card.
+        job: what to do; dev chooses nothing where the last model is kept, which it is by default.
 
     Returns:
         Folder of the tagger. One that is there already and was made in this way is left as it is.
@@ -54,59 +48,71 @@ def train(settings: SrlTrainingSettings, train_file: Path, dev_file: Path, outpu
         InputError: a file cannot be read, or has no frame.
         ModelError: the base encoder is not on this machine.
         SettingsError: the folder holds another training.
+        RunError: a loss is not finite, or the folder cannot be written.
     """
-    import torch
-
-    from training.loop import checkpoints
-    from training.parsers.srl.loop import Loop, TrainingData
-
-    folder = models.locate(settings.base)
-    identity = _identity(settings, (train_file, dev_file), models.digest(folder))
-    finished = output / TAGGER
-    if _is_done(finished / REPORT, settings, identity):
-        _LOG.info("%s is done already", finished)
+    folder = models.locate(job.settings.backbone)
+    identity = _identity(job, models.digest(folder))
+    finished = job.output / TAGGER
+    if is_done(finished / TRAINING_FILE, finished_identity(identity, job.settings)):
+        _log.info("%s is done already", finished)
         return finished
-    if settings.threads is not None:
-        torch.set_num_threads(settings.threads)
-    sentences, dev = _read(train_file), _read(dev_file)
+    require_writable(job.output)
+    with all_processes(job.settings.loop, "training.parsers.srl.train", job):
+        _train(job, folder, identity)
+    return finished
+
+
+def _train(job: TaggerJob, folder: Path, identity: str) -> None:
+    from training.loop.loop import Loop
+    from training.loop.machine import prepare_machine
+    from training.parsers.srl.task import TaggerTask, TrainingData
+
+    settings, source = job.settings, job.source
+    sentences, dev = _read(source.train), _read(source.dev)
     labels = label_names(sentences)
     wordpieces = Wordpieces(folder / VOCABULARY, lowercase=True)
     data = TrainingData(
         [example for sentence in sentences for example in marked(sentence, wordpieces, labels, settings.longest)],
         [unmarked(sentence, wordpieces, settings.longest) for sentence in sentences],
     )
-    network = start_network(settings, folder, len(labels))
-    output.mkdir(parents=True, exist_ok=True)
+    machine = prepare_machine(settings.loop, job.output)
+    network = start_network(settings, folder, len(labels)).to(machine.device)
 
-    def score(current: "SrlBert") -> dict[str, Any]:
-        counts = score_with_gold_predicates(_tagger(current, wordpieces, labels), dev).total
-        return {"gold_predicates": {"f1": round(counts.f1, 4)}}
+    def f1(current: "SrlBert") -> float:
+        return score_with_gold_predicates(_tagger(current, wordpieces, labels), dev).total.f1
 
-    loop = Loop(network, data, settings, folder=output, identity=identity, evaluate=score)
-    _LOG.info("%d sentences, %d predicates, %d steps", len(sentences), len(data.marked), loop.steps)
-    seconds = loop.run()
-    report = {
-        "identity": identity,
-        "settings": settings.model_dump(mode="json"),
-        "train": {"file": train_file.name, "sentences": len(sentences), "predicates": len(data.marked)},
-        "dev": {"file": dev_file.name, "sentences": len(dev), "predicates": sum(len(s.frames) for s in dev)},
-        "licence": licence,
-        "base_licence": models.MODELS[settings.base].licence if settings.base in models.MODELS else "not recorded",
-        "base_digest": models.digest(folder),
-        "steps": loop.steps,
-        "seconds": round(seconds),
-        "scores": evaluate(_tagger(network, wordpieces, labels), dev),
-    }
-    write_archive(
-        finished, labels=labels, weights=network.state_dict(), configuration=_configuration(network, settings)
-    )
-    (finished / "README.md").write_text(write_card(report), encoding="utf-8")
-    write_json(finished / REPORT, report)
-    (output / checkpoints.FILE_NAME).unlink(missing_ok=True)
-    return finished
+    task = TaggerTask(network, data, settings, machine, f1)
+    described = flattened(settings.model_dump(mode="json"))
+    loop = Loop(task, settings.loop, machine, folder=job.output, identity=identity, described=described)
+    _log.info("%d sentences, %d predicates, %d steps", len(sentences), len(data.marked), loop.total_steps)
+    with loop.saying_what_is_left():
+        outcome = loop.run()
+        if together.rank() > 0:
+            return
+        finished = job.output / TAGGER
+        report = {
+            "identity": finished_identity(identity, settings),
+            "settings": settings.model_dump(mode="json"),
+            "train": {"file": source.train.name, "sentences": len(sentences), "predicates": len(data.marked)},
+            "dev": {"file": source.dev.name, "sentences": len(dev), "predicates": sum(len(s.frames) for s in dev)},
+            "licence": source.licence,
+            "base_licence": models.MODELS[settings.backbone].licence
+            if settings.backbone in models.MODELS
+            else "not recorded",
+            "base_digest": models.digest(folder),
+            "steps": outcome.steps,
+            "seconds": round(outcome.seconds),
+            "scores": evaluate(_tagger(network, wordpieces, labels), dev),
+        }
+        write_archive(
+            finished, labels=labels, weights=network.state_dict(), configuration=_configuration(network, settings)
+        )
+        write_text(finished / "README.md", write_card(report))
+        write_json(finished / TRAINING_FILE, report)
+        loop.forget()
 
 
-def start_network(settings: SrlTrainingSettings, folder: Path, n_labels: int) -> "SrlBert":
+def start_network(settings: TaggerSettings, folder: Path, n_labels: int) -> "SrlBert":
     """Return the network that a training starts from: the base encoder with new projections.
 
     Args:
@@ -120,7 +126,7 @@ def start_network(settings: SrlTrainingSettings, folder: Path, n_labels: int) ->
 
     weights = base_weights(folder)
     described = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    torch.manual_seed(settings.seed)
+    torch.manual_seed(settings.loop.seed)
     network = SrlBert(encoder_config(weights, described), n_labels, finds_predicates=True, dropout=settings.dropout)
     known = network.state_dict()
     network.load_state_dict({**known, **{name: weights[name] for name in weights if name in known}})
@@ -139,7 +145,7 @@ def _tagger(network: "SrlBert", wordpieces: Wordpieces, labels: Sequence[str]) -
     return SrlTagger(network.eval(), wordpieces, labels, exact=True, bfloat16=bfloat16)
 
 
-def _configuration(network: "SrlBert", settings: SrlTrainingSettings) -> dict[str, Any]:
+def _configuration(network: "SrlBert", settings: TaggerSettings) -> dict[str, Any]:
     """Return the content of config.json: what AllenNLP reads, and what only we do."""
     described = network.bert_model.config.to_dict()
     sizes = (
@@ -160,7 +166,7 @@ def _configuration(network: "SrlBert", settings: SrlTrainingSettings) -> dict[st
             "bert_model": {name: described[name] for name in sizes},
             "embedding_dropout": settings.dropout,
         },
-        OWN_SECTION: {"base": settings.base, "predicate_threshold": 0.5, "exact_decoding": True},
+        OWN_SECTION: {"base": settings.backbone, "predicate_threshold": 0.5, "exact_decoding": True},
     }
 
 
@@ -171,40 +177,19 @@ def _read(path: Path) -> list[AnnotatedSentence]:
     return sentences
 
 
-def _is_done(report: Path, settings: SrlTrainingSettings, identity: str) -> bool:
-    if not report.is_file():
-        return False
-    known = json.loads(report.read_text(encoding="utf-8"))
-    same = all(known["settings"][name] == getattr(settings, name) for name in _MAY_CHANGE)
-    return bool(same and known["identity"] == identity)
-
-
-def _identity(settings: SrlTrainingSettings, files: Sequence[Path], base: str) -> str:
-    """Return a hash of all that decides the result up to the fall of the learning rate."""
-    decisive = settings.model_dump(mode="json", exclude=_NO_INFLUENCE | _MAY_CHANGE)
-    content = [decisive, base, *(models.digest(file) for file in files if file.is_file())]
+def _identity(job: TaggerJob, base: str) -> str:
+    """Return a hash of all that decides the result, but for the epochs: a training that was stopped may have others."""
+    chosen = flattened(decisive(job.settings, exclude=frozenset({"backbone"})))
+    del chosen["loop.epochs"]
+    files = (job.source.train, job.source.dev)
+    content = [chosen, base, *(models.digest(file) for file in files if file.is_file())]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Train a tagger of semantic roles; progress goes to standard error."""
-    parser = argparse.ArgumentParser(prog="python -m training.parsers.srl.train", description=main.__doc__)
-    parser.add_argument("--train", type=Path, required=True, help="gold frames, CoNLL-2005 columns, .gz too")
-    parser.add_argument("--dev", type=Path, required=True, help="likewise, to evaluate on")
-    parser.add_argument("--output", type=Path, required=True, help="folder; go on there after an interruption")
-    parser.add_argument("--licence", default="not stated", help="of the gold frames, for the model card")
-    for name, field in SrlTrainingSettings.model_fields.items():
-        parser.add_argument(f"--{name.replace('_', '-')}", default=None, help=f"default: {field.default}")
-    options = vars(parser.parse_args(arguments))
-    begin()
-    files = {name: options.pop(name) for name in ("train", "dev", "output", "licence")}
-    try:
-        settings = SrlTrainingSettings(**{name: value for name, value in options.items() if value is not None})
-    except ValidationError as error:
-        first = error.errors()[0]
-        sys.stderr.write(f"{ERROR}--{first['loc'][0]} is wrong: {first['msg']}\n")
-        return 1
-    return reported(lambda: train(settings, files["train"], files["dev"], files["output"], files["licence"]))
+    """Run one training job."""
+    about = "Train a tagger of semantic roles: TrainingJob as JSON, see training.parsers.srl.settings."
+    return run_process("training.parsers.srl.train", about, lambda path: train(read_tagger_job(path)), arguments)
 
 
 if __name__ == "__main__":

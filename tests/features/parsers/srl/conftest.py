@@ -54,22 +54,19 @@ def toy_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def toy_tagger(toy_base: Path, toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from training.parsers.srl.settings import SrlTrainingSettings
+    from training.parsers.srl.settings import FrameSources, TaggerJob, TaggerSettings
     from training.parsers.srl.train import train
 
-    settings = SrlTrainingSettings(
-        base=str(toy_base),
-        epochs=12,
-        learning_rate=5e-3,
+    loop = {"epochs": 12, "learning_rate": 5e-3, "warmup_steps": 6, "batch_size": 64}
+    settings = TaggerSettings(
+        backbone=str(toy_base),
         head_learning_rate=2e-2,
-        warm_up=5,
-        batch_pieces=64,
         unmarked=1.0,
         dropout=0.0,
-        threads=1,
-        precision="float32",
+        loop={**loop, "threads": 1, "precision": "float32"},
     )
-    return train(settings, toy_corpus, toy_corpus, tmp_path_factory.mktemp("toy") / "run", "made up")
+    source = FrameSources(train=toy_corpus, dev=toy_corpus, licence="made up")
+    return train(TaggerJob(source=source, settings=settings, output=tmp_path_factory.mktemp("toy") / "run"))
 
 
 @pytest.fixture

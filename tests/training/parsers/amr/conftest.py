@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from training.parsers.amr.settings import ParserTraining
+from training.loop.settings import LoopSettings
+from training.parsers.amr.settings import read_amr_job
 from training.parsers.amr.train import train
 
 _SUBJECTS = ("boy", "girl", "cat", "dog", "woman", "man")
@@ -47,31 +48,37 @@ def write_blocks(path: Path, pairs: list[tuple[str, str]]) -> None:
 def make_settings(tiny_encoder: Path) -> Callable[..., Path]:
     """Return a function that writes the files of a training to a folder: every fifth sentence is of dev."""
 
-    def make(folder: Path, **changes: Any) -> Path:
+    def make(folder: Path, *, source: dict[str, Any] | None = None, **changes: Any) -> Path:
         pairs = list(language())
         write_blocks(folder / "train.amr", [("no sentence", "(n / nothing)"), *pairs])  # dev among them: held out
         write_blocks(folder / "dev.amr", pairs[::5])
-        settings = {
+        files = {
             "train": [{"path": "train.amr", "skip_first": 1, "licence": "Apache-2.0"}],
             "dev": [{"path": "dev.amr"}],
-            "output": "run",
-            "base": str(tiny_encoder),
-            "width": 48,
-            "node_layers": 1,
-            "dropout": 0.0,
-            "concept_dropout": 0.0,
+        }
+        loop = {
             "epochs": 40,
             "batch_size": 16,
-            "learning_rate": 0.01,
-            "encoder_learning_rate": 0.001,
+            "learning_rate": 0.001,
             "average_over": 10,
             "precision": "float32",
             "device": "cpu",
             "threads": 1,
+        }
+        loop |= {name: changes.pop(name) for name in LoopSettings.model_fields if name in changes}
+        settings = {
+            "backbone": str(tiny_encoder),
+            "width": 48,
+            "node_layers": 1,
+            "dropout": 0.0,
+            "concept_dropout": 0.0,
+            "head_learning_rate": 0.01,
+            "loop": loop,
             **changes,
         }
         path = folder / "settings.json"
-        path.write_text(json.dumps(settings), encoding="utf-8")
+        job = {"source": files | (source or {}), "settings": settings, "output": "run"}
+        path.write_text(json.dumps(job), encoding="utf-8")
         return path
 
     return make
@@ -80,7 +87,4 @@ def make_settings(tiny_encoder: Path) -> Callable[..., Path]:
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory: pytest.TempPathFactory, make_settings: Callable[..., Path]) -> Path:
     """Return the folder of a trained model."""
-    settings = ParserTraining.read(make_settings(tmp_path_factory.mktemp("training")))
-    folder = train(settings)
-    assert folder is not None
-    return folder
+    return train(read_amr_job(make_settings(tmp_path_factory.mktemp("training"))))

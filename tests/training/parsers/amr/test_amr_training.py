@@ -1,10 +1,10 @@
-import json
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -21,11 +21,12 @@ from features.parsers.settings import AmrSettings
 from features.rows import OnRows
 from features.stages import Reject
 from training.loop import checkpoints
+from training.loop.loop import Loop
 from training.parsers.amr.corpus import read_source
-from training.parsers.amr.loop import Loop
 from training.parsers.amr.scoring import score_parser
-from training.parsers.amr.settings import GraphSource, ParserTraining
+from training.parsers.amr.settings import GraphSource, read_amr_job
 from training.parsers.amr.train import identity_of, main, train
+from training.process import Interrupted
 
 pytestmark = pytest.mark.slow  # the network is trained once, in about half a minute
 
@@ -111,26 +112,29 @@ def test_the_card_names_data_licence_and_scores(trained: Path) -> None:
 
 
 def test_a_stopped_training_ends_with_the_same_weights(
-    tmp_path: Path, make_settings: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    make_settings: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    kill_at_a_checkpoint: Callable[[str, Path, Path], None],
 ) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    learn = Loop._learn
+    run = Loop.run
 
-    def learn_and_stop(self: Loop, batch: list[int]) -> torch.Tensor:
-        losses = learn(self, batch)
-        if self.step == 11:
-            self.stop()
-        return losses
+    def stop(step: int) -> None:
+        if step == 11:
+            raise Interrupted(2)
 
     paths = []
     for folder in (whole, parts):
         folder.mkdir()
-        paths.append(make_settings(folder, epochs=3, dropout=0.1, concept_dropout=0.1))
-    assert train(ParserTraining.read(paths[0])) is not None
+        paths.append(make_settings(folder, epochs=3, dropout=0.1, concept_dropout=0.1, checkpoint_every=4))
+    train(read_amr_job(paths[0]))
     with monkeypatch.context() as patch:
-        patch.setattr(Loop, "_learn", learn_and_stop)
-        assert train(ParserTraining.read(paths[1])) is None
-    assert train(ParserTraining.read(paths[1])) is not None
+        patch.setattr(Loop, "run", lambda self: run(self, stop))
+        with pytest.raises(Interrupted, match="goes on after step 8 of 24"):
+            train(read_amr_job(paths[1]))
+    kill_at_a_checkpoint("training.parsers.amr.train", paths[1], parts / "run")
+    train(read_amr_job(paths[1]))
     first, second = (folder / "run" / "model" / "model.safetensors" for folder in (whole, parts))
     assert first.read_bytes() == second.read_bytes()
 
@@ -140,23 +144,25 @@ def test_a_signal_waits_for_the_checkpoint_of_its_step(
 ) -> None:
     learn = Loop._learn
 
-    def learn_and_be_ended(self: Loop, batch: list[int]) -> torch.Tensor:
-        if self.step == 10:
+    def learn_and_be_ended(self: Loop, *told: Any, **named: Any) -> Any:
+        if self.outcome.steps == 10:
             os.kill(os.getpid(), signal.SIGTERM)
-        return learn(self, batch)
+        return learn(self, *told, **named)
 
     monkeypatch.setattr(Loop, "_learn", learn_and_be_ended)
     monkeypatch.setattr(torch, "set_flush_denormal", lambda _: None)  # of the process of all tests
     assert main(["--settings", str(make_settings(tmp_path, epochs=3))]) == 128 + signal.SIGTERM
-    assert torch.load(tmp_path / "run" / checkpoints.FILE_NAME, weights_only=True)["step"] == 11
+    assert torch.load(tmp_path / "run" / checkpoints.FILE_NAME, weights_only=True)["outcome"]["steps"] == 11
 
 
-def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path, make_settings: Callable[..., Path]) -> None:
+def test_another_training_does_not_replace_a_finished_parser(
+    tmp_path: Path, make_settings: Callable[..., Path]
+) -> None:
     # A process of its own, because a training changes how its whole process computes.
     command = [sys.executable, "-m", "training.parsers.amr.train", "--settings"]
     subprocess.run([*command, str(make_settings(tmp_path, epochs=1))], check=True, capture_output=True)
-    with pytest.raises(SettingsError, match="was made with other settings"):
-        train(ParserTraining.read(make_settings(tmp_path, epochs=1, seed=1)))
+    with pytest.raises(SettingsError, match="the finished result of a training with other settings"):
+        train(read_amr_job(make_settings(tmp_path, epochs=1, seed=1)))
 
 
 def test_an_error_is_one_sentence(
@@ -166,12 +172,12 @@ def test_an_error_is_one_sentence(
     assert capsys.readouterr().err.count("\n") == 1
 
 
-@pytest.mark.parametrize("wrong", [{"epochs": 0}, {"unknown": 1}, {"train": []}])
+@pytest.mark.parametrize("wrong", [{"epochs": 0}, {"unknown": 1}, {"source": {"train": []}}])
 def test_wrong_settings_are_named(tmp_path: Path, make_settings: Callable[..., Path], wrong: dict[str, object]) -> None:
     path = make_settings(tmp_path, **wrong)
     with pytest.raises(SettingsError, match=next(iter(wrong))):
-        ParserTraining.read(path)
-    assert next(iter(wrong)) in json.loads(path.read_text())
+        read_amr_job(path)
+    assert f'"{next(iter(wrong))}"' in path.read_text()
 
 
 def test_a_training_is_known_by_the_content_of_its_files(tmp_path: Path, make_settings: Callable[..., Path]) -> None:
@@ -179,9 +185,9 @@ def test_a_training_is_known_by_the_content_of_its_files(tmp_path: Path, make_se
     identities = []
     for folder in (first, second):
         folder.mkdir()
-        identities.append(identity_of(ParserTraining.read(make_settings(folder, epochs=len(identities) + 1)), "base"))
+        identities.append(identity_of(read_amr_job(make_settings(folder, epochs=len(identities) + 1)), "base"))
     assert identities[0] == identities[1]
     (second / "train.amr").write_text((second / "train.amr").read_text().replace("boy", "lad"), encoding="utf-8")
-    changed = ParserTraining.read(second / "settings.json")
+    changed = read_amr_job(second / "settings.json")
     assert identity_of(changed, "base") != identities[1]
-    assert identity_of(ParserTraining.read(make_settings(first, seed=1)), "base") != identities[0]
+    assert identity_of(read_amr_job(make_settings(first, seed=1)), "base") != identities[0]

@@ -1,9 +1,9 @@
 """The training of a tagger on a toy language: it learns, resumes, and says what it made."""
 
 import json
-import os
-import signal
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,10 +13,11 @@ from features.parsers.srl.conll import read_annotated
 from features.parsers.srl.evaluation import evaluate
 from features.parsers.srl.parser import load_tagger
 from features.parsers.srl.wordpieces import Wordpieces
+from training.loop.loop import Loop
 from training.parsers.srl import train as srl_train
 from training.parsers.srl.examples import IGNORED, batches, label_names, marked, stack, unmarked
-from training.parsers.srl.settings import SrlTrainingSettings
-from training.process import reported
+from training.parsers.srl.settings import FrameSources, TaggerJob, TaggerSettings
+from training.process import Interrupted
 
 ROW = "{0}\t{1}\t{1}\tX\t*\t{2}\t{2}\t{3}"
 NOUNS, VERBS = ("cat", "dog", "boy", "girl"), ("sees", "hears", "likes")
@@ -50,29 +51,29 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def settings(base: Path) -> SrlTrainingSettings:
-    return SrlTrainingSettings(
-        falling=1.0,
-        base=str(base),
-        epochs=3,
-        learning_rate=5e-3,
-        head_learning_rate=2e-2,
-        warm_up=5,
-        batch_pieces=64,
-        unmarked=1.0,
-        threads=1,
-        precision="float32",
-        checkpoint_every=4,
-        log_every=2,
-    )
+def job(base: Path, corpus: Path, tmp_path: Path) -> Callable[..., TaggerJob]:
+    """Return a function that gives a training of seconds in a folder."""
+
+    def make(folder: str = "run", **loop: Any) -> TaggerJob:
+        numbers = {"epochs": 3, "learning_rate": 5e-3, "warmup": 0.5, "warmup_steps": 6, "batch_size": 64}
+        settings = TaggerSettings(
+            backbone=str(base),
+            head_learning_rate=2e-2,
+            unmarked=1.0,
+            loop={**numbers, "decay": 1 / 3, "checkpoint_every": 4, "threads": 1, "precision": "float32", **loop},
+        )
+        source = FrameSources(train=corpus, dev=corpus, licence="made up")
+        return TaggerJob(source=source, settings=settings, output=tmp_path / folder)
+
+    return make
 
 
 def weights(folder: Path) -> bytes:
     return (folder / "weights.safetensors").read_bytes()
 
 
-def test_it_learns_the_toy_language(settings, corpus, tmp_path):
-    folder = srl_train.train(settings.model_copy(update={"epochs": 12}), corpus, corpus, tmp_path / "run", "made up")
+def test_it_learns_the_toy_language(job, corpus, tmp_path):
+    folder = srl_train.train(job(epochs=12))
     scores = evaluate(load_tagger(folder), list(read_annotated(corpus)))
     assert scores["gold_predicates"]["f1"] == 1
     assert scores["own_predicates"]["f1"] == 1
@@ -84,110 +85,90 @@ def test_it_learns_the_toy_language(settings, corpus, tmp_path):
     assert not (tmp_path / "run" / "checkpoint.pt").exists()
 
 
-def test_the_same_seed_gives_the_same_tagger(settings, corpus, tmp_path):
-    first = srl_train.train(settings, corpus, corpus, tmp_path / "first", "")
-    second = srl_train.train(settings, corpus, corpus, tmp_path / "second", "")
-    other = srl_train.train(settings.model_copy(update={"seed": 1}), corpus, corpus, tmp_path / "other", "")
+def test_the_same_seed_gives_the_same_tagger(job):
+    first = srl_train.train(job("first"))
+    second = srl_train.train(job("second"))
+    other = srl_train.train(job("other", seed=1))
     assert weights(first) == weights(second) != weights(other)
 
 
-class StoppedError(Exception):
-    pass
+def train_and_stop(job: TaggerJob, monkeypatch: pytest.MonkeyPatch, step: int) -> None:
+    """Let a training break off after a step; what is lost is what came after its last checkpoint."""
+    run = Loop.run
 
+    def stop(reached: int) -> None:
+        if reached == step:
+            raise Interrupted(2)
 
-def stop_after(monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
-    """Let a training break off in its n-th step."""
-    from training.parsers.srl.loop import Loop
-
-    made, step = iter(range(steps)), Loop._step
-
-    def counted(self, batch):
-        if next(made, None) is None:
-            raise StoppedError
-        return step(self, batch)
-
-    monkeypatch.setattr(Loop, "_step", counted)
-
-
-def test_it_goes_on_after_an_interruption(settings, corpus, tmp_path, monkeypatch):
-    whole = srl_train.train(settings, corpus, corpus, tmp_path / "whole", "")
     with monkeypatch.context() as patch:
-        stop_after(patch, 9)
-        with pytest.raises(StoppedError):
-            srl_train.train(settings, corpus, corpus, tmp_path / "broken", "")
-    assert weights(srl_train.train(settings, corpus, corpus, tmp_path / "broken", "")) == weights(whole)
+        patch.setattr(Loop, "run", lambda self: run(self, stop))
+        with pytest.raises(Interrupted):
+            srl_train.train(job)
 
 
-def test_a_signal_waits_for_the_checkpoint_of_its_step(settings, corpus, tmp_path, monkeypatch):
-    import torch
-
-    from training.parsers.srl.loop import Loop
-
-    steps = []
-    step = Loop._step
-
-    def ended(self, batch):
-        steps.append(batch)
-        if len(steps) == 7:
-            os.kill(os.getpid(), signal.SIGTERM)
-        return step(self, batch)
-
-    monkeypatch.setattr(Loop, "_step", ended)
-    run = tmp_path / "run"
-    assert reported(lambda: srl_train.train(settings, corpus, corpus, run, "")) == 128 + signal.SIGTERM
-    assert torch.load(run / "checkpoint.pt", weights_only=True)["step"] == 7
+def test_it_goes_on_after_an_interruption(job, monkeypatch):
+    whole = srl_train.train(job("whole"))
+    train_and_stop(job("broken"), monkeypatch, 9)
+    assert weights(srl_train.train(job("broken"))) == weights(whole)
 
 
-def test_its_length_may_change_until_the_rate_falls(settings, corpus, tmp_path, monkeypatch):
-    shorter = settings.model_copy(update={"epochs": 2})
-    straight = srl_train.train(shorter, corpus, corpus, tmp_path / "straight", "")
-    with monkeypatch.context() as patch:
-        stop_after(patch, 5)
-        with pytest.raises(StoppedError):
-            srl_train.train(settings, corpus, corpus, tmp_path / "changed", "")
-    assert weights(srl_train.train(shorter, corpus, corpus, tmp_path / "changed", "")) == weights(straight)
+@pytest.mark.slow
+def test_a_killed_process_goes_on_from_its_checkpoint(job, kill_at_a_checkpoint, tmp_path):
+    whole, killed = srl_train.train(job("whole", epochs=12)), job("killed", epochs=12)
+    (tmp_path / "job.json").write_text(killed.model_dump_json())
+    kill_at_a_checkpoint("training.parsers.srl.train", tmp_path / "job.json", killed.output)
+    assert weights(srl_train.train(killed)) == weights(whole)
 
 
-def test_its_length_may_not_change_after_that(settings, corpus, tmp_path, monkeypatch):
-    with monkeypatch.context() as patch:
-        stop_after(patch, 22)
-        with pytest.raises(StoppedError):
-            srl_train.train(settings, corpus, corpus, tmp_path / "run", "")
-    with pytest.raises(SettingsError, match="cannot go on with 2 epochs"):
-        srl_train.train(settings.model_copy(update={"epochs": 2}), corpus, corpus, tmp_path / "run", "")
+def test_another_training_does_not_replace_a_finished_tagger(job):
+    before = weights(srl_train.train(job()))
+    with pytest.raises(SettingsError, match="has the finished result of a training with other settings"):
+        srl_train.train(job(seed=1))
+    assert weights(srl_train.train(job())) == before
 
 
-def test_another_training_in_the_folder_is_refused(settings, corpus, tmp_path, monkeypatch):
-    with monkeypatch.context() as patch:
-        stop_after(patch, 5)
-        with pytest.raises(StoppedError):
-            srl_train.train(settings, corpus, corpus, tmp_path / "run", "")
+def test_its_length_may_change_while_it_is_stopped(job, monkeypatch):
+    """Until the rate falls nothing depends on the number of epochs."""
+    straight = srl_train.train(job("straight", epochs=2, decay=0.5))
+    train_and_stop(job("changed", epochs=3, decay=0.5), monkeypatch, 5)
+    assert weights(srl_train.train(job("changed", epochs=2, decay=0.5))) == weights(straight)
+
+
+def test_another_training_in_the_folder_is_refused(job, monkeypatch):
+    train_and_stop(job(), monkeypatch, 5)
     with pytest.raises(SettingsError, match="made with other settings"):
-        srl_train.train(settings.model_copy(update={"seed": 5}), corpus, corpus, tmp_path / "run", "")
+        srl_train.train(job(seed=5))
 
 
-def test_a_finished_training_is_left_alone(settings, corpus, tmp_path, monkeypatch):
-    folder = srl_train.train(settings, corpus, corpus, tmp_path / "run", "")
-    stop_after(monkeypatch, 0)
-    assert srl_train.train(settings, corpus, corpus, tmp_path / "run", "") == folder
+def test_a_finished_training_is_left_alone(job, monkeypatch):
+    folder = srl_train.train(job())
+    monkeypatch.setattr(Loop, "run", lambda _: pytest.fail("it learns again"))
+    assert srl_train.train(job()) == folder
 
 
-def test_a_file_without_frames_is_refused(settings, corpus, tmp_path):
+def test_a_file_without_frames_is_refused(job, tmp_path):
     (tmp_path / "empty.conll").write_text("1\tYes\tyes\tUH\t*\t-\t-\n")
+    empty = job().model_copy(update={"source": FrameSources(train=tmp_path / "empty.conll", dev=Path("none"))})
     with pytest.raises(InputError, match="no frame to learn from"):
-        srl_train.train(settings, tmp_path / "empty.conll", corpus, tmp_path / "run", "")
+        srl_train.train(empty)
 
 
-def test_the_command(base, corpus, tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    files = ["--train", str(corpus), "--dev", str(corpus), "--output", str(tmp_path / "run"), "--base", str(base)]
-    assert srl_train.main([*files, "--epochs", "1", "--threads", "1", "--precision", "float32"]) == 0
+def test_the_process_takes_a_job_whose_paths_start_from_its_folder(base, corpus, tmp_path, capsys):
+    (tmp_path / "toy.conll").write_text(corpus.read_text())
+    settings = {"backbone": str(base), "loop": {"epochs": 1, "threads": 1, "precision": "float32"}}
+    content = {"source": {"train": "toy.conll", "dev": "toy.conll"}, "settings": settings, "output": "run"}
+    file = tmp_path / "job.json"
+    file.write_text(json.dumps(content))
+    assert srl_train.main(["--settings", str(file)]) == 0
     report = json.loads((tmp_path / "run" / "tagger" / "training.json").read_text())
-    assert report["settings"]["epochs"] == 1
-    assert srl_train.main([*files, "--epochs", "none"]) == 1
-    assert "--epochs is wrong" in capsys.readouterr().err
-    assert srl_train.main([*files, "--base", str(tmp_path / "missing")]) == 1
-    assert "error: " in capsys.readouterr().err
+    assert report["settings"]["loop"]["epochs"] == 1
+    for changes, said in (
+        ({"loop": {"epochs": "none"}}, "settings.loop.epochs in"),
+        ({"backbone": "missing"}, "error:"),
+    ):
+        file.write_text(json.dumps(content | {"settings": settings | changes}))
+        assert srl_train.main(["--settings", str(file)]) == 1
+        assert said in capsys.readouterr().err
 
 
 def test_pieces_carry_the_tags_of_their_words(base, corpus):

@@ -12,6 +12,7 @@ from training.encoders.s3bert.facets import FacetLayout
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.s3bert.train import S3bertJob, load_backbone, train
 from training.jobs import Source
+from training.loop.machine import prepare_machine
 from training.loop.settings import LoopSettings
 from training.similarity import cosines
 
@@ -28,18 +29,18 @@ def folder():
 
 
 @pytest.mark.parametrize("cache_gib", [0.0, 1.0])
-def test_the_cut_backbone_computes_what_the_plain_encoder_does(folder, cache_gib):
-    backbone = load_backbone(
-        S3bertSettings(cache_gib=cache_gib, loop=LoopSettings(precision="float32", device="cpu")), folder
-    )
+def test_the_cut_backbone_computes_what_the_plain_encoder_does(folder, cache_gib, tmp_path):
+    settings = S3bertSettings(cache_gib=cache_gib, loop=LoopSettings(precision="float32", device="cpu"))
+    backbone = load_backbone(settings, folder, prepare_machine(settings.loop, tmp_path))
     tokens = backbone.tokenize(TEXTS, max_tokens=128)
     assert backbone.keep_states(tokens) == bool(cache_gib)
     expected = SentenceTransformer(str(folder), device="cpu").encode(TEXTS)
     np.testing.assert_allclose(backbone.embed_many(tokens, np.arange(3)), expected, atol=1e-5)
 
 
-def test_bfloat16_changes_similarities_by_less_than_a_hundredth(folder):
-    backbone = load_backbone(S3bertSettings(loop=LoopSettings(precision="bfloat16", device="cpu")), folder)
+def test_bfloat16_changes_similarities_by_less_than_a_hundredth(folder, tmp_path):
+    settings = S3bertSettings(loop=LoopSettings(precision="bfloat16", device="cpu"))
+    backbone = load_backbone(settings, folder, prepare_machine(settings.loop, tmp_path))
     tokens = backbone.tokenize(TEXTS, max_tokens=128)
     backbone.keep_states(tokens)
     found = backbone.embed_many(tokens, np.arange(3))

@@ -6,7 +6,7 @@ import torch
 from sentence_transformers import SentenceTransformer
 
 from features.errors import ModelError, SettingsError
-from training.encoders.s3bert.backbone import Backbone, choose_device, choose_precision
+from training.encoders.s3bert.backbone import Backbone
 
 TEXTS = ["the cat sleeps", "a dog", "two red horse runs in the park", "no man sees three woman in a small house the"]
 
@@ -110,17 +110,3 @@ def test_a_model_without_layers_is_an_error(backbone):
     backbone.transformer.config.num_hidden_layers = 7
     with pytest.raises(ModelError, match="BertModel"):
         Backbone(backbone.model, layers_tuned=1, precision=torch.float32, dropout=True, cache_gib=1.0)
-
-
-def test_a_device_that_is_not_here_is_an_error():
-    with pytest.raises(SettingsError, match="'cuda:77'"):
-        choose_device("cuda:77")
-    with pytest.raises(SettingsError, match="'abacus'"):
-        choose_device("abacus")
-    assert choose_device("cpu").type == "cpu"
-
-
-def test_a_precision_that_is_asked_for_is_taken():
-    assert choose_precision("float32", torch.device("cpu")) == torch.float32
-    assert choose_precision("bfloat16", torch.device("cpu")) == torch.bfloat16
-    assert choose_precision("auto", torch.device("cpu")) in {torch.float32, torch.bfloat16}

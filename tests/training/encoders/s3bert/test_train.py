@@ -2,10 +2,6 @@
 
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import polars as pl
@@ -15,13 +11,13 @@ from sentence_transformers import SentenceTransformer
 
 from features.errors import InputError, RunError, SettingsError
 from training.data.measured_pairs import MeasuredPairs
-from training.encoders.s3bert import loop
 from training.encoders.s3bert.facets import FacetLayout
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.s3bert.train import S3bertJob, main, train
 from training.jobs import Source
-from training.loop import checkpoints
+from training.loop import checkpoints, loop
 from training.loop.settings import LoopSettings
+from training.objectives.consistency import ConsistencyObjective
 from training.runs import latest_encoder
 
 SENTENCES = ["the cat sleeps", "two dog runs in the park", "no man sees a red horse"]
@@ -74,9 +70,10 @@ def test_the_folder_has_the_vectors_that_the_training_ended_with(job, monkeypatc
 
     def remember(self):
         outcome = run(self)
-        self.backbone.states = None
-        tokens = self.backbone.tokenize(SENTENCES, max_tokens=32)
-        kept["vectors"] = self.backbone.embed_many(tokens, np.arange(3))
+        backbone = self.task.backbone
+        backbone.states = None
+        tokens = backbone.tokenize(SENTENCES, max_tokens=32)
+        kept["vectors"] = backbone.embed_many(tokens, np.arange(3))
         return outcome
 
     monkeypatch.setattr(loop.Loop, "run", remember)
@@ -126,26 +123,21 @@ def test_a_stopped_training_goes_on_as_if_nothing_had_happened(job, step, monkey
 
 
 def checkpoint_step(folder):
-    return torch.load(folder / checkpoints.FILE_NAME, weights_only=True)["step"]
+    return torch.load(folder / checkpoints.FILE_NAME, weights_only=True)["outcome"]["steps"]
 
 
 @pytest.mark.slow
-def test_a_killed_process_goes_on_from_its_checkpoint(job):
+def test_a_killed_process_goes_on_from_its_checkpoint(job, kill_at_a_checkpoint, caplog):
     whole = train(with_changes(job, "whole", epochs=40))
     killed = with_changes(job, "killed", epochs=40)
     settings = job.output.parent / "job.json"
     settings.write_text(killed.model_dump_json())
-    command = [sys.executable, "-m", "training.encoders.s3bert.train", "--settings", str(settings)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, env=os.environ | {"OMP_NUM_THREADS": "1"}) as process:
-        while not (killed.output / checkpoints.FILE_NAME).exists():
-            assert process.poll() is None, process.stderr.read().decode()
-            time.sleep(0.01)
-        process.send_signal(signal.SIGKILL)
-    assert process.returncode == -signal.SIGKILL
+    kill_at_a_checkpoint("training.encoders.s3bert.train", settings, killed.output)
     assert not (killed.output / "encoder").exists()
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "resumed at step" in done.stderr
-    assert "pairs/s" in done.stderr
+    with caplog.at_level("INFO", logger="training"):
+        train(killed)
+    assert any(line.startswith("resumed at step") for line in caplog.messages)
+    assert any("pairs/s" in line for line in caplog.messages)
     assert_same_weights(whole, killed.output / "encoder")
 
 
@@ -211,15 +203,15 @@ def test_a_checkpoint_with_code_in_it_is_not_run(tmp_path):
         def __reduce__(self):
             return (os.mkdir, (str(tmp_path / "made"),))
 
-    torch.save({"identity": "x", "code": Evil()}, tmp_path / checkpoints.FILE_NAME)
+    torch.save({"format": checkpoints.FORMAT, "identity": "x", "code": Evil()}, tmp_path / checkpoints.FILE_NAME)
     with pytest.raises(RunError, match="damaged"):
         checkpoints.load(tmp_path / checkpoints.FILE_NAME, identity="x")
     assert not (tmp_path / "made").exists()
 
 
 def test_a_loss_that_is_no_number_ends_the_training_with_advice(job, monkeypatch):
-    monkeypatch.setattr(loop.ConsistencyObjective, "forward", lambda _self, left, *_rest: left.sum() * float("nan"))
-    with pytest.raises(RunError, match=r"nan at step 1 .*lower learning_rate"):
+    monkeypatch.setattr(ConsistencyObjective, "forward", lambda _self, left, *_rest: left.sum() * float("nan"))
+    with pytest.raises(RunError, match=r"nan at step 1 .*lower loop\.learning_rate"):
         train(job)
 
 

@@ -12,11 +12,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from training.encoders.s3bert import loop
 from training.encoders.s3bert import train as training
 from training.encoders.s3bert.train import S3bertJob, main, train
 from training.jobs import Source
-from training.loop import checkpoints
+from training.loop import checkpoints, loop
 
 
 @pytest.fixture
@@ -45,7 +44,7 @@ def heard():
 
 
 def kept_step(folder):
-    return torch.load(folder / checkpoints.FILE_NAME, weights_only=True)["step"]
+    return torch.load(folder / checkpoints.FILE_NAME, weights_only=True)["outcome"]["steps"]
 
 
 def assert_same_weights(left, right):

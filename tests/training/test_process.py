@@ -9,6 +9,7 @@ import pytest
 from training import progress
 from training.encoders.s3bert.backbone import Backbone
 from training.encoders.s3bert.train import load_backbone
+from training.loop.machine import prepare_machine
 from training.process import run_process
 from training.progress import Counted
 
@@ -66,10 +67,12 @@ def test_a_line_comes_when_the_last_one_is_long_ago_and_says_how_far_it_is(monke
     assert caplog.messages == ["encoding: 1,500 of 3,000 sentences, 125/s, 12 s left"]
 
 
-def test_the_frozen_layers_and_the_embeddings_are_not_silent(settings, measured, tiny_encoder, monkeypatch, caplog):
+def test_the_frozen_layers_and_the_embeddings_are_not_silent(
+    settings, measured, tiny_encoder, monkeypatch, caplog, tmp_path
+):
     monkeypatch.setattr(progress, "EVERY", 0.0)
     monkeypatch.setattr("training.encoders.s3bert.backbone._TOKENS_AT_ONCE", 64)
-    backbone: Backbone = load_backbone(settings, tiny_encoder)
+    backbone: Backbone = load_backbone(settings, tiny_encoder, prepare_machine(settings.loop, tmp_path))
     tokens = backbone.tokenize(measured.texts, max_tokens=32)
     with caplog.at_level(logging.INFO, logger="training"):
         assert backbone.keep_states(tokens)

@@ -1,0 +1,151 @@
+"""The loop alone: which weights are kept, exact resuming, patience, and what is refused before it does harm."""
+
+import json
+
+import pytest
+import torch
+
+from features.errors import RunError, SettingsError
+from training.loop import checkpoints
+from training.loop.rates import share_of_rate
+from training.loop.settings import LoopSettings
+
+
+def same(left, right):
+    return left.keys() == right.keys() and all(torch.equal(left[name], right[name]) for name in left)
+
+
+def test_the_best_model_by_dev_is_kept_and_not_the_last_one(line, make_loop):
+    task = line(scores=[0.1, 0.9, 0.4])
+    outcome = make_loop(task, keep="best").run()
+    assert (outcome.best_step, outcome.best_scores) == (12, {"score": 0.9})
+    assert same(task.weights(), task.judged[1])
+    assert not same(task.judged[1], task.judged[2])
+
+
+def test_the_best_of_a_resumed_training_may_be_from_before(line, make_loop):
+    task = line(scores=[0.9, 0.1])
+
+    def stop(step):
+        if step == 8:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make_loop(task, checkpoint_every=8).run(stop)
+    again = line(scores=[0.1, 0.2])
+    assert make_loop(again, checkpoint_every=8).run().best_step == 6
+    assert same(again.weights(), task.judged[0])
+
+
+def test_the_average_is_kept_and_judged_and_not_the_last_one(line, make_loop):
+    task = line(scores=[0.9, 0.5, 0.1])
+    seen = [task.weights()]
+    make_loop(task, keep="average", average_over=4).run(lambda _: seen.append(task.weights()))
+    average = seen[0]
+    for step, weights in enumerate(seen[1:], start=1):
+        share = max(1 / 4, 1 / (step + 1))
+        average = {name: average[name] + share * (weights[name] - average[name]) for name in average}
+    for name, value in task.weights().items():
+        torch.testing.assert_close(value, average[name])
+        assert not torch.equal(value, seen[-1][name])
+    assert same(task.weights(), task.judged[-1])
+
+
+def test_the_last_one_is_kept_where_that_is_asked_for(line, make_loop):
+    task = line(scores=[0.9, 0.5, 0.1])
+    make_loop(task, keep="last").run()
+    assert same(task.weights(), task.judged[2])
+
+
+@pytest.mark.parametrize("keep", ["best", "average", "last"])
+@pytest.mark.parametrize("step", [1, 7, 12, 17])
+def test_a_training_that_ends_anywhere_goes_on_to_the_same_weights(line, make_loop, keep, step):
+    scores = [0.2, 0.1, 0.3, 0.2, 0.1, 0.4, 0.1]
+    settings = {"keep": keep, "checkpoint_every": 2, "evaluate_every": 4, "accumulate": 1}
+    whole, first, second = line(scores=scores), line(scores=scores), line(scores=scores)
+    torch.manual_seed(1)
+    expected = make_loop(whole, "whole", **settings).run()
+
+    def stop(reached):
+        if reached == step:
+            raise KeyboardInterrupt
+
+    torch.manual_seed(1)
+    with pytest.raises(KeyboardInterrupt):
+        make_loop(first, **settings).run(stop)
+    resumed = make_loop(second, **settings)
+    looks = step // 2 * 2 // 4 + step // 2 * 2 // 6 - step // 2 * 2 // 12
+    second.scores = scores[looks:]
+    torch.manual_seed(1 if step == 1 else 2)  # a checkpoint brings its own random numbers
+    found = resumed.run()
+    assert same(second.weights(), whole.weights())
+    assert (found.best_step, found.history) == (expected.best_step, expected.history)
+
+
+def test_gradients_of_several_batches_are_averaged(line, make_loop):
+    one, two = line(batches=6), line(batches=6)
+    for task in (one, two):
+        task.model[0].p = 0.0
+    outcome = make_loop(one, "one", accumulate=2, epochs=1, keep="last").run()
+    pairs = [two.batches(0)[start : start + 2] for start in (0, 2, 4)]
+    two.points, two.values = (
+        torch.stack([rows[pair].flatten(0, 1) for pair in pairs]) for rows in (two.points, two.values)
+    )
+    two.batches = lambda _: [0, 1, 2]
+    make_loop(two, "two", epochs=1, keep="last").run()
+    assert outcome.steps == 3
+    for name, value in one.weights().items():
+        torch.testing.assert_close(value, two.weights()[name])
+
+
+def test_without_a_better_score_for_long_a_training_ends(line, make_loop):
+    task = line(scores=[0.5, 0.4, 0.6, 0.6, 0.1, 0.9])
+    outcome = make_loop(task, epochs=6, patience=2).run()
+    assert (outcome.steps, outcome.best_step, len(outcome.history)) == (30, 18, 5)
+    assert same(task.weights(), task.judged[2])
+
+
+def test_a_loss_that_is_not_finite_is_refused_before_anything_is_kept(line, make_loop, tmp_path):
+    task = line()
+    task.spoilt_at = 5
+    before = {}
+    loop = make_loop(task, checkpoint_every=1)
+    with pytest.raises(RunError, match=r"^the loss became nan at step 6 \(learning rate .*lower loop\.learning_rate"):
+        loop.run(lambda _: before.update(task.weights()))
+    assert same(task.weights(), before)
+    state = torch.load(tmp_path / "run" / checkpoints.FILE_NAME, weights_only=True)
+    assert state["outcome"]["steps"] == 5
+    assert all(value.isfinite().all() for value in state["weights"].values())
+
+
+def test_a_checkpoint_of_the_version_before_is_refused_with_what_to_do(line, make_loop, tmp_path):
+    loop = make_loop(line())
+    torch.save({"identity": "x", "step": 3}, tmp_path / "run" / checkpoints.FILE_NAME)
+    with pytest.raises(
+        SettingsError, match=r"another version of facetflow.*finish the training with that version, or dele"
+    ):
+        loop.run()
+
+
+def test_the_course_is_in_a_file(line, make_loop, tmp_path):
+    make_loop(line(scores=[0.5, 0.7, 0.6]), log_every=3).run()
+    lines = [json.loads(text) for text in (tmp_path / "run" / "progress.jsonl").read_text().splitlines()]
+    assert [line["step"] for line in lines if "loss" in line] == [3, 6, 9, 12, 15, 18]
+    assert [line["dev_score"] for line in lines if "dev_score" in line] == [0.5, 0.7, 0.6]
+    assert [line["best"] for line in lines if "best" in line] == [True, True, False]
+
+
+def test_a_tracker_that_is_none_is_refused(line, make_loop):
+    with pytest.raises(SettingsError, match=r"names 'tensorbord', which is no tracker; choose from .*tensorboard"):
+        make_loop(line(), trackers=("tensorbord",))
+
+
+def test_the_rate_rises_and_falls():
+    def rates(total, **settings):
+        return [round(share_of_rate(step, total, LoopSettings(**settings)), 3) for step in range(total)]
+
+    assert rates(10, warmup=0.2) == [0.5, 1, 1, 0.875, 0.75, 0.625, 0.5, 0.375, 0.25, 0.125]
+    assert rates(4, warmup=0.5, warmup_steps=1) == [1, 1, 0.667, 0.333]
+    assert rates(4, warmup=0, schedule="constant") == [1, 1, 1, 1]
+    assert rates(4, warmup=0.5, schedule="constant") == [0.5, 1, 1, 1]
+    assert rates(4, warmup=0, decay=0.5) == [1, 1, 1, 0.5]

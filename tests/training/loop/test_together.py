@@ -1,0 +1,52 @@
+"""Processes that train as one: the same losses as one process has, and an end for all when one dies."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from training.encoders.s3bert.train import S3bertJob, train
+from training.jobs import Source
+
+
+@pytest.fixture
+def make_job(measured, settings, changed, tmp_path):
+    measured.export(tmp_path / "pairs.parquet")
+
+    def make(processes):
+        numbers = {"precision": "float32", "device": "cpu", "log_every": 1, "epochs": 6, "evaluate_every": 20}
+        chosen = changed(settings, dropout=False, processes=processes, checkpoint_every=10**6, **numbers)
+        output = tmp_path / f"run{processes}"
+        return S3bertJob(source=Source(pairs=tmp_path / "pairs.parquet"), settings=chosen, output=output)
+
+    return make
+
+
+def losses(job, name):
+    lines = [json.loads(line) for line in (job.output / "progress.jsonl").read_text().splitlines()]
+    return [line[name] for line in lines if name in line]
+
+
+@pytest.mark.slow
+def test_two_processes_have_the_losses_of_one(make_job):
+    one, two = make_job(1), make_job(2)
+    for job in (one, two):
+        train(job)
+    assert len(losses(one, "loss")) == len(losses(two, "loss")) == 54
+    assert losses(two, "loss")[:50] == pytest.approx(losses(one, "loss")[:50], abs=1e-4)
+    assert losses(two, "dev_loss") == pytest.approx(losses(one, "dev_loss"), abs=1e-4)
+    assert "WORLD_SIZE" not in os.environ
+
+
+@pytest.mark.slow
+def test_torchrun_starts_them_too(make_job, tmp_path):
+    job = make_job(1)
+    (tmp_path / "job.json").write_text(job.model_dump_json())
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    module = ["-m", "training.encoders.s3bert.train", "--settings", str(tmp_path / "job.json")]
+    done = subprocess.run([*command, *module], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (job.output / "encoder" / "facets.json").exists()
+    assert len(losses(job, "loss")) == 54

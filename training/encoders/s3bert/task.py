@@ -1,0 +1,147 @@
+"""What S3BERT gives the loop: batches of pairs, its two objectives, and the dev loss."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from training.encoders.s3bert.backbone import Backbone, Tokens
+from training.encoders.s3bert.settings import S3bertSettings
+from training.loop import together
+from training.loop.batches import epoch_batches
+from training.loop.task import Group, Judgement, decaying_matrices
+from training.objectives.consistency import ConsistencyObjective
+from training.objectives.decomposition import DecompositionObjective
+from training.progress import Counted
+
+Pairs = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Pairs as the loop takes them; training and dev pairs share one list of sentences.
+
+    Args:
+        tokens: all sentences.
+        teacher: their embeddings by the teacher, (n_texts, t), float32.
+        first: positions of sentences a, (n_pairs,).
+        second: positions of sentences b, (n_pairs,).
+        targets: values of the metrics, (n_pairs, n_facets), float32.
+        groups: group of each pair (a positive and its negatives), (n_pairs,).
+        train: pairs to learn from, positions.
+        dev: pairs to choose the best model by, positions; may be empty.
+    """
+
+    tokens: Tokens
+    teacher: Tensor
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    targets: Tensor
+    groups: NDArray[np.int64]
+    train: NDArray[np.int64]
+    dev: NDArray[np.int64]
+
+    def lengths(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the tokens of the longer sentence of some pairs, (n,)."""
+        return np.maximum(self.tokens.lengths[self.first[pairs]], self.tokens.lengths[self.second[pairs]])
+
+
+class S3bertTask:
+    """Tune the last layers of a backbone.
+
+    Args:
+        backbone: the encoder.
+        decomposition: the first objective; its scales learn too.
+        prepared: the pairs.
+        settings: weights of the objectives, batch size and seed.
+    """
+
+    unit = "pairs"
+
+    def __init__(
+        self, backbone: Backbone, decomposition: DecompositionObjective, prepared: Prepared, settings: S3bertSettings
+    ) -> None:
+        self.backbone = backbone
+        self.decomposition = decomposition.to(backbone.device)
+        self.consistency = ConsistencyObjective()
+        self.prepared = prepared
+        self.settings = settings
+        factor = (settings.scale_learning_rate or settings.loop.learning_rate) / settings.loop.learning_rate
+        scales = Group({"scales": self.decomposition.scales}, factor, decays=False, clipped=False)
+        self.groups: Sequence[Group] = [*decaying_matrices(backbone.tuned_parameters()), scales]
+
+    def batches(self, epoch: int) -> list[Pairs]:
+        """Return the batches of an epoch, each the positions of its pairs."""
+        train, loop = self.prepared.train, self.settings.loop
+        _, groups = np.unique(self.prepared.groups[train], return_inverse=True)
+        lengths = self.prepared.lengths(train)
+        found = epoch_batches(groups, lengths, batch_size=loop.batch_size, seed=loop.seed, epoch=epoch)
+        return [train[batch] for batch in found]
+
+    def size(self, batch: Pairs) -> int:
+        """Return the number of pairs."""
+        return len(batch)
+
+    def train(self) -> None:
+        """Switch on the dropout of the tuned layers, if it is wanted."""
+        self.backbone.train()
+
+    def losses(self, batch: Pairs) -> dict[str, Tensor]:
+        """Return the loss, decomposition and consistency of a batch.
+
+        Each sentence is encoded once, by one of the processes; the objectives see the embeddings of all.
+        """
+        first, second = self.prepared.first[batch], self.prepared.second[batch]
+        sentences, places = np.unique(np.concatenate([first, second]), return_inverse=True)
+        embeddings = self._embed(sentences)
+        device = embeddings.device
+        teacher = self.prepared.teacher[torch.from_numpy(sentences)].to(device)
+        left, right = (torch.from_numpy(half).to(device) for half in np.split(places, 2))
+        targets = self.prepared.targets[torch.from_numpy(batch)].to(device)
+        decomposition = self.decomposition(embeddings[left], embeddings[right], targets)
+        consistency = self.consistency(embeddings[left], embeddings[right], teacher[left], teacher[right])
+        return self._weighed(decomposition, consistency)
+
+    @torch.no_grad()
+    def judge(self) -> Judgement | None:
+        """Return the dev loss, less of which is better."""
+        dev, size = self.prepared.dev, self.settings.loop.batch_size
+        if not len(dev):
+            return None
+        self.backbone.eval()
+        order = dev[np.argsort(self.prepared.lengths(dev), kind="stable")]
+        sums = torch.zeros(2, dtype=torch.float64)
+        counted = Counted("dev loss", len(order), "pairs")
+        for start in range(0, len(order), size):
+            batch = order[start : start + size]
+            losses = self.losses(batch)
+            sums += len(batch) * torch.stack([losses["decomposition"], losses["consistency"]]).cpu().double()
+            counted.add(len(batch))
+        means = self._weighed(*(sums / len(order)))
+        scores = {name: value.item() for name, value in means.items()}
+        return Judgement(scores, value=-scores["loss"])
+
+    def _embed(self, sentences: NDArray[np.int64]) -> Tensor:
+        world = together.world()
+        if world == 1:
+            return self.backbone.embed(self.prepared.tokens, sentences)
+        # Shares of equal work: of sentences sorted by length each process takes every so many.
+        order = np.argsort(self.prepared.tokens.lengths[sentences], kind="stable")
+        shares = [order[rank::world] for rank in range(world)]
+        mine = shares[together.rank()]
+        # A process without a share embeds a sentence whose embedding nobody takes, for its gradients of 0.
+        own = self.backbone.embed(self.prepared.tokens, sentences[mine if len(mine) else order[:1]])
+        every = together.gathered(own[: len(mine)])
+        return every[torch.from_numpy(np.argsort(np.concatenate(shares))).to(every.device)]
+
+    def _weighed(self, decomposition: Tensor, consistency: Tensor) -> dict[str, Tensor]:
+        loss = self.settings.alpha * decomposition + self.settings.consistency * consistency
+        return {"loss": loss, "decomposition": decomposition, "consistency": consistency}
+
+
+def recorded(scores: Mapping[str, float]) -> dict[str, float]:
+    """Return dev scores as `training.json` has them: there the loss is called the total."""
+    return {"total" if name == "loss" else name: value for name, value in scores.items()}

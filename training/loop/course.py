@@ -1,0 +1,87 @@
+"""The course of a training: lines in the log, the same as JSON lines in the run's folder, and trackers."""
+
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from training.loop.together import rank
+from training.progress import EVERY, duration, log
+from training.writing import writing
+
+if TYPE_CHECKING:
+    from accelerate import Accelerator
+
+FILE_NAME = "progress.jsonl"
+
+
+class Course:
+    """What is told of a training; only the first of several processes tells.
+
+    Args:
+        folder: of the run.
+        accelerator: with the trackers.
+        unit: of what a batch holds.
+        total: steps of the whole training.
+        done: steps that were done before.
+    """
+
+    def __init__(self, folder: Path, accelerator: "Accelerator", *, unit: str, total: int, done: int) -> None:
+        self.path = folder / FILE_NAME
+        self.accelerator, self.unit, self.total, self.done = accelerator, unit, total, done
+        self.started = time.perf_counter()
+        self._forget()
+
+    def _forget(self) -> None:
+        self.sums: dict[str, float] = {}
+        self.steps = self.units = 0
+        self.since = time.perf_counter()
+
+    @property
+    def is_due(self) -> bool:
+        """Whether nothing was reported for so long that a user may think that nothing goes on."""
+        return time.perf_counter() - self.since > EVERY
+
+    def add(self, losses: Mapping[str, float], units: int) -> None:
+        """Count a step."""
+        self.sums = {name: self.sums.get(name, 0.0) + value for name, value in losses.items()}
+        self.steps += 1
+        self.units += units
+
+    def report(self, *, step: int, epoch: int, rate: float) -> None:
+        """Tell the mean losses since the last line, the speed and the time that is left."""
+        means = {name: value / self.steps for name, value in self.sums.items()}
+        speed = self.units / (time.perf_counter() - self.since)
+        left = (self.total - step) * (time.perf_counter() - self.started) / (step - self.done)
+        self._tell(
+            f"step {step} of {self.total}, epoch {epoch + 1}: {_named(means)}, rate {rate:.1e}, "
+            f"{speed:.0f} {self.unit}/s, {duration(left)} left"
+        )
+        numbers = {**means, "learning_rate": rate, f"{self.unit}_per_second": speed}
+        self._write(step, {"epoch": epoch + 1, **numbers, "seconds_left": left}, numbers)
+        self._forget()
+
+    def report_dev(self, scores: Mapping[str, float], *, step: int, best: bool) -> None:
+        """Tell what dev says."""
+        self._tell(f"step {step}: dev {_named(scores)}{', the best so far' if best else ''}")
+        numbers = {f"dev_{name}": value for name, value in scores.items()}
+        self._write(step, {**numbers, "best": best}, numbers)
+
+    def _tell(self, line: str) -> None:
+        if rank() == 0:
+            log.info(line)
+
+    def _write(self, step: int, line: Mapping[str, object], numbers: Mapping[str, float]) -> None:
+        if rank() > 0:
+            return
+        with writing(self.path), self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"step": step, **line}) + "\n")
+        self.accelerator.log(dict(numbers), step=step)
+
+
+def _named(values: Mapping[str, float]) -> str:
+    """Return values as words: the first one, and the others in brackets."""
+    (first, value), *others = values.items()
+    rest = ", ".join(f"{name} {value:.4f}" for name, value in others)
+    return f"{first} {value:.4f}" + (f" ({rest})" if rest else "")

@@ -1,0 +1,103 @@
+"""Starting the other processes of a training, where the settings ask for several and nobody else has started them.
+
+this process, rank 0 ──starts──> the same module with the same job, rank 1, 2 …      (one machine)
+torchrun, accelerate launch ──start──> all ranks, on any number of machines          (nothing to do here)
+"""
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from features.errors import RunError
+from training.loop import together
+from training.loop.settings import LoopSettings
+from training.process import FOLLOWS
+
+_AT_ONCE = 30  # seconds in which a process leaves that has nothing left to do
+_ASKED = 5  # seconds in which one leaves that is asked to
+
+
+@contextmanager
+def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterator[None]:
+    """Have the processes of a training run while the block does; they end with it.
+
+    Args:
+        settings: of the loop.
+        module: that was called, and is called for each process.
+        job: the same for each.
+
+    Raises:
+        RunError: when another process ended in the middle; the message names the file with what it said.
+    """
+    if settings.processes == 1 or "WORLD_SIZE" in os.environ:
+        yield
+        return
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="facetflow-")))
+        (folder / "job.json").write_text(job.model_dump_json(), encoding="utf-8")
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = str(free.getsockname()[1])
+        common = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": str(settings.processes)}
+        # Accelerate would choose a number of threads, and warn of that.
+        common["OMP_NUM_THREADS"] = str(settings.threads or max(1, (os.cpu_count() or 1) // settings.processes))
+        command = [sys.executable, "-m", module, "--settings", str(folder / "job.json"), "--quiet"]
+        logs = [folder / f"process-{rank}.log" for rank in range(1, settings.processes)]
+        others = []
+        for rank, log in enumerate(logs, start=1):
+            said = stack.enter_context(log.open("wb"))
+            environment = {**os.environ, **common, "RANK": str(rank), "LOCAL_RANK": str(rank), FOLLOWS: "1"}
+            others.append(
+                subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=said, stderr=subprocess.STDOUT)
+            )
+        ours = {**common, "RANK": "0", "LOCAL_RANK": "0"}
+        before = {name: os.environ.get(name) for name in ours}
+        os.environ.update(ours)
+        try:
+            yield
+            _end(others, within=_AT_ONCE)
+        except RuntimeError as error:
+            # A process that dies closes its connections, which is all that the others see of it.
+            if not any(_failed(process) for process in others):
+                raise
+            texts = [log.read_text(errors="replace").strip() for log in logs]
+            why = next((text.splitlines()[-1] for text in texts if text), "it said nothing, as when memory runs out")
+            raise RunError(f"another process of this training ended ({why}); run the same command again") from error
+        finally:
+            for process in others:
+                process.terminate()
+            _end(others, within=_ASKED)
+            if together.is_joined():
+                import torch
+
+                torch.distributed.destroy_process_group()
+            for name, value in before.items():
+                os.environ.pop(name)
+                os.environ.update({} if value is None else {name: value})
+
+
+def _failed(process: "subprocess.Popen[bytes]") -> bool:
+    """Return whether a process has ended with an error, or does so now."""
+    try:
+        return process.wait(_ASKED) != 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
+def _end(processes: list["subprocess.Popen[bytes]"], *, within: float) -> None:
+    """Wait for processes that are about to end, and end those that are not."""
+    for process in processes:
+        try:
+            process.wait(within)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if process.stdin is not None:
+            process.stdin.close()

@@ -1,0 +1,294 @@
+"""The loop: batches in, losses down, the best model kept; stopped anywhere, it goes on where its checkpoint is.
+
+task.batches ──> task.losses ──> finite? ──> gradients ──> averaged, clipped ──> AdamW ──> keeper
+                                    │no                                           │
+                                 RunError             every so often: task.judge, progress, checkpoint
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from features.errors import RunError
+from features.interruption import Interruption, held_back
+from training.loop import checkpoints, together
+from training.loop.course import Course
+from training.loop.keeping import Keeper
+from training.loop.machine import Machine, random_state, restore_random_state, seed_this_process
+from training.loop.rates import share_of_rate
+from training.loop.settings import LoopSettings
+from training.loop.task import Group, Judgement, Task
+from training.progress import log
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How a training goes, and in the end how it went.
+
+    Args:
+        steps: that were done.
+        best_step: the step with the best dev score; 0 before the first.
+        best_value: its value.
+        best_scores: its dev scores; None without dev.
+        looks: looks at dev since then.
+        history: dev scores by step.
+        seconds: time in the loop, over all its runs.
+        learning_seconds: of them, in training steps.
+        units: what was learnt from, pairs or sentences, repeated ones counted.
+    """
+
+    steps: int = 0
+    best_step: int = 0
+    best_value: float = -math.inf
+    best_scores: dict[str, float] | None = None
+    looks: int = 0
+    history: list[dict[str, float]] = field(default_factory=list)
+    seconds: float = 0.0
+    learning_seconds: float = 0.0
+    units: int = 0
+
+    @property
+    def per_second(self) -> float:
+        """Pairs or sentences a second, dev scores and checkpoints not counted."""
+        return self.units / max(self.learning_seconds, 1e-9)
+
+
+class Loop:
+    """One training.
+
+    Args:
+        task: what is learnt.
+        settings: how.
+        machine: on what.
+        folder: of the run, for the checkpoint and the progress.
+        identity: hash of what was asked for; a checkpoint of anything else is refused.
+        described: settings, for trackers.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        settings: LoopSettings,
+        machine: Machine,
+        *,
+        folder: Path,
+        identity: str,
+        described: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.task, self.settings, self.machine = task, settings, machine
+        self.folder, self.identity, self.described = folder, identity, described or {}
+        self.parameters = {name: p for group in task.groups for name, p in group.parameters.items()}
+        self.clipped = [p for group in task.groups if group.clipped for p in group.parameters.values()]
+        self.optimizer = _optimizer(task.groups, settings)
+        self.keeper = Keeper(self.parameters, settings.keep, settings.average_over)
+        self.epochs = [self._steps_of(epoch) for epoch in range(settings.epochs)]
+        self.total_steps = sum(self.epochs)
+        self.outcome = Outcome()
+        self.kept: int | None = None  # the step of the checkpoint
+
+    @property
+    def left(self) -> str:
+        """What is left of this training when it ends now, as a sentence for the user."""
+        if self.kept is None:
+            return "Interrupted before the first checkpoint; run the same command again."
+        return f"Interrupted; the same command goes on after step {self.kept} of {self.total_steps}."
+
+    def run(self, on_step: Callable[[int], None] | None = None) -> Outcome:
+        """Train to the end, from the checkpoint if there is one, and leave the weights that are kept in place.
+
+        A request to end (SIGINT, SIGTERM) waits until the step is done and its checkpoint written; a second does not.
+
+        Args:
+            on_step: called with the number of each finished step, after its checkpoint.
+
+        Raises:
+            RunError: when a loss is not finite, or a checkpoint cannot be written.
+            SettingsError: when the checkpoint is of another training.
+        """
+        seed_this_process(self.settings.seed)
+        self._resume()
+        if self.settings.trackers:
+            self.machine.accelerator.init_trackers("facetflow", config=dict(self.described))
+        try:
+            with held_back() as interruption:
+                self._learn_all(interruption, on_step)
+        finally:
+            for tracker in self.machine.accelerator.trackers:
+                tracker.finish()
+        self.keeper.finish()
+        self.outcome.best_step = self.outcome.best_step or self.outcome.steps
+        return self.outcome
+
+    @contextmanager
+    def saying_what_is_left(self) -> Iterator[None]:
+        """Give an interrupt its sentence."""
+        try:
+            yield
+        except KeyboardInterrupt as interrupt:
+            interrupt.args = (self.left,)
+            raise
+
+    def forget(self) -> None:
+        """Delete the checkpoint: what the training was for is written."""
+        if together.rank() == 0:
+            (self.folder / checkpoints.FILE_NAME).unlink(missing_ok=True)
+
+    def _learn_all(self, interruption: Interruption, on_step: Callable[[int], None] | None) -> None:
+        """Do the steps that are left, with dev scores and checkpoints on the way."""
+        outcome, settings = self.outcome, self.settings
+        started, before = time.perf_counter(), outcome.seconds
+        course = Course(
+            self.folder, self.machine.accelerator, unit=self.task.unit, total=self.total_steps, done=outcome.steps
+        )
+        epoch, place = self._place()
+        batches = self.task.batches(epoch) if outcome.steps < self.total_steps else ()
+        self.task.train()
+        while outcome.steps < self.total_steps and not self._is_patient_no_more():
+            some = batches[place * settings.accumulate : (place + 1) * settings.accumulate]
+            clock = time.perf_counter()
+            rate = settings.learning_rate * share_of_rate(outcome.steps, self.total_steps, settings)
+            losses, stopping = self._learn(some, rate, stopping=interruption.pending)
+            if together.world() == 1:  # several agree on it in their next step
+                stopping = interruption.pending
+            outcome.learning_seconds += time.perf_counter() - clock
+            units = sum(self.task.size(batch) for batch in some)
+            outcome.units += units
+            course.add(losses, units)
+            outcome.steps += 1
+            place += 1
+            self.keeper.after_step(outcome.steps)
+            if outcome.steps % settings.log_every == 0 or course.is_due:
+                course.report(step=outcome.steps, epoch=epoch, rate=rate)
+            ends = place == self.epochs[epoch]
+            if ends or (settings.evaluate_every and outcome.steps % settings.evaluate_every == 0):
+                self._judge(course)
+            if ends and outcome.steps < self.total_steps:
+                epoch, place = epoch + 1, 0
+                batches = self.task.batches(epoch)
+            # The last step as well: what follows (the model is written) may fail, and the training is not lost.
+            last = outcome.steps == self.total_steps or self._is_patient_no_more()
+            if stopping or last or outcome.steps % settings.checkpoint_every == 0:
+                outcome.seconds = before + time.perf_counter() - started
+                self._save()
+            if stopping:
+                self._stop(interruption)
+            if on_step is not None:
+                on_step(outcome.steps)
+
+    def _learn(self, batches: Any, rate: float, *, stopping: bool) -> tuple[dict[str, float], bool]:
+        """Do a step; return its losses, and whether any process was asked to end."""
+        sums: dict[str, Tensor] = {}
+        for batch in batches:
+            losses = self.task.losses(batch)
+            (loss, *_) = losses.values()
+            sums = {name: sums.get(name, 0.0) + value.detach() / len(batches) for name, value in losses.items()}
+            if loss.requires_grad:  # not where a process has no share of a small batch
+                (loss / len(batches) if len(batches) > 1 else loss).backward()  # type: ignore[no-untyped-call]
+        told = torch.stack(
+            [*(value.double() for value in sums.values()), torch.tensor(float(stopping)).to(loss).double()]
+        )
+        *values, asked = together.mean_of_all(told).tolist()
+        if not all(math.isfinite(value) for value in values):
+            raise self._not_finite("loss", values[0], rate)
+        together.average_gradients(self.parameters.values())
+        norm = float(torch.nn.utils.clip_grad_norm_(self.clipped, self.settings.gradient_norm))
+        if not math.isfinite(norm):
+            raise self._not_finite("norm of the gradients", norm, rate)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate * group["factor"]
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        return dict(zip(sums, values, strict=True)), asked > 0
+
+    def _not_finite(self, what: str, value: float, rate: float) -> RunError:
+        return RunError(
+            f"the {what} became {value} at step {self.outcome.steps + 1} (learning rate {rate:.2g}); lower "
+            "loop.learning_rate, or train in loop.precision 'float32'"
+        )
+
+    def _judge(self, course: Course) -> None:
+        """Look at dev, and keep the weights if they are the best so far."""
+        with self.keeper.judged():
+            judgement: Judgement | None = together.from_first(self.task.judge())
+        self.task.train()
+        if judgement is None:
+            return
+        outcome = self.outcome
+        outcome.history.append({"step": outcome.steps, **judgement.scores})
+        best = judgement.value > outcome.best_value
+        outcome.looks = 0 if best else outcome.looks + 1
+        if best:
+            outcome.best_step, outcome.best_value = outcome.steps, judgement.value
+            outcome.best_scores = dict(judgement.scores)
+            self.keeper.best_so_far()
+        course.report_dev(judgement.scores, step=outcome.steps, best=best)
+
+    def _is_patient_no_more(self) -> bool:
+        return self.settings.patience is not None and self.outcome.looks >= self.settings.patience
+
+    def _stop(self, interruption: Interruption) -> None:
+        """End here: by the signal, if this process has heard it, or because another has."""
+        interruption.deliver()
+        if together.world() > 1:
+            raise KeyboardInterrupt
+
+    def _steps_of(self, epoch: int) -> int:
+        return -(-len(self.task.batches(epoch)) // self.settings.accumulate)
+
+    def _place(self) -> tuple[int, int]:
+        """Return the epoch of the next step, and the steps of that epoch that are done."""
+        step = self.outcome.steps
+        for epoch, steps in enumerate(self.epochs):
+            if step < steps:
+                return epoch, step
+            step -= steps
+        return len(self.epochs) - 1, self.epochs[-1]
+
+    def _save(self) -> None:
+        states = together.from_each(random_state(self.machine.device))
+        if together.rank() == 0:
+            state = {
+                "identity": self.identity,
+                "outcome": {name: getattr(self.outcome, name) for name in Outcome.__slots__},
+                "weights": {name: p.detach().cpu() for name, p in self.parameters.items()},
+                "keeper": self.keeper.state(),
+                "optimizer": self.optimizer.state_dict(),
+                "random": states,
+            }
+            checkpoints.save(self.folder / checkpoints.FILE_NAME, state)
+        self.kept = self.outcome.steps
+
+    def _resume(self) -> None:
+        state = checkpoints.load(self.folder / checkpoints.FILE_NAME, identity=self.identity)
+        if state is None:
+            return
+        self.outcome = Outcome(**state["outcome"])
+        self.keeper.put(state["weights"])
+        self.keeper.restore(state["keeper"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        if len(state["random"]) == together.world():
+            restore_random_state(state["random"][together.rank()], self.machine.device)
+        self.kept = self.outcome.steps
+        log.info("resumed at step %d of %d", self.outcome.steps, self.total_steps)
+
+
+def _optimizer(groups: Any, settings: LoopSettings) -> torch.optim.AdamW:
+    """Return AdamW; a group's `factor` is its learning rate as a multiple of the settings' rate."""
+
+    def described(group: Group) -> dict[str, Any]:
+        decay = settings.weight_decay if group.decays else 0.0
+        return {"params": list(group.parameters.values()), "weight_decay": decay, "factor": group.factor}
+
+    return torch.optim.AdamW(
+        [described(group) for group in groups if group.parameters],
+        lr=settings.learning_rate,
+        betas=settings.betas,
+        fused=True,
+    )

@@ -1,0 +1,140 @@
+"""Several processes that train as one: each takes a share of every batch, and the losses are those of the whole batch.
+
+    batch ──┬── share of process 0 ── embeddings ──┐ gathered,  ┌── losses of the whole batch ── gradients ──┐ averaged
+            └── share of process 1 ── embeddings ──┘ with grad. └── the same losses ──────────── gradients ──┘
+
+Whatever a process returns as its loss, the mean over the processes is the loss of the batch: gradients are averaged.
+`torchrun` and `accelerate launch` say by the environment which process this is; alone, every function does nothing.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+Item = TypeVar("Item")
+
+
+def rank() -> int:
+    """Return the number of this process among those that train together, from 0."""
+    return int(os.environ.get("RANK", "0"))
+
+
+def world() -> int:
+    """Return how many processes train together."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+def is_joined() -> bool:
+    """Return whether this process has its connection to the others."""
+    import torch
+
+    return bool(torch.distributed.is_available() and torch.distributed.is_initialized())
+
+
+def share(items: Sequence[Item]) -> Sequence[Item]:
+    """Return this process's share of what a batch holds; empty where there are more processes than items."""
+    return items if world() == 1 else items[rank() :: world()]
+
+
+def gathered(rows: "Tensor") -> "Tensor":
+    """Return the rows of all processes, those of the first process first, with gradients into each process's own.
+
+    Args:
+        rows: (n, d); n may differ between processes by any number.
+    """
+    if world() == 1:
+        return rows
+    import torch
+
+    counts = [torch.zeros(1, dtype=torch.long, device=rows.device) for _ in range(world())]
+    torch.distributed.all_gather(counts, torch.tensor([len(rows)], device=rows.device))
+    sizes = [int(count) for count in counts]
+    padded = torch.cat([rows, rows.new_zeros(max(sizes) - len(rows), *rows.shape[1:])])
+    every = _gather_function().apply(padded)
+    return torch.cat([part[:size] for part, size in zip(every.split(max(sizes)), sizes, strict=True)])
+
+
+def over_all(means: "Tensor", counts: "Tensor") -> "Tensor":
+    """Return losses whose mean over the processes is the mean over everything that they counted.
+
+    Args:
+        means: mean losses of this process's share, any shape.
+        counts: of what each is the mean of, the same shape; may be 0.
+    """
+    if world() == 1:
+        return means
+    import torch
+
+    total = counts.detach().clone().to(means)
+    torch.distributed.all_reduce(total)
+    return means * (counts * world() / total.clamp(min=1))
+
+
+def mean_of_all(values: "Tensor") -> "Tensor":
+    """Return the mean over the processes, without gradient."""
+    if world() > 1:
+        import torch
+
+        torch.distributed.all_reduce(values)
+        values /= world()
+    return values
+
+
+def average_gradients(parameters: Iterable["nn.Parameter"]) -> None:
+    """Give every process the mean of the gradients; a parameter that took no part in one has gradient 0 there."""
+    if world() == 1:
+        return
+    import torch
+
+    learnt = [parameter for parameter in parameters if parameter.requires_grad]
+    for parameter in learnt:
+        if parameter.grad is None:
+            parameter.grad = torch.zeros_like(parameter)
+    flat = torch.cat([parameter.grad.flatten() for parameter in learnt if parameter.grad is not None])
+    mean_of_all(flat)
+    for parameter, part in zip(learnt, torch.split(flat, [parameter.numel() for parameter in learnt]), strict=True):
+        parameter.grad = part.view_as(parameter)
+
+
+def from_first(value: Any) -> Any:
+    """Return what the first process has, so that all decide alike."""
+    if world() == 1:
+        return value
+    import torch
+
+    values = [value]
+    torch.distributed.broadcast_object_list(values)
+    return values[0]
+
+
+def from_each(value: Any) -> list[Any]:
+    """Return what each process has, in their order."""
+    if world() == 1:
+        return [value]
+    import torch
+
+    values: list[Any] = [None] * world()
+    torch.distributed.all_gather_object(values, value)
+    return values
+
+
+def _gather_function() -> Any:
+    import torch
+
+    class Gather(torch.autograd.Function):
+        @staticmethod
+        def forward(_context: Any, rows: "Tensor") -> "Tensor":
+            every = [torch.empty_like(rows) for _ in range(world())]
+            torch.distributed.all_gather(every, rows.contiguous())
+            return torch.cat(every)
+
+        @staticmethod
+        def backward(_context: Any, gradient: "Tensor") -> "Tensor":
+            gradient = gradient.contiguous().clone()
+            torch.distributed.all_reduce(gradient)
+            return gradient.chunk(world())[rank()]
+
+    return Gather

@@ -1,0 +1,115 @@
+"""What the tagger of semantic roles gives the loop: batches of word pieces, two losses, F1 on dev."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from dataclasses import replace as changed
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from features.parsers.srl.network import SrlBert
+from training.loop import together
+from training.loop.machine import Machine
+from training.loop.task import Group, Judgement, decaying_matrices
+from training.parsers.srl.examples import IGNORED, Example, batches, stack
+from training.parsers.srl.settings import TaggerSettings
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingData:
+    """What is learned from.
+
+    Args:
+        marked: a sequence for each predicate.
+        unmarked: a sequence for each sentence.
+    """
+
+    marked: Sequence[Example]
+    unmarked: Sequence[Example]
+
+
+class TaggerTask:
+    """Teach the network.
+
+    Args:
+        network: with its start weights, on the machine's device.
+        data: sequences to learn from.
+        settings: see `TaggerSettings`.
+        machine: on what.
+        f1: of the network as it is, on dev.
+    """
+
+    unit = "sequences"
+
+    def __init__(
+        self,
+        network: SrlBert,
+        data: TrainingData,
+        settings: TaggerSettings,
+        machine: Machine,
+        f1: Callable[[SrlBert], float],
+    ) -> None:
+        self._network, self._data, self._settings, self._machine, self._f1 = network, data, settings, machine, f1
+        learnt = {name: weight for name, weight in network.named_parameters() if weight.requires_grad}
+        encoder = {name: weight for name, weight in learnt.items() if name.startswith("bert_model.")}
+        heads = {name: weight for name, weight in learnt.items() if name not in encoder}
+        factor = settings.head_learning_rate / settings.loop.learning_rate
+        self.groups: Sequence[Group] = [*decaying_matrices(encoder), *decaying_matrices(heads, factor)]
+
+    def batches(self, epoch: int) -> list[list[Example]]:
+        """Return the batches of an epoch: all marked sequences, and a share of the others."""
+        data, seed = self._data, self._settings.loop.seed
+        random = np.random.default_rng((seed, epoch, 1))
+        count = round(self._settings.unmarked * len(data.unmarked))
+        chosen = random.permutation(len(data.unmarked))[:count]
+        examples = [*data.marked, *(data.unmarked[i] for i in chosen)]
+        lengths = np.array([len(example) for example in examples], np.int64)
+        order = batches(lengths, batch_pieces=self._settings.loop.batch_size, seed=(seed, epoch))
+        return [[examples[i] for i in batch] for batch in order]
+
+    def size(self, batch: Sequence[Example]) -> int:
+        """Return the number of sequences."""
+        return len(batch)
+
+    def train(self) -> None:
+        """Switch on dropout."""
+        self._network.train()
+
+    def losses(self, batch: Sequence[Example]) -> dict[str, Tensor]:
+        """Return the weighted sum, and the losses of tags and predicates; each process learns from its share."""
+        # A process without a share takes a sequence without a target: all of them have to talk to each other.
+        mine = together.share(batch) or [_without_targets(batch[0])]
+        device, precision = self._machine.device, self._machine.precision
+        ids, types, mask, tags, predicates = (torch.from_numpy(rows).to(device) for rows in stack(mine))
+        with torch.autocast(device.type, precision, enabled=precision != torch.float32):
+            states = self._network.encode(ids, types, mask)
+            tag_logits = self._network.tag_projection_layer(states)
+            predicate_logits = self._network.predicate_layer(states) if self._network.predicate_layer else None
+        of_tags = _mean(nn.functional.cross_entropy, tag_logits.float().flatten(0, 1), tags.flatten())
+        if predicate_logits is None:
+            return {"loss": of_tags}
+        of_predicates = _mean(_binary, predicate_logits.float().flatten(), predicates.flatten())
+        loss = of_tags + self._settings.predicate_weight * of_predicates
+        return {"loss": loss, "tags": of_tags, "predicates": of_predicates}
+
+    def judge(self) -> Judgement:
+        """Return the F1 of arguments on dev, predicates given."""
+        f1 = self._f1(self._network)
+        return Judgement({"f1": round(f1, 4)}, value=f1)
+
+
+def _without_targets(example: Example) -> Example:
+    nothing = np.full(len(example), IGNORED, np.int64)
+    return changed(example, tags=nothing, predicates=nothing)
+
+
+def _mean(loss: Callable[..., Tensor], logits: Tensor, targets: Tensor) -> Tensor:
+    """Return the mean loss where there is a target, over all processes; 0 where a batch has none."""
+    known = targets != IGNORED
+    mean = loss(logits[known], targets[known]) if bool(known.any()) else logits.sum() * 0
+    return together.over_all(mean, known.sum())
+
+
+def _binary(logits: Tensor, targets: Tensor) -> Tensor:
+    return nn.functional.binary_cross_entropy_with_logits(logits, targets.float())
