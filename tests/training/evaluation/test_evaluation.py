@@ -315,6 +315,20 @@ def test_the_report_says_of_which_project_encoder_and_data_it_is(scores, job, ti
     assert "12 positive pairs of dev (left, right)" in text
 
 
+def test_report_terminal_and_card_say_that_the_model_was_chosen_by_the_split_that_is_scored(scores, job, tmp_path):
+    said = (
+        "The model was chosen by its loss on the dev pairs of left, right: on pairs that had no part in its training, "
+        "its scores may be lower. To evaluate on others: --split with test (12 pairs)."
+    )
+    assert scores["suites"]["facets"]["seen"] == {"part": "chosen", "corpora": ["left", "right"]}
+    assert score_tables(scores)[0].note.startswith(said)
+    assert f'<p class="warning">{said}</p>' in (job.output / "report.html").read_text()
+    assert said in (job.encoder / "README.md").read_text()
+    others = evaluate(job.model_copy(update={"split": "test", "output": tmp_path, "ratings": ()}))
+    assert others["suites"]["facets"]["seen"] is None
+    assert "chosen by" not in score_tables(others)[0].note + (tmp_path / "report.html").read_text()
+
+
 def test_every_facet_is_explained_where_it_is_measured_and_in_a_legend(scores, job):
     text = (job.output / "report.html").read_text()
     for name, metric in METRICS.items():
