@@ -239,7 +239,7 @@ def load_encoder(path: str | Path, *, device: str = "auto") -> Encoder:
     """Load an encoder from its folder; nothing is asked of a hub.
 
     Args:
-        path: folder of the encoder, or of the run that trained it, such as `runs/current`.
+        path: folder of the encoder, or of the run that trained it, such as `runs/s3bert/current`.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
 
     Raises:

@@ -42,3 +42,19 @@ def only_one(path: Path, refusal: str, holder: str | None = None) -> Iterator[No
         except OSError as error:
             raise RunError(f"The lock {str(path)!r} cannot be written: {explain(error)}.") from error
         yield
+
+
+def is_held(path: Path) -> bool:
+    """Return whether a process holds a lock; one that cannot be asked about is not held.
+
+    Args:
+        path: the lock file.
+    """
+    try:
+        with path.open("r") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False

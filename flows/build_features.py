@@ -189,7 +189,7 @@ class Build:
         report = ingest_corpora(self.settings, self.store, self.run_id)
         self.facts.read(report)
         say(told(report))
-        for sentence in warnings(report):
+        for sentence in warnings(report, drops=self.settings.leakage.mode == "drop"):
             warn(sentence)
         return refusal(report, self.settings.limits.rejected_rows)
 

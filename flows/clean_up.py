@@ -20,7 +20,8 @@ def clean_up(project: Project, store: Store) -> list[Path]:
         this user's private servers, Dask clusters, trainings and commands.
     """
     removed = store.remove_dead_temporary()
-    removed += remove_dead(project.runs.glob("*/.*.tmp"))
+    for runs in ("*", "*/*/seed-*"):
+        removed += remove_dead(project.runs.glob(f"{runs}/.*.tmp"))
     removed += remove_dead_scratch()
     if removed:
         say(f"Removed {len(removed)} temporary files or folders that killed processes had left.")

@@ -22,6 +22,7 @@ from flows.terminal import Verbosity, set_verbosity, warn
 
 COMMANDS: dict[str, str] = {
     "new": "Write a commented project file into a new folder.",
+    "schema": "Write the JSON schema of the project file.",
     "build": "Bring the feature store up to date and publish a release.",
     "plan": "Show what a build would do, and why.",
     "status": "Show what the store holds and how the last build ended.",
@@ -29,8 +30,10 @@ COMMANDS: dict[str, str] = {
     "rejects": "Show the rows that were rejected: file, line, code, text.",
     "diff": "Show what is different between two releases.",
     "verify": "Check that the files of the store are what was written.",
-    "train": "Train an encoder on a release of the store.",
-    "evaluate": "Evaluate an encoder on pairs and on human ratings.",
+    "train": "Train encoders on a release of the store.",
+    "evaluate": "Evaluate encoders on pairs and on human ratings.",
+    "runs": "List what was trained on which release, with which result.",
+    "compare": "Show the scores of two encoders side by side.",
     "explain": "Say in which facets two sentences agree and differ.",
     "measure": "Measure pairs of AMR graphs or sentences.",
     "align": "Say which nodes and triples of pairs of AMR graphs match.",

@@ -182,7 +182,7 @@ def _deployments(target: Target, pool: str) -> "Sequence[RunnerDeployment]":
         ]
 
     started_by_release = trigger(COMMITTED, {"release": "{{ event.payload.release }}"})
-    started_by_training = trigger(TRAINED, {"name": "{{ event.payload.name }}"})
+    started_by_training = trigger(TRAINED, {"name": "{{ event.payload.run }}"})
 
     def deployment(
         flow: Flow[..., Any],
@@ -204,7 +204,12 @@ def _deployments(target: Target, pool: str) -> "Sequence[RunnerDeployment]":
 
     return [
         deployment(build_features, "Bring the feature store up to date and publish a release."),
-        deployment(train_encoder, "Train an encoder on the release that a build has published.", started_by_release),
+        deployment(
+            train_encoder,
+            "Train the encoders whose input changed in the release that a build has published.",
+            started_by_release,
+            only_changed=True,
+        ),
         deployment(
             evaluate_encoder,
             "Evaluate the encoder that was trained, and promote it if its scores hold.",

@@ -1,11 +1,12 @@
 """The flow that evaluates an encoder on the pairs of its release and on human ratings."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from prefect import flow
 
-from features.errors import FacetflowError
+from features.errors import FacetflowError, SettingsError
 from features.metrics.own_files import load_files, read_metric_file
 from flows import project
 from flows.outbox import telling_the_server
@@ -14,10 +15,21 @@ from flows.terminal import conclude
 from flows.training_process import run_job
 from training.evaluation.promotion import Verdict, compare_scores, current_run, on_same_pairs
 from training.evaluation.promotion import promote as promote_run
-from training.evaluation.run import METRICS_FILE
+from training.evaluation.run import METRICS_FILE, metrics_file
+from training.evaluation.suites import suites_of
 from training.jobs import EvaluationJob, Source
 from training.kinds import read_encoder_job
-from training.runs import ENCODER, TRAINING_JOB, find_encoder, latest_encoder
+from training.runs import (
+    ENCODER,
+    TRAINING_JOB,
+    encoder_name,
+    find_encoder,
+    is_finished,
+    latest_encoder,
+    run_id,
+    runs_named,
+    seeds_of,
+)
 from training.writing import read_json, write_json
 
 PROMOTION_FILE = "promotion.json"
@@ -27,41 +39,78 @@ PROMOTION_FILE = "promotion.json"
 @flow(name="evaluate_encoder", persist_result=False)
 def evaluate_encoder(
     project_file: Path = Path("facetflow.toml"),
-    name: str | None = None,
+    name: str | Sequence[str] | None = None,
     split: str | None = None,
     *,
+    suites: Sequence[str] = (),
     promote: bool = False,
-) -> Path:
-    """Evaluate an encoder on the release that it learned from.
+) -> list[Path]:
+    """Evaluate encoders on the releases that they learned from.
 
     Args:
         project_file: the project file; its [[evaluation]] names the human ratings.
-        name: of the training run; the newest that is finished by default.
+        name: of one or several encoders, or ids of runs; all encoders of the project by default. Of an encoder all
+            seeds of its newest training are evaluated.
         split: the split whose positive pairs are compared; the dev split of its training by default.
-        promote: make the encoder the current one if its scores hold against those of the current one ([promotion]).
+        suites: what to score (`suites_of`); everything by default.
+        promote: make an encoder the current one if its scores hold against those of the current one ([promotion]).
 
     Returns:
-        Folder with metrics.json and report.html.
+        Folders with metrics.json and report.html.
 
     Raises:
         ModelError: there is no such run, or it has no encoder yet.
         RunError: the evaluation failed.
+        SettingsError: no encoder has such a suite.
     """
     with telling_the_server() as outbox:
         settings = project.load(project_file)
-        folder = _evaluate(settings, name, split, promote=promote)
-        outbox.show_all(show_evaluation(settings, folder))
-        return folder
+        names = [name] if isinstance(name, str) else name
+        folders = []
+        for run in runs_to_evaluate(settings, names or ()):
+            folders.append(_evaluate(settings, run, split, suites, promote=promote))
+            outbox.show_all(show_evaluation(settings, metrics_file(folders[-1], suites)))
+        return folders
 
 
-def _evaluate(settings: project.Project, name: str | None, split: str | None, *, promote: bool) -> Path:
-    encoder = latest_encoder(settings.runs) if name is None else find_encoder(settings.runs, name)
-    trained = read_encoder_job(encoder.parent / TRAINING_JOB)
+def runs_to_evaluate(settings: project.Project, names: Sequence[str]) -> list[Path]:
+    """Return the finished runs that names mean: the seeds of the newest training of an encoder, or one run.
+
+    Args:
+        settings: the project file.
+        names: of encoders, or ids of runs; all encoders of the project that have learnt anything by default.
+
+    Raises:
+        ModelError: there is no finished run of a name.
+    """
+    if not names:
+        begun = [encoder.name for encoder in settings.encoders]
+        known = [name for name in begun if any(map(is_finished, runs_named(settings.runs, name)))]
+        newest = [find_encoder(settings.runs, name) for name in known] or [latest_encoder(settings.runs)]
+    else:
+        newest = [find_encoder(settings.runs, name) for name in names]
+    found: dict[Path, None] = {}
+    for encoder, name in zip(newest, names or [""] * len(newest), strict=True):
+        run = encoder.parent
+        exactly = run_id(settings.runs, run) == name
+        group = [run] if exactly else seeds_of(run)
+        found |= dict.fromkeys(one for one in group if is_finished(one))
+    return list(found)
+
+
+def _evaluate(settings: project.Project, run: Path, split: str | None, suites: Sequence[str], *, promote: bool) -> Path:
+    trained = read_encoder_job(run / TRAINING_JOB)
+    known = suites_of(trained.settings.kind)
+    if unknown := [suite for suite in suites if suite not in known]:
+        raise SettingsError(
+            f"{run_id(settings.runs, run)} has no suite {unknown[0]!r}: choose from {', '.join(known)}."
+        )
     job = EvaluationJob(
         source=Source(store=settings.store, release=trained.source.release),
-        encoder=encoder,
-        output=encoder.parent,
+        encoder=run / ENCODER,
+        output=run,
         split=split or trained.settings.splits[1],
+        suites=tuple(suites),
         ratings=tuple(ratings.model_dump(mode="json") for ratings in settings.evaluation),
         base=settings.base,
         project=settings.name,
@@ -75,8 +124,9 @@ def _evaluate(settings: project.Project, name: str | None, split: str | None, *,
 
 def _promote_if_it_holds(settings: project.Project, job: EvaluationJob) -> None:
     """Make the evaluated run the current one, unless the current one is better beyond the limits."""
-    before = current_run(settings.runs)
     run = job.output.resolve()
+    name = encoder_name(run)
+    before = current_run(settings.runs, name)
     if before == run:
         return
     verdict = Verdict(holds=True, reasons=("there was no current encoder",))
@@ -84,17 +134,18 @@ def _promote_if_it_holds(settings: project.Project, job: EvaluationJob) -> None:
         new = read_json(job.output / METRICS_FILE)
         verdict = compare_scores(new, _scores_on_the_same_pairs(before, new, job), settings.promotion)
     if verdict.holds:
-        promote_run(run)
-    decision = f"{run.name} is the current encoder now" if verdict.holds else f"{run.name} was not promoted"
+        promote_run(run, name)
+    known = run_id(settings.runs.resolve(), run)
+    what = f"is the current run of the encoder {name!r} now" if verdict.holds else "was not promoted"
     write_json(
         job.output / PROMOTION_FILE,
         {
             "promoted": verdict.holds,
-            "against": before.name if before is not None else None,
+            "against": run_id(settings.runs.resolve(), before) if before is not None else None,
             "reasons": list(verdict.reasons),
         },
     )
-    conclude(f"{decision[:1].upper()}{decision[1:]}: {'; '.join(verdict.reasons)}.")
+    conclude(f"{known} {what}: {'; '.join(verdict.reasons)}.")
 
 
 def _scores_on_the_same_pairs(before: Path, new: Any, job: EvaluationJob) -> Any:

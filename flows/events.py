@@ -1,7 +1,7 @@
 """What the flows announce, and the small records that say whether a server has heard of it.
 
     facetflow.features.committed    a release was published      releases/00003.announcement.json in the store
-    facetflow.encoder.trained       an encoder is finished       runs/<name>/announcement.json
+    facetflow.encoder.trained       an encoder is finished       runs/<id of the run>/announcement.json
 
 Both carry the id of the store, by which the deployments of one project tell their events from those of others.
 """
@@ -16,7 +16,7 @@ from flows.announcing import Announcement, announce, is_pending
 from flows.prefect_address import somebody_listens
 from flows.project import Project
 from training.kinds import read_encoder_job
-from training.runs import ENCODER, TRAINING_FILE, TRAINING_JOB
+from training.runs import ENCODER, TRAINING_FILE, TRAINING_JOB, all_runs, encoder_name, is_finished, run_id
 
 COMMITTED = "facetflow.features.committed"
 TRAINED = "facetflow.encoder.trained"
@@ -61,13 +61,9 @@ def _pending(project: Project, store: Store) -> Iterator[Announcement]:
     for release in store.releases():
         if is_pending(release_record(store, release.number)):
             yield _release(project, store, release)
-    for record in sorted(project.runs.glob("*/announcement.json")):
-        if _is_finished(record.parent) and is_pending(record):
-            yield _encoder(project, store, record.parent)
-
-
-def _is_finished(run: Path) -> bool:
-    return not run.is_symlink() and (run / ENCODER / TRAINING_FILE).exists()
+    for run in all_runs(project.runs):
+        if is_finished(run) and is_pending(encoder_record(run)):
+            yield _encoder(project, store, run)
 
 
 def _release(project: Project, store: Store, release: Release) -> Announcement:
@@ -84,9 +80,10 @@ def _release(project: Project, store: Store, release: Release) -> Announcement:
 
 def _encoder(project: Project, store: Store, run: Path) -> Announcement:
     release = read_encoder_job(run / TRAINING_JOB).source.release
-    payload = {"project": project.name, "name": run.name, "release": release}
+    name = run_id(project.runs, run)
+    payload = {"project": project.name, "name": encoder_name(run), "run": name, "release": release}
     finished = (run / ENCODER / TRAINING_FILE).stat().st_mtime_ns  # one that is trained again has another
-    return Announcement(encoder_record(run), TRAINED, f"{run.name} at {finished}", _resource(project, store), payload)
+    return Announcement(encoder_record(run), TRAINED, f"{name} at {finished}", _resource(project, store), payload)
 
 
 def _resource(project: Project, store: Store) -> dict[str, str]:

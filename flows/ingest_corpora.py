@@ -67,7 +67,7 @@ def read_corpora(project: Project, store: StoreReader) -> Ingested:
     }
     return ingest(
         project.corpora,
-        project.leakage,
+        project.guard,
         project.ingest,
         project.base,
         *(rows.select(list(KNOWN[table])) for table, rows in known.items()),
@@ -90,9 +90,21 @@ def told(report: IngestReport) -> str:
     return f"Read {report.rows:,} rows: {new or 'nothing new'}{rejected}{leaked}."
 
 
-def warnings(report: IngestReport) -> list[str]:
-    """Return what a user should know about the corpora, as sentences."""
-    return [str(overlap) for overlap in report.overlaps]
+def warnings(report: IngestReport, *, drops: bool) -> list[str]:
+    """Return what a user should know about the corpora, as sentences.
+
+    Args:
+        report: of the ingest.
+        drops: whether sentences of evaluation sets are to be kept out.
+    """
+    found = [str(overlap) for overlap in report.overlaps]
+    # Where sentences are only counted, the user has decided to keep them.
+    if stored := sum(split.leaked_stored for split in report.splits) if drops else 0:
+        found.append(
+            f"{stored:,} training pairs that the store has had before have a sentence of an evaluation set: they stay "
+            "in it, and encoders learn from them; a new store is free of them."
+        )
+    return found
 
 
 def refusal(report: IngestReport, allowed: float) -> str | None:

@@ -7,10 +7,12 @@ The fingerprint of such a shard is a hash of the ids of its rows in their order,
 same or is refused. Pairs that came later are left out, so that a corpus that has grown gives the earlier shards again.
 """
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import polars as pl
 
+from features.corpora.settings import LeakageSettings
 from features.errors import StoreError
 from features.ingest import Cutting, Ingested, ingest
 from features.stages import StageOutput
@@ -115,14 +117,18 @@ class _Past:
         known = {table: self._known(table, until=before[table]) for table in SOURCES}
         # An ingest that was killed between its two commits left its pairs to the next one.
         later = self._rows({table: before[table] + 1 for table in _ROWS})
-        # Until the cutting by corpus, a shard went on with the next one.
+        # Sets under [[evaluation]] were not guarded in an earlier version, and until the cutting by corpus a shard
+        # went on with the next one.
+        guards = [self._project.guard]
+        if self._project.leakage != guards[0]:
+            guards.append(self._project.leakage)
         cuttings: tuple[Cutting, ...] = ("corpus", "mixed")
-        for cutting in cuttings:
-            yield self._ingest(known, lambda row: row not in later, cutting)
+        for guard, cutting in itertools.product(guards, cuttings):
+            yield self._ingest(known, lambda row: row not in later, guard, cutting)
             if not self._is_left(run_id):
                 return
             of_then = self._rows({}) - later  # with those that have been made again by now
-            yield self._ingest(known, of_then.__contains__, cutting)
+            yield self._ingest(known, of_then.__contains__, guard, cutting)
             if not self._is_left(run_id):
                 return
 
@@ -142,12 +148,16 @@ class _Past:
         return found
 
     def _ingest(
-        self, known: Mapping[str, pl.DataFrame], admits: Callable[[PairId | LabelId], bool], cutting: Cutting
+        self,
+        known: Mapping[str, pl.DataFrame],
+        admits: Callable[[PairId | LabelId], bool],
+        guard: LeakageSettings,
+        cutting: Cutting,
     ) -> Ingested:
         project = self._project
         return ingest(
             project.corpora,
-            project.leakage,
+            guard,
             project.ingest,
             project.base,
             *(known[table].select(list(columns)) for table, columns in KNOWN.items()),
@@ -189,6 +199,6 @@ def _hopeless(lost: Sequence[Damage]) -> str:
     more = f"; and {len(lost) - _NAMED} more (see `facetflow verify`)" if len(lost) > _NAMED else ""
     return (
         f"Rows of ingest are lost, and the corpora do not give them again as they were: {named}{more}; restore these "
-        "files from a copy, or put the corpus files, [ingest] and [leakage] back as they were and build, or build a "
-        "new store."
+        "files from a copy, or put the corpus files, [ingest], [leakage] and [[evaluation]] back as they were and "
+        "build, or build a new store."
     )

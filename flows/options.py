@@ -33,6 +33,7 @@ DEVICE = click.option(
 THREADS = click.option(
     "--threads", type=click.IntRange(min=1), help="CPU threads; by default as many as the library takes."
 )
+NAME = click.option("--name", help="An encoder of the project, or the id of one of its runs, instead of --model.")
 CRON = click.option(
     "--cron",
     metavar="EXPRESSION",

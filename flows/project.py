@@ -4,10 +4,12 @@ Each section belongs to the stage that it configures, and so does its model; the
 """
 
 import difflib
+import functools
+import operator
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
@@ -22,9 +24,20 @@ from features.parsers.settings import (
     SrlSettings,
 )
 from features.schemas import METRIC_NAMES
-from flows.project_errors import not_found, not_text, not_toml, wrong_settings
+from flows.project_errors import not_found, not_text, not_toml, of_version_before, wrong_settings
 from training.encoders.s3bert.settings import S3bertSettings
+from training.encoders.settings import EncoderSettings
 from training.evaluation.settings import PromotionSettings
+from training.kinds import KINDS
+from training.runs import check_encoder_name
+
+if TYPE_CHECKING:
+    AnyEncoder = EncoderSettings
+else:
+    AnyEncoder = functools.reduce(operator.or_, (kind.settings for kind in KINDS.values()))
+    # A union of one is that one, and pydantic refuses to choose from it.
+    if len(KINDS) > 1:
+        AnyEncoder = Annotated[AnyEncoder, Field(discriminator="kind")]
 
 
 class MetricSettings(BaseModel):
@@ -92,7 +105,7 @@ class Project(BaseModel):
         store: folder of the feature store.
         runs: folder of encoders, scores, reports and the records of builds.
         corpora: where pairs of sentences come from.
-        leakage: what to do with pairs that an evaluation set holds.
+        leakage: what to do with training pairs that have a sentence of an evaluation set.
         ingest: how large shards are.
         amr: where graphs come from.
         dependencies: the dependency parser.
@@ -102,8 +115,9 @@ class Project(BaseModel):
         metrics: what is measured.
         limits: when nothing is published.
         cluster: where it runs.
-        training: how an encoder learns.
-        evaluation: human ratings to compare with.
+        encoders: what is trained, each by a kind that chooses its other keys; one S3BERT where nothing is said, and
+            none with `encoders = []` at the top of the file, for a store that others read.
+        evaluation: human ratings to compare with; their sentences are kept out of training (`leakage`).
         promotion: when a new encoder takes the place of the current one.
     """
 
@@ -123,7 +137,7 @@ class Project(BaseModel):
     metrics: MetricSettings = MetricSettings()
     limits: LimitSettings = LimitSettings()
     cluster: ClusterSettings = ClusterSettings()
-    training: S3bertSettings = S3bertSettings()
+    encoders: tuple[AnyEncoder, ...] = (S3bertSettings(),)
     evaluation: tuple[EvaluationSet, ...] = ()
     promotion: PromotionSettings = PromotionSettings()
 
@@ -153,30 +167,49 @@ class Project(BaseModel):
             )
         return unquote(urlsplit(given).path)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _encoders_say_their_kind(cls, given: Any) -> Any:
+        """Refuse an encoder without a kind, also where there is only one: which keys it may have hangs on that."""
+        encoders = given.get("encoders") if isinstance(given, dict) else None
+        for number, encoder in enumerate(encoders if isinstance(encoders, list) else (), start=1):
+            if isinstance(encoder, dict) and "kind" not in encoder:
+                kinds = " or ".join(f'kind = "{kind}"' for kind in KINDS)
+                raise ValueError(f"the key `encoders[{number}].kind` is missing: add {kinds}")
+        return given
+
     @model_validator(mode="after")
     def _check_facets(self) -> Self:
         # The names of the project's own metrics are known only when their files have been run.
-        unknown = self.training.unknown_facets(METRIC_NAMES)
-        if unknown and not self.metrics.own:
-            close = difflib.get_close_matches(unknown[0], METRIC_NAMES, n=1)
-            hint = f"did you mean {close[0]!r}? Choose" if close else "choose"
-            raise ValueError(
-                f"`training.facets` names {unknown[0]!r}, which is no metric; {hint} from {', '.join(METRIC_NAMES)}, "
-                "or add one with `metrics.own`"
-            )
+        for number, encoder in enumerate(self.encoders, start=1):
+            unknown = encoder.unknown_facets(METRIC_NAMES) if isinstance(encoder, S3bertSettings) else []
+            if unknown and not self.metrics.own:
+                close = difflib.get_close_matches(unknown[0], METRIC_NAMES, n=1)
+                hint = f"did you mean {close[0]!r}? Choose" if close else "choose"
+                raise ValueError(
+                    f"`encoders[{number}].facets` names {unknown[0]!r}, which is no metric; {hint} from "
+                    f"{', '.join(METRIC_NAMES)}, or add one with `metrics.own`"
+                )
         return self
 
     @model_validator(mode="after")
     def _check_names(self) -> Self:
-        for section, entries in (("corpora", self.corpora), ("evaluation", self.evaluation)):
+        sections = {
+            "corpora": [corpus.name for corpus in self.corpora],
+            "encoders": [encoder.name for encoder in self.encoders],
+            "evaluation": [evaluation.name for evaluation in self.evaluation],
+        }
+        for section, names in sections.items():
             first: dict[str, int] = {}
-            for number, entry in enumerate(entries, start=1):
-                before = first.setdefault(entry.name, number)
+            for number, name in enumerate(names, start=1):
+                before = first.setdefault(name, number)
                 if before != number:
                     raise ValueError(
-                        f"`{section}[{number}].name` is {entry.name!r}, as `{section}[{before}].name` is: give each a "
+                        f"`{section}[{number}].name` is {name!r}, as `{section}[{before}].name` is: give each a "
                         "`name` of its own"
                     )
+        for number, encoder in enumerate(self.encoders, start=1):
+            check_encoder_name(encoder.name, f"encoders[{number}].name")
         return self
 
     _base: Path = PrivateAttr(default_factory=Path)
@@ -185,6 +218,32 @@ class Project(BaseModel):
     def base(self) -> Path:
         """Folder of the project file, which relative paths start from."""
         return self._base
+
+    @property
+    def guard(self) -> LeakageSettings:
+        """The guard of evaluation sentences, with the sets under `[[evaluation]]` among those that it knows."""
+        if self.leakage.mode == "off":
+            return self.leakage.model_copy(update={"evaluation": ()})
+        named = self.leakage.evaluation
+        more = tuple(found for found in self.evaluation if found not in named)
+        return self.leakage.model_copy(update={"evaluation": (*named, *more)})
+
+    def encoder(self, name: str) -> EncoderSettings:
+        """Return the encoder of a name.
+
+        Raises:
+            SettingsError: there is none.
+        """
+        found = {encoder.name: encoder for encoder in self.encoders}
+        if name in found:
+            return found[name]
+        if not found:
+            raise SettingsError(
+                f"The project {self.name!r} has no encoder {name!r}, nor any other: add a section [[encoders]]."
+            )
+        close = difflib.get_close_matches(name, found, n=1)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        raise SettingsError(f"The project {self.name!r} has no encoder {name!r}{hint}; there are: {', '.join(found)}.")
 
     @property
     def builds(self) -> Path:
@@ -215,6 +274,8 @@ def load(path: Path) -> Project:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise not_toml(path, text, error) from error
+    if "training" in content:
+        raise of_version_before(path, content)
     try:
         project = Project.model_validate(content)
     except ValidationError as error:

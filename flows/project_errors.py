@@ -21,6 +21,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from features.errors import SettingsError
+from training.loop.settings import LoopSettings
 
 _ADVICE = {
     "Invalid value": "write text in double quotes, and true or false in small letters",
@@ -91,6 +92,29 @@ def not_toml(path: Path, content: str, error: tomllib.TOMLDecodeError) -> Settin
     )
 
 
+def of_version_before(path: Path, content: Mapping[str, Any]) -> SettingsError:
+    """Return the error for a project file with `[training]`, and what to write instead, with the keys that it has.
+
+    Args:
+        path: of the file.
+        content: of the file.
+    """
+    training = content["training"] if isinstance(content["training"], dict) else {}
+    moved = [key for key in training if key in LoopSettings.model_fields]
+    inner = f"; put {listed(moved)} into `loop = {{ … }}` there" if moved else ""
+    return SettingsError(
+        f"In {str(path)!r} the section `[training]` is of an earlier version, in which a project had one encoder: "
+        'write `[[encoders]]` in its place, and below that `name = "s3bert"` and `kind = "s3bert"` before the keys '
+        f"that it has{inner}."
+    )
+
+
+def listed(keys: Sequence[str]) -> str:
+    """Return keys as words: `a`, `b` and `c`."""
+    *others, last = [f"`{key}`" for key in keys]
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def wrong_settings(path: Path, model: type[BaseModel], error: ValidationError) -> SettingsError:
     """Return the error for a project file that is TOML but wrong: one sentence, or a line for each thing.
 
@@ -144,12 +168,15 @@ def _follow(model: type[BaseModel], location: Sequence[int | str]) -> _Place:
     known: tuple[str, ...] = ()
     parts: list[str | int] = []
     for part in location:
-        annotation = _bare(annotation)
+        annotation = bare(annotation)
         origin, arguments = get_origin(annotation), get_args(annotation)
         if part == "[key]":
             return _Place(tuple(parts), None, None, known)
         if origin in {Union, UnionType}:
-            break  # the part only says which type was tried
+            if (chosen := kinds_of(annotation).get(str(part))) is None:
+                break  # the part only says which type was tried
+            annotation, field, known = chosen, None, ()
+            continue
         known = ()
         if isinstance(annotation, type) and issubclass(annotation, BaseModel) and isinstance(part, str):
             known = tuple(annotation.model_fields)
@@ -160,7 +187,7 @@ def _follow(model: type[BaseModel], location: Sequence[int | str]) -> _Place:
                 break  # such as a pair: what is expected is the whole
             annotation, field = arguments[0], None
         elif isinstance(origin, type) and issubclass(origin, Mapping):
-            known = get_args(_bare(arguments[0]))
+            known = get_args(bare(arguments[0]))
             annotation, field = arguments[1], None
         else:
             break
@@ -168,7 +195,20 @@ def _follow(model: type[BaseModel], location: Sequence[int | str]) -> _Place:
     return _Place(tuple(parts), annotation, field, known)
 
 
-def _bare(annotation: Any) -> Any:
+def kinds_of(annotation: Any) -> dict[str, type[BaseModel]]:
+    """Return kind → settings of a section whose `kind` chooses its other keys; empty for what is no such section."""
+    one = bare(annotation)
+    models = get_args(one) if get_origin(one) in {Union, UnionType} else (one,)
+    found: dict[str, type[BaseModel]] = {}
+    for model in models:
+        of_kind = model.model_fields.get("kind") if isinstance(model, type) and issubclass(model, BaseModel) else None
+        if of_kind is None:
+            return {}
+        found |= {str(kind): model for kind in get_args(of_kind.annotation)}
+    return found
+
+
+def bare(annotation: Any) -> Any:
     """Return an annotation without its constraints, and without the None of a key that may be left out."""
     while True:
         origin, arguments = get_origin(annotation), get_args(annotation)
@@ -183,15 +223,20 @@ def _say(place: _Place, model: type[BaseModel], problem: Any) -> str:
     key, last = place.key, place.parts[-1] if place.parts else ""
     if place.known and place.annotation is None:
         return f"the key `{key}` is unknown: {_hint(str(last), place, model)}"
-    if problem["type"] == "missing" and problem["loc"] == place.parts:
+    if problem["type"] == "union_tag_invalid":
+        of_kind: Any = Literal.__getitem__(tuple(kinds_of(place.annotation)))
+        place = _Place((*place.parts, "kind"), of_kind, None, ())
+        problem = {**problem, "input": problem["ctx"]["tag"]}
+        key = place.key
+    if problem["type"] == "missing" and problem["loc"][-1] == last:
         return f"the key `{key}` is missing: {_TO_ADD.get(str(last), 'add it')}."
     if problem["type"] in {"value_error", "assertion_error"}:
         message = problem["msg"].partition(", ")[2].rstrip(".")
         return f"{f'`{key}`: ' if key else ''}{message}{'' if message.endswith('?') else '.'}"
-    given = problem["input"] if problem["loc"][: len(place.parts)] == place.parts else None
-    if isinstance(given, Mapping) and _is_repeated(place.annotation):
+    given = problem["input"]
+    if isinstance(given, Mapping) and is_repeated(place.annotation):
         return f"`[{key}]` is wrong: write its name in two brackets, `[[{key}]]`, since there may be several."
-    if isinstance(given, list) and _is_section(place.annotation):
+    if isinstance(given, list) and is_section(place.annotation):
         return f"`[[{key}]]` is wrong: write its name in one pair of brackets, `[{key}]`, since there is only one."
     expected = _expected(place, given)
     return f"`{key}`{_shown(given, problem)} is wrong: give {expected}{'' if expected.endswith('?') else '.'}"
@@ -204,27 +249,37 @@ def _hint(name: str, place: _Place, model: type[BaseModel]) -> str:
         return f"did you mean {' or '.join(f'`{key}`' for key in close)}?"
     fields = {section: field.annotation for section, field in model.model_fields.items()}
     if len(place.parts) > 1 and name in fields:
-        if _is_section(fields[name]):
+        if is_section(fields[name]):
             return f"it is a section of its own, `[{name}]`."
-        if _is_repeated(fields[name]):
+        if is_repeated(fields[name]):
             return f"it is a section of its own, `[[{name}]]`."
         return "it belongs at the top of the file, before the first section."
     around = ".".join(str(part) for part in place.parts[:-1] if isinstance(part, str))
     homes = [home for home in _homes(name, fields) if home.startswith(around)]
     if homes:
-        return f"it belongs below {' or '.join(f'[{home}]' for home in homes)}."
+        return f"it belongs {' or '.join(_there(home, fields) for home in homes)}."
     return f"known are {', '.join(f'`{key}`' for key in place.known)}."
 
 
 def _homes(name: str, fields: Mapping[str, Any], above: str = "") -> list[str]:
-    """Return the sections in which a key is known, those within sections too."""
-    found = []
+    """Return the sections in which a key is known, those within sections too; `encoders.loop` is one in a list."""
+    found: dict[str, None] = {}
     for section, annotation in fields.items():
-        if _is_section(annotation):
-            inner = {key: field.annotation for key, field in _bare(annotation).model_fields.items()}
-            found += [above + section] if name in inner else []
-            found += _homes(name, inner, f"{above}{section}.")
-    return found
+        one = get_args(bare(annotation))[0] if is_repeated(annotation) else annotation
+        for inner_model in kinds_of(one).values() or ([bare(one)] if is_section(one) else []):
+            inner = {key: field.annotation for key, field in inner_model.model_fields.items()}
+            if name in inner:
+                found[above + section] = None
+            found |= dict.fromkeys(_homes(name, inner, f"{above}{section}."))
+    return list(found)
+
+
+def _there(home: str, fields: Mapping[str, Any]) -> str:
+    """Return where a key of a section is written, in words."""
+    section, _, inner = home.partition(".")
+    if not is_repeated(fields[section]):
+        return f"below [{home}]"
+    return f"in `{inner} = {{ … }}` of [[{section}]]" if inner else f"below [[{section}]]"
 
 
 def _shown(given: Any, problem: Any) -> str:
@@ -241,32 +296,33 @@ def _expected(place: _Place, given: Any) -> str:
     last = str(place.parts[-1]) if place.parts else ""
     if last in _EXPECTED and isinstance(given, str):
         return _EXPECTED[last]
-    if _is_section(place.annotation):
+    if is_section(place.annotation):
         return f"a section `[{place.key}]`"
-    if _is_repeated(place.annotation):
+    if is_repeated(place.annotation):
         return f"a section `[[{place.key}]]` for each"
-    words = _words(place.annotation, place.field.metadata if place.field else ())
-    choices = [choice for choice in get_args(_bare(place.annotation)) if isinstance(choice, str)]
+    expected = words(place.annotation, place.field.metadata if place.field else ())
+    choices = [choice for choice in get_args(bare(place.annotation)) if isinstance(choice, str)]
     close = difflib.get_close_matches(given, choices, n=1) if isinstance(given, str) else []
-    return f'{words}; did you mean "{close[0]}"?' if close else words
+    return f'{expected}; did you mean "{close[0]}"?' if close else expected
 
 
-def _words(annotation: Any, metadata: Iterable[Any] = ()) -> str:
+def words(annotation: Any, metadata: Iterable[Any] = ()) -> str:
     """Return what an annotation asks for, in words."""
     if get_origin(annotation) is Annotated:
-        return _words(get_args(annotation)[0], get_args(annotation)[1:])
+        return words(get_args(annotation)[0], get_args(annotation)[1:])
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin in {Union, UnionType}:
-        return " or ".join(_words(argument, metadata) for argument in arguments if argument is not NoneType)
+        return " or ".join(words(argument, metadata) for argument in arguments if argument is not NoneType)
     if origin is Literal:
         *others, last = [f'"{choice}"' for choice in arguments]
         return f"{', '.join(others)} or {last}" if others else last
     if origin is tuple:
         count = "" if Ellipsis in arguments else f" of {len(arguments)}"
-        return f"a list{count} in square brackets, each item {_words(arguments[0])}"
+        return f"a list{count} in square brackets, each item {words(arguments[0])}"
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        keys = get_args(_bare(arguments[0]))
-        return f"a table with some of the keys {', '.join(map(str, keys))}, such as {{ {keys[0]} = … }}"
+        keys = get_args(bare(arguments[0]))
+        some = f"with some of the keys {', '.join(map(str, keys))}, such as {{ {keys[0]} = … }}" if keys else "of texts"
+        return f"a table {some}"
     simple = {int: "a whole number", float: "a number", bool: "true or false", Path: "a path in double quotes"}
     return f"{simple.get(annotation, 'text in double quotes')}{_bounds(metadata)}"
 
@@ -286,13 +342,13 @@ def _bounds(metadata: Iterable[Any]) -> str:
     return f" {' and '.join(words)}" if words else ""
 
 
-def _is_section(annotation: Any) -> bool:
+def is_section(annotation: Any) -> bool:
     """Return whether a key is a section, such as [amr]."""
-    annotation = _bare(annotation)
-    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+    annotation = bare(annotation)
+    return bool(kinds_of(annotation)) or (isinstance(annotation, type) and issubclass(annotation, BaseModel))
 
 
-def _is_repeated(annotation: Any) -> bool:
+def is_repeated(annotation: Any) -> bool:
     """Return whether a key holds any number of sections, as [[corpora]] does."""
-    annotation = _bare(annotation)
-    return get_origin(annotation) is tuple and _is_section(get_args(annotation)[0])
+    annotation = bare(annotation)
+    return get_origin(annotation) is tuple and is_section(get_args(annotation)[0])

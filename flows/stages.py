@@ -11,7 +11,7 @@ pairs ────────────────────────�
 
 import difflib
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -82,7 +82,7 @@ def chain(project: Project, store: StoreReader, *, index_folder: Path | None = N
         SettingsError: a stage is made of one that is off, or an encoder reads a corpus that is nowhere.
     """
     wanted = wanted_of(project)
-    _check_corpora(project, store, wanted)
+    _check_corpora(project, store)
     own = own_metrics(project)
     names = stages_of(project, wanted, _tables_of(own))
     stages: list[Stage] = []
@@ -120,25 +120,26 @@ def wanted_shards(project: Project, store: StoreReader) -> dict[str, frozenset[S
     return scope(stages, wanted, uses_of(store))
 
 
-def _check_corpora(project: Project, store: StoreReader, wanted: Sequence[Wanted]) -> None:
+def _check_corpora(project: Project, store: StoreReader) -> None:
     """Refuse to want the rows of a corpus that is nowhere: nothing would be made, and nobody would be told.
 
     Raises:
         SettingsError: names the first.
     """
     names = {corpus.name for corpus in project.corpora}
-    asked = {corpus for one in wanted for corpus in one.corpora} - names
-    if not asked:
+    asked = [(n, name) for n, encoder in enumerate(project.encoders, start=1) for name in encoder.corpora]
+    if names.issuperset(name for _, name in asked):
         return
     uses = uses_of(store)  # rows of a corpus that has left the project file stay
     known = sorted(names.union(*uses.pairs.values(), *uses.sentences.values()))
-    if unknown := sorted(asked - set(known)):
-        close = difflib.get_close_matches(unknown[0], known, n=1)
-        hint = f"did you mean {close[0]!r}? Name" if close else "name"
-        raise SettingsError(
-            f"`training.corpora` names {unknown[0]!r}, which is no corpus of the project file or of the store; {hint} "
-            f"some of {', '.join(known)}, or leave it out to learn from all."
-        )
+    for number, name in asked:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {close[0]!r}? Name" if close else "name"
+            raise SettingsError(
+                f"`encoders[{number}].corpora` names {name!r}, which is no corpus of the project file or of the store; "
+                f"{hint} some of {', '.join(known)}, or leave it out to learn from all."
+            )
 
 
 def own_metrics(project: Project) -> "OwnMetrics | None":

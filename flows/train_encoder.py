@@ -1,23 +1,27 @@
-"""The flow that trains an encoder on a pinned release of the store."""
+"""The flow that trains encoders on a pinned release of the store."""
 
-import hashlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from prefect import flow
 
+from features.errors import FacetflowError, RunError
+from features.store.releases import Release
 from features.store.store import Store
 from flows import project
 from flows.announcing import intend
+from flows.encoder_inputs import unchanged_since
 from flows.events import announce_pending, encoder_record
-from flows.outbox import telling_the_server
+from flows.outbox import Outbox, telling_the_server
 from flows.run_artifacts import show_training
-from flows.terminal import warn
+from flows.terminal import conclude, say, warn
 from flows.training_process import run_job
 from training.encoders.settings import EncoderSettings
 from training.jobs import Source, TrainingJob
 from training.kinds import KINDS
-from training.runs import ENCODER, run_folder
+from training.run_records import recorded
+from training.runs import ENCODER, is_finished, run_folder, run_id, settings_digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,63 +29,133 @@ class TrainedEncoder:
     """The encoder of a run.
 
     Args:
+        name: of the encoder.
+        run: id of the run.
         folder: of the encoder.
         release: number of the release that it learnt from.
+        seed: of its loop.
         was_done: it had been finished before, with the same settings and data, and nothing was done.
     """
 
+    name: str
+    run: str
     folder: Path
     release: int
+    seed: int
     was_done: bool
 
 
 @flow(name="train_encoder", persist_result=False)
 def train_encoder(
-    project_file: Path = Path("facetflow.toml"), release: int | None = None, name: str | None = None
-) -> TrainedEncoder:
-    """Train an encoder; a run that was interrupted goes on from its checkpoint, one that is finished is left alone.
+    project_file: Path = Path("facetflow.toml"),
+    release: int | None = None,
+    names: Sequence[str] = (),
+    seeds: int = 1,
+    *,
+    only_changed: bool = False,
+) -> list[TrainedEncoder]:
+    """Train encoders; a run that was interrupted goes on from its checkpoint, one that is finished is left alone.
 
     Args:
         project_file: the project file.
         release: number of the release to learn from; the newest by default.
-        name: of the run and its folder; by default made from the release and the settings, so that the same training
-            is the same run.
+        names: of the encoders; all of the project by default.
+        seeds: how many of each, with the seed of its settings and those after it.
+        only_changed: leave alone what has learnt from the very same input, in an earlier release.
 
     Returns:
-        The encoder.
+        The encoders. That one cannot be trained keeps no other from it.
 
     Raises:
-        RunError: the training failed, or the run has an encoder of other settings or data.
-        SettingsError: the name cannot be that of a run.
+        RunError: trainings failed.
+        SettingsError: the project has no such encoder.
         StoreError: there is no such release.
     """
     with telling_the_server() as outbox:
         settings = project.load(project_file)
-        encoder = _train(settings, release, name)
-        outbox.show_all(show_training(settings, encoder.folder))
-        return encoder
+        store = Store.open(settings.store)
+        pinned = store.latest_release() if release is None else store.release(release)
+        trainings = [
+            encoder.model_copy(update={"loop": encoder.loop.model_copy(update={"seed": encoder.loop.seed + further})})
+            for encoder in chosen_encoders(settings, names)
+            for further in range(seeds)
+        ]
+        if only_changed:
+            trainings = list(_changed(settings, store, pinned, trainings))
+        return _train_all(settings, store, pinned, trainings, outbox)
 
 
-def _train(settings: project.Project, release: int | None, name: str | None) -> TrainedEncoder:
-    store = Store.open(settings.store)
-    pinned = store.latest_release() if release is None else store.release(release)
+def chosen_encoders(settings: project.Project, names: Sequence[str]) -> list[EncoderSettings]:
+    """Return the encoders of some names, all by default.
+
+    Raises:
+        SettingsError: the project has no such encoder, or none at all.
+    """
+    if not names and not settings.encoders:
+        # The project says so on purpose, so that nothing that follows a release may fail for it; a user is told.
+        warn(f"The project {settings.name!r} has no encoder: add a section [[encoders]] to train one.")
+    return [settings.encoder(name) for name in dict.fromkeys(names)] if names else list(settings.encoders)
+
+
+def _changed(
+    settings: project.Project, store: Store, pinned: Release, trainings: Sequence[EncoderSettings]
+) -> Iterator[EncoderSettings]:
+    """Yield what has not learnt from the same input yet, and say of the others that they are left alone."""
+    for encoder in trainings:
+        run = unchanged_since(settings, store, pinned, encoder)
+        if run is None:
+            yield encoder
+        else:
+            conclude(
+                f"Encoder {encoder.name!r} is left alone: of what it reads nothing changed in release {pinned.number} "
+                f"since {run_id(settings.runs, run)}."
+            )
+
+
+def _train_all(
+    settings: project.Project,
+    store: Store,
+    pinned: Release,
+    trainings: Sequence[EncoderSettings],
+    outbox: Outbox,
+) -> list[TrainedEncoder]:
+    trained: list[TrainedEncoder] = []
+    failures: list[tuple[str, FacetflowError]] = []
+    for encoder in trainings:
+        if len(trainings) > 1:
+            say(f"Encoder {encoder.name!r}, seed {encoder.loop.seed}:")
+        try:
+            trained.append(_train(settings, store, pinned, encoder))
+        except FacetflowError as error:
+            failures.append((f"{encoder.name}, seed {encoder.loop.seed}", error))
+            if len(trainings) > 1:
+                warn(f"failed: {error}")
+        else:
+            outbox.show_all(show_training(settings, trained[-1].folder))
+        if unheard := announce_pending(settings, store):
+            warn(unheard)
+    if failures and len(trainings) == 1:
+        raise failures[0][1]
+    if failures:
+        named = "; ".join(f"{what}: {str(error).rstrip('.')}" for what, error in failures)
+        raise RunError(f"{len(failures)} of {len(trainings)} trainings failed ({named}).") from failures[0][1]
+    return trained
+
+
+def _train(settings: project.Project, store: Store, pinned: Release, encoder: EncoderSettings) -> TrainedEncoder:
+    seed = encoder.loop.seed
+    run = run_folder(settings.runs, encoder.name, pinned.number, settings_digest(encoder), seed)
     job = TrainingJob[Source, EncoderSettings](
         source=Source(store=store.path, release=pinned.number),
-        settings=settings.training,
-        output=run_folder(settings.runs, _name(settings, pinned.number) if name is None else name),
+        settings=encoder,
+        output=run,
         base=settings.base,
         licences={corpus.name: corpus.record.licence for corpus in settings.corpora},
     )
-    # A finished encoder is never replaced: a job that succeeds where one is has found that it is the one.
-    was_done = (job.output / ENCODER).is_dir()
-    if not was_done:
-        intend(encoder_record(job.output))
-    run_job(KINDS[settings.training.kind].module, job)
-    if unheard := announce_pending(settings, store):
-        warn(unheard)
-    return TrainedEncoder(job.output / ENCODER, pinned.number, was_done)
-
-
-def _name(settings: project.Project, release: int) -> str:
-    digest = hashlib.blake2b(settings.training.model_dump_json().encode(), digest_size=3).hexdigest()
-    return f"release-{release:05d}-{digest}"
+    with recorded(run):
+        # A finished encoder is never replaced: a job that succeeds where one is has found that it is the one.
+        was_done = is_finished(run)
+        if not was_done:
+            intend(encoder_record(run))
+        run_job(KINDS[encoder.kind].module, job)
+    return TrainedEncoder(encoder.name, run_id(settings.runs, run), run / ENCODER, pinned.number, seed, was_done)

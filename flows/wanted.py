@@ -11,11 +11,9 @@ from typing import Literal
 from features.errors import SettingsError
 from features.store.scope import Wanted
 from flows.project import Project
+from training.kinds import KINDS
 
 Over = Literal["sentences", "pairs"]
-
-S3BERT_READS = ("amr", "metrics", "embeddings")
-"""The tables that an S3BERT learns from."""
 
 _STAGES: Mapping[str, tuple[Over, tuple[str, ...]]] = MappingProxyType(
     {
@@ -31,9 +29,10 @@ _STAGES: Mapping[str, tuple[Over, tuple[str, ...]]] = MappingProxyType(
 
 
 def wanted_of(project: Project) -> tuple[Wanted, ...]:
-    """Return what is read of a project's store: by its encoder, and by others where the project file says so."""
+    """Return what is read of a project's store: by its encoders, and by others where the project file says so."""
+    read = tuple(Wanted(KINDS[encoder.kind].tables, encoder.corpora) for encoder in project.encoders)
     forced = tuple(name for name in _STAGES if _switch(project, name) is True)
-    return (Wanted(S3BERT_READS, project.training.corpora), *([Wanted(forced)] if forced else []))
+    return (*read, *([Wanted(forced)] if forced else []))
 
 
 def stages_of(

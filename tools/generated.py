@@ -34,15 +34,15 @@ pairs_per_shard = {pairs_per_shard}
 [cluster]
 workers = {workers}
 memory_limit = "4GiB"
-[training]
+[[encoders]]
+name = "s3bert"
+kind = "s3bert"
 backbone = "backbone"
 facets = ["smatch", "wlk"]
 facet_dimensions = 4
-epochs = 2
 layers_tuned = 1
-checkpoint_every = 2
 splits = ["train", "train"]
-threads = 1
+loop = {{ epochs = 2, checkpoint_every = 2, threads = 1 }}
 """
 
 

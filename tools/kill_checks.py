@@ -27,7 +27,7 @@ def check(scene: Scene, reference: Scene, report: Report) -> None:
     if mine != its:
         report.violated(f"{scene.name}: releases {mine} for {its}")
     for number in range(1, scene.releases + 1):
-        if len(found := list(scene.folder.glob(f"runs/release-{number:05d}-*/encoder/facets.json"))) > 1:
+        if len(found := list(scene.folder.glob(f"runs/*/{number:05d}-*/seed-*/encoder/facets.json"))) > 1:
             report.violated(f"{scene.name}: release {number} has {len(found)} encoders")
 
 

@@ -34,11 +34,17 @@ GROWTH = 24
 """Pairs that a project grows by in each round."""
 
 
+_REFUSALS = 3
+"""A lock may still be held by a process that is just dying; no more than that."""
+
+
 def by_hand(scene: Scene, killer: Killer, commands: tuple[str, ...]) -> None:
     """Bring a project up to date by commands, each typed again until it succeeds."""
     for command in commands:
         begun = time.monotonic()
+        refused = 0  # times in a row that it failed though nothing was killed
         while True:
+            before = len(killer.report.kills)
             size = scene.log.stat().st_size if scene.log.exists() else 0
             with scene.start(command) as process:
                 while process.poll() is None:
@@ -55,6 +61,10 @@ def by_hand(scene: Scene, killer: Killer, commands: tuple[str, ...]) -> None:
                 break
             if process.returncode > 0:
                 print(f"      then: {last_line(said)}", flush=True)
+            refused = refused + 1 if len(killer.report.kills) == before else 0
+            if refused == _REFUSALS:
+                killer.report.violated(f"`facetflow {command}` fails by itself: {last_line(said)}")
+                return
 
 
 class Up:
@@ -213,7 +223,7 @@ def _finish(scenes: list[Scene], reference: Scene, up: Up, temporary: Path, repo
 
 
 def _is_evaluated(scene: Scene, number: int) -> bool:
-    return any(scene.folder.glob(f"runs/release-{number:05d}-*/promotion.json"))
+    return any(scene.folder.glob(f"runs/*/{number:05d}-*/seed-*/promotion.json"))
 
 
 def _options() -> argparse.Namespace:

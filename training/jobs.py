@@ -1,11 +1,10 @@
 """What a training or an evaluation process is asked to do: one JSON file, which stays beside its results.
 
-runs/<name>/
+runs/<encoder>/<release>-<digest>/seed-<n>/        (`training.runs`)
 ├── train.json      TrainingJob         ├── evaluate.json   EvaluationJob
 ├── train.lock      of who trains here  ├── metrics.json    scores
-├── checkpoint.pt   while it trains     ├── pairs.parquet   measured and predicted values
-├── progress.jsonl  losses and rates    ├── graphs.json     what matches in a few pairs of graphs
-│                                       └── report.html     the same to look at
+├── checkpoint.pt   while it trains     ├── *.parquet, …    what the suites write
+├── progress.jsonl  losses and rates    └── report.html     the same to look at
 └── encoder/        loads with SentenceTransformer; facets.json, training.json (how it went), README.md
 """
 

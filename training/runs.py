@@ -1,13 +1,27 @@
-"""Folders of runs: how one is called, which encoder is in it, which was finished last."""
+"""Folders of runs: how one is called, which encoder is in it, which was finished last.
+
+    runs/
+    ├── builds/                               records of builds; no run
+    ├── syntax/                               the encoder `syntax` of the project
+    │   ├── current -> 00002-9a1c33/seed-0    the run that was promoted
+    │   └── 00002-9a1c33/                     release 2, digest of the settings
+    │       ├── seed-0/                       a run: train.json, encoder/, metrics.json, report.html
+    │       └── seed-1/
+    └── release-00001-4f1c9a/                 a run of the version before, which had one encoder a project
+
+The **id** of a run is its path below the folder of runs: `syntax/00002-9a1c33/seed-0`.
+"""
 
 import difflib
-import shlex
+import hashlib
+import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from features.errors import ModelError, SettingsError
-from training.loop.settings import Trainable
+from training.loop.settings import Trainable, decisive
 from training.writing import read_json
 
 ENCODER = "encoder"
@@ -18,69 +32,172 @@ TRAINING_FILE = "training.json"
 """How a finished encoder was made; in its folder."""
 BUILDS = "builds"
 """The folder beside the runs that is none: it has the records of builds."""
+CURRENT = "current"
+"""The link to the run that was promoted, in the folder of an encoder."""
+RECORD = "run.json"
+"""What became of a run (`training.run_records`)."""
+NAME_BEFORE = "s3bert"
+"""Name of the encoder of the version before, which had no choice: that of an S3BERT where nothing else is said."""
+
+_SEED = re.compile(r"seed-(\d+)")
+_GROUP = re.compile(r"(\d{5,})-([0-9a-f]+)")
 
 
-def run_folder(runs: Path, name: str) -> Path:
+def check_encoder_name(name: str, key: str) -> None:
+    """Refuse a name that cannot be that of a folder of runs.
+
+    Args:
+        name: of an encoder.
+        key: where it stands.
+
+    Raises:
+        ValueError: when it cannot; a sentence without a full stop.
+    """
+    if name in {BUILDS, CURRENT} or name.startswith("."):
+        raise ValueError(
+            f"`{key}` is {name!r}, which cannot be the name of a folder of runs: it does not begin with a dot, and is "
+            f"neither {BUILDS!r} nor {CURRENT!r}"
+        )
+
+
+def settings_digest(settings: Trainable) -> str:
+    """Return six hexadecimal digits that change with every setting that decides what comes out, but name and seed.
+
+    Args:
+        settings: of an encoder.
+    """
+    chosen = decisive(settings, exclude=frozenset({"name"}))
+    chosen["loop"] = {name: value for name, value in chosen["loop"].items() if name != "seed"}
+    return hashlib.blake2b(json.dumps(chosen, sort_keys=True).encode(), digest_size=3).hexdigest()
+
+
+def run_folder(runs: Path, encoder: str, release: int, digest: str, seed: int) -> Path:
     """Return the folder of a run.
 
     Args:
         runs: folder of all runs.
-        name: of the run.
-
-    Raises:
-        SettingsError: when the name cannot be one.
+        encoder: its name.
+        release: what it learns from.
+        digest: of its settings (`settings_digest`).
+        seed: of its loop.
     """
-    if not name or Path(name).name != name or name.startswith(".") or name == BUILDS:
-        raise SettingsError(
-            f"{name!r} cannot be the name of a run: it becomes a folder in {str(runs)!r}, so it has no slash, does not "
-            f"begin with a dot, and is not {BUILDS!r}, where the records of builds are."
-        )
-    return runs / name
+    return runs / encoder / f"{release:05d}-{digest}" / f"seed-{seed}"
+
+
+def run_id(runs: Path, run: Path) -> str:
+    """Return the id of a run: its path below the folder of all runs."""
+    return run.relative_to(runs).as_posix()
+
+
+def group_of(run: Path) -> Path:
+    """Return what the seeds of one training stand in; the run itself for one of the version before."""
+    return run.parent if _SEED.fullmatch(run.name) and _GROUP.fullmatch(run.parent.name) else run
+
+
+def seed_of(run: Path) -> int | None:
+    """Return the seed of a run, None for one of the version before."""
+    found = _SEED.fullmatch(run.name)
+    return int(found[1]) if found is not None and group_of(run) != run else None
+
+
+def seeds_of(run: Path) -> list[Path]:
+    """Return the runs that differ from a run in the seed at most, itself among them, by their seeds."""
+    group = group_of(run)
+    if group == run:
+        return [run]
+    found = {int(seed[1]): path for path in group.iterdir() if (seed := _SEED.fullmatch(path.name))}
+    return [found[seed] for seed in sorted(found)]
+
+
+def encoder_name(run: Path) -> str:
+    """Return the name of the encoder that a run trains."""
+    if group_of(run) != run:
+        return run.parent.parent.name
+    try:
+        return str(json.loads((run / TRAINING_JOB).read_bytes())["settings"]["name"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return NAME_BEFORE
+
+
+def all_runs(runs: Path) -> list[Path]:
+    """Return the folders of all runs, finished or begun, each once, in the order of their ids; links are none."""
+    found = set()
+    for pattern in ("*", "*/*/seed-*"):
+        for mark in (TRAINING_JOB, RECORD, f"{ENCODER}/{TRAINING_FILE}"):
+            found |= {runs / path.relative_to(runs).parents[mark.count("/")] for path in runs.glob(f"{pattern}/{mark}")}
+    return sorted(run for run in found if not any(part.is_symlink() for part in (run, run.parent, run.parent.parent)))
+
+
+def is_finished(run: Path) -> bool:
+    """Return whether a run has its encoder."""
+    return (run / ENCODER / TRAINING_FILE).is_file()
 
 
 def find_encoder(runs: Path, name: str) -> Path:
-    """Return the finished encoder of a run.
+    """Return the finished encoder of a run, or the newest of those with a name.
 
     Args:
         runs: folder of all runs.
-        name: of the run.
+        name: of an encoder, or the id of a run, or how one begins: `syntax`, `syntax/00002-9a1c33/seed-0`.
 
     Raises:
-        SettingsError: when the name cannot be one.
         ModelError: when there is no such run, or it is not finished.
     """
-    encoder = run_folder(runs, name) / ENCODER
-    if (encoder / TRAINING_FILE).is_file():
-        return encoder
-    if (encoder.parent / TRAINING_JOB).is_file():
+    begun = runs_named(runs, name)
+    finished = [run for run in begun if is_finished(run)]
+    if finished:
+        return _newest(finished) / ENCODER
+    if begun:
         raise ModelError(
-            f"The run {name!r} in {str(runs)!r} has no encoder yet: `facetflow train --name {shlex.quote(name)}` "
-            "brings it to its end."
+            f"{name!r} in {str(runs)!r} has no finished encoder yet: `facetflow train "
+            f"{encoder_name(begun[-1])}` brings it to its end."
         )
-    finished = sorted(found.parent.name for found in _encoders(runs))
-    if not finished:
-        raise ModelError(f"There is no run {name!r} in {str(runs)!r}, nor any other: run `facetflow train` first.")
-    close = difflib.get_close_matches(name, finished, n=1)
+    known = sorted(
+        {known for run in all_runs(runs) if is_finished(run) for known in (encoder_name(run), run_id(runs, run))}
+    )
+    if not known:
+        raise ModelError(f"There is no encoder {name!r} in {str(runs)!r}, nor any other: run `facetflow train` first.")
+    close = difflib.get_close_matches(name, known, n=1)
     hint = f" (did you mean {close[0]!r}?)" if close else ""
-    raise ModelError(f"There is no run {name!r} in {str(runs)!r}{hint}; there are: {', '.join(finished)}.")
+    raise ModelError(f"There is no encoder or run {name!r} in {str(runs)!r}{hint}; there are: {', '.join(known)}.")
 
 
-def latest_encoder(runs: Path) -> Path:
-    """Return the encoder that was finished last in a folder of runs.
+def runs_named(runs: Path, name: str) -> list[Path]:
+    """Return the runs, finished or begun, that a name means: an encoder's, or those whose id is it or begins with it.
+
+    Args:
+        runs: folder of all runs.
+        name: of an encoder, or the beginning of an id up to a slash; a link such as `syntax/current` is followed.
+    """
+    name = name.strip("/")
+    linked = runs / name
+    if name and linked.is_symlink() and linked.resolve().is_relative_to(runs.resolve()):
+        name = linked.resolve().relative_to(runs.resolve()).as_posix()
+    found = all_runs(runs)
+    by_id = [run for run in found if f"{run_id(runs, run)}/".startswith(f"{name}/")]
+    return by_id or [run for run in found if encoder_name(run) == name]
+
+
+def latest_encoder(runs: Path, name: str | None = None) -> Path:
+    """Return the encoder that was finished last.
+
+    Args:
+        runs: folder of all runs.
+        name: of the encoder; any when None.
 
     Raises:
-        ModelError: when no run has an encoder yet.
+        ModelError: when no run has one yet.
     """
-    found = sorted(_encoders(runs), key=lambda encoder: (encoder / TRAINING_FILE).stat().st_mtime_ns)
-    if not found:
+    if name is not None:
+        return find_encoder(runs, name)
+    finished = [run for run in all_runs(runs) if is_finished(run)]
+    if not finished:
         raise ModelError(f"{str(runs)!r} has no encoder yet; run `facetflow train`, or name one with --model")
-    return found[-1]
+    return _newest(finished) / ENCODER
 
 
-def _encoders(runs: Path) -> list[Path]:
-    """Return the encoders of all runs, each once: `current` is a link to one of them."""
-    found = (path.parent for path in runs.glob(f"*/{ENCODER}/{TRAINING_FILE}"))
-    return [encoder for encoder in found if not encoder.parent.is_symlink()]
+def _newest(runs: list[Path]) -> Path:
+    return max(runs, key=lambda run: (run / ENCODER / TRAINING_FILE).stat().st_mtime_ns)
 
 
 def finished_identity(identity: str, settings: Trainable) -> str:

@@ -175,11 +175,12 @@ class LeakageSettings(_Settings):
     """The guard against evaluation sentences in training data.
 
     Args:
-        mode: `drop` keeps pairs with such a sentence out of the splits `train`; `report` counts them.
-        evaluation: the sets whose sentences are guarded.
+        mode: `drop` keeps pairs with such a sentence out of the splits `train`; `report` counts them; `off` does
+            nothing about them.
+        evaluation: sets whose sentences are guarded beside those under `[[evaluation]]`.
     """
 
-    mode: Literal["drop", "report"] = "drop"
+    mode: Literal["drop", "report", "off"] = "drop"
     evaluation: tuple[EvaluationSet, ...] = ()
 
 

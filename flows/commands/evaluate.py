@@ -1,4 +1,4 @@
-"""`facetflow evaluate`: evaluate an encoder."""
+"""`facetflow evaluate`: evaluate encoders."""
 
 from pathlib import Path
 
@@ -8,31 +8,75 @@ from flows.options import JSON
 
 
 @click.command()
-@click.option("--name", help="Name of the training run; the newest by default.")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--name", "further", hidden=True, help="A run, as before there were several encoders; the same as NAME.")
+@click.option("--suite", "suites", multiple=True, help="What to score by, such as ratings; may be repeated.")
 @click.option("--split", help="The split whose positive pairs are compared; the dev split of its training by default.")
 @click.option("--promote", is_flag=True, help="Make it the current encoder if its scores hold ([promotion]).")
 @JSON
 @click.pass_obj
-def evaluate(project: Path, /, *, name: str | None, split: str | None, promote: bool, as_json: bool) -> None:
-    """Compare facets with metrics on the pairs of a release, and the encoder with human ratings ([[evaluation]])."""
+def evaluate(
+    project: Path,
+    /,
+    *,
+    names: tuple[str, ...],
+    further: str | None,
+    suites: tuple[str, ...],
+    split: str | None,
+    promote: bool,
+    as_json: bool,
+) -> None:
+    """Score encoders by suites: facets against metrics on the pairs of a release, human ratings ([[evaluation]]).
+
+    NAME is an encoder of the project, of whose newest training all seeds are evaluated, or the id of one run, such as
+    syntax/00002-9a1c33/seed-0; by default every encoder that has learnt anything. With --suite the scores of some
+    suites are written beside those of the whole evaluation, which stay as they are.
+    """
     from flows.commands.report import print_scores
+    from flows.evaluate_encoder import runs_to_evaluate
     from flows.local_run import run_flow
     from flows.project import load
     from flows.terminal import write_json
     from flows.training_process import saying_what_is_left
-    from training.evaluation.run import METRICS_FILE, REPORT_FILE
-    from training.runs import find_encoder, latest_encoder
+    from training.evaluation.run import REPORT_FILE, metrics_file
+    from training.runs import run_id
     from training.writing import read_json
 
+    if promote and suites:
+        raise click.UsageError("--promote needs all scores; leave --suite out")
+    wanted = [*names, *([further] if further is not None else [])]
+
     def check() -> None:
-        runs = load(project).runs
-        _ = latest_encoder(runs) if name is None else find_encoder(runs, name)
+        runs_to_evaluate(load(project), wanted)
 
     with saying_what_is_left():
-        folder = run_flow("evaluate_encoder", check, project_file=project, name=name, split=split, promote=promote)
-    scores = read_json(folder / METRICS_FILE)
+        folders = run_flow(
+            "evaluate_encoder",
+            check,
+            project_file=project,
+            name=wanted,
+            split=split,
+            suites=list(suites),
+            promote=promote,
+        )
+    runs = load(project).runs
+    found = []
+    for folder in folders:
+        file = metrics_file(folder, suites)
+        of_all = file == metrics_file(folder)
+        scores = read_json(file)
+        found.append(
+            {
+                "run": run_id(runs, folder),
+                "metrics": str(file),
+                "report": str(folder / REPORT_FILE) if of_all else None,
+                "scores": scores,
+            }
+        )
+        if not as_json:
+            if len(folders) > 1:
+                click.echo(f"{run_id(runs, folder)}\n")
+            print_scores(scores)
+            click.echo(f"Wrote {file}" + (f" and {folder / REPORT_FILE}" if of_all else ""))
     if as_json:
-        write_json({"metrics": str(folder / METRICS_FILE), "report": str(folder / REPORT_FILE), "scores": scores})
-        return
-    print_scores(scores)
-    click.echo(f"Wrote {folder / METRICS_FILE} and {folder / REPORT_FILE}")
+        write_json(found)

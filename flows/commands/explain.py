@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flows.one_shot import counted, say_written
+from flows.options import NAME
 from flows.terminal import warn, write_json
 
 if TYPE_CHECKING:
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
 @click.option(
     "--model",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of an encoder; by default the current one of the project (runs/current), else the newest.",
+    help="Folder of an encoder; by default the current one of the project (runs/NAME/current), if that is one alone, "
+    "else the newest.",
 )
+@NAME
 @click.option(
     "--pairs",
     "table",
@@ -49,6 +52,7 @@ def explain(
     *,
     sentences: tuple[str, ...],
     model: Path | None,
+    name: str | None,
     table: Path | None,
     graphs: tuple[Path, ...],
     no_graphs: bool,
@@ -72,12 +76,14 @@ def explain(
 
     if no_graphs and graphs:
         raise click.UsageError("--no-graphs and --graphs contradict each other; leave one of them out")
+    if model is not None and name is not None:
+        raise click.UsageError("--model and --name contradict each other; leave one of them out")
     if as_json and html == STANDARD:
         raise click.UsageError("--html - and --json would both write to standard output; give the page a file")
     if html is not None:
         check_output(html)  # before the work, not after it
     pairs = _pairs(sentences, table, project)
-    folder = model if model is not None else encoder_in_use(load(project).runs)
+    folder = model if model is not None else encoder_in_use(load(project).runs, name)
     if lacks := FacetLayout.load(folder).lacks:
         warn(f"Note: {lacks}.")
     explanations = explain_pairs(folder, pairs)
@@ -87,8 +93,8 @@ def explain(
     if html is not None:
         from training.evaluation.facets.explanation_page import render_explanations
 
-        name = load(project).name if project.exists() else ""
-        write_text(html, [render_explanations(explanations, found, encoder, origin, project=name)])
+        owner = load(project).name if project.exists() else ""
+        write_text(html, [render_explanations(explanations, found, encoder, origin, project=owner)])
         say_written(counted(len(explanations), "explained pair"), html)
     for position, explanation in enumerate(explanations):
         pair = found.get(position)

@@ -20,10 +20,13 @@ from flows.terminal import say
 def new(folder: Path, *, example: bool, if_missing: bool) -> None:
     """Write a commented project file (facetflow.toml) into FOLDER, which is made when missing.
 
-    Nothing that is in FOLDER is replaced. The project is called like the folder.
+    Beside it goes its JSON schema, by which editors complete and check keys. Nothing else in FOLDER is replaced. The
+    project is called like the folder.
     """
+    from flows.project_schema import SCHEMA_FILE
+
     contents = _contents("example" if example else _name(folder), example=example)
-    there = [folder / name for name in contents if (folder / name).exists()]
+    there = [folder / name for name in contents if (folder / name).exists() and name != SCHEMA_FILE]
     if if_missing and folder / PROJECT_FILE in there:
         return
     if there:
@@ -48,14 +51,17 @@ def new(folder: Path, *, example: bool, if_missing: bool) -> None:
 
 def _contents(name: str, *, example: bool) -> dict[str, str]:
     """Return the files of a new project, name → text."""
+    from flows.project_schema import SCHEMA_FILE, schema_text
+
     templates = files("flows") / "templates"
+    schema = {SCHEMA_FILE: schema_text()}
     if example:
-        return {
+        return schema | {
             PROJECT_FILE.name: _read(templates / "example.toml"),
             "pairs-to-explain.tsv": _read(templates / "pairs-to-explain.tsv"),
         }
     project = _read(templates / "project.toml")
-    return {PROJECT_FILE.name: project.replace('name = "my-project"', f'name = "{name}"', 1)}
+    return schema | {PROJECT_FILE.name: project.replace('name = "my-project"', f'name = "{name}"', 1)}
 
 
 def _read(file: Traversable) -> str:

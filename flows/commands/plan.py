@@ -19,8 +19,9 @@ def plan(project: Path, *, explain: bool, deep: bool, as_json: bool) -> None:
     from flows.project import load
     from flows.terminal import warn, write_json
 
-    outlook = look_ahead(load(project), deep=deep)
-    for sentence in warnings(outlook.ingest):
+    settings = load(project)
+    outlook = look_ahead(settings, deep=deep)
+    for sentence in warnings(outlook.ingest, drops=settings.leakage.mode == "drop"):
         warn(sentence)
     if as_json:
         write_json(outlook.as_json())

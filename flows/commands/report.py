@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from flows.options import NAME
+
 
 @click.command()
 @click.option(
@@ -12,16 +14,19 @@ import click
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder of an encoder; by default the one that was trained last in the project's runs.",
 )
+@NAME
 @click.option("--json", "as_json", is_flag=True, help="Write the scores as JSON instead of tables.")
 @click.pass_obj
-def report(project: Path, /, *, model: Path | None, as_json: bool) -> None:
+def report(project: Path, /, *, model: Path | None, name: str | None, as_json: bool) -> None:
     """Show the scores of an evaluated encoder and write its report again, as one HTML file that opens offline."""
     from flows.project import load
     from training.evaluation.run import METRICS_FILE, write_report
     from training.runs import latest_encoder
     from training.writing import read_json
 
-    encoder = model if model is not None else latest_encoder(load(project).runs)
+    if model is not None and name is not None:
+        raise click.UsageError("--model and --name contradict each other; leave one of them out")
+    encoder = model if model is not None else latest_encoder(load(project).runs, name)
     path = write_report(encoder.parent, encoder)
     if as_json:
         click.echo((encoder.parent / METRICS_FILE).read_text(encoding="utf-8"), nl=False)

@@ -30,17 +30,18 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
     from flows.stages import wanted_shards
     from flows.terminal import write_json
     from flows.up_record import running
-    from training.evaluation.promotion import current_run
+    from training.evaluation.promotion import current_runs
+    from training.runs import run_id
 
     settings = load(project)
-    current, service, page = current_run(settings.runs), running(), newest_page(settings)
+    current, service, page = current_runs(settings.runs), running(), newest_page(settings)
     store = Store.open(settings.store)
     try:
         wanted = wanted_shards(settings, store)
     except FacetflowError:  # a damaged file, or one of the project's: a build says what is wrong
         wanted = None
     found = _found(store, wanted, runs) | {
-        "current_encoder": str(current) if current is not None else None,
+        "current_encoders": {name: str(run) for name, run in current.items()},
         "page": str(page) if page is not None else None,
         "service": asdict(service) if service is not None else None,
     }
@@ -68,8 +69,8 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
         click.echo(f"  failed: {shard['stage']} {shard['shard']}: {shard['error'].partition(chr(10))[0]}")
     if page is not None:
         click.echo(f"Page of the newest build: {page}")
-    if current is not None:
-        click.echo(f"Current encoder: {current.name}")
+    for name, run in current.items():
+        click.echo(f"Current encoder {name}: {run_id(settings.runs.resolve(), run)}")
     click.echo(services.describe(service))
 
 

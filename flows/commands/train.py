@@ -1,4 +1,4 @@
-"""`facetflow train`: train an encoder on a release of the store."""
+"""`facetflow train`: train encoders on a release of the store."""
 
 from pathlib import Path
 
@@ -8,47 +8,65 @@ from flows.options import JSON
 
 
 @click.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option(
     "--release", type=click.IntRange(min=1), help="Number of the release to learn from; the newest by default."
 )
-@click.option("--name", help="Name of the run and its folder; by default made from release and settings.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How many trainings of each: with the seed of its settings, and with those after it.",
+)
 @JSON
 @click.pass_obj
-def train(project: Path, /, *, release: int | None, name: str | None, as_json: bool) -> None:
-    """Train an encoder as [training] of the project says.
+def train(project: Path, /, *, names: tuple[str, ...], release: int | None, seeds: int, as_json: bool) -> None:
+    """Train the encoders that are called NAME under [[encoders]] of the project, all of them by default.
 
-    An interrupted training goes on from its checkpoint when the same command is run again. A finished encoder is left
-    alone; with other settings, or on another release, it needs another --name.
+    A run is runs/NAME/RELEASE-DIGEST/seed-N; the digest is that of the settings. An interrupted training goes on from
+    its checkpoint when the same command is run again. A finished encoder is never replaced: the same training is done
+    already, and with other settings or on another release it is another run.
     """
     from features.store.store import Store
     from flows.local_run import run_flow
     from flows.project import load
     from flows.terminal import write_json
     from flows.training_process import saying_what_is_left
-    from training.runs import TRAINING_FILE, run_folder
+    from training.runs import TRAINING_FILE
     from training.writing import read_json
 
     def check() -> None:
         settings = load(project)
-        if name is not None:
-            run_folder(settings.runs, name)
+        for name in names:
+            settings.encoder(name)
         store = Store.open(settings.store)
         _ = store.latest_release() if release is None else store.release(release)
 
     with saying_what_is_left():
-        encoder = run_flow("train_encoder", check, project_file=project, release=release, name=name)
-    if as_json:
-        course = read_json(encoder.folder / TRAINING_FILE)
-        write_json(
-            {
-                "encoder": str(encoder.folder),
-                "run": encoder.folder.parent.name,
-                "release": encoder.release,
-                "was_done": encoder.was_done,
-                **{name: course[name] for name in ("steps", "best_step", "dev", "seconds", "pairs_per_second")},
-            }
+        encoders = run_flow(
+            "train_encoder", check, project_file=project, release=release, names=list(names), seeds=seeds
         )
-    elif encoder.was_done:
-        click.echo(f"Done already, with the same settings and data: {encoder.folder}")
-    else:
-        click.echo(f"Trained {encoder.folder}")
+    if as_json:
+        found = []
+        for encoder in encoders:
+            course = read_json(encoder.folder / TRAINING_FILE)
+            told = ("steps", "best_step", "dev", "seconds", "pairs_per_second")
+            found.append(
+                {
+                    "name": encoder.name,
+                    "run": encoder.run,
+                    "encoder": str(encoder.folder),
+                    "release": encoder.release,
+                    "seed": encoder.seed,
+                    "was_done": encoder.was_done,
+                    **{key: course[key] for key in told if key in course},
+                }
+            )
+        write_json(found)
+        return
+    for encoder in encoders:
+        if encoder.was_done:
+            click.echo(f"Done already, with the same settings and data: {encoder.folder}")
+        else:
+            click.echo(f"Trained {encoder.folder}")

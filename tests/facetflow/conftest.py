@@ -29,9 +29,9 @@ def encoder_model() -> str:
 
 @pytest.fixture(scope="session")
 def project(tmp_path_factory: pytest.TempPathFactory, encoder_model: str) -> Path:
-    """Return the folder of a project with `runs/current/encoder` and `store`."""
+    """Return the folder of a project with `runs/s3bert/current/encoder` and `store`."""
     folder = tmp_path_factory.mktemp("project")
-    _make_encoder(Path(encoder_model), folder / "runs" / "current" / "encoder")
+    _make_encoder(Path(encoder_model), folder / "runs" / "s3bert" / "current" / "encoder")
     _make_store(folder / "store")
     return folder
 

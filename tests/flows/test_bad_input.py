@@ -110,7 +110,9 @@ CASES = {
     "wrong type": Wrong(edit("max_words = 50", 'max_words = "many"'), ("plan",), ("ingest.max_words", "'many'")),
     "unknown dataset": Wrong(edit('dataset = "pairs"', 'dataset = "stsbb"'), ("plan",), ("stsbb", "stsb")),
     "unknown facet": Wrong(
-        edit("[cluster]", '[training]\nfacets = ["smash"]\n[cluster]'), ("train",), ("smash", "smatch")
+        edit("[cluster]", '[[encoders]]\nname = "s3bert"\nkind = "s3bert"\nfacets = ["smash"]\n[cluster]'),
+        ("train",),
+        ("smash", "smatch"),
     ),
     "corpus is missing": Wrong(remove("pairs.tsv"), ("plan",), ("pairs.tsv",)),
     "corpus is empty": Wrong(put("pairs.tsv", ""), ("plan",), ("pairs.tsv", "empty")),
@@ -151,7 +153,13 @@ CASES = {
     "evaluate a run that is not there": Wrong(
         lambda _: None, ("evaluate", "--name", "nope"), ("'nope'", "facetflow train")
     ),
-    "train under a name that is no folder": Wrong(lambda _: None, ("train", "--name", "a/b"), ("'a/b'", "no slash")),
+    "train an encoder that the project does not have": Wrong(
+        lambda _: None, ("train", "s3brt"), ("'s3brt'", "did you mean 's3bert'?")
+    ),
+    "compare what was not trained": Wrong(lambda _: None, ("compare", "a", "b"), ("'a'", "facetflow train")),
+    "a section of the version before": Wrong(
+        edit("[cluster]", "[training]\nepochs = 3\n[cluster]"), ("plan",), ("[[encoders]]", "`epochs`", "loop = {")
+    ),
     "train before build": Wrong(lambda _: None, ("train",), ("facetflow build",)),
     "files of different lengths": Wrong(
         put("one.amr", GRAPHS.split("\n\n", maxsplit=1)[0]),

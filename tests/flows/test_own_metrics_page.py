@@ -17,7 +17,9 @@ from training.encoders.s3bert.facets import FacetLayout
 
 OWN = ("modality", "common_words")
 TRAINING = """\
-[training]
+[[encoders]]
+name = "s3bert"
+kind = "s3bert"
 backbone = "little"
 facet_dimensions = 2
 layers_tuned = 1
@@ -137,7 +139,9 @@ def test_a_metric_that_fails_publishes_nothing_and_says_why(project, facetflow):
     assert "16 of them as 'metric_failed' (metric 'fragile' of" in words
     assert "mine.py' raised ZeroDivisionError: division by zero in line 6)" in words
 
-    project.write(8, more='[metrics]\nown = ["mine.py"]\n[training]\nfacets = ["fragil"]\n')
+    project.write(
+        8, more='[metrics]\nown = ["mine.py"]\n[[encoders]]\nname = "s3bert"\nkind = "s3bert"\nfacets = ["fragil"]\n'
+    )
     (project.folder / "mine.py").write_text("from features.metrics.own import own_metric\n")
     code, said = facetflow.run(project, "build")
     assert code == 1

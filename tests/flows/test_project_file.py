@@ -1,10 +1,17 @@
 """The project file: what is wrong is said in one sentence with file and key."""
 
+from pathlib import Path
+from typing import Annotated, Literal
+
 import pytest
+from pydantic import BaseModel, Field, ValidationError
 
 from features.errors import SettingsError
 from flows.project import load
+from flows.project_errors import wrong_settings
+from training.encoders.s3bert.settings import S3bertSettings
 
+ENCODER = '[[encoders]]\nname = "s3bert"\nkind = "s3bert"\n'
 CORPUS = '[[corpora]]\ndataset = "pairs"\nname = "mine"\nfiles = { train = "a.tsv" }\n'
 
 
@@ -71,7 +78,10 @@ def test_graphs_come_from_where_there_are_some(write, text, backend, model):
         (f'name = "p"\nzzz = 1\n{CORPUS}', "the key `zzz` is unknown: known are `name`, `store`, "),
         (f'name = "p"\n{CORPUS}store = "s"\n', "`corpora[1].store` is unknown: it belongs at the top of the file"),
         (f'name = "p"\n{CORPUS}amr = "x"\n', "`corpora[1].amr` is unknown: it is a section of its own, `[amr]`"),
-        (f'name = "p"\nepochs = 3\n{CORPUS}', "the key `epochs` is unknown: it belongs below [training.loop]."),
+        (
+            f'name = "p"\nepochs = 3\n{CORPUS}',
+            "the key `epochs` is unknown: it belongs in `loop = { … }` of [[encoders]].",
+        ),
         (
             f'name = "p"\n{CORPUS}columns = {{ sentence_1 = "x" }}\n',
             "the key `corpora[1].columns.sentence_1` is unknown: did you mean `sentence_",
@@ -97,23 +107,23 @@ def test_graphs_come_from_where_there_are_some(write, text, backend, model):
             "`srl.enabled` = 'perhaps' is wrong: give true or false.",
         ),
         (
-            f'name = "p"\n{CORPUS}[training]\nepochs = 4\n',
-            "the key `training.epochs` is unknown: it belongs below [training.loop].",
+            f'name = "p"\n{CORPUS}{ENCODER}epochs = 4\n',
+            "the key `encoders[1].epochs` is unknown: it belongs in `loop = { … }` of [[encoders]].",
         ),
         (
-            f'name = "p"\n{CORPUS}[training]\nscale_learning_rate = 0\n',
-            "`training.scale_learning_rate` = 0 is wrong: give a number above 0.",
+            f'name = "p"\n{CORPUS}{ENCODER}scale_learning_rate = 0\n',
+            "`encoders[1].scale_learning_rate` = 0 is wrong: give a number above 0.",
         ),
         (
             f'name = "p"\n{CORPUS}[amr]\nbackend = "embeded"\n',
             '`amr.backend` = \'embeded\' is wrong: give "embedded", "amrlib" or "penman"; did you mean "embedded"?',
         ),
         (
-            f'name = "p"\n{CORPUS}[training]\nsplits = ["train"]\n',
-            "`training.splits` is wrong: give a list of 2 in square brackets, each item text in double quotes.",
+            f'name = "p"\n{CORPUS}{ENCODER}splits = ["train"]\n',
+            "`encoders[1].splits` is wrong: give a list of 2 in square brackets, each item text in double quotes.",
         ),
         (
-            f'name = "p"\n{CORPUS}[training]\npreset = ["laptop"]\n',
+            f'name = "p"\n{CORPUS}{ENCODER}preset = ["laptop"]\n',
             '= [\'laptop\'] is wrong: give "laptop", "paper" or "released"',
         ),
         (
@@ -136,7 +146,37 @@ def test_graphs_come_from_where_there_are_some(write, text, backend, model):
             f'name = "p"\n{CORPUS}{CORPUS}',
             "`corpora[2].name` is 'mine', as `corpora[1].name` is: give each a `name` of its own.",
         ),
-        (f'name = "p"\n{CORPUS}[training]\nfacets = ["smash"]\n', "facets` names 'smash', which is no metric; did you"),
+        (
+            f'name = "p"\n{CORPUS}{ENCODER}loop = {{ epoch = 3 }}\n',
+            "the key `encoders[1].loop.epoch` is unknown: did you mean `epochs`?",
+        ),
+        (
+            f'name = "p"\n{CORPUS}{ENCODER}[[encoders]]\nname = "b"\nkind = "s3bert"\nlayers = 3\n',
+            "the key `encoders[2].layers` is unknown: did you mean `layers_tuned`?",
+        ),
+        (f'name = "p"\n{CORPUS}[[encoders]]\nname = "b"\n', "the key `encoders[1].kind` is missing: add kind = "),
+        (
+            f'name = "p"\n{CORPUS}[[encoders]]\nname = "b"\nkind = "s4bert"\n',
+            '`encoders[1].kind` = \'s4bert\' is wrong: give "s3bert"; did you mean "s3bert"?',
+        ),
+        (
+            f'name = "p"\n{CORPUS}{ENCODER}{ENCODER}',
+            "`encoders[2].name` is 's3bert', as `encoders[1].name` is: give each",
+        ),
+        (
+            f'name = "p"\n{CORPUS}[[encoders]]\nname = "builds"\nkind = "s3bert"\n',
+            "`encoders[1].name` is 'builds', which cannot be the name of a folder of runs",
+        ),
+        (f'name = "p"\n{CORPUS}[encoders]\nname = "b"\n', "`[encoders]` is wrong: write its name in two brackets"),
+        (
+            f'name = "p"\n{CORPUS}[training]\npreset = "paper"\nepochs = 3\nthreads = 2\n',
+            "before the keys that it has; put `epochs` and `threads` into `loop = { … }` there.",
+        ),
+        (
+            f'name = "p"\n{CORPUS}[training]\npreset = "paper"\n',
+            'write `[[encoders]]` in its place, and below that `name = "s3bert"` and `kind = "s3bert"` before the keys',
+        ),
+        (f'name = "p"\n{CORPUS}{ENCODER}facets = ["smash"]\n', "facets` names 'smash', which is no metric; did you"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(write, text, said):
@@ -211,3 +251,60 @@ def test_a_tilde_is_the_home_of_the_user(write, tmp_path, monkeypatch):
     assert project.store == tmp_path / "home" / "s 猫"
     assert project.amr.graphs == (str(tmp_path / "home" / "g.amr"),)
     assert project.metrics.own == (tmp_path / "home" / "m.py",)
+
+
+def test_a_file_without_encoders_has_the_usual_one_and_an_empty_list_none(write):
+    (usual,) = load(write(f'name = "p"\n{CORPUS}')).encoders
+    assert usual == load(write(f'name = "p"\n{CORPUS}{ENCODER}')).encoders[0]
+    assert (usual.name, usual.kind, usual.preset) == ("s3bert", "s3bert", "laptop")
+    assert load(write(f'name = "p"\nencoders = []\n{CORPUS}')).encoders == ()
+
+
+def test_the_errors_of_a_list_of_several_kinds_name_the_keys_of_the_file_too():
+    """The kinds are a union as soon as there are two; its errors have the kind in their places."""
+
+    class Twin(S3bertSettings):
+        kind: Literal["twin"] = "twin"
+
+    class Two(BaseModel):
+        encoders: tuple[Annotated[S3bertSettings | Twin, Field(discriminator="kind")], ...] = ()
+
+    def said(**encoder):
+        with pytest.raises(ValidationError) as error:
+            Two.model_validate({"encoders": [{"name": "a", "kind": "s3bert"}, encoder]})
+        return str(wrong_settings(Path("f.toml"), Two, error.value))
+
+    assert said(name="b", kind="twin", loop={"epoch": 3}) == (
+        "In 'f.toml' the key `encoders[2].loop.epoch` is unknown: did you mean `epochs`?"
+    )
+    assert said(name="b", kind="twins") == (
+        'In \'f.toml\' `encoders[2].kind` = \'twins\' is wrong: give "s3bert" or "twin"; did you mean "twin"?'
+    )
+    assert said(name="b", kind="twin", alpha=-1) == (
+        "In 'f.toml' `encoders[2].alpha` = -1 is wrong: give a number of at least 0."
+    )
+
+
+EVALUATION = '[[evaluation]]\ndataset = "stsb"\nfile = "sts-test.csv"\n'
+
+
+def test_evaluation_sets_are_guarded_and_named_once(write):
+    plain = load(write(f'name = "p"\n{CORPUS}{EVALUATION}'))
+    assert [(guarded.name, guarded.file) for guarded in plain.guard.evaluation] == [("stsb-test", "sts-test.csv")]
+    assert plain.guard.mode == "drop"
+    twice = '[leakage]\nmode = "report"\nevaluation = [{ dataset = "stsb", file = "sts-test.csv" }]\n'
+    both = load(write(f'name = "p"\n{CORPUS}{twice}{EVALUATION}'))
+    assert both.guard == both.leakage, "a set that is named in both places is one"
+    more = load(write(f'name = "p"\n{CORPUS}{twice.replace("sts-test", "sts-dev")}{EVALUATION}'))
+    assert [guarded.file for guarded in more.guard.evaluation] == ["sts-dev.csv", "sts-test.csv"]
+    off = load(write(f'name = "p"\n{CORPUS}[leakage]\nmode = "off"\n{EVALUATION}'))
+    assert off.guard.evaluation == ()
+
+
+def test_an_encoder_that_the_project_does_not_have_is_refused_with_those_that_it_has(write):
+    project = load(write(f'name = "p"\n{CORPUS}{ENCODER}'))
+    assert project.encoder("s3bert") is project.encoders[0]
+    with pytest.raises(SettingsError, match=r"has no encoder 's3brt' \(did you mean 's3bert'\?\); there are: s3bert\."):
+        project.encoder("s3brt")
+    with pytest.raises(SettingsError, match=r"has no encoder 'x', nor any other: add a section \[\[encoders\]\]\."):
+        load(write(f'name = "p"\nencoders = []\n{CORPUS}')).encoder("x")

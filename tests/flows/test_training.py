@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,6 +19,15 @@ from flows.training_process import AGAIN, run_job
 from training.encoders.s3bert.settings import S3bertSettings
 from training.jobs import Source, TrainingJob
 from training.writing import read_json
+
+QUICK = """
+[[encoders]]
+name = "syntax"
+kind = "s3bert"
+layers_tuned = 1
+splits = ["train", "train"]
+loop = { epochs = 1, threads = 1 }
+"""
 
 
 def test_an_error_of_the_training_is_its_sentence(tmp_path, capfd):
@@ -150,32 +160,60 @@ def test_an_encoder_is_trained_and_evaluated_from_a_pinned_release(built, facetf
         pull("all-MiniLM-L6-v2")
     except ModelError as error:
         pytest.skip(f"needs the model all-MiniLM-L6-v2: {error}")
-    training = '[training]\nlayers_tuned = 1\nsplits = ["train", "train"]\nloop = { epochs = 1, threads = 1 }\n'
-    built.write(60, sentences=8, per_shard=8, more=training)
-    code, output = facetflow.run(built, "train", "--release", "1", "--name", "first")
+    built.write(60, sentences=8, per_shard=8, more=QUICK)
+    code, output = facetflow.run(built, "train", "--release", "1", "--seeds", "2")
     assert code == 0, output
-    run = built.folder / "runs" / "first"
-    assert output.splitlines()[-1] == f"Trained {run / 'encoder'}"
+    (group,) = (built.folder / "runs" / "syntax").iterdir()
+    assert re.fullmatch(r"00001-[0-9a-f]{6}", group.name)
+    run = group / "seed-0"
+    assert output.splitlines()[-2:] == [f"Trained {group / seed / 'encoder'}" for seed in ("seed-0", "seed-1")]
     assert read_json(run / "train.json")["source"]["release"] == 1
     assert (run / "encoder" / "model.safetensors").exists()
 
-    code, output = facetflow.run(built, "train", "--name", "first", "--json", "--quiet")
+    code, output = facetflow.run(built, "train", "syntax", "--json", "--quiet")
     assert code == 0, output
-    assert json.loads(output)["was_done"] is True
-    assert json.loads(output)["encoder"] == str(run / "encoder")
+    (found,) = json.loads(output)
+    assert (found["was_done"], found["encoder"]) == (True, str(run / "encoder"))
+    assert (found["name"], found["run"], found["seed"]) == ("syntax", f"syntax/{group.name}/seed-0", 0)
 
-    code, output = facetflow.run(built, "evaluate", "--split", "train", "--json", "--quiet")
+    code, output = facetflow.run(built, "evaluate", "syntax", "--split", "train", "--promote", "--json", "--quiet")
     assert code == 0, output
-    assert json.loads(output)["scores"]["suites"]["facets"]["split"] == "train"
+    scored, second = json.loads(output[output.index("[\n") :])
+    assert scored["scores"]["suites"]["facets"]["split"] == "train"
     assert (run / "metrics.json").exists()
-    assert Path(json.loads(output)["report"]) == run / "report.html"
+    assert Path(scored["report"]) == run / "report.html"
     assert (run / "report.html").exists()
+    assert second["run"] == f"syntax/{group.name}/seed-1"
 
-    built.write(60, sentences=8, per_shard=8, more=training.replace("epochs = 1", "epochs = 2"))
-    code, output = facetflow.run(built, "train", "--name", "first")
-    assert code == 1
-    assert output.startswith("facetflow: The run 'first' in ")
-    assert "a finished encoder with other settings (loop.epochs 1, now 2): choose another --name" in output
+    # Other settings are another run: nothing is replaced.
+    before = (run / "encoder" / "training.json").read_bytes()
+    built.write(60, sentences=8, per_shard=8, more=QUICK.replace("epochs = 1", "epochs = 2"))
+    code, output = facetflow.run(built, "train")
+    assert code == 0, output
+    (other,) = [folder for folder in (built.folder / "runs" / "syntax").glob("0*") if folder != group]
+    assert (other / "seed-0" / "encoder").is_dir()
+    assert (run / "encoder" / "training.json").read_bytes() == before
+
+    code, output = facetflow.run(built, "runs", "--json")
+    assert code == 0, output
+    listed = {found["run"]: (found["state"], found["evaluated"], found["current"]) for found in json.loads(output)}
+    current = (built.folder / "runs" / "syntax" / "current").resolve()
+    assert listed == {
+        f"syntax/{group.name}/seed-0": ("done", True, current == run),
+        f"syntax/{group.name}/seed-1": ("done", True, current == group / "seed-1"),
+        f"syntax/{other.name}/seed-0": ("done", False, False),
+    }
+
+    code, output = facetflow.run(
+        built, "compare", f"syntax/{group.name}/seed-0", f"syntax/{group.name}/seed-1", "--json"
+    )
+    assert code == 0, output
+    compared = json.loads(output)
+    assert (compared["basis"], compared["runs"]) == ("pairs", [1, 1])
+    of_run = {row["name"]: row["encoder"] for row in scored["scores"]["suites"]["facets"]["rows"]}
+    assert {row["name"]: row["a"]["mean"] for row in compared["scores"] if row["name"] != "mean"} == pytest.approx(
+        of_run
+    ), "the same numbers as in the evaluation"
 
     code, output = facetflow.run(built, "train", "--release", "7")
     assert (code, output) == (

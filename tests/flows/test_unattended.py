@@ -14,7 +14,14 @@ from features.models import pull
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
-QUICK = '[training]\nlayers_tuned = 1\nsplits = ["train", "train"]\nloop = { epochs = 1, threads = 1 }\n'
+QUICK = """
+[[encoders]]
+name = "syntax"
+kind = "s3bert"
+layers_tuned = 1
+splits = ["train", "train"]
+loop = { epochs = 1, threads = 1 }
+"""
 EVERY = "* * * * * */30"
 """Cron with seconds, so that the test need not wait for whole minutes."""
 
@@ -73,21 +80,21 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
             return finished()[("evaluate_encoder/ours", "COMPLETED")] >= count
 
         wait_until(lambda: evaluated(1), "the first evaluation", 400)
-        first = (runs / "current").resolve()
-        assert first.name.startswith("release-00001-")
+        first = (runs / "syntax" / "current").resolve()
+        assert (first.name, first.parent.name[:6]) == ("seed-0", "00001-")
         assert json.loads((first / "promotion.json").read_text())["reasons"] == ["there was no current encoder"]
         code, output = up.run(project, "status")
-        assert f"Current encoder: {first.name}\n" in output
+        assert f"Current encoder syntax: syntax/{first.parent.name}/seed-0\n" in output
         assert f"`facetflow up` runs (process {service.pid}): {url.removesuffix('/api')}" in output
         builds = finished()[("build_features/ours", "COMPLETED")]
         wait_until(lambda: finished()[("build_features/ours", "COMPLETED")] > builds, "a build without news", 240)
 
         named(project, "ours", 40)  # new rows
         wait_until(lambda: evaluated(2), "the second evaluation", 400)
-        (second,) = runs.glob("release-00002-*")
+        (second,) = runs.glob("syntax/00002-*/seed-0")
         verdict = json.loads((second / "promotion.json").read_text())
-        assert verdict["against"] == first.name
-        assert (runs / "current").resolve() == (second if verdict["promoted"] else first)
+        assert verdict["against"] == first.relative_to(runs).as_posix()
+        assert (runs / "syntax" / "current").resolve() == (second if verdict["promoted"] else first)
 
         done = finished()
         assert {name for name, state in done if state in {"FAILED", "CRASHED"}} == set(), Path(log.name).read_text()

@@ -5,12 +5,17 @@ import pytest
 from features.errors import SettingsError
 from features.store.scope import Wanted
 from flows.planning import look_ahead
-from flows.project import Project, load
-from flows.wanted import S3BERT_READS, stages_of, wanted_of
+from flows.project import MetricSettings, Project, load
+from flows.wanted import stages_of, wanted_of
+from training.encoders.s3bert.settings import S3bertSettings
+from training.kinds import KINDS, Kind
 
 CAPTIONS = {"name": "p", "corpora": [{"dataset": "example"}]}
+ENCODER = {"name": "syntax", "kind": "s3bert"}
 TWO_CORPORA = """
-[training]
+[[encoders]]
+name = "syntax"
+kind = "s3bert"
 corpora = ["mine"]
 [[corpora]]
 dataset = "snli"
@@ -34,17 +39,39 @@ def test_an_s3bert_brings_the_stages_that_it_reads_and_no_others():
 
 
 def test_enabled_brings_a_stage_for_all_corpora():
-    project = Project.model_validate(CAPTIONS | {"srl": {"enabled": True}, "training": {"corpora": ["example"]}})
+    project = Project.model_validate(
+        CAPTIONS | {"srl": {"enabled": True}, "encoders": [ENCODER | {"corpora": ["example"]}]}
+    )
 
-    assert wanted_of(project) == (Wanted(S3BERT_READS, ("example",)), Wanted(("srl",)))
+    assert wanted_of(project) == (Wanted(KINDS["s3bert"].tables, ("example",)), Wanted(("srl",)))
     assert "srl" in stages_of(project, wanted_of(project))
 
 
 def test_a_stage_that_is_off_is_not_made_and_nor_is_what_only_it_reads():
     off = {"enabled": False}
 
-    assert made(metrics=off) == ["amr", "embeddings"]
+    assert made(metrics=off) == ["embeddings"]
     assert made(metrics=off, amr=off, embeddings=off) == []
+
+
+def test_each_encoder_brings_what_its_kind_reads_of_its_corpora(monkeypatch):
+    toy = Kind(S3bertSettings, "toy", tables=("sentences", "pairs", "dependencies"))
+    monkeypatch.setattr("flows.wanted.KINDS", {**KINDS, "toy": toy})
+    project = Project.model_validate(CAPTIONS)
+    (s3bert,) = project.encoders
+    other = s3bert.model_copy(update={"kind": "toy", "corpora": ("snli",)})
+    both = project.model_copy(update={"encoders": (s3bert, other)})
+
+    assert wanted_of(both) == (Wanted(KINDS["s3bert"].tables), Wanted(toy.tables, ("snli",)))
+    assert list(stages_of(both, wanted_of(both))) == ["amr", "dependencies", "embeddings", "label_vectors", "metrics"]
+    alone = project.model_copy(update={"encoders": (other,), "metrics": MetricSettings(enabled=False)})
+    assert list(stages_of(alone, wanted_of(alone))) == ["dependencies"]
+
+
+def test_a_store_that_others_read_has_what_is_enabled_and_no_more():
+    assert made(encoders=[]) == []
+    assert made(encoders=[], srl={"enabled": True}) == ["srl"]
+    assert made(encoders=[], metrics={"enabled": True}) == ["amr", "label_vectors", "metrics"]
 
 
 def test_a_stage_that_reads_one_that_is_off_is_refused():
@@ -92,7 +119,9 @@ def test_a_stage_that_is_forced_on_makes_the_sentences_of_all_corpora(project):
 
 
 def test_a_corpus_that_is_nowhere_is_refused_with_the_one_that_may_be_meant(project):
-    project.write(6, more='[training]\ncorpora = ["mime"]')
+    project.write(6, more='[[encoders]]\nname = "syntax"\nkind = "s3bert"\ncorpora = ["mine", "mime"]')
 
-    with pytest.raises(SettingsError, match=r"`training.corpora` names 'mime', .*; did you mean 'mine'\? Name some of"):
+    with pytest.raises(
+        SettingsError, match=r"`encoders\[1\].corpora` names 'mime', .*; did you mean 'mine'\? Name some of"
+    ):
         look_ahead(load(project.folder / "facetflow.toml"))

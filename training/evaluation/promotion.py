@@ -1,12 +1,13 @@
-"""Which encoder is the current one: a new one takes its place only if its scores hold against it.
+"""Which run of an encoder is the current one: a new one takes its place only if its scores hold against it.
 
-    runs/release-00002-4f1c9a/metrics.json ──┐
-                                             ├── hold? ──> runs/current ──> release-00002-4f1c9a
-    runs/current/metrics.json ───────────────┘
+    runs/syntax/00002-4f1c9a/seed-0/metrics.json ──┐
+                                                   ├── hold? ──> runs/syntax/current ──> 00002-4f1c9a/seed-0
+    runs/syntax/current/metrics.json ──────────────┘
 
 Both must have been scored on the same pairs and the same sets of ratings; otherwise numbers that differ say nothing.
 """
 
+import os
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,10 +17,7 @@ from typing import Any
 from features.errors import InputError, ModelError
 from training.evaluation.settings import PromotionSettings
 from training.evaluation.suites import load_suite
-from training.runs import ENCODER, latest_encoder
-
-CURRENT = "current"
-"""Name of the link in a folder of runs."""
+from training.runs import CURRENT, ENCODER, NAME_BEFORE, encoder_name, find_encoder, group_of, latest_encoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,40 +74,67 @@ def on_same_pairs(new: Mapping[str, Any], current: Mapping[str, Any]) -> bool:
     )
 
 
-def current_run(runs: Path) -> Path | None:
-    """Return the folder of the current run in a folder of runs, None where none was promoted or it is gone."""
-    link = runs / CURRENT
-    return link.resolve() if link.is_symlink() and link.is_dir() else None
+def current_run(runs: Path, name: str) -> Path | None:
+    """Return the current run of an encoder, None where none was promoted or it is gone.
+
+    Args:
+        runs: folder of all runs.
+        name: of the encoder. The version before had one encoder, and its link beside the runs: it holds until a run of
+            the encoder of that name is promoted.
+    """
+    links = [runs / name / CURRENT, *([runs / CURRENT] if name == _name_before(runs) else [])]
+    return next((link.resolve() for link in links if link.is_symlink() and link.is_dir()), None)
 
 
-def encoder_in_use(runs: Path) -> Path:
+def encoder_in_use(runs: Path, name: str | None = None) -> Path:
     """Return the encoder of the current run, or the one that was finished last where none was ever promoted.
 
     Args:
-        runs: folder of runs.
+        runs: folder of all runs.
+        name: of the encoder, or the id of a run; when None, the only one that is current, else the one that was
+            finished last.
 
     Raises:
         ModelError: when no run has an encoder yet.
     """
-    current = current_run(runs)
-    return latest_encoder(runs) if current is None else current / ENCODER
+    if name is None:
+        current = current_runs(runs)
+        return next(iter(current.values())) / ENCODER if len(current) == 1 else latest_encoder(runs)
+    found = current_run(runs, name)
+    return find_encoder(runs, name) if found is None else found / ENCODER
 
 
-def promote(run: Path) -> None:
-    """Make a run the current one of its folder of runs, in one step.
+def current_runs(runs: Path) -> dict[str, Path]:
+    """Return name → current run, of each encoder that has one."""
+    names = {link.parent.name for link in runs.glob(f"*/{CURRENT}")} | {_name_before(runs)}
+    found = {name: current_run(runs, name) for name in sorted(names)}
+    return {name: run for name, run in found.items() if run is not None}
+
+
+def promote(run: Path, name: str) -> None:
+    """Make a run the current one of its encoder, in one step.
 
     Args:
-        run: folder of the run.
+        run: its folder.
+        name: of the encoder.
 
     Raises:
         ModelError: when something that is no link has that name.
     """
-    link = run.parent / CURRENT
+    runs = run.parent if group_of(run) == run else run.parents[2]
+    link = runs / name / CURRENT
     if link.exists() and not link.is_symlink():
         raise ModelError(f"{str(link)!r} is no link to a run, so it was not touched; rename it and promote again")
-    temporary = run.parent / f".{CURRENT}.{uuid.uuid4().hex}"
-    temporary.symlink_to(run.name, target_is_directory=True)
+    link.parent.mkdir(parents=True, exist_ok=True)
+    temporary = link.parent / f".{CURRENT}.{uuid.uuid4().hex}"
+    temporary.symlink_to(os.path.relpath(run, link.parent), target_is_directory=True)
     temporary.replace(link)
+
+
+def _name_before(runs: Path) -> str:
+    """Return the name of the encoder that the link of the version before is about."""
+    link = runs / CURRENT
+    return encoder_name(link.resolve()) if link.is_symlink() else NAME_BEFORE
 
 
 def _judge(what: str, before: float, after: float, allowed: float) -> tuple[bool, str]:

@@ -1,10 +1,12 @@
 import errno
+import json
 import os
 import re
 import shlex
 import tomllib
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from flows.command_line import run
@@ -53,6 +55,27 @@ def test_the_folder_of_the_shell_needs_no_cd(
     assert run(["new", ".", "--example"]) == 0
     assert capsys.readouterr().err == "Next: facetflow build\n"
     assert load(tmp_path / "facetflow.toml").name == "example"
+
+
+@pytest.mark.parametrize("kind", [(), ("--example",)], ids=["plain", "example"])
+def test_an_editor_finds_the_schema_by_the_first_line_and_it_takes_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: tuple[str, ...]
+) -> None:
+    assert run(["new", str(tmp_path), *kind]) == 0
+    text = (tmp_path / "facetflow.toml").read_text()
+    name = text.partition("\n")[0].removeprefix("#:schema ./")
+    schema = json.loads((tmp_path / name).read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(tomllib.loads(text), schema)
+    capsys.readouterr()
+    assert run(["schema"]) == 0
+    assert capsys.readouterr().out == (tmp_path / name).read_text(), "`facetflow schema` writes the same"
+
+
+def test_a_schema_of_an_earlier_version_is_no_hindrance(tmp_path: Path) -> None:
+    (tmp_path / "facetflow.schema.json").write_text("{}")
+    assert run(["new", str(tmp_path)]) == 0
+    assert (tmp_path / "facetflow.schema.json").read_text() != "{}"
 
 
 def test_nothing_is_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -104,6 +127,6 @@ def test_what_the_template_shows_behind_a_hash_is_the_default(template: str) -> 
     plain = Project.model_validate(tomllib.loads(template))
     for section in ("ingest", "amr", "srl", "dependencies", "embeddings", "label_vectors", "metrics", "limits"):
         assert getattr(shown, section) == getattr(plain, section) == Project.model_fields[section].default
-    assert shown.training == plain.training
+    assert shown.encoders == plain.encoders == Project.model_fields["encoders"].default
     assert shown.cluster == plain.cluster
     assert shown.corpora == plain.corpora

@@ -1,11 +1,15 @@
 """A new encoder takes the place of the current one only if its scores hold."""
 
+import os
+import shutil
+from pathlib import Path
+
 import pytest
 
 from features.errors import InputError, ModelError
-from training.evaluation.promotion import compare_scores, current_run, encoder_in_use, promote
+from training.evaluation.promotion import compare_scores, current_run, current_runs, encoder_in_use, promote
 from training.evaluation.settings import PromotionSettings
-from training.runs import latest_encoder
+from training.runs import all_runs, find_encoder
 
 
 def scores(ratings=None, facets=(0.6, 0.4), digest="same"):
@@ -55,45 +59,67 @@ def test_scores_on_other_pairs_are_not_compared():
         compare_scores(scores(digest="a"), scores(digest="b"), LIMITS)
 
 
+ONE, TWO = "syntax/00001-aaaaaa/seed-0", "syntax/00002-aaaaaa/seed-0"
+OTHER, BEFORE = "twin/00001-bbbbbb/seed-3", "release-00001-4f1c9a"
+
+
 @pytest.fixture
 def runs(tmp_path):
-    for name in ("one", "two"):
-        (tmp_path / name / "encoder").mkdir(parents=True)
-        (tmp_path / name / "encoder" / "facets.json").touch()
+    for time, name in enumerate((BEFORE, ONE, OTHER, TWO)):
+        encoder = tmp_path / name / "encoder"
+        encoder.mkdir(parents=True)
+        (encoder / "training.json").write_text("{}")
+        os.utime(encoder / "training.json", (time, time))
     return tmp_path
 
 
-def test_the_current_run_is_replaced_in_one_step(runs):
-    assert current_run(runs) is None
-    promote(runs / "one")
-    promote(runs / "two")
-    assert current_run(runs) == runs / "two"
-    assert sorted(path.name for path in runs.iterdir()) == ["current", "one", "two"]
+def test_the_current_run_of_an_encoder_is_replaced_in_one_step(runs):
+    assert current_run(runs, "syntax") is None
+    promote(runs / ONE, "syntax")
+    promote(runs / TWO, "syntax")
+    promote(runs / OTHER, "twin")
+    assert current_runs(runs) == {"syntax": runs / TWO, "twin": runs / OTHER}
+    assert sorted(path.name for path in (runs / "syntax").iterdir()) == ["00001-aaaaaa", "00002-aaaaaa", "current"]
+    assert (runs / "syntax" / "current").readlink() == Path("00002-aaaaaa/seed-0"), "the folder of runs may be moved"
 
 
 def test_the_link_is_no_run_of_its_own(runs):
-    promote(runs / "one")
-    assert latest_encoder(runs).parent.name in {"one", "two"}
+    before = all_runs(runs)
+    promote(runs / ONE, "syntax")
+    assert all_runs(runs) == before
+    assert find_encoder(runs, "syntax/current") == runs / ONE / "encoder"
 
 
 def test_the_promoted_encoder_is_the_one_in_use_and_without_one_the_newest(runs):
-    import os
+    assert encoder_in_use(runs, "syntax") == runs / TWO / "encoder"
+    promote(runs / ONE, "syntax")
+    assert encoder_in_use(runs, "syntax") == encoder_in_use(runs) == runs / ONE / "encoder"
+    promote(runs / OTHER, "twin")
+    assert encoder_in_use(runs) == runs / TWO / "encoder", "of several that are current none is the only one"
 
-    os.utime(runs / "one" / "encoder" / "facets.json", (1, 1))
-    assert encoder_in_use(runs) == runs / "two" / "encoder"
-    promote(runs / "one")
-    assert encoder_in_use(runs) == runs / "one" / "encoder"
+
+def test_the_current_run_of_the_version_before_holds_until_another_is_promoted(runs):
+    (runs / "current").symlink_to(BEFORE)
+    assert current_runs(runs) == {"s3bert": runs / BEFORE}
+    assert current_run(runs, "syntax") is None, "that was another encoder"
+    (runs / "s3bert" / "00002-cccccc" / "seed-0" / "encoder").mkdir(parents=True)
+    promote(runs / "s3bert" / "00002-cccccc" / "seed-0", "s3bert")
+    assert current_run(runs, "s3bert") == runs / "s3bert" / "00002-cccccc" / "seed-0"
+
+
+def test_a_run_of_the_version_before_can_be_promoted_again(runs):
+    promote(runs / BEFORE, "s3bert")
+    assert current_run(runs, "s3bert") == runs / BEFORE
 
 
 def test_something_else_of_that_name_is_left_alone(runs):
-    (runs / "current").mkdir()
+    (runs / "syntax" / "current").mkdir()
     with pytest.raises(ModelError, match="is no link to a run"):
-        promote(runs / "one")
+        promote(runs / ONE, "syntax")
 
 
 def test_a_promoted_run_that_was_deleted_is_none(runs):
-    import shutil
-
-    promote(runs / "one")
-    shutil.rmtree(runs / "one")
-    assert current_run(runs) is None
+    promote(runs / ONE, "syntax")
+    shutil.rmtree(runs / ONE)
+    assert current_run(runs, "syntax") is None
+    assert current_runs(runs) == {}

@@ -26,19 +26,20 @@ def check_pairs(data: MeasuredPairs, settings: S3bertSettings) -> None:
     corpora = sorted(set(data.pairs["corpus"]))
     if unknown := [name for name in settings.corpora if name not in corpora]:
         raise SettingsError(
-            f"training.corpora names {unknown[0]!r}, of which no pair was measured; there are: {', '.join(corpora)}."
+            f"`corpora` of the encoder {settings.name!r} names {unknown[0]!r}, of which no pair was measured; there "
+            f"are: {', '.join(corpora)}."
         )
     if unknown := settings.unknown_facets(data.metric_names):
         raise SettingsError(
-            f"the pairs were not measured with {unknown[0]!r}, which training.facets names; there are "
-            f"{', '.join(data.metric_names)}: correct the name, or build the features again"
+            f"the pairs were not measured with {unknown[0]!r}, which `facets` of the encoder {settings.name!r} names; "
+            f"there are {', '.join(data.metric_names)}: correct the name, or build the features again"
         )
     chosen = data.select(corpora=settings.corpora)
     train = settings.splits[0]
     if train not in set(chosen.pairs["split"]):
         raise InputError(
-            f"No measured pair {of(settings.corpora)}is in the split {train!r}, which training.splits learns from; "
-            f"there are: {splits(chosen)}."
+            f"No measured pair {of(settings.corpora)}is in the split {train!r}, which the encoder {settings.name!r} "
+            f"learns from; there are: {splits(chosen)}."
         )
 
 
@@ -64,7 +65,7 @@ def warn_of_little(data: MeasuredPairs, settings: S3bertSettings) -> None:
     if constant:
         _log.warning(
             "every training pair has the same %s: the facets can learn nothing about that, leave it out of "
-            "training.facets",
+            "`facets` of the encoder",
             ", ".join(constant),
         )
 

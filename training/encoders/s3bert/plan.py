@@ -64,8 +64,8 @@ def is_finished(encoder: Path, plan: TrainingPlan) -> bool:
         return True
     run = encoder.parent
     raise SettingsError(
-        f"The run {run.name!r} in {str(run.parent)!r} has a finished encoder with {difference}: choose another --name, "
-        f"or delete the folder {str(run)!r} to train it anew."
+        f"The run {run.name!r} in {str(run.parent)!r} has a finished encoder with {difference}: give the encoder "
+        f"another `name`, or delete the folder {str(run)!r} to train it anew."
     )
 
 

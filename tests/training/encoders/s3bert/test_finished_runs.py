@@ -5,13 +5,12 @@ import logging
 
 import pytest
 
-from features.errors import ModelError, RunError, SettingsError
+from features.errors import RunError, SettingsError
 from features.locks import only_one
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.plan import TrainingPlan, is_finished
 from training.encoders.s3bert.train import LOCK, S3bertJob, train
 from training.jobs import Source
-from training.runs import find_encoder, run_folder
 from training.writing import write_json
 
 
@@ -33,11 +32,11 @@ def test_other_settings_or_data_do_not_replace_a_finished_encoder(job, measured,
         train(other)
     assert str(refused.value) == (
         f"The run 'run' in '{job.output.parent}' has a finished encoder with other settings (loop.epochs 3, now 4; "
-        f"loop.seed 0, now 7): choose another --name, or delete the folder '{job.output}' to train it anew."
+        f"loop.seed 0, now 7): give the encoder another `name`, or delete the folder '{job.output}' to train it anew."
     )
     fewer = MeasuredPairs(measured.texts, measured.pairs.head(100), source=measured.source)
     fewer.export(job.source.pairs)
-    with pytest.raises(SettingsError, match="a finished encoder with other data: choose another --name"):
+    with pytest.raises(SettingsError, match="a finished encoder with other data: give the encoder another `name`"):
         train(job)
     measured.export(job.source.pairs)
     with caplog.at_level(logging.INFO, logger="training"):
@@ -56,7 +55,7 @@ def test_a_newer_release_is_named(settings, tmp_path):
         "source": {"release": 1},
     }
     write_json(tmp_path / "run" / "encoder" / "training.json", before)
-    with pytest.raises(SettingsError, match=r"has a finished encoder with other data \(release 1, now 2\): choose"):
+    with pytest.raises(SettingsError, match=r"has a finished encoder with other data \(release 1, now 2\): give"):
         is_finished(tmp_path / "run" / "encoder", plan)
 
 
@@ -65,48 +64,6 @@ def test_a_second_training_in_the_folder_is_refused(job):
     with only_one(job.output / LOCK, "taken"), pytest.raises(RunError, match=r"^Another training works in '.*run' \("):
         train(job)
     assert not (job.output / "train.json").exists()
-
-
-@pytest.fixture
-def runs(tmp_path):
-    for name in ("first", "second"):
-        (tmp_path / name / "encoder").mkdir(parents=True)
-        (tmp_path / name / "encoder" / "training.json").write_text("{}")
-    (tmp_path / "begun").mkdir()
-    (tmp_path / "begun" / "train.json").write_text("{}")
-    return tmp_path
-
-
-def test_a_run_is_found_by_its_name(runs):
-    assert find_encoder(runs, "second") == runs / "second" / "encoder"
-
-
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        ("frist", "There is no run 'frist' in '{runs}' (did you mean 'first'?); there are: first, second."),
-        ("xyz", "There is no run 'xyz' in '{runs}'; there are: first, second."),
-        (
-            "begun",
-            "The run 'begun' in '{runs}' has no encoder yet: `facetflow train --name begun` brings it to its end.",
-        ),
-    ],
-)
-def test_a_run_that_is_not_there_is_refused_with_those_that_are(runs, name, says):
-    with pytest.raises(ModelError) as error:
-        find_encoder(runs, name)
-    assert str(error.value) == says.format(runs=runs)
-
-
-def test_without_any_run_the_next_step_is_named(tmp_path):
-    with pytest.raises(ModelError, match="nor any other: run `facetflow train` first"):
-        find_encoder(tmp_path, "first")
-
-
-@pytest.mark.parametrize("name", ["", ".", "..", ".hidden", "a/b", "../a", "/a", "builds"])
-def test_what_cannot_be_the_folder_of_a_run_is_no_name(tmp_path, name):
-    with pytest.raises(SettingsError, match="cannot be the name of a run"):
-        run_folder(tmp_path, name)
 
 
 def test_the_report_of_a_training_says_what_identifies_it(job):

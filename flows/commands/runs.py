@@ -1,0 +1,96 @@
+"""`facetflow runs`: what was trained on which release, with which result."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from flows.options import JSON
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@JSON
+@click.pass_obj
+def runs(project: Path, /, *, names: tuple[str, ...], as_json: bool) -> None:
+    """List the trainings of the encoders NAME, of all by default: release, seed, state, and scores where evaluated.
+
+    Unfinished and failed trainings are listed too, with what there is to know of them.
+    """
+    from flows.project import load
+    from flows.tables import print_tables
+    from flows.terminal import write_json
+    from training.evaluation.promotion import current_runs
+    from training.evaluation.tables import ScoreTable, hundred
+    from training.runs import all_runs, encoder_name
+
+    settings = load(project)
+    current = set(current_runs(settings.runs).values())
+    known = [run for run in all_runs(settings.runs) if not names or encoder_name(run) in names]
+    found = [_described(settings.runs, run, is_current=run.resolve() in current) for run in known]
+    for name in names:
+        if not any(run["name"] == name for run in found):
+            settings.encoder(name)  # an encoder that was never trained has no run; another name is refused
+    if as_json:
+        write_json(found)
+        return
+    if not found:
+        click.echo(f"No training yet in {settings.runs}: run `facetflow train`.")
+        return
+    sets = list(dict.fromkeys(name for run in found for name in run["ratings"]))
+    rows = tuple(
+        (
+            run["run"],
+            "" if run["release"] is None else str(run["release"]),
+            f"{run['state']}{', current' if run['current'] else ''}",
+            "" if run["at"] == "" else run["at"][:16].replace("T", " "),
+            hundred(run["facets"]) if run["evaluated"] else "",
+            *(hundred(run["ratings"].get(name)) if run["evaluated"] else "" for name in sets),
+        )
+        for run in found
+    )
+    columns = ("run", "release", "state", "since (UTC)", "facets", *sets)
+    messages = [f"{run['run']} {run['state']}: {run['message']}" for run in found if run["message"]]
+    note = "Scores are Spearman × 100; facets: the mean over all." if any(run["evaluated"] for run in found) else ""
+    print_tables([ScoreTable(f"Trainings of {settings.name}", columns, rows, note)])
+    for message in messages:
+        click.echo(message)
+
+
+def _described(runs: Path, run: Path, *, is_current: bool) -> dict[str, Any]:
+    """Return what there is to know of a run, as JSON values."""
+    from features.errors import FacetflowError
+    from training.evaluation.run import METRICS_FILE, read_scores
+    from training.evaluation.suites import scored_suites
+    from training.kinds import read_encoder_job
+    from training.run_records import state_of
+    from training.runs import TRAINING_JOB, encoder_name, group_of, run_id, seed_of
+
+    state = state_of(run)
+    try:
+        release = read_encoder_job(run / TRAINING_JOB).source.release
+    except FacetflowError:  # it failed before it knew what to learn from
+        release = int(group_of(run).name.partition("-")[0]) if seed_of(run) is not None else None
+    try:
+        scores = scored_suites(read_scores(run / METRICS_FILE))
+        numbers = {suite.name: suite.numbers(result) for suite, result in scores}
+        facets = [score for score in numbers.get("facets", {}).values() if score is not None]
+        undefined = len(facets) < len(numbers.get("facets", {}))
+        mean = None if undefined or not facets else sum(facets) / len(facets)
+        ratings = numbers.get("ratings", {})
+        evaluated = True
+    except (FacetflowError, KeyError, TypeError):
+        mean, ratings, evaluated = None, {}, False
+    return {
+        "name": encoder_name(run),
+        "run": run_id(runs, run),
+        "release": release,
+        "seed": seed_of(run),
+        "state": state.state,
+        "message": state.message,
+        "at": state.at,
+        "current": is_current,
+        "evaluated": evaluated,
+        "facets": mean,
+        "ratings": ratings,
+    }

@@ -1,0 +1,198 @@
+"""What a project file may say, from the models that check it: its JSON schema, and every key with its meaning.
+
+docstrings of the models (Args) ─┐
+fields: types, bounds, defaults ─┴──> facetflow.schema.json, for editors (Taplo, VS Code)
+                                 └──> docs/project_file.md, for people
+"""
+
+import inspect
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+from flows.project import Project
+from flows.project_errors import bare, is_repeated, is_section, kinds_of, words
+from training.kinds import KINDS
+
+SCHEMA_FILE = "facetflow.schema.json"
+"""Beside a project file, whose first line names it."""
+_ENTRY = re.compile(r"^    (\w+): (.*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key of a section.
+
+    Args:
+        name: of the key.
+        kind: what may be given, in words.
+        default: what holds where it is missing, as TOML; empty where that is nothing, None where it must be given.
+        meaning: from the docstring of the model.
+    """
+
+    name: str
+    kind: str
+    default: str | None
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One section.
+
+    Args:
+        title: as it is written: `[amr]`, `[[corpora]]`, or the key of a table within a section; empty for the top.
+        about: the first sentence of its docstring.
+        keys: all that may stand in it, but the sections below it.
+    """
+
+    title: str
+    about: str
+    keys: tuple[Key, ...]
+
+
+def sections() -> list[Section]:
+    """Return every section of the project file with every key, in the order of the models."""
+    return list(_sections("", Project, Project.model_construct(name="", corpora=()), "", once=True))
+
+
+def _sections(title: str, model: type[BaseModel], usual: BaseModel, path: str, *, once: bool) -> Iterator[Section]:
+    """Yield a section and those within it.
+
+    Args:
+        title: of the section.
+        model: that checks it.
+        usual: with the values that hold where nothing is said.
+        path: of the section, such as `encoders.loop`.
+        once: whether a key that is a section is one of the file's own, and not of one in a list.
+    """
+    told = meanings(model)
+    keys, inner = [], []
+    for name, field in model.model_fields.items():
+        annotation = field.annotation
+        one = get_args(bare(annotation))[0] if is_repeated(annotation) else annotation
+        if is_section(one):
+            inner.append((name, one, is_repeated(annotation)))
+            if once:
+                continue
+        needed = field.is_required() or name == "kind"  # the models have one each, a file has to choose
+        default = None if needed else toml(getattr(usual, name))
+        keys.append(Key(name, _of_section(annotation) or words(annotation, field.metadata), default, told[name]))
+    yield Section(title, _about(model), tuple(keys))
+    for name, one, repeated in inner:
+        below = f"{path}.{name}" if path else name
+        kinds = kinds_of(one)
+        for kind, of_kind in (kinds or {"": bare(one)}).items():
+            shown = f"[[{below}]]" if repeated else f"[{below}]"
+            if kind:
+                shown = f'{shown} with kind = "{kind}"'
+            elif not once:
+                shown = f"{title.partition(' with ')[0]}, table `{name}`" + title[len(title.partition(" with ")[0]) :]
+            found = usual_of(of_kind) if kind or repeated else getattr(usual, name)
+            yield from _sections(shown, of_kind, found, below, once=False)
+
+
+def usual_of(model: type[BaseModel]) -> BaseModel:
+    """Return a model with the values that hold where nothing is said; what must be given is missing."""
+    if "kind" in model.model_fields:
+        kind = get_args(model.model_fields["kind"].annotation)[0]
+        return model.model_validate({"name": kind, "kind": kind})
+    return model.model_construct()
+
+
+def meanings(model: type[BaseModel]) -> dict[str, str]:
+    """Return key → what its docstring says of it, in one line; also of the models that it extends."""
+    found: dict[str, str] = {}
+    for one in reversed(model.__mro__):
+        name = None
+        for line in inspect.cleandoc(one.__dict__.get("__doc__") or "").splitlines():
+            if entry := _ENTRY.match(line):
+                name, found[entry[1]] = entry[1], entry[2]
+            elif name and line.startswith("        "):
+                found[name] += f" {line.strip()}"
+            elif line.strip():
+                name = None
+    if "kind" in model.model_fields:
+        found["kind"] = "the kind of encoder, which chooses the other keys."
+    return {key: _in_toml(text) for key, text in found.items()}
+
+
+def _in_toml(text: str) -> str:
+    """Return what a docstring says in the words of a project file, which has no None."""
+    text = re.sub(r"\bNone(?= (?:leaves|makes|means|measures)\b)", "a missing key", text)
+    return text.replace("True", "`true`").replace("False", "`false`")
+
+
+def toml(value: Any) -> str:
+    """Return a value as TOML has it, empty for none."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (tuple, list)):
+        return f"[{', '.join(toml(item) for item in value)}]"
+    if isinstance(value, (int, float)):
+        return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{key} = {toml(item)}' for key, item in value.items())} }}" if value else "{ }"
+    return "" if value in (None, "") or isinstance(value, BaseModel) else f'"{value}"'
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON schema of the project file; an editor that knows it completes and checks keys as one types."""
+    schema = Project.model_json_schema()
+    models = {model.__name__: model for model in _models(Project)}
+    for name, found in (("Project", schema), *schema["$defs"].items()):
+        model = models[name]
+        found["description"] = _about(model)
+        for key, meaning in meanings(model).items():
+            if key in found["properties"]:
+                found["properties"][key]["description"] = meaning
+    for kind in KINDS.values():
+        _complete(schema, kind.settings)
+    schema["title"] = "facetflow.toml"
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
+
+
+def schema_text() -> str:
+    """Return the JSON schema as a file."""
+    return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _complete(schema: dict[str, Any], settings: type[BaseModel]) -> None:
+    """Give a kind of encoder the defaults that it really has, in its loop too, and make its `kind` required."""
+    usual = usual_of(settings)
+    found = schema["$defs"][settings.__name__]
+    own = f"{settings.__name__}Loop"
+    loop = schema["$defs"][own] = {**schema["$defs"]["LoopSettings"]}
+    loop["properties"] = {name: {**value} for name, value in loop["properties"].items()}
+    found["properties"]["loop"] = {**found["properties"]["loop"], "$ref": f"#/$defs/{own}"}
+    for of_table, values in ((found, usual.model_dump(mode="json")), (loop, usual.model_dump(mode="json")["loop"])):
+        for name, value in of_table["properties"].items():
+            if "default" in value:
+                value["default"] = values[name]
+    found["properties"]["kind"].pop("default", None)
+    found["required"] = sorted({*found.get("required", ()), "kind"})
+    found["properties"]["loop"].pop("default", None)
+
+
+def _models(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """Yield a model and all that are within it."""
+    yield model
+    for field in model.model_fields.values():
+        one = get_args(bare(field.annotation))[0] if is_repeated(field.annotation) else field.annotation
+        for inner in kinds_of(one).values() or ([bare(one)] if is_section(one) else []):
+            yield from _models(inner)
+
+
+def _about(model: type[BaseModel]) -> str:
+    return (inspect.getdoc(model) or "").partition("\n")[0]
+
+
+def _of_section(annotation: Any) -> str:
+    """Return what a key is that holds a section itself, empty for any other."""
+    if is_repeated(annotation):
+        return "a list of tables, each as below"
+    return "a table, as below" if is_section(annotation) else ""

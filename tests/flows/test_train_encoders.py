@@ -1,0 +1,204 @@
+"""Which encoders a training is about: all or some, several seeds, those whose input changed; one that fails stops none.
+
+The kind is a toy that reads pairs alone and learns nothing, so that no model is needed.
+"""
+
+import json
+import os
+import time
+
+import polars as pl
+import pytest
+
+from features.errors import RunError, SettingsError
+from features.schemas import TABLES
+from features.sentences import sentence_id
+from features.stages import StageOutput
+from features.store.fingerprints import Recipe, fingerprint
+from features.store.store import Store
+from flows import events
+from flows.encoder_inputs import input_of, unchanged_since
+from flows.project import Project
+from flows.train_encoder import train_encoder
+from training.encoders.s3bert.settings import S3bertSettings
+from training.kinds import KINDS, Kind
+from training.run_records import state_of
+
+TOY = """
+import json, sys
+from pathlib import Path
+
+path = Path(sys.argv[sys.argv.index("--settings") + 1])
+job = json.loads(path.read_text())
+output = Path(job["output"])
+if job["settings"]["name"] == "broken":
+    sys.stderr.write("error: There is nothing to learn from.\\n")
+    sys.exit(1)
+output.joinpath("train.json").write_text(json.dumps(job))
+file = output / "encoder" / "training.json"
+if not file.exists():
+    file.parent.mkdir()
+    file.write_text(json.dumps({"steps": 1, "best_step": 1, "dev": {}, "seconds": 0.0, "pairs_per_second": 1.0}))
+"""
+
+
+def add_shard(store, corpus, number):
+    """Commit a shard of pairs of a corpus, with its sentences."""
+    texts = [f"{corpus} {number} {side}" for side in "ab"]
+    a, b = map(sentence_id, texts)
+    pair = {"pair_id": f"{corpus}-{number}", "corpus": corpus, "split": "train", "sentence_a": a, "sentence_b": b}
+    shard = f"sentences-{number:05d}"
+    rows = {
+        "sentences": [{"sentence_id": identity, "text": text} for identity, text in zip((a, b), texts, strict=True)],
+        "pairs": [pair | {"kind": "positive", "shard_a": shard, "shard_b": shard}],
+    }
+    recipes = {name: Recipe(name, {}) for name in rows}
+    receipts = [
+        store.write_shard(
+            name,
+            f"{name}-{number:05d}",
+            fingerprint(recipes[name], [f"{corpus}{number}"]),
+            StageOutput(pl.DataFrame(of, schema=TABLES[name])),
+        )
+        for name, of in rows.items()
+    ]
+    store.commit(receipts, run_id=f"run-{number}", recipes=recipes)
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A store with two releases; the second has more of the corpus `news`."""
+    store = Store.open(tmp_path / "store", create=True)
+    add_shard(store, "captions", 0)
+    add_shard(store, "news", 1)
+    store.publish("one", stages=())
+    add_shard(store, "news", 2)
+    store.publish("two", stages=())
+    return store
+
+
+def encoder(name, *corpora, **more):
+    return S3bertSettings(name=name, corpora=corpora, **more)
+
+
+@pytest.fixture
+def project(tmp_path, store, monkeypatch):
+    """Return what makes the project of some encoders, which are of the toy kind."""
+    (tmp_path / "toy_training.py").write_text(TOY)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setenv("FACETFLOW_PRIVATE_SERVER", "1")
+    toy = Kind(S3bertSettings, "toy_training", tables=("sentences", "pairs"))
+    for module in ("flows.train_encoder", "flows.encoder_inputs", "training.kinds"):
+        monkeypatch.setattr(f"{module}.KINDS", {**KINDS, "s3bert": toy})
+
+    def make(*encoders):
+        made = Project.model_validate(
+            {
+                "name": "ours",
+                "store": str(store.path),
+                "runs": str(tmp_path / "runs"),
+                "corpora": [{"dataset": "example", "name": name} for name in ("captions", "news")],
+                "metrics": {"enabled": False},
+            }
+        ).model_copy(update={"encoders": encoders})
+        monkeypatch.setattr("flows.train_encoder.project.load", lambda _: made)
+        return made
+
+    return make
+
+
+def train(*names, **more):
+    return train_encoder.fn(names=names, **more)
+
+
+def test_all_encoders_are_trained_by_default_and_metrics_may_be_off(project):
+    made = project(encoder("one"), encoder("two"))
+    found = train()
+    assert [(one.name, one.release, one.seed, one.was_done) for one in found] == [
+        ("one", 2, 0, False),
+        ("two", 2, 0, False),
+    ]
+    assert [one.folder.relative_to(made.runs).parts[::2] for one in found] == [("one", "seed-0"), ("two", "seed-0")]
+    assert all(one.was_done for one in train()), "the same training is the same run"
+
+
+def test_some_are_trained_by_name_on_a_release_with_several_seeds(project):
+    project(encoder("one"), encoder("two", loop={"seed": 5}))
+    found = train("two", release=1, seeds=3)
+    assert [one.run.partition("/")[0] for one in found] == ["two"] * 3
+    assert [(one.release, one.seed) for one in found] == [(1, 5), (1, 6), (1, 7)]
+    jobs = [json.loads((one.folder.parent / "train.json").read_text()) for one in found]
+    assert [job["settings"]["loop"]["seed"] for job in jobs] == [5, 6, 7]
+    assert len({one.folder.parent.parent for one in found}) == 1
+    with pytest.raises(SettingsError, match="has no encoder 'three'"):
+        train("three")
+
+
+def test_one_that_fails_keeps_no_other_from_being_trained(project, capsys):
+    made = project(encoder("broken"), encoder("whole"))
+    with pytest.raises(RunError, match=r"1 of 2 trainings failed \(broken, seed 0: There is nothing to learn from\)\."):
+        train()
+    assert "failed: There is nothing to learn from." in capsys.readouterr().err
+    states = {run.parent.parent.name: state_of(run) for run in made.runs.glob("*/*/seed-0")}
+    assert {name: found.state for name, found in states.items()} == {"broken": "failed", "whole": "done"}
+    assert states["broken"].message == "There is nothing to learn from."
+    with pytest.raises(RunError, match=r"^There is nothing to learn from\.$"):
+        train("broken")
+
+
+def test_a_release_trains_the_encoders_whose_input_changed(project, capsys):
+    project(encoder("seen", "captions"), encoder("grown", "news"))
+    first = train(release=1, only_changed=True)
+    assert [one.name for one in first] == ["seen", "grown"]
+    capsys.readouterr()
+    second = train(release=2, only_changed=True)
+    assert [one.name for one in second] == ["grown"]
+    said = f"Encoder 'seen' is left alone: of what it reads nothing changed in release 2 since {first[0].run}.\n"
+    assert said in capsys.readouterr().err
+    assert [one.name for one in train(release=2)] == ["seen", "grown"], "by hand everything is trained"
+
+
+def test_other_settings_or_another_seed_are_another_training(project, store):
+    made = project(encoder("seen", "captions"))
+    train(release=1)
+    release = store.release(2)
+    assert unchanged_since(made, store, release, encoder("seen", "captions")) is not None
+    assert unchanged_since(made, store, release, encoder("seen", "captions", alpha=0.5)) is None
+    assert unchanged_since(made, store, release, encoder("seen", "captions", loop={"seed": 1})) is None
+    assert unchanged_since(made, store, release, encoder("seen", "captions", loop={"threads": 1})) is not None
+
+
+@pytest.mark.usefixtures("project")
+def test_what_an_encoder_reads_is_what_its_corpora_use(store, monkeypatch):
+    toy = Kind(S3bertSettings, "toy_training", tables=("sentences", "pairs"))
+    monkeypatch.setattr("flows.encoder_inputs.KINDS", {"s3bert": toy})
+    read = input_of(store, store.release(2), encoder("grown", "news"))
+    assert sorted((table, shard) for table, shard, _ in read) == [
+        ("pairs", "pairs-00001"),
+        ("pairs", "pairs-00002"),
+        ("sentences", "sentences-00001"),
+        ("sentences", "sentences-00002"),
+    ]
+
+
+def test_the_event_of_an_encoder_carries_its_name_and_its_run(project, store, monkeypatch):
+    announced = []
+    monkeypatch.setattr(events, "announce", lambda announcement, **_: announced.append(announcement))
+    made = project(encoder("one"), encoder("two"))
+    found = train()
+    assert [announcement.payload for announcement in announced[-2:]] == [
+        {"project": "ours", "name": one.name, "run": one.run, "release": 2} for one in found
+    ]
+    assert len({announcement.id for announcement in announced}) == 2, (
+        "each has one event, however often it is looked at"
+    )
+    before = announced[-1].id
+    os.utime(found[-1].folder / "training.json", (time.time() + 60,) * 2)  # it was deleted and made again
+    events.announce_pending(made, store)
+    assert announced[-1].id != before
+
+
+def test_a_project_without_encoders_trains_none_and_says_so(project, capsys):
+    project()
+    assert train() == []
+    assert "The project 'ours' has no encoder: add a section [[encoders]] to train one." in capsys.readouterr().err

@@ -1,0 +1,159 @@
+"""Folders of runs: by encoder, release, settings and seed; those of the version before stay readable."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from features.errors import ModelError, RunError
+from features.locks import only_one
+from training.encoders.s3bert.settings import S3bertSettings
+from training.run_records import LOCK, recorded, state_of
+from training.runs import (
+    all_runs,
+    check_encoder_name,
+    encoder_name,
+    find_encoder,
+    latest_encoder,
+    run_folder,
+    run_id,
+    runs_named,
+    seed_of,
+    seeds_of,
+    settings_digest,
+)
+
+BEGUN, OLD = "syntax/00003-aaaaaa/seed-0", "first"
+FINISHED = ("syntax/00001-aaaaaa/seed-0", "syntax/00001-aaaaaa/seed-1", "syntax/00001-aaaaaa/seed-10", OLD)
+
+
+@pytest.fixture
+def runs(tmp_path):
+    for time, name in enumerate(FINISHED):
+        encoder = tmp_path / name / "encoder"
+        encoder.mkdir(parents=True)
+        (encoder / "training.json").write_text("{}")
+        os.utime(encoder / "training.json", (time, time))
+    (tmp_path / BEGUN).mkdir(parents=True)
+    (tmp_path / BEGUN / "train.json").write_text("{}")
+    (tmp_path / "builds" / "x").mkdir(parents=True)
+    return tmp_path
+
+
+def test_every_run_is_found_once_and_called_by_its_path(runs):
+    assert [run_id(runs, run) for run in all_runs(runs)] == sorted([*FINISHED, BEGUN])
+    assert [encoder_name(run) for run in all_runs(runs)] == ["s3bert", *["syntax"] * 4]
+    assert [seed_of(run) for run in all_runs(runs)] == [None, 0, 1, 10, 0]
+
+
+def test_the_seeds_of_a_training_are_in_their_order(runs):
+    assert [run.name for run in seeds_of(runs / FINISHED[2])] == ["seed-0", "seed-1", "seed-10"]
+    assert seeds_of(runs / OLD) == [runs / OLD]
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("syntax", FINISHED[2]),
+        ("syntax/00001-aaaaaa", FINISHED[2]),
+        ("syntax/00001-aaaaaa/seed-1", FINISHED[1]),
+        ("syntax/00001-aaaaaa/seed-1/", FINISHED[1]),
+        ("first", OLD),
+        ("s3bert", OLD),
+    ],
+)
+def test_a_run_is_found_by_its_encoder_or_its_id(runs, name, found):
+    assert find_encoder(runs, name) == runs / found / "encoder"
+    assert latest_encoder(runs, name) == runs / found / "encoder"
+
+
+def test_seed_1_is_not_seed_10(runs):
+    assert runs_named(runs, "syntax/00001-aaaaaa/seed-1") == [runs / FINISHED[1]]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("sintax", "There is no encoder or run 'sintax' in '{runs}' (did you mean 'syntax'?); there are: first, "),
+        ("xyz", "There is no encoder or run 'xyz' in '{runs}'; there are: first, s3bert, syntax, "),
+        (BEGUN, f"'{BEGUN}' in '{{runs}}' has no finished encoder yet: `facetflow train syntax` brings it to its end."),
+        ("../elsewhere", "There is no encoder or run '../elsewhere' in "),
+    ],
+)
+def test_a_run_that_is_not_there_is_refused_with_those_that_are(runs, name, says):
+    with pytest.raises(ModelError) as error:
+        find_encoder(runs, name)
+    assert str(error.value).startswith(says.format(runs=runs))
+
+
+def test_without_any_run_the_next_step_is_named(tmp_path):
+    with pytest.raises(ModelError, match="nor any other: run `facetflow train` first"):
+        find_encoder(tmp_path, "first")
+
+
+@pytest.mark.parametrize("name", [".", "..", ".hidden", "builds", "current"])
+def test_what_cannot_be_a_folder_of_runs_is_no_name(name):
+    with pytest.raises(ValueError, match="cannot be the name of a folder of runs"):
+        check_encoder_name(name, "encoders[1].name")
+
+
+def test_settings_that_decide_the_result_are_another_folder_and_no_others(tmp_path):
+    plain = S3bertSettings(loop={"epochs": 3})
+    digest = settings_digest(plain)
+    same = [
+        S3bertSettings(name="other", loop={"epochs": 3}),
+        S3bertSettings(loop={"epochs": 3, "threads": 2, "log_every": 1, "seed": 7}),
+    ]
+    others = [S3bertSettings(loop={"epochs": 4}), S3bertSettings(alpha=0.5, loop={"epochs": 3})]
+    assert {settings_digest(settings) for settings in same} == {digest}
+    assert digest not in {settings_digest(settings) for settings in others}
+    folder = run_folder(tmp_path, "syntax", 2, digest, 7)
+    assert folder == tmp_path / "syntax" / f"00002-{digest}" / "seed-7"
+    assert (encoder_name(folder), seed_of(folder)) == ("syntax", 7)
+
+
+def test_what_became_of_a_run_is_told_by_what_it_left(runs):
+    run = runs / BEGUN
+    assert state_of(run).state == "interrupted"
+    with recorded(run):
+        assert state_of(run).state == "running"
+        with (
+            pytest.raises(RunError, match=r"Another training works in .*seed-0' \(process \d+\): wait for it"),
+            recorded(run),
+        ):
+            pass
+        assert state_of(run).state == "running", "who is refused does not write over the record of the other"
+    with pytest.raises(RunError, match="no room"), recorded(run):
+        raise RunError("There is no room.")
+    assert (state_of(run).state, state_of(run).message) == ("failed", "There is no room.")
+    with pytest.raises(KeyboardInterrupt), recorded(run):
+        raise KeyboardInterrupt
+    assert (state_of(run).state, state_of(run).message) == ("interrupted", "`facetflow train` begins anew")
+    (run / "checkpoint.pt").touch()
+    assert state_of(run).message == "`facetflow train` goes on from its checkpoint"
+    (run / "encoder").mkdir()
+    (run / "encoder" / "training.json").write_text("{}")
+    assert state_of(run).state == "done"
+
+
+def test_a_run_whose_process_was_killed_does_not_run(tmp_path, root):
+    code = """
+import os, sys
+from pathlib import Path
+from training.run_records import recorded
+with recorded(Path(sys.argv[1])):
+    os.kill(os.getpid(), 9)
+"""
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "run")], check=False, cwd=root)
+    assert done.returncode == -9
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["state"] == "running"
+    assert state_of(tmp_path / "run").state == "interrupted"
+    with only_one(tmp_path / "run" / LOCK, "taken"):
+        assert state_of(tmp_path / "run").state == "running"
+
+
+def test_a_run_of_the_version_before_that_trains_now_is_running(runs):
+    with only_one(runs / BEGUN / "train.lock", "taken"):
+        assert state_of(runs / BEGUN).state == "running"

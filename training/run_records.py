@@ -1,0 +1,97 @@
+"""What became of a run: written by who runs it, read by `facetflow runs`.
+
+    run.json          running ──> done │ failed │ interrupted        run.lock    of the process that wrote "running"
+
+A process that was killed wrote nothing more: its run says "running", and nobody holds the lock.
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from features.errors import FacetflowError
+from features.locks import is_held, only_one
+from training.runs import ENCODER, RECORD, TRAINING_FILE, is_finished
+from training.writing import require_writable, write_json
+
+LOCK = "run.lock"
+"""In the folder of a run: held by the process that has the run done."""
+_CHECKPOINT = "checkpoint.pt"
+
+State = Literal["running", "done", "failed", "interrupted"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """What became of a run.
+
+    Args:
+        state: `interrupted` also where the process was killed.
+        message: why it failed, or how it goes on; empty where there is nothing to say.
+        at: when that was, UTC, ISO 8601; empty where nobody knows.
+    """
+
+    state: State
+    message: str
+    at: str
+
+
+@contextmanager
+def recorded(run: Path) -> Iterator[None]:
+    """Hold a run, and leave beside it what became of it.
+
+    Args:
+        run: its folder, made when missing.
+
+    Raises:
+        RunError: another process has it, or the folder cannot be written.
+    """
+    require_writable(run)
+    with only_one(run / LOCK, f"Another training works in {str(run)!r}"):
+        _write(run, "running", "")
+        try:
+            yield
+        except FacetflowError as error:
+            _write(run, "failed", str(error))
+            raise
+        except Exception as error:
+            _write(run, "failed", f"{type(error).__name__}: {error}")
+            raise
+        except BaseException as interrupt:
+            _write(run, "interrupted", str(interrupt))
+            raise
+        _write(run, "done", "")
+
+
+def state_of(run: Path) -> RunState:
+    """Return what became of a run, by what it left; its record is one of several witnesses.
+
+    Args:
+        run: its folder.
+    """
+    record = _read(run)
+    if is_finished(run):
+        finished = datetime.fromtimestamp((run / ENCODER / TRAINING_FILE).stat().st_mtime, UTC)
+        return RunState("done", "", finished.isoformat(timespec="seconds"))
+    if any(is_held(run / lock) for lock in (LOCK, "train.lock")):
+        return RunState("running", "", record.at)
+    if record.state == "failed":
+        return record
+    onwards = "goes on from its checkpoint" if (run / _CHECKPOINT).is_file() else "begins anew"
+    return RunState("interrupted", f"`facetflow train` {onwards}", record.at)
+
+
+def _read(run: Path) -> RunState:
+    try:
+        content: dict[str, Any] = json.loads((run / RECORD).read_bytes())
+        return RunState(content["state"], str(content["message"]), str(content["at"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return RunState("interrupted", "", "")  # of the version before, which kept no record
+
+
+def _write(run: Path, state: State, message: str) -> None:
+    write_json(run / RECORD, asdict(RunState(state, message, datetime.now(UTC).isoformat(timespec="seconds"))))
