@@ -4,8 +4,9 @@ from training.encoders.loading import load_encoder
 from training.encoders.s3bert.encoder_facts import encoder_facts
 from training.encoders.s3bert.explain import Explanation, explain_with, with_graphs
 from training.encoders.s3bert.facet_reading import FacetReading
-from training.encoders.s3bert.facets import FILE_NAME, RESIDUAL, FacetLayout, cosines
+from training.encoders.s3bert.facets import FILE_NAME, RESIDUAL, FacetLayout
 from training.runs import ENCODER
+from training.similarity import cosines
 
 __all__ = [
     "ENCODER",

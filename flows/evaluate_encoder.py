@@ -15,9 +15,10 @@ from flows.terminal import conclude
 from flows.training_process import run_job
 from training.evaluation.promotion import Verdict, compare_scores, current_run, on_same_pairs
 from training.evaluation.promotion import promote as promote_run
-from training.evaluation.run import METRICS_FILE
+from training.evaluation.run import METRICS_FILE, metrics_file
+from training.evaluation.suites import suites_of
 from training.jobs import EvaluationJob, Source
-from training.kinds import KINDS, read_encoder_job
+from training.kinds import read_encoder_job
 from training.runs import (
     ENCODER,
     TRAINING_JOB,
@@ -31,8 +32,6 @@ from training.runs import (
 )
 from training.writing import read_json, write_json
 
-COMMON_SUITES = ("ratings",)
-"""What encoders of every kind are scored by."""
 PROMOTION_FILE = "promotion.json"
 """Beside the scores of a run: whether it was promoted, against what, and why."""
 
@@ -70,8 +69,7 @@ def evaluate_encoder(
         folders = []
         for run in runs_to_evaluate(settings, names or ()):
             folders.append(_evaluate(settings, run, split, suites, promote=promote))
-            if not suites:
-                outbox.show_all(show_evaluation(settings, folders[-1]))
+            outbox.show_all(show_evaluation(settings, metrics_file(folders[-1], suites)))
         return folders
 
 
@@ -100,7 +98,7 @@ def runs_to_evaluate(settings: project.Project, names: Sequence[str]) -> list[Pa
     return list(found)
 
 
-def suites_of(settings: project.Project, run: Path, asked: Sequence[str]) -> tuple[str, ...]:
+def suites_to_score(settings: project.Project, run: Path, asked: Sequence[str]) -> tuple[str, ...]:
     """Return what a run is scored by.
 
     Args:
@@ -111,7 +109,7 @@ def suites_of(settings: project.Project, run: Path, asked: Sequence[str]) -> tup
     Raises:
         SettingsError: its kind has no such suite.
     """
-    known = (*KINDS[read_encoder_job(run / TRAINING_JOB).settings.kind].suites, *COMMON_SUITES)
+    known = suites_of(read_encoder_job(run / TRAINING_JOB).settings.kind)
     if unknown := [suite for suite in asked if suite not in known]:
         raise SettingsError(
             f"The run {run_id(settings.runs, run)!r} has no suite {unknown[0]!r}: choose from {', '.join(known)}."
@@ -126,7 +124,7 @@ def _evaluate(settings: project.Project, run: Path, split: str | None, suites: S
         encoder=run / ENCODER,
         output=run,
         split=split or trained.settings.splits[1],
-        suites=suites_of(settings, run, suites),
+        suites=tuple(suites),
         ratings=tuple(ratings.model_dump(mode="json") for ratings in settings.evaluation),
         base=settings.base,
         project=settings.name,
@@ -167,10 +165,9 @@ def _promote_if_it_holds(settings: project.Project, job: EvaluationJob) -> None:
 def _scores_on_the_same_pairs(before: Path, new: Any, job: EvaluationJob) -> Any:
     """Return the current encoder's scores, evaluated again where they are about other pairs or sets of ratings."""
     known = before / METRICS_FILE
-    names = {ratings["name"] for ratings in new["ratings"]}
     if known.exists():
         scores = read_json(known)
-        if on_same_pairs(new, scores) and names == {ratings["name"] for ratings in scores["ratings"]}:
+        if on_same_pairs(new, scores):
             return scores
     again = job.model_copy(update={"encoder": before / ENCODER, "output": job.output / "current"})
     run_job("training.evaluation.run", again)

@@ -95,20 +95,21 @@ def show_training(settings: Project, encoder: Path) -> Iterator[Artifact]:
     yield Artifact(_key("training", f"{settings.name} {name}"), "table", rows, about)
 
 
-def show_evaluation(settings: Project, folder: Path) -> Iterator[Artifact]:
+def show_evaluation(settings: Project, scores: Path) -> Iterator[Artifact]:
     """Yield what there is to see of an evaluation.
 
     Args:
         settings: the project file.
-        folder: of the run.
+        scores: the file of scores, in the folder of the run; only those of a whole evaluation have a report.
     """
     from training.evaluation.run import METRICS_FILE, REPORT_FILE
-    from training.evaluation.tables import score_tables
+    from training.evaluation.suites import score_tables
     from training.runs import encoder_name, run_id
     from training.writing import read_json
 
+    folder = scores.parent
     owner = f"{settings.name} {encoder_name(folder)}"
-    for number, table in enumerate(score_tables(read_json(folder / METRICS_FILE))):
+    for number, table in enumerate(score_tables(read_json(scores))):
         rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
         yield Artifact(
             _key("scores" if not number else f"scores-{number + 1}", owner),
@@ -116,7 +117,8 @@ def show_evaluation(settings: Project, folder: Path) -> Iterator[Artifact]:
             rows,
             f"`{settings.name}`, run `{run_id(settings.runs, folder)}`: {table.title}\n\n{table.note}",
         )
-    yield link("report", owner, folder / REPORT_FILE)
+    if scores.name == METRICS_FILE:
+        yield link("report", owner, folder / REPORT_FILE)
 
 
 def link(kind: str, project: str, page: Path) -> Artifact:

@@ -3,9 +3,8 @@
 runs/<encoder>/<release>-<digest>/seed-<n>/        (`training.runs`)
 ├── train.json      TrainingJob         ├── evaluate.json   EvaluationJob
 ├── train.lock      of who trains here  ├── metrics.json    scores
-├── checkpoint.pt   while it trains     ├── pairs.parquet   measured and predicted values
-├── progress.jsonl  losses and rates    ├── graphs.json     what matches in a few pairs of graphs
-│                                       └── report.html     the same to look at
+├── checkpoint.pt   while it trains     ├── *.parquet, …    what the suites write
+├── progress.jsonl  losses and rates    └── report.html     the same to look at
 └── encoder/        loads with SentenceTransformer; facets.json, training.json (how it went), README.md
 """
 
@@ -74,12 +73,13 @@ class EvaluationJob(BaseModel):
     """One evaluation of one encoder.
 
     Args:
-        source: the pairs to compare facets with metrics on.
+        source: the measured pairs, for suites that need any.
         encoder: folder of the encoder.
-        output: folder for metrics.json, pairs.parquet and report.html.
+        output: folder for metrics.json, report.html and what the suites write.
         split: the split whose positive pairs are compared.
         corpora: corpora to compare on; all when empty.
-        suites: what is scored, `facets` and `ratings`.
+        suites: what the encoder is scored by (`training.evaluation.suites`); by all that there are for its kind when
+            empty.
         ratings: sets of human ratings, as `features.corpora.settings.EvaluationSet` takes them.
         base: folder that relative paths of the ratings start from.
         examples: pairs of sentences for the report, beside those that it picks itself.
@@ -92,12 +92,12 @@ class EvaluationJob(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    source: Source
+    source: Source | None = None
     encoder: Path
     output: Path
     split: str = "dev"
     corpora: tuple[str, ...] = ()
-    suites: tuple[str, ...] = ("facets", "ratings")
+    suites: tuple[str, ...] = ()
     ratings: tuple[dict[str, Any], ...] = ()
     base: Path = Path()
     examples: tuple[tuple[str, str], ...] = ()

@@ -22,7 +22,7 @@ class Kind:
         settings: what a user chooses.
         module: trains one: takes `--settings FILE.json` with a `TrainingJob` of these settings.
         tables: of the store, that its trainings read.
-        suites: of an evaluation, that it is scored by beside those of all kinds.
+        suites: of `training.evaluation.suites`, that it is scored by beside those of all kinds.
     """
 
     settings: type[EncoderSettings]
@@ -36,9 +36,13 @@ KINDS: Mapping[str, Kind] = {
         settings=S3bertSettings,
         module="training.encoders.s3bert.train",
         tables=("sentences", "pairs", "metrics", "embeddings"),
-        suites=("facets",),
+        suites=("facets", "predictors"),
     ),
 }
+
+
+KIND_BEFORE = "s3bert"
+"""The only kind of the version before, which did not write it."""
 
 
 def read_encoder_job(path: Path) -> TrainingJob[Source, EncoderSettings]:
@@ -52,7 +56,7 @@ def read_encoder_job(path: Path) -> TrainingJob[Source, EncoderSettings]:
         if "training" in content:
             content = content | {"settings": from_version_before(content["training"])}
             del content["training"]
-        kind = content["settings"].get("kind", "s3bert")
+        kind = content["settings"].get("kind", KIND_BEFORE)
         if kind not in KINDS:
             raise SettingsError(f"{str(path)!r} is about an encoder of kind {kind!r}; known are {', '.join(KINDS)}.")
         settings = KINDS[kind].settings.model_validate(content["settings"])

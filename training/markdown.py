@@ -10,3 +10,18 @@ def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
         "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in rows
     ]
     return "\n".join(lines)
+
+
+def with_section(text: str, title: str, paragraphs: Sequence[str]) -> str:
+    """Return a text with a section of the second level, in place of the one of that title or at the end.
+
+    Args:
+        text: Markdown.
+        title: of the section.
+        paragraphs: what it holds; empty ones are left out.
+    """
+    section = "\n\n".join(part for part in (f"## {title}", *paragraphs) if part) + "\n"
+    before, found, rest = f"\n{text}".partition(f"\n## {title}\n")
+    _, following, after = rest.partition("\n## ") if found else ("", "", "")
+    head = f"{before.strip()}\n\n" if before.strip() else ""
+    return f"{head}{section}" + (f"\n## {after.lstrip()}" if following else "")

@@ -26,14 +26,14 @@ def compare(project: Path, /, *, first: str, second: str, as_json: bool) -> None
     from flows.tables import print_tables
     from flows.terminal import warn, write_json
     from training.evaluation.comparison import compare_runs, comparison_table
-    from training.evaluation.run import PAIRS_FILE
+    from training.evaluation.run import METRICS_FILE
     from training.runs import run_id
 
     settings = load(project)
     sides = []
     for name in (first, second):
         runs = runs_to_evaluate(settings, [name])
-        evaluated = [run for run in runs if (run / PAIRS_FILE).is_file()]
+        evaluated = [run for run in runs if (run / METRICS_FILE).is_file()]
         left_out = [run_id(settings.runs, run) for run in runs if run not in evaluated]
         if not evaluated:
             raise InputError(f"{name!r} has not been evaluated yet: run `facetflow evaluate {name}` first.")

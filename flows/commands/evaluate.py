@@ -10,7 +10,7 @@ from flows.options import JSON
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--name", "further", hidden=True, help="A run, as before there were several encoders; the same as NAME.")
-@click.option("--suite", "suites", multiple=True, help="What to score, facets or ratings; may be repeated.")
+@click.option("--suite", "suites", multiple=True, help="What to score by, such as ratings; may be repeated.")
 @click.option("--split", help="The split whose positive pairs are compared; the dev split of its training by default.")
 @click.option("--promote", is_flag=True, help="Make it the current encoder if its scores hold ([promotion]).")
 @JSON
@@ -26,14 +26,14 @@ def evaluate(
     promote: bool,
     as_json: bool,
 ) -> None:
-    """Compare facets with metrics on the pairs of a release, and encoders with human ratings ([[evaluation]]).
+    """Score encoders by suites: facets against metrics on the pairs of a release, human ratings ([[evaluation]]).
 
     NAME is an encoder of the project, of whose newest training all seeds are evaluated, or the id of one run, such as
-    syntax/00002-9a1c33/seed-0; by default every encoder that has learnt anything. With --suite the scores of one suite
-    are written beside those of the whole evaluation, which stay as they are.
+    syntax/00002-9a1c33/seed-0; by default every encoder that has learnt anything. With --suite the scores of some
+    suites are written beside those of the whole evaluation, which stay as they are.
     """
     from flows.commands.report import print_scores
-    from flows.evaluate_encoder import runs_to_evaluate, suites_of
+    from flows.evaluate_encoder import runs_to_evaluate, suites_to_score
     from flows.local_run import run_flow
     from flows.project import load
     from flows.terminal import write_json
@@ -49,7 +49,7 @@ def evaluate(
     def check() -> None:
         settings = load(project)
         for run in runs_to_evaluate(settings, wanted):
-            suites_of(settings, run, suites)
+            suites_to_score(settings, run, suites)
 
     with saying_what_is_left():
         folders = run_flow(
@@ -64,7 +64,7 @@ def evaluate(
     runs = load(project).runs
     found = []
     for folder in folders:
-        file = metrics_file(folder, tuple(suite for suite in ("facets", "ratings") if suite in suites))
+        file = metrics_file(folder, suites)
         of_all = file == metrics_file(folder)
         scores = read_json(file)
         found.append(

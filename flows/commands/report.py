@@ -38,6 +38,6 @@ def report(project: Path, /, *, model: Path | None, name: str | None, as_json: b
 def print_scores(scores: Any) -> None:
     """Print the tables of an evaluation (`metrics.json`), no wider than the terminal."""
     from flows.tables import print_tables
-    from training.evaluation.tables import score_tables
+    from training.evaluation.suites import score_tables
 
     print_tables(score_tables(scores))

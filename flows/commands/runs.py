@@ -60,11 +60,11 @@ def runs(project: Path, /, *, names: tuple[str, ...], as_json: bool) -> None:
 def _described(runs: Path, run: Path, *, is_current: bool) -> dict[str, Any]:
     """Return what there is to know of a run, as JSON values."""
     from features.errors import FacetflowError
-    from training.evaluation.run import METRICS_FILE
+    from training.evaluation.run import METRICS_FILE, read_scores
+    from training.evaluation.suites import scored_suites
     from training.kinds import read_encoder_job
     from training.run_records import state_of
     from training.runs import TRAINING_JOB, encoder_name, group_of, run_id, seed_of
-    from training.writing import read_json
 
     state = state_of(run)
     try:
@@ -72,10 +72,12 @@ def _described(runs: Path, run: Path, *, is_current: bool) -> dict[str, Any]:
     except FacetflowError:  # it failed before it knew what to learn from
         release = int(group_of(run).name.partition("-")[0]) if seed_of(run) is not None else None
     try:
-        scores = read_json(run / METRICS_FILE)
-        facets = [row["encoder"] for row in scores["facets"]["rows"]]
-        mean = None if None in facets or not facets else sum(facets) / len(facets)
-        ratings = {rated["name"]: rated["encoder"] for rated in scores["ratings"]}
+        scores = scored_suites(read_scores(run / METRICS_FILE))
+        numbers = {suite.name: suite.numbers(result) for suite, result in scores}
+        facets = [score for score in numbers.get("facets", {}).values() if score is not None]
+        undefined = len(facets) < len(numbers.get("facets", {}))
+        mean = None if undefined or not facets else sum(facets) / len(facets)
+        ratings = numbers.get("ratings", {})
         evaluated = True
     except (FacetflowError, KeyError, TypeError):
         mean, ratings, evaluated = None, {}, False

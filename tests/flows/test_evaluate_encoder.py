@@ -6,7 +6,7 @@ import os
 import pytest
 
 from features.errors import ModelError, SettingsError
-from flows.evaluate_encoder import runs_to_evaluate, suites_of
+from flows.evaluate_encoder import runs_to_evaluate, suites_to_score
 from flows.project import Project
 
 SEEDS = ("syntax/00002-aaaaaa/seed-0", "syntax/00002-aaaaaa/seed-1")
@@ -55,7 +55,7 @@ def test_a_project_whose_encoders_have_other_names_evaluates_the_newest_run(proj
 
 def test_suites_are_chosen_by_name(project):
     run = project.runs / SEEDS[0]
-    assert suites_of(project, run, ()) == ("facets", "ratings")
-    assert suites_of(project, run, ("ratings",)) == ("ratings",)
+    assert suites_to_score(project, run, ()) == ("facets", "ratings", "predictors")
+    assert suites_to_score(project, run, ("ratings",)) == ("ratings",)
     with pytest.raises(SettingsError, match=r"seed-0' has no suite 'rating': choose from facets, ratings\."):
-        suites_of(project, run, ("rating",))
+        suites_to_score(project, run, ("rating",))

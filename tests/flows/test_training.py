@@ -179,7 +179,7 @@ def test_an_encoder_is_trained_and_evaluated_from_a_pinned_release(built, facetf
     code, output = facetflow.run(built, "evaluate", "syntax", "--split", "train", "--promote", "--json", "--quiet")
     assert code == 0, output
     scored, second = json.loads(output[output.index("[\n") :])
-    assert scored["scores"]["facets"]["split"] == "train"
+    assert scored["scores"]["suites"]["facets"]["split"] == "train"
     assert (run / "metrics.json").exists()
     assert Path(scored["report"]) == run / "report.html"
     assert (run / "report.html").exists()
@@ -210,7 +210,7 @@ def test_an_encoder_is_trained_and_evaluated_from_a_pinned_release(built, facetf
     assert code == 0, output
     compared = json.loads(output)
     assert (compared["basis"], compared["runs"]) == ("pairs", [1, 1])
-    of_run = {row["name"]: row["encoder"] for row in scored["scores"]["facets"]["rows"]}
+    of_run = {row["name"]: row["encoder"] for row in scored["scores"]["suites"]["facets"]["rows"]}
     assert {row["name"]: row["a"]["mean"] for row in compared["scores"] if row["name"] != "mean"} == pytest.approx(
         of_run
     ), "the same numbers as in the evaluation"

@@ -76,6 +76,16 @@ def draw_bars(bars: Sequence[Bar], marks: Sequence[Mark] = (), *, of: str, axis:
     )
 
 
+def hundredths(value: float | None) -> float | None:
+    """Return a correlation as a bar draws it."""
+    return None if value is None else 100 * value
+
+
+def ends_of(interval: Mapping[str, float] | None) -> tuple[float, float] | None:
+    """Return the ends of an interval of a correlation as a bar draws them."""
+    return None if interval is None else (100 * interval["low"], 100 * interval["high"])
+
+
 @dataclass(frozen=True, slots=True)
 class _Scale:
     """From values to percent of the width."""

@@ -22,7 +22,8 @@ from features.errors import InputError
 from features.metrics.corpus_scores import Bootstrap
 from training.correlation import spearman
 from training.evaluation.bootstrap import Difference, Verdict, compare, draw_spearman
-from training.evaluation.run import PAIRS_FILE, RATINGS_FILE
+from training.evaluation.facets.suite import PAIRS_FILE
+from training.evaluation.ratings import RATINGS_FILE
 from training.evaluation.tables import UNDEFINED, ScoreTable, hundred
 
 Basis = Literal["pairs", "seeds", "nothing"]
@@ -102,10 +103,12 @@ def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | No
     elif min(len(a), len(b)) > 1:
         basis = "seeds"
     folders = [*a, *b]
-    facets = [_read(folder / PAIRS_FILE, "pair_id") for folder in folders]
+    facets = [_read(file, "pair_id") for folder in folders if (file := folder / PAIRS_FILE).exists()]
     ratings = [_sets(folder) for folder in folders]
     names = [{*_named(table, _SIMILARITY)} & {*_named(table, _MEASURED)} for table in facets]
-    shared = [name for name in _named(facets[0], _MEASURED) if all(name in known for known in names)]
+    # An encoder without facets leaves no pairs, and can be compared by ratings all the same.
+    of_first = _named(facets[0], _MEASURED) if len(facets) == len(folders) else []
+    shared = [name for name in of_first if all(name in known for known in names)]
     judge = functools.partial(_judge, sides=(len(a), len(b)), basis=basis, bootstrap=bootstrap)
     found = []
     if shared:
@@ -124,6 +127,8 @@ def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | No
         human, similarity = _aligned_ratings(name, [known[name] for known in ratings])
         of_set = _draws(human[None], similarity[None], bootstrap)[0] if basis == "pairs" else None
         found.append(judge("ratings", name, len(human), _spearman(similarity, human), of_set))
+    if not found:
+        raise InputError("The encoders have no score in common; evaluate both again: `facetflow evaluate`.")
     every = {name for known in (*names, *ratings) for name in known}
     return Comparison((len(a), len(b)), basis, tuple(found), tuple(sorted(every - {*shared, *sets})))
 

@@ -1,16 +1,13 @@
-"""Parts that the report of an evaluation and the page of an explanation share. Every text from data is escaped."""
+"""Parts of pages on evaluations: the frame, tables and lists. Every text from data is escaped."""
 
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
+from typing import Any
 
 from features import page
-from features.metrics.explanation.legend import PAGE_STYLE, show_pair
-from features.metrics.explanation.pair import GraphPair
-from features.page import folded
-from training.encoders.s3bert.explain import Explanation
-from training.encoders.s3bert.facet_reading import FacetReading
-from training.encoders.s3bert.verdict import DISAGREES
-from training.evaluation.tables import UNDEFINED
+from features.metrics.explanation.legend import PAGE_STYLE
+from training.evaluation.tables import ScoreTable
 
 
 def render_page(title: str, body: str) -> str:
@@ -24,72 +21,27 @@ def render_page(title: str, body: str) -> str:
     return page.render_page(title, body, style + PAGE_STYLE)
 
 
-def explanation_card(
-    explanation: Explanation, pair: GraphPair | None = None, name: str = "", *, fold: bool = True
-) -> str:
-    """Return an explained pair of sentences, with its graphs where there are any.
+def tables_html(tables: Sequence[ScoreTable]) -> str:
+    """Return tables below each other, each with its title above and its note below."""
+    return "".join(map(_table, tables))
 
-    Args:
-        explanation: of the pair.
-        pair: its graphs.
-        name: of the pair, unlike all others on the page.
-        fold: whether the table of facets is folded away.
-    """
-    table = folded("All facets", _facet_table(explanation)) if fold else _facet_table(explanation)
-    sentences = (explanation.sentence_a, explanation.sentence_b)
-    graphs = show_pair(pair, sentences, name) if pair is not None else ""
-    words = (
-        "" if explanation.words is None or explanation.equal else f'<p class="words">{escape(explanation.words)}</p>'
-    )
-    notes = "".join(f'<p class="quiet">{escape(note)}</p>' for note in explanation.notes)
-    headline = f"{explanation.headline} Similarity of the whole embeddings {explanation.similarity:.2f}."
+
+def listed(values: Mapping[str, str]) -> str:
+    """Return terms and what is said of them."""
+    return f"<dl>{''.join(f'<dt>{escape(k)}</dt><dd>{escape(v)}</dd>' for k, v in values.items())}</dl>"
+
+
+def facts(values: Mapping[str, Any]) -> str:
+    """Return names and values, as they would be typed."""
+    items = "".join(f"<dt>{escape(str(k))}</dt><dd><code>{escape(str(v))}</code></dd>" for k, v in values.items())
+    return f"<dl>{items}</dl>"
+
+
+def _table(table: ScoreTable) -> str:
+    head = "".join(f"<th>{escape(column)}</th>" for column in table.columns)
+    rows = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
+    note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
     return (
-        f'<div class="example"><p>{escape(sentences[0])}</p><p>{escape(sentences[1])}</p>'
-        f'{words}<p class="headline">{escape(headline)}</p>{notes}{table}{graphs}</div>'
+        f'<div class="scroll"><table><caption>{escape(table.title)}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{note}"
     )
-
-
-_HEADER = (
-    ("facet", ""),
-    ("measured", "the AMR metric on the graphs of the two sentences"),
-    ("predicted", "what the encoder expects of it, calibrated on dev pairs"),
-    ("similarity", "of the facet"),
-    ("reliability", "rank correlation of the facet with its metric on dev pairs, with a 95 % interval"),
-    ("standing", "share of dev pairs that agree less in the facet"),
-)
-
-
-def _facet_table(explanation: Explanation) -> str:
-    rows = "".join(_row(facet) for facet in explanation.facets)
-    header = "".join(f'<th title="{escape(about)}">{title}</th>' for title, about in _HEADER)
-    return f'<div class="scroll"><table><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table></div>'
-
-
-def _row(facet: FacetReading) -> str:
-    name = f'<span class="{facet.mark}">{escape(facet.name)}</span>' if facet.mark else escape(facet.name)
-    note = f' <small class="disagrees" title="{_DISAGREES}">≠</small>' if facet.disagrees and facet.reliable else ""
-    share = None if facet.standing is None else f"{100 * facet.standing:.0f}"
-    bar = "" if share is None else f'<span class="bar"><i style="width:{share}%"></i></span>'
-    cells = (
-        name,
-        _number(facet.measured),
-        f"{_number(facet.prediction)}{note}",
-        f"{facet.similarity:.2f}",
-        _reliability(facet),
-        f"{bar} {UNDEFINED if share is None else f'{share} %'}",
-    )
-    unclear = "" if facet.reliable else f' class="unclear" title="{_UNCLEAR}"'
-    return f"<tr{unclear}>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
-
-
-_DISAGREES = f"predicted and measured are more than {DISAGREES} apart"
-_UNCLEAR = "the facet is not known to follow its metric: on dev pairs their correlation is not clearly above 0"
-
-
-def _number(value: float | None) -> str:
-    return UNDEFINED if value is None else f"{value:.2f}"
-
-
-def _reliability(facet: FacetReading) -> str:
-    interval = "" if facet.interval is None else f" <small>{facet.interval[0]:.2f} to {facet.interval[1]:.2f}</small>"
-    return f"{_number(facet.spearman)}{interval}"

@@ -16,6 +16,7 @@ from typing import Any
 
 from features.errors import InputError, ModelError
 from training.evaluation.settings import PromotionSettings
+from training.evaluation.suites import load_suite
 from training.runs import CURRENT, ENCODER, NAME_BEFORE, encoder_name, find_encoder, group_of, latest_encoder
 
 
@@ -47,31 +48,30 @@ def compare_scores(new: Mapping[str, Any], current: Mapping[str, Any], limits: P
     Raises:
         InputError: when they were scored on different pairs.
     """
-    if not on_same_pairs(new, current):
-        raise InputError("The two encoders were scored on different pairs; evaluate both on one release and split.")
     verdicts: list[tuple[bool, str]] = []
-    known = {ratings["name"]: ratings["encoder"] for ratings in current["ratings"]}
-    for ratings in new["ratings"]:
-        before, after = known.get(ratings["name"]), ratings["encoder"]
-        if before is not None and after is not None:
-            verdicts.append(_judge(f"human ratings of {ratings['name']}", before, after, limits.ratings))
-    known = {row["name"]: row["encoder"] for row in current["facets"]["rows"]}
-    both = [
-        (known[row["name"]], row["encoder"])
-        for row in new["facets"]["rows"]
-        if row["encoder"] is not None and known.get(row["name"]) is not None
-    ]
-    if both:
-        before, after = (sum(side) / len(both) for side in zip(*both, strict=True))
-        verdicts.append(_judge(f"mean of {len(both)} facets", before, after, limits.facets))
+    for name, allowed in limits.model_dump().items():
+        if name not in new["suites"] or name not in current["suites"]:
+            continue
+        suite, results = load_suite(name), (new["suites"][name], current["suites"][name])
+        if not suite.same_data(*results):
+            raise InputError("The two encoders were scored on different pairs; evaluate both on one release and split.")
+        verdicts += [_judge(what, before, after, allowed) for what, before, after in suite.compared(*results)]
     if not verdicts:
         return Verdict(holds=False, reasons=("the two have no score in common that could be compared",))
     return Verdict(holds=all(holds for holds, _ in verdicts), reasons=tuple(reason for _, reason in verdicts))
 
 
 def on_same_pairs(new: Mapping[str, Any], current: Mapping[str, Any]) -> bool:
-    """Return whether two `metrics.json` are about the same measured pairs."""
-    return bool(new["data_digest"] == current["data_digest"])
+    """Return whether two `metrics.json` can be compared: by the same suites, each on the same pairs."""
+    if new["format"] != current.get("format"):
+        return False
+    judged = [name for name in PromotionSettings.model_fields if name in {*new["suites"], *current["suites"]}]
+    return all(
+        name in new["suites"]
+        and name in current["suites"]
+        and load_suite(name).same_data(new["suites"][name], current["suites"][name])
+        for name in judged
+    )
 
 
 def current_run(runs: Path, name: str) -> Path | None:

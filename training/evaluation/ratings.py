@@ -1,91 +1,235 @@
-"""Similarity against people: Spearman's correlation with human ratings, and which facets predict them."""
+"""Similarity against people: Spearman's correlation with human ratings. A suite for encoders of every kind."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
+from features.files import write_table
 from features.metrics.corpus_scores import Bootstrap
+from features.page import folded
 from training.correlation import spearman
-from training.encoders.s3bert.facets import RESIDUAL, FacetLayout, cosines
+from training.evaluation.bars import Bar, Mark, draw_bars, ends_of, hundredths
 from training.evaluation.bootstrap import Difference, Interval, compare, draw_spearman, interval
+from training.evaluation.models import Models
+from training.evaluation.page import tables_html
+from training.evaluation.seen import tell_chosen_by
+from training.evaluation.subject import Subject
+from training.evaluation.suites import Chapter, Figure, Result, Suite
+from training.evaluation.tables import UNDEFINED, ScoreTable, ends, hundred
+from training.evaluation.verdicts import tell_verdict
+from training.similarity import cosines
 
-Encode = Callable[[Sequence[str]], NDArray[np.float32]]
+if TYPE_CHECKING:
+    from features.corpora import EvaluationPairs
 
-
-class RatedPairs(Protocol):
-    """Pairs with human ratings, such as `features.corpora.EvaluationPairs`."""
-
-    name: str
-    texts_a: list[str]
-    texts_b: list[str]
-    scores: NDArray[np.float64]
+RATINGS_FILE = "ratings.parquet"
+"""Human score and similarity of each pair of each set: what two encoders are compared by."""
+AXIS = "Spearman × 100 with human ratings"
+_START = Mark("start model", "circle")
 
 
 @dataclass(frozen=True, slots=True)
 class RatingScore:
-    """Spearman's correlation with human ratings, in [-1, 1].
+    """Spearman's correlation with human ratings, in [-1, 1]; None where it is undefined.
 
     Args:
         name: of the set.
         pairs: number of pairs.
         encoder: by the cosine of the encoder's whole embedding.
-        teacher: by that of the start model.
-        facets: by the similarity of each facet, and of the residual (Opitz & Frank 2022, Table 4).
+        start: by that of the start model; None as well where that is not known.
         encoder_interval: of `encoder`; None where the pairs cannot tell.
-        teacher_interval: of `teacher`.
-        facet_intervals: of `facets`.
-        difference: the encoder's score less the teacher's.
+        start_interval: of `start`.
+        difference: the encoder's score less that of the start model.
     """
 
     name: str
     pairs: int
     encoder: float | None
-    teacher: float | None
-    facets: dict[str, float | None]
+    start: float | None
     encoder_interval: Interval | None
-    teacher_interval: Interval | None
-    facet_intervals: dict[str, Interval | None]
+    start_interval: Interval | None
     difference: Difference | None
 
 
-def score_ratings(
-    rated: RatedPairs, layout: FacetLayout, *, encoder: Encode, teacher: Encode, bootstrap: Bootstrap
-) -> RatingScore:
+def score_ratings(rated: "EvaluationPairs", models: Models, bootstrap: Bootstrap) -> RatingScore:
     """Return how well similarities order pairs as people do.
 
     Args:
         rated: the pairs.
-        layout: the encoder's facets.
-        encoder: texts → embeddings (n, d).
-        teacher: the same, by the start model.
+        models: the encoder and its start model.
         bootstrap: how intervals are made.
     """
-    left, right = encoder(rated.texts_a), encoder(rated.texts_b)
-    rest = layout.residual
-    facets = {
-        **dict(zip(layout.names, layout.similarities(left, right).T, strict=True)),
-        **({RESIDUAL: cosines(left[:, rest], right[:, rest])} if rest.start < rest.stop else {}),
-    }
-    columns = np.stack(
-        [cosines(left, right), cosines(teacher(rated.texts_a), teacher(rated.texts_b)), *facets.values()], axis=1
-    )
-    scores = spearman(columns, np.repeat(rated.scores[:, None], columns.shape[1], axis=1))
-    drawn = draw_spearman(columns, rated.scores, bootstrap)
-    intervals = [
-        None if score is None else interval(draws, bootstrap) for score, draws in zip(scores, drawn.T, strict=True)
-    ]
-    both = scores[0] is not None and scores[1] is not None
+    known = [embed for embed in (models.encoder, models.start) if embed is not None]
+    columns = np.stack([cosines(embed(rated.texts_a), embed(rated.texts_b)) for embed in known], axis=1)
+    scores, intervals, drawn = correlate(columns, rated.scores, bootstrap)
+    both = len(known) > 1 and scores[0] is not None and scores[1] is not None
     return RatingScore(
         name=rated.name,
         pairs=len(rated.scores),
         encoder=scores[0],
-        teacher=scores[1],
-        facets=dict(zip(facets, scores[2:], strict=True)),
+        start=scores[1] if len(known) > 1 else None,
         encoder_interval=intervals[0],
-        teacher_interval=intervals[1],
-        facet_intervals=dict(zip(facets, intervals[2:], strict=True)),
+        start_interval=intervals[1] if len(known) > 1 else None,
         difference=compare(drawn[:, 0], drawn[:, 1], bootstrap) if both else None,
     )
+
+
+def correlate(
+    columns: NDArray[np.float64], ratings: NDArray[np.float64], bootstrap: Bootstrap
+) -> tuple[list[float | None], list[Interval | None], NDArray[np.float64]]:
+    """Return the correlation of each column with ratings, its interval, and the draws.
+
+    Args:
+        columns: similarities, (n_pairs, n_columns).
+        ratings: (n_pairs,).
+        bootstrap: how intervals are made.
+
+    Returns:
+        Scores and intervals, one a column, and draws (resamples, n_columns).
+    """
+    scores = spearman(columns, np.repeat(ratings[:, None], columns.shape[1], axis=1))
+    drawn = draw_spearman(columns, ratings, bootstrap)
+    intervals = [
+        None if score is None else interval(draws, bootstrap) for score, draws in zip(scores, drawn.T, strict=True)
+    ]
+    return scores, intervals, drawn
+
+
+class RatingSuite(Suite):
+    """Sets of human ratings.
+
+    Args:
+        sets: the pairs.
+        bootstrap: how intervals are made.
+        chosen_by: name of the set that the model was chosen by, perhaps none of these.
+    """
+
+    name: ClassVar[str] = "ratings"
+    title: ClassVar[str] = "Similarity against people"
+    needs: ClassVar[str] = "human ratings: name a set under [[evaluation]]"
+
+    def __init__(self, sets: "Sequence[EvaluationPairs]", bootstrap: Bootstrap, chosen_by: str = "") -> None:
+        self._sets = sets
+        self._bootstrap = bootstrap
+        self._chosen_by = chosen_by
+        self._similarities: list[NDArray[np.float64]] = []
+
+    @classmethod
+    def of(cls, subject: Subject) -> Self | None:
+        """Read the sets of human ratings."""
+        sets = subject.rating_sets
+        return cls(sets, subject.bootstrap, str(subject.settings.get("choose_by", ""))) if sets else None
+
+    def score(self, models: Models) -> Result:
+        """Return the score of each set."""
+        found = [asdict(score_ratings(rated, models, self._bootstrap)) for rated in self._sets]
+        self._similarities = [
+            cosines(models.encoder(rated.texts_a), models.encoder(rated.texts_b)) for rated in self._sets
+        ]
+        return {"sets": found, "chosen_by": [score["name"] for score in found if score["name"] == self._chosen_by]}
+
+    def write(self, folder: Path) -> None:
+        """Write ratings.parquet."""
+        tables = [
+            pl.DataFrame(
+                {
+                    "set": [rated.name] * len(rated.scores),
+                    "text_a": rated.texts_a,
+                    "text_b": rated.texts_b,
+                    "score": rated.scores,
+                    "similarity": similarity,
+                }
+            )
+            for rated, similarity in zip(self._sets, self._similarities, strict=True)
+        ]
+        write_table(pl.concat(tables), folder / RATINGS_FILE)
+
+    @classmethod
+    def tables(cls, result: Result) -> list[ScoreTable]:
+        """Return one table with a row a set."""
+        rows = tuple(
+            (
+                rating["name"],
+                f"{rating['pairs']:,}",
+                hundred(rating["start"]),
+                hundred(rating["encoder"]),
+                ends(rating["encoder_interval"]),
+                _tell(rating),
+            )
+            for rating in result["sets"]
+        )
+        columns = ("ratings", "pairs", "start model", "encoder", "95 % interval", "to start model")
+        return [ScoreTable(AXIS, columns, rows, note=tell_chosen_by(result["chosen_by"]))]
+
+    @classmethod
+    def chapter(cls, result: Result, folder: Path) -> Chapter:
+        """Return bars and the numbers."""
+        warning = tell_chosen_by(result["chosen_by"])
+        sets = result["sets"]
+        return Chapter(
+            body="<p>How well the similarity of whole sentences orders pairs as people do.</p>"
+            + chart_ratings(sets)
+            + folded("The numbers", tables_html(cls.tables(result))),
+            facts={"Compared with people on": ", ".join(f"{each['name']} ({each['pairs']:,} pairs)" for each in sets)},
+            warnings=[warning] if warning else [],
+            figures=[Figure(hundred(rating["encoder"]), _explain(rating)) for rating in sets],
+        )
+
+    @classmethod
+    def numbers(cls, result: Result) -> dict[str, float | None]:
+        """Return the score of each set."""
+        return {rating["name"]: rating["encoder"] for rating in result["sets"]}
+
+    @classmethod
+    def same_data(cls, new: Result, current: Result) -> bool:
+        """Return whether the sets are the same, by name and number of pairs."""
+        first, second = ({each["name"]: each["pairs"] for each in result["sets"]} for result in (new, current))
+        return first == second
+
+    @classmethod
+    def compared(cls, new: Result, current: Result) -> list[tuple[str, float, float]]:
+        """Return each set that both have a score of."""
+        return [
+            (f"human {cls.name} of {name}", before, after)
+            for name, after in cls.numbers(new).items()
+            if after is not None and (before := cls.numbers(current).get(name)) is not None
+        ]
+
+
+def chart_ratings(ratings: Sequence[Mapping[str, Any]]) -> str:
+    """Return how well the similarity of sentences follows each set of human ratings, as HTML.
+
+    Args:
+        ratings: `sets` of what `RatingSuite` found.
+    """
+    bars = [
+        Bar(
+            name=rating["name"],
+            about=f"{rating['pairs']:,} pairs",
+            value=hundredths(rating["encoder"]),
+            interval=ends_of(rating["encoder_interval"]),
+            marks={} if rating["start"] is None else {_START.name: 100 * rating["start"]},
+            verdict=_tell(rating),
+        )
+        for rating in ratings
+    ]
+    marks = [_START] if any(bar.marks for bar in bars) else []
+    return draw_bars(bars, marks, of="this encoder", axis=AXIS)
+
+
+def _tell(rating: Mapping[str, Any]) -> str:
+    """Return how the encoder stands to its start model, a dash where one of them has no score."""
+    return UNDEFINED if None in {rating["encoder"], rating["start"]} else tell_verdict(rating["difference"])
+
+
+def _explain(rating: Mapping[str, Any]) -> str:
+    said = f"{escape(rating['name'])}: agreement with people, {rating['pairs']:,} pairs."
+    if rating["start"] is None:
+        return said
+    return f"{said} Start model: {hundred(rating['start'])}. This encoder against it: {_tell(rating)}"

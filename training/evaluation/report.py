@@ -1,108 +1,44 @@
 """The report of an evaluation: one HTML file that opens offline, with its style, plots and examples inside."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
-from features.metrics.explanation.legend import show_pair
-from features.page import described, explained, folded, heading, tell_date
-from training.encoders.s3bert.explain import from_json
-from training.evaluation.explanation_page import LEGEND
-from training.evaluation.figures import draw_course, draw_distribution, draw_prediction
-from training.evaluation.graph_pairs import DrawnPair
-from training.evaluation.limits import tell_verdict, warn_of_few_pairs
-from training.evaluation.page import explanation_card, render_page
-from training.evaluation.score_charts import chart_facets, chart_predictors, chart_ratings
-from training.evaluation.tables import ScoreTable, hundred, score_tables
+from features.page import folded, heading, tell_date
+from training.evaluation.figures import draw_course
+from training.evaluation.page import facts, listed, render_page
+from training.evaluation.sources import tell_source
+from training.evaluation.suites import Figure, scored_suites
 from training.runs import flattened, run_title
 
 
-def render_report(
-    scores: Mapping[str, Any],
-    pairs: pl.DataFrame,
-    training: Mapping[str, Any],
-    graphs: Sequence[DrawnPair] = (),
-) -> str:
+def render_report(scores: Mapping[str, Any], training: Mapping[str, Any], folder: Path) -> str:
     """Return the report as HTML. Every text from data is escaped; nothing is fetched from anywhere.
 
     Args:
         scores: content of metrics.json.
-        pairs: content of pairs.parquet.
-        training: content of the encoder's training.json.
-        graphs: content of graphs.json.
+        training: content of the encoder's training.json; empty for an encoder that has none.
+        folder: where the suites wrote what they show.
     """
-    facets = scores["facets"]
-    about = {row["name"]: row["about"] for row in facets["rows"]}
-    tables = score_tables(scores)
-    warning = warn_of_few_pairs(facets)
+    chapters = [(suite, suite.chapter(result, folder)) for suite, result in scored_suites(scores)]
     title = " · ".join(part for part in (scores["project"], f"encoder {_run(scores)}") if part)
+    subject = _subject(scores, training)
+    origin = {"encoder": scores["encoder_digest"], "start model": scores["backbone_digest"]}
+    for _, chapter in chapters:
+        subject |= chapter.facts
+        origin |= chapter.origin
     body = [
         heading(title, f"evaluated on {tell_date(scores['date'])}"),
-        _listed(_subject(scores, training)),
-        f'<p class="warning">{escape(warning)}</p>' if warning else "",
-        _key_figures(scores, training),
-        "<h2>Facets against metrics</h2>",
-        f"<p>{_FACETS}</p>",
-        chart_facets(facets),
-        folded("What each facet asks of two sentences", described(about), shown=True),
-        folded("The numbers", _table(tables[0])),
-        *_people(scores["ratings"], about, tables[1:]),
-        "<h2>Examples</h2>" if scores["examples"] else "",
-        _EXAMPLES if scores["examples"] else "",
-        *(explanation_card(from_json(example)) for example in scores["examples"]),
-        "<h2>What matches in graphs</h2>" if graphs else "",
-        _GRAPHS if graphs else "",
-        *(_drawn(drawn, f"graphs{number}") for number, drawn in enumerate(graphs)),
-        "<h2>Predicted and measured</h2>",
-        _PREDICTIONS,
-        _multiples({name: draw_prediction(pairs, name) for name in about}, about),
-        "<h2>Values of the metrics</h2>",
-        "<p>Many pairs have no name, negation or quantifier on either side, and then agree: their value is 1.</p>",
-        _multiples({name: draw_distribution(pairs, name) for name in about}, about),
-        "<h2>Training</h2>",
-        f'<div class="plot course">{draw_course(training["history"], training["best_step"])}</div>'
-        if len(training["history"]) > 1
-        else "",
-        folded("Settings", _facts(flattened(training["settings"]))),
-        folded("Origin", _facts(_identity(scores, training))),
+        listed(subject),
+        *(f'<p class="warning">{escape(warning)}</p>' for _, chapter in chapters for warning in chapter.warnings),
+        _key_figures([figure for _, chapter in chapters for figure in chapter.figures], training),
+        *(f"<h2>{escape(suite.title)}</h2>\n{chapter.body}" for suite, chapter in chapters),
+        *_course(training),
+        folded("Origin", facts(origin | {"training data": training.get("data_digest"), "seed": scores["seed"]})),
     ]
     date = scores["date"].partition("T")[0]
     return render_page(f"{title} · {date} · facetflow", "\n".join(part for part in body if part))
-
-
-_FACETS = (
-    "A facet is good when its similarity orders pairs of sentences as its metric orders their graphs, and better than "
-    "the start model does. Beside each number stands whether the encoder is above or below SB-full, or whether these "
-    "pairs cannot tell."
-)
-
-_PEOPLE = "<p>How well the similarity of whole sentences orders pairs as people do.</p>"
-
-_PREDICTORS = (
-    "<p>The same for the similarity of each facet by itself: what people look at when they say that two sentences are "
-    "alike.</p>"
-)
-
-_EXAMPLES = (
-    "<p>For some facets, the evaluated pair that is similar as a whole and of which the encoder says that it agrees "
-    f"least in that facet. {LEGEND}</p>"
-)
-
-
-_PREDICTIONS = (
-    "<p>Each hexagon is darker the more pairs lie in it; on the dashed line a prediction is exact. Predictions are "
-    "calibrated on the dev pairs of the training, and on those themselves look a little better than on others; a "
-    "facet without a calibration shows what its training compared with the metric.</p>"
-)
-
-
-_GRAPHS = (
-    "<p>Pairs that the metrics find most, middling and least similar, by Smatch. Choose a facet to see what it reads "
-    "and what of that matches.</p>"
-)
 
 
 def _run(scores: Mapping[str, Any]) -> str:
@@ -111,31 +47,27 @@ def _run(scores: Mapping[str, Any]) -> str:
 
 
 def _subject(scores: Mapping[str, Any], training: Mapping[str, Any]) -> dict[str, str]:
-    """Return what was evaluated, and on what."""
-    facets = scores["facets"]
-    learnt = ", ".join(f"{name} ({counts['train']:,} pairs)" for name, counts in training["corpora"].items())
-    return {
-        "Encoder": f"{_run(scores)}, from {scores['backbone']}",
-        "Learnt from": f"{learnt}; {_source(training['source'])}",
-        "Evaluated on": f"{facets['pairs']:,} positive pairs of {facets['split']} ({', '.join(facets['corpora'])}); "
-        f"{_source(scores['source'])}",
-    }
+    """Return what was evaluated."""
+    start = "" if scores["backbone"] is None else f", from {scores['backbone']}"
+    found = {"Encoder": f"{_run(scores)}{start}"}
+    if "corpora" in training and "source" in training:
+        learnt = ", ".join(f"{name} ({counts['train']:,} pairs)" for name, counts in training["corpora"].items())
+        found["Learnt from"] = f"{learnt}; {tell_source(training['source'])}"
+    return found
 
 
-def _source(source: Mapping[str, Any]) -> str:
-    return f"release {source['release']} of the store" if "release" in source else "an exported table"
-
-
-def _key_figures(scores: Mapping[str, Any], training: Mapping[str, Any]) -> str:
-    facets = scores["facets"]
-    speed = f"training, {training['pairs_per_second']:.0f} pairs/s"
+def _key_figures(figures: list[Figure], training: Mapping[str, Any]) -> str:
+    """Return the numbers that stand out."""
+    shown = list(figures)
+    if "seconds" in training:
+        speed = f", {training['pairs_per_second']:.0f} pairs/s" if "pairs_per_second" in training else ""
+        shown.append(Figure(_duration(training["seconds"]), f"training{speed}"))
     cards = [
-        _verdicts(facets["verdicts"]["full"], "the whole start embedding"),
-        _verdicts(facets["verdicts"]["random"], "random dimensions of it"),
-        *(_figure(hundred(rating["encoder"]), _rating(rating)) for rating in scores["ratings"]),
-        _figure(_duration(training["seconds"]), escape(speed)),
+        f'<div class="figure"><b>{escape(figure.number)}'
+        f"{f' <small>{escape(figure.small)}</small>' if figure.small else ''}</b><span>{figure.text}</span></div>"
+        for figure in shown
     ]
-    return f'<div class="figures">{"".join(cards)}</div>'
+    return f'<div class="figures">{"".join(cards)}</div>' if cards else ""
 
 
 def _duration(seconds: float) -> str:
@@ -145,85 +77,13 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def _verdicts(counts: Mapping[str, int], baseline: str) -> str:
-    """Return how many facets are above a baseline for sure, with the shares of all three verdicts as a bar."""
-    total = sum(counts.values())
-    shares = "".join(f'<i class="{verdict}" style="width:{100 * n / total:.1f}%"></i>' for verdict, n in counts.items())
-    return _figure(
-        f"{counts['above']} <small>of {total}</small>",
-        f'facets are above {escape(baseline)}<span class="shares" aria-hidden="true">{shares}</span>'
-        f"{counts['below']} below; cannot tell for {counts['unclear']}",
-    )
-
-
-def _figure(number: str, text: str) -> str:
-    return f'<div class="figure"><b>{number}</b><span>{text}</span></div>'
-
-
-def _rating(rating: Mapping[str, Any]) -> str:
-    return (
-        f"{escape(rating['name'])}: agreement with people, {rating['pairs']:,} pairs. Start model: "
-        f"{hundred(rating['teacher'])}. This encoder against it: {tell_verdict(rating['difference'])}"
-    )
-
-
-def _people(ratings: Sequence[Mapping[str, Any]], about: Mapping[str, str], tables: Sequence[ScoreTable]) -> list[str]:
-    """Return the section on human ratings."""
-    if not ratings:
+def _course(training: Mapping[str, Any]) -> list[str]:
+    """Return how the encoder was trained; nothing where that is not known."""
+    if not training:
         return []
-    predictors = "".join(
-        f"<div><h3>{escape(rating['name'])}, {rating['pairs']:,} pairs</h3>{chart_predictors(rating, about)}</div>"
-        for rating in ratings
-    )
+    history = training.get("history", ())
     return [
-        "<h2>Similarity against people</h2>",
-        _PEOPLE,
-        chart_ratings(ratings),
-        "<h3>Which facets predict what people say</h3>",
-        _PREDICTORS,
-        f'<div class="multiples wide">{predictors}</div>',
-        folded("The numbers", "".join(_table(table) for table in tables)),
+        "<h2>Training</h2>",
+        f'<div class="plot course">{draw_course(history, training["best_step"])}</div>' if len(history) > 1 else "",
+        folded("Settings", facts(flattened(training.get("settings", {})))),
     ]
-
-
-def _multiples(plots: Mapping[str, str], about: Mapping[str, str]) -> str:
-    """Return small plots, each below the name of its facet."""
-    figures = "".join(
-        f'<figure class="plot"><figcaption>{explained(name, about[name])}</figcaption>{plot}</figure>'
-        for name, plot in plots.items()
-    )
-    return f'<div class="multiples tips">{figures}</div>'
-
-
-def _drawn(drawn: DrawnPair, name: str) -> str:
-    return f"<h3>{escape(drawn.which)}</h3>{show_pair(drawn.pair, (drawn.sentence_a, drawn.sentence_b), name)}"
-
-
-def _table(table: ScoreTable) -> str:
-    head = "".join(f"<th>{escape(column)}</th>" for column in table.columns)
-    rows = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
-    note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
-    return (
-        f'<div class="scroll"><table><caption>{escape(table.title)}</caption>'
-        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{note}"
-    )
-
-
-def _listed(values: Mapping[str, str]) -> str:
-    return f"<dl>{''.join(f'<dt>{escape(k)}</dt><dd>{escape(v)}</dd>' for k, v in values.items())}</dl>"
-
-
-def _facts(values: Mapping[str, Any]) -> str:
-    items = "".join(f"<dt>{escape(str(k))}</dt><dd><code>{escape(str(v))}</code></dd>" for k, v in values.items())
-    return f"<dl>{items}</dl>"
-
-
-def _identity(scores: Mapping[str, Any], training: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "encoder": scores["encoder_digest"],
-        "start model": scores["backbone_digest"],
-        "pairs": scores["data_digest"],
-        "training data": training["data_digest"],
-        "seed of the baselines": scores["seed"],
-        **{f"source: {name}": value for name, value in scores["source"].items()},
-    }

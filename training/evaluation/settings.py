@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class PromotionSettings(BaseModel):
-    """When a new encoder becomes the current one: the `[promotion]` table of the project file.
+    """When a new encoder becomes the current one: the `[promotion]` table of the project file, suite by suite.
 
     Args:
         ratings: points (Spearman × 100) that each set of human ratings may lose against the current encoder.

@@ -25,13 +25,14 @@ from training.correlation import spearman, spearman_matrix
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.facets import plan_layout
 from training.encoders.s3bert.train import S3bertJob, train
-from training.evaluation import run
-from training.evaluation.baselines import assigned_membership, full_similarities, random_memberships
+from training.evaluation import models
 from training.evaluation.bootstrap import Interval
 from training.evaluation.comparison import compare_runs
-from training.evaluation.facets import EmbeddedPairs, count_verdicts, score_facets
+from training.evaluation.facets.baselines import assigned_membership, full_similarities, random_memberships
+from training.evaluation.facets.embedded_pairs import EmbeddedPairs
+from training.evaluation.facets.scoring import count_verdicts, score_facets
 from training.evaluation.run import evaluate, main, metrics_file, write_report
-from training.evaluation.tables import score_tables
+from training.evaluation.suites import score_tables
 from training.jobs import EvaluationJob, Source
 from training.loop.settings import LoopSettings
 
@@ -203,21 +204,24 @@ def test_the_scores_on_disk_are_strict_json_and_what_was_returned(scores, job):
 
 
 def test_the_scores_say_what_they_belong_to(scores, job, tiny_encoder):
+    facets = scores["suites"]["facets"]
     assert scores["encoder"] == str(job.encoder)
     assert scores["backbone"] == str(tiny_encoder)
     assert re.fullmatch("[0-9a-f]{64}", scores["encoder_digest"])
     assert re.fullmatch("[0-9a-f]{64}", scores["backbone_digest"])
-    assert scores["source"] == {"file": "all.parquet"}
+    assert facets["source"] == {"file": "all.parquet"}
+    assert scores["kind"] == "s3bert"
+    assert list(scores["suites"]) == ["facets", "ratings", "predictors"]
     assert scores["seed"] == 0
     assert scores["bootstrap"] == {"resamples": 1000, "seed": 0, "confidence": 0.95}
     assert scores["project"] == "my-<b>project</b>"
     assert datetime.now(UTC) - datetime.fromisoformat(scores["date"]) < timedelta(hours=1)
-    assert scores["facets"]["pairs"] == 12
-    assert scores["facets"]["split"] == "dev"
+    assert facets["pairs"] == 12
+    assert facets["split"] == "dev"
 
 
 def test_a_constant_metric_has_no_score(scores):
-    by_name = {row["name"]: row for row in scores["facets"]["rows"]}
+    by_name = {row["name"]: row for row in scores["suites"]["facets"]["rows"]}
     constant = by_name.pop("named_entities")
     assert [constant[key] for key in ("encoder", "full", "random", "assigned")] == [None] * 4
     assert constant["agreeing"] == 1
@@ -234,19 +238,22 @@ def test_scores_are_those_of_the_vectors_of_the_plain_encoder(scores, job, table
     rows = table_of_pairs.filter((pl.col("split") == "dev") & (pl.col("kind") == "positive"))
     left, right = encoder.encode(rows["text_a"].to_list()), encoder.encode(rows["text_b"].to_list())
     cosines = [u[:2] @ v[:2] / np.linalg.norm(u[:2]) / np.linalg.norm(v[:2]) for u, v in zip(left, right, strict=True)]
-    assert scores["facets"]["rows"][0]["name"] == "smatch"
-    assert scores["facets"]["rows"][0]["encoder"] == pytest.approx(spearmanr(cosines, rows["smatch"]).statistic)
+    assert scores["suites"]["facets"]["rows"][0]["name"] == "smatch"
+    assert scores["suites"]["facets"]["rows"][0]["encoder"] == pytest.approx(
+        spearmanr(cosines, rows["smatch"]).statistic
+    )
 
 
-def test_ratings_are_scored_for_encoder_teacher_facets_and_residual(scores, job, tiny_encoder):
+def test_ratings_are_scored_for_encoder_start_model_facets_and_residual(scores, job, tiny_encoder):
     from sentence_transformers import SentenceTransformer
 
-    (rating,) = scores["ratings"]
+    (rating,) = scores["suites"]["ratings"]["sets"]
+    (predicted,) = scores["suites"]["predictors"]["sets"]
     assert rating["name"] == "mine"
     assert rating["pairs"] == 4
-    assert set(rating["facets"]) == {*METRIC_NAMES, "residual"}
+    assert set(predicted["facets"]) == {*METRIC_NAMES, "residual"}
     rated = pl.read_csv(job.ratings[0]["file"], separator="\t")
-    for key, folder in (("encoder", job.encoder), ("teacher", tiny_encoder)):
+    for key, folder in (("encoder", job.encoder), ("start", tiny_encoder)):
         model = SentenceTransformer(str(folder), device="cpu")
         left, right = model.encode(rated["sentence_a"].to_list()), model.encode(rated["sentence_b"].to_list())
         assert rating[key] == pytest.approx(spearmanr((left * right).sum(axis=1), rated["score"]).statistic)
@@ -258,7 +265,7 @@ def test_pairs_are_written_with_measured_and_predicted_values(scores, job):
     for name in METRIC_NAMES:
         assert {f"{name}_measured", f"{name}_similarity", f"{name}_predicted"} <= set(table.columns)
     found = spearmanr(table["wlk_similarity"], table["wlk_measured"]).statistic
-    assert scores["facets"]["rows"][METRIC_NAMES.index("wlk")]["encoder"] == pytest.approx(found)
+    assert scores["suites"]["facets"]["rows"][METRIC_NAMES.index("wlk")]["encoder"] == pytest.approx(found)
 
 
 def test_tables_show_a_dash_and_a_note_where_a_metric_is_constant(scores):
@@ -275,7 +282,7 @@ def test_the_model_card_gets_the_scores(scores, job):
     card = (job.encoder / "README.md").read_text()
     assert "| named_entities | – | – | – | – | – | – |" in card
     assert "12 dev pairs are few" in card
-    assert f"| mine | 4 | {100 * scores['ratings'][0]['teacher']:.1f} |" in card
+    assert f"| mine | 4 | {100 * scores['suites']['ratings']['sets'][0]['start']:.1f} |" in card
     assert "Not evaluated" not in card
 
 
@@ -336,6 +343,20 @@ def test_the_report_says_of_which_project_encoder_and_data_it_is(scores, job, ti
     assert "12 positive pairs of dev (left, right)" in text
 
 
+def test_report_terminal_and_card_say_that_the_model_was_chosen_by_the_split_that_is_scored(scores, job, tmp_path):
+    said = (
+        "The model was chosen by its loss on the dev pairs of left, right: on pairs that had no part in its training, "
+        "its scores may be lower. To evaluate on others: --split with test (12 pairs)."
+    )
+    assert scores["suites"]["facets"]["seen"] == {"part": "chosen", "corpora": ["left", "right"]}
+    assert score_tables(scores)[0].note.startswith(said)
+    assert f'<p class="warning">{said}</p>' in (job.output / "report.html").read_text()
+    assert said in (job.encoder / "README.md").read_text()
+    others = evaluate(job.model_copy(update={"split": "test", "output": tmp_path, "ratings": ()}))
+    assert others["suites"]["facets"]["seen"] is None
+    assert "chosen by" not in score_tables(others)[0].note + (tmp_path / "report.html").read_text()
+
+
 def test_every_facet_is_explained_where_it_is_measured_and_in_a_legend(scores, job):
     text = (job.output / "report.html").read_text()
     for name, metric in METRICS.items():
@@ -380,8 +401,8 @@ def test_without_ratings_and_other_pairs_there_are_still_scores(job, tmp_path):
             update={"output": tmp_path, "ratings": (), "examples": (), "corpora": ("left",), "split": "test"}
         )
     )
-    assert scores["ratings"] == []
-    assert scores["facets"]["corpora"] == ["left"]
+    assert list(scores["suites"]) == ["facets"]
+    assert scores["suites"]["facets"]["corpora"] == ["left"]
     assert (tmp_path / "report.html").exists()
 
 
@@ -396,13 +417,13 @@ def test_a_split_without_pairs_is_refused_with_those_that_have_some(job):
 
 def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_encoded(job, monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(run, "load_encoder", lambda *_: pytest.fail("it encodes"))
+    monkeypatch.setattr(models, "load_encoder", lambda *_: pytest.fail("it encodes"))
     with pytest.raises(RunError, match=r"file/out' cannot be written: a part of the path is"):
         evaluate(job.model_copy(update={"output": tmp_path / "file" / "out"}))
 
 
 def test_ratings_that_are_not_there_are_named_before_anything_is_encoded(job, monkeypatch, tmp_path):
-    monkeypatch.setattr(run, "load_encoder", lambda *_: pytest.fail("it encodes"))
+    monkeypatch.setattr(models, "load_encoder", lambda *_: pytest.fail("it encodes"))
     missing = {**job.ratings[0], "file": str(tmp_path / "none.tsv")}
     with pytest.raises(InputError, match=r"none\.tsv', which `file` of .* names, does not exist"):
         evaluate(job.model_copy(update={"ratings": (missing,)}))
@@ -410,9 +431,9 @@ def test_ratings_that_are_not_there_are_named_before_anything_is_encoded(job, mo
 
 def test_encoding_tells_how_far_it_is(job, monkeypatch, caplog):
     monkeypatch.setattr(progress, "EVERY", 0.0)
-    monkeypatch.setattr(run, "_ENCODED_AT_ONCE", 2)
+    monkeypatch.setattr(models, "_ENCODED_AT_ONCE", 2)
     with caplog.at_level("INFO", logger="training"):
-        vectors = run.Embedder(job.encoder, "the encoder")(["the cat", "a dog", "a dog", "no man", "two horse runs"])
+        vectors = models.Embedder(job.encoder, "the encoder")(["the cat", "a dog", "a dog", "no man", "two horse runs"])
     assert vectors.shape == (5, 48)
     (message,) = caplog.messages
     assert re.fullmatch(r"encoding with the encoder: 2 of 4 sentences, \d+/s, \d+ s left", message)
@@ -420,7 +441,7 @@ def test_encoding_tells_how_far_it_is(job, monkeypatch, caplog):
 
 def test_a_folder_that_is_no_encoder_is_an_error(job, tiny_encoder):
     with pytest.raises(ModelError, match="no encoder with facets"):
-        evaluate(job.model_copy(update={"encoder": tiny_encoder}))
+        evaluate(job.model_copy(update={"encoder": tiny_encoder, "suites": ("facets",)}))
 
 
 def test_wrong_ratings_are_an_error(job):

@@ -7,7 +7,7 @@ from features.metrics.explanation.pair import explain_graphs
 from training.encoders.s3bert.encoder_facts import EncoderFacts
 from training.encoders.s3bert.explain import Explanation, with_graphs
 from training.encoders.s3bert.facet_reading import FacetReading
-from training.evaluation.explanation_page import render_explanations
+from training.evaluation.facets.explanation_page import render_explanations
 
 HOSTILE = "A <b>boy</b> & a girl"
 FACTS = EncoderFacts("my run", "runs/my run/encoder", "mini", ("stsb",), 3, 1200, 500)

@@ -6,9 +6,12 @@ import pytest
 
 from flows.commands.report import print_scores
 from training.evaluation.bars import Bar, Mark, draw_bars
-from training.evaluation.limits import tell_verdict, warn_of_few_pairs
-from training.evaluation.score_charts import chart_facets, chart_ratings
-from training.evaluation.tables import ScoreTable, fit, score_tables
+from training.evaluation.facets.charts import chart_facets
+from training.evaluation.facets.limits import warn_of_few_pairs
+from training.evaluation.ratings import chart_ratings
+from training.evaluation.suites import score_tables
+from training.evaluation.tables import ScoreTable, fit
+from training.evaluation.verdicts import tell_verdict
 
 
 def score(name, encoder, half, *, lead=0.0):
@@ -31,27 +34,31 @@ def evaluation(rows, pairs, ratings=()):
     counts = {verdict: verdicts.count(verdict) for verdict in ("above", "below", "unclear")}
     facets = {"split": "dev", "corpora": ["mine"], "pairs": pairs, "fitting_pairs": 0, "width": 16, "draws": 10}
     facets |= {"rows": rows, "verdicts": dict.fromkeys(("full", "random", "assigned"), counts)}
-    return {"facets": facets, "ratings": list(ratings)}
+    facets |= {"seen": None, "others": {}}
+    found = {"facets": facets}
+    if ratings:
+        predicted = {"negations": 0.1, "residual": 0.6}
+        found["ratings"] = {"sets": list(ratings), "chosen_by": []}
+        found["predictors"] = {"sets": [{"name": each["name"], "facets": predicted} for each in ratings]}
+    return {"suites": found}
 
 
-def rating(name, encoder=0.8, teacher=0.7):
+def rating(name, encoder=0.8, start=0.7):
     ends = {"low": encoder - 0.05, "high": encoder + 0.05}
     return {
         "name": name,
         "pairs": 400,
         "encoder": encoder,
-        "teacher": teacher,
-        "facets": {"negations": 0.1, "residual": 0.6},
+        "start": start,
         "encoder_interval": ends,
-        "teacher_interval": None,
-        "facet_intervals": {"negations": None, "residual": ends},
+        "start_interval": None,
         "difference": {"low": 0.01, "high": 0.2, "verdict": "above"},
     }
 
 
 def test_few_pairs_are_warned_of_with_what_may_be_chance_and_what_it_takes():
     few = evaluation([score("negations", 0.1, 0.3), score("srl", 0.2, 0.2), score("root", 0.2, 0.4)], 12)
-    warning = warn_of_few_pairs(few["facets"])
+    warning = warn_of_few_pairs(few["suites"]["facets"])
     assert "12 dev pairs are few" in warning
     assert "by less than 30 may do so by chance" in warning
     assert "to tell differences of 5 takes about 400 pairs" in warning  # 12 · (30 / 5)²
@@ -59,10 +66,10 @@ def test_few_pairs_are_warned_of_with_what_may_be_chance_and_what_it_takes():
 
 
 def test_it_is_the_intervals_that_decide_not_the_number_of_pairs():
-    assert warn_of_few_pairs(evaluation([score("srl", 0.2, 0.03)], 12)["facets"]) == ""
-    assert warn_of_few_pairs(evaluation([score("srl", 0.2, 0.3)], 5000)["facets"]) != ""
+    assert warn_of_few_pairs(evaluation([score("srl", 0.2, 0.03)], 12)["suites"]["facets"]) == ""
+    assert warn_of_few_pairs(evaluation([score("srl", 0.2, 0.3)], 5000)["suites"]["facets"]) != ""
     row = score("srl", 0.2, 0.3) | {"differences": dict.fromkeys(("full", "random", "assigned"))}
-    nothing = evaluation([score("srl", 0.2, 0.3)], 2)["facets"] | {"rows": [row]}
+    nothing = evaluation([score("srl", 0.2, 0.3)], 2)["suites"]["facets"] | {"rows": [row]}
     assert "2 dev pairs differ too little, or are too few, for any interval" in warn_of_few_pairs(nothing)
 
 
@@ -96,10 +103,12 @@ def test_every_mark_lies_on_the_axis():
 
 
 def test_human_ratings_are_drawn_with_intervals_and_the_start_model():
-    drawn = chart_ratings([rating("sts"), rating("<b>sick</b>", 0.1) | {"encoder": None, "teacher": None}])
+    drawn = chart_ratings([rating("sts"), rating("<b>sick</b>", 0.1) | {"encoder": None, "start": None}])
     assert "sts 80.0, interval 75.0 to 85.0, start model 70.0" in drawn
     assert "<b>sick" not in drawn
-    assert chart_facets(evaluation([score("srl", 0.2, 0.3)], 9)["facets"]).count("SB-full: the whole start") == 2
+    assert (
+        chart_facets(evaluation([score("srl", 0.2, 0.3)], 9)["suites"]["facets"]).count("SB-full: the whole start") == 2
+    )
 
 
 @pytest.mark.parametrize("sets", [1, 9])

@@ -13,11 +13,10 @@ from training.runs import all_runs, find_encoder
 
 
 def scores(ratings=None, facets=(0.6, 0.4), digest="same"):
-    return {
-        "data_digest": digest,
-        "ratings": [{"name": name, "encoder": value} for name, value in (ratings or {}).items()],
-        "facets": {"rows": [{"name": f"facet{k}", "encoder": value} for k, value in enumerate(facets)]},
-    }
+    sets = [{"name": name, "pairs": 100, "encoder": value} for name, value in (ratings or {}).items()]
+    rows = [{"name": f"facet{k}", "encoder": value} for k, value in enumerate(facets)]
+    found = {"facets": {"data_digest": digest, "rows": rows}} | ({"ratings": {"sets": sets}} if sets else {})
+    return {"format": 3, "suites": found}
 
 
 LIMITS = PromotionSettings(ratings=1.0, facets=2.0)

@@ -22,8 +22,9 @@ from features.metrics.explanation.words import describe
 from features.sentences import normalise
 from training.encoders.loading import load_encoder
 from training.encoders.s3bert.facet_reading import FacetReading
-from training.encoders.s3bert.facets import FacetLayout, cosines
+from training.encoders.s3bert.facets import FacetLayout
 from training.encoders.s3bert.verdict import headline, marked
+from training.similarity import cosines
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

@@ -19,12 +19,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from features.errors import ModelError, SettingsError
 from features.schemas import METRIC_NAMES
 from training.encoders.s3bert.calibration import LEAST_PAIRS, Calibration, Reliability, calibrate, measure_reliability
+from training.similarity import TINY
 
 FILE_NAME = "facets.json"
 RESIDUAL = "residual"
 QUANTILES = 41
 """Points of the distribution of a facet's similarity on dev pairs that `facets.json` keeps."""
-_TINY = 1e-12
 
 Similarity = Literal["cosine", "manhattan"]
 
@@ -262,10 +262,4 @@ def slice_similarities(
     if similarity == "manhattan":
         return np.asarray(1.0 - np.abs(u - v) @ groups)
     norms = np.sqrt((u * u) @ groups) * np.sqrt((v * v) @ groups)
-    return np.asarray(((u * v) @ groups) / np.maximum(norms, _TINY))
-
-
-def cosines(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return the cosine of each pair of vectors, (n_pairs,)."""
-    everything = np.ones((left.shape[1], 1), dtype=np.float32)
-    return slice_similarities(left, right, everything, "cosine")[:, 0]
+    return np.asarray(((u * v) @ groups) / np.maximum(norms, TINY))

@@ -1,6 +1,6 @@
 """The README.md of an encoder: what it learnt from, how, how good it is, and what its use is bound to."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from training.markdown import table
@@ -16,25 +16,29 @@ tags:
 ---"""
 _ABOUT = """\
 A sentence encoder whose embedding is cut into facets, each of which mirrors one AMR metric (S3BERT; Opitz & Frank
-2022). The cosine of the whole embedding is the similarity of two sentences; the cosine of a facet says how similar they
+2022). The cosine of the whole embedding is the similarity of two sentences; {similarity} says how similar they
 are in one respect."""
+_SIMILARITIES = {
+    "cosine": "the cosine of a facet",
+    "manhattan": "1 less the Manhattan distance of two sentences in a facet's dimensions",
+}
 _TERMS = """\
 The encoder was made from these corpora: the terms of the strictest of them may bind its use. The licence of the
 backbone ({backbone}) is {licence}."""
 
 
-def write_card(training: Mapping[str, Any], scores: Sequence[str] = ()) -> str:
-    """Return the model card as Markdown.
+def write_card(training: Mapping[str, Any]) -> str:
+    """Return the model card as Markdown; an evaluation writes its scores into it.
 
     Args:
         training: content of `training.json`.
-        scores: paragraphs on them, once the encoder was evaluated.
     """
     settings = training["settings"]
+    similarity = _SIMILARITIES[settings.get("similarity", "cosine")]
     parts = [
         _FRONT_MATTER,
         f"# S3BERT encoder, from {settings['backbone']}",
-        _ABOUT,
+        _ABOUT.format(similarity=similarity),
         _usage(training),
         "## Training data",
         _origin(training["source"]),
@@ -50,7 +54,7 @@ def write_card(training: Mapping[str, Any], scores: Sequence[str] = ()) -> str:
         _course(training),
         table(("setting", "value"), [(name, f"`{value}`") for name, value in flattened(settings).items()]),
         "## Scores",
-        *(scores or ["Not evaluated yet."]),
+        "Not evaluated yet.",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 

@@ -8,12 +8,13 @@ from sentence_transformers import SentenceTransformer
 from features import models
 from features.errors import ModelError
 from training.data.measured_pairs import MeasuredPairs
-from training.encoders.s3bert.facets import FacetLayout, cosines
+from training.encoders.s3bert.facets import FacetLayout
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.s3bert.train import S3bertJob, load_backbone, train
 from training.jobs import Source
 from training.loop.machine import prepare_machine
 from training.loop.settings import LoopSettings
+from training.similarity import cosines
 
 NAME = "all-MiniLM-L6-v2"
 TEXTS = ["Two cats are looking at a window.", "A white cat looks out of a window.", "Nobody sings."]

@@ -264,6 +264,14 @@ def test_the_model_card_says_where_it_comes_from(job):
     assert "smatch 0–1, unlabeled 2–3" in card
     assert "residual 30–47" in card
     assert "Not evaluated yet." in card
+    assert "the cosine of a facet says how similar" in " ".join(card.split())
+
+
+def test_the_model_card_says_by_which_similarity_facets_are_read(job):
+    folder = train(with_changes(job, "manhattan-card", similarity="manhattan"))
+    card = " ".join((folder / "README.md").read_text().split())
+    assert "1 less the Manhattan distance of two sentences in a facet's dimensions says how similar they are" in card
+    assert "the cosine of a facet" not in card
 
 
 def test_the_process_says_in_one_line_what_is_wrong(job, tmp_path, capsys):

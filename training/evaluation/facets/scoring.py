@@ -9,31 +9,12 @@ from numpy.typing import NDArray
 from features.metrics.corpus_scores import Bootstrap
 from training.correlation import spearman
 from training.encoders.s3bert.facets import FacetLayout, slice_similarities
-from training.evaluation import baselines
 from training.evaluation.bootstrap import Difference, Interval, compare, draw_spearman, interval
+from training.evaluation.facets import baselines
+from training.evaluation.facets.embedded_pairs import EmbeddedPairs
 
-Embeddings = NDArray[np.float32]
 BASELINES = ("full", "random", "assigned")
 """Fields of a `FacetScore` that the encoder is compared with."""
-
-
-@dataclass(frozen=True, slots=True)
-class EmbeddedPairs:
-    """Pairs with their metrics and the embeddings of two models.
-
-    Args:
-        encoder_left: sentences a by the encoder, (n_pairs, d).
-        encoder_right: sentences b by the encoder.
-        start_left: sentences a by the start model, (n_pairs, d).
-        start_right: sentences b by the start model.
-        metrics: (n_pairs, n_facets).
-    """
-
-    encoder_left: Embeddings
-    encoder_right: Embeddings
-    start_left: Embeddings
-    start_right: Embeddings
-    metrics: NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,25 +4,15 @@ from collections.abc import Mapping
 from statistics import median
 from typing import Any
 
-VERDICTS: Mapping[str, str] = {"above": "above", "below": "below", "unclear": "cannot tell"}
 _COARSE = 0.10  # a typical difference between an encoder and a baseline
 _FINE = 0.05
-
-
-def tell_verdict(difference: Mapping[str, Any] | None) -> str:
-    """Return whether a score is above or below a baseline, or that the pairs cannot tell.
-
-    Args:
-        difference: a `training.evaluation.bootstrap.Difference` as a dict.
-    """
-    return VERDICTS["unclear" if difference is None else difference["verdict"]]
 
 
 def tell_counts(facets: Mapping[str, Any], baseline: str) -> str:
     """Return how many facets are above a baseline, how many below, and for how many the pairs cannot tell.
 
     Args:
-        facets: `facets` of metrics.json.
+        facets: what `FacetSuite` found.
         baseline: a field of `FacetScore`.
     """
     counts = facets["verdicts"][baseline]
@@ -33,7 +23,7 @@ def uncertainty(facets: Mapping[str, Any]) -> float | None:
     """Return how far chance may move a facet's lead over the start model: half an interval, the median of the facets.
 
     Args:
-        facets: `facets` of metrics.json.
+        facets: what `FacetSuite` found.
 
     Returns:
         In [0, 2]; None where no facet has an interval.
@@ -47,7 +37,7 @@ def warn_of_few_pairs(facets: Mapping[str, Any]) -> str:
     """Return what a reader must know where the pairs are too few to compare by; nothing where there are enough.
 
     Args:
-        facets: `facets` of metrics.json.
+        facets: what `FacetSuite` found.
     """
     half, pairs = uncertainty(facets), facets["pairs"]
     if half is None:

@@ -8,7 +8,8 @@ from features.metrics.explanation.pair import GraphPair
 from features.page import heading, tell_date
 from training.encoders.s3bert.encoder_facts import EncoderFacts
 from training.encoders.s3bert.explain import Explanation
-from training.evaluation.page import explanation_card, render_page
+from training.evaluation.facets.explanation_card import explanation_card
+from training.evaluation.page import render_page
 
 _TITLE = "Why two sentences are similar"
 

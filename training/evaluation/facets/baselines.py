@@ -7,7 +7,7 @@ from scipy.sparse import csr_array, hstack, identity, kron
 
 from features.errors import RunError
 from training.correlation import spearman_matrix
-from training.encoders.s3bert.facets import cosines
+from training.similarity import cosines
 
 Embeddings = NDArray[np.float32]
 

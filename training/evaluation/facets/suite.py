@@ -1,0 +1,201 @@
+"""The suite of encoders with facets: does the similarity of a facet order pairs as its metric does?"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import polars as pl
+
+from features.errors import InputError, ModelError
+from features.files import write_table
+from features.metrics.corpus_scores import Bootstrap
+from features.metrics.registry import explain_facet
+from training.data.measured_pairs import MeasuredPairs
+from training.encoders.s3bert.checks import of, splits
+from training.encoders.s3bert.facets import FacetLayout
+from training.evaluation.facets.embedded_pairs import EmbeddedPairs
+from training.evaluation.facets.examples import choose_examples, pair_table
+from training.evaluation.facets.tables import facet_table
+from training.evaluation.graph_pairs import GRAPHS_FILE, as_json, choose_pairs
+from training.evaluation.models import Embed, Models
+from training.evaluation.seen import seen_part
+from training.evaluation.subject import Subject
+from training.evaluation.suites import Chapter, Result, Suite
+from training.evaluation.tables import ScoreTable
+from training.jobs import EvaluationJob
+from training.runs import TRAINING_FILE
+from training.writing import write_json
+
+PAIRS_FILE = "pairs.parquet"
+"""Measured and predicted value of each metric for each pair."""
+FITTING_PAIRS = 2000
+"""Most pairs that SB-ILP assigns dimensions by."""
+
+
+@dataclass(frozen=True, slots=True)
+class FacetPairs:
+    """What facets are scored on.
+
+    Args:
+        held_out: the positive pairs of the split.
+        fitting: positive pairs of another split, that SB-ILP assigns dimensions by; None where there are none.
+        others: split that had no part in the training → its positive pairs.
+    """
+
+    held_out: MeasuredPairs
+    fitting: MeasuredPairs | None
+    others: dict[str, int]
+
+
+class FacetSuite(Suite):
+    """Facets against metrics, beside three baselines.
+
+    Args:
+        job: how baselines and intervals are made, and which examples are shown.
+        layout: the encoder's facets.
+        pairs: what they are scored on.
+        seen: which part the split had in the training (`training.evaluation.seen`).
+    """
+
+    name: ClassVar[str] = "facets"
+    title: ClassVar[str] = "Facets against metrics"
+    needs: ClassVar[str] = "measured pairs: give the job a source"
+
+    def __init__(
+        self, job: EvaluationJob, layout: FacetLayout, pairs: FacetPairs, seen: Mapping[str, Any] | None
+    ) -> None:
+        self._job = job
+        self._layout = layout
+        self._pairs = pairs
+        self._seen = seen
+        self._table = pl.DataFrame()
+
+    @classmethod
+    def of(cls, subject: Subject) -> Self | None:
+        """Read the measured pairs.
+
+        Raises:
+            InputError: when there is no positive pair in the split.
+            ModelError: when the encoder has no facets, or its start model is not known.
+        """
+        job = subject.job
+        layout = FacetLayout.load(job.encoder)
+        if subject.backbone is None:
+            raise ModelError(
+                f"{str(job.encoder)!r} has no {TRAINING_FILE}, so the start model is not known beside which facets are "
+                "scored; train the encoder again, or leave out the suite 'facets'."
+            )
+        if job.source is None:
+            return None
+        data = job.source.read().select(kinds=("positive",), corpora=job.corpora)
+        held_out = data.select(splits=(job.split,))
+        if not len(held_out):
+            raise InputError(
+                f"No measured positive pair {of(job.corpora)}is in the split {job.split!r}: evaluate on another one "
+                f"(--split); there are: {splits(data) or 'none'}."
+            )
+        seen = seen_part(subject.training, job.split, sorted(set(held_out.pairs["corpus"])))
+        trained = subject.settings.get("splits", ())
+        counts = data.pairs.group_by("split").len().sort("split").iter_rows()
+        others = {split: count for split, count in counts if split not in trained and split != job.split}
+        return cls(job, layout, FacetPairs(held_out, _fitting_pairs(data, job), others), seen)
+
+    def score(self, models: Models) -> Result:
+        """Return the score of each facet, and explained pairs."""
+        from training.evaluation.facets.scoring import BASELINES, count_verdicts, score_facets
+
+        assert models.start is not None  # noqa: S101 - `of` made sure; this tells mypy
+        job, layout, held_out, fitting = self._job, self._layout, self._pairs.held_out, self._pairs.fitting
+        evaluated = _embed(held_out, layout, models.encoder, models.start)
+        rows = score_facets(
+            evaluated,
+            layout,
+            fitting=None if fitting is None else _embed(fitting, layout, None, models.start),
+            draws=job.random_draws,
+            seed=job.seed,
+            bootstrap=Bootstrap(job.resamples, job.seed),
+        )
+        similarities = layout.similarities(evaluated.encoder_left, evaluated.encoder_right)
+        self._table = pair_table(held_out, layout, evaluated, similarities)
+        return {
+            "split": job.split,
+            "corpora": sorted(set(held_out.pairs["corpus"])),
+            "pairs": len(held_out),
+            "fitting_pairs": 0 if fitting is None else len(fitting),
+            "width": layout.facets[0].stop - layout.facets[0].start,
+            "draws": job.random_draws,
+            "rows": [asdict(row) | {"about": explain_facet(row.name, job.own_metrics)} for row in rows],
+            "verdicts": {baseline: count_verdicts(rows, baseline) for baseline in BASELINES},
+            "source": held_out.source,
+            "data_digest": held_out.digest(),
+            "seen": self._seen,
+            "others": self._pairs.others,
+            "examples": choose_examples(job.examples, held_out, layout, evaluated, models.encoder, similarities),
+        }
+
+    def write(self, folder: Path) -> None:
+        """Write pairs.parquet and graphs.json."""
+        write_table(self._table, folder / PAIRS_FILE)
+        drawn = [] if self._job.source is None else choose_pairs(self._pairs.held_out, self._job.source)
+        write_json(folder / GRAPHS_FILE, as_json(drawn))
+
+    @classmethod
+    def tables(cls, result: Result) -> list[ScoreTable]:
+        """Return one table with a row a facet."""
+        return [facet_table(result)]
+
+    @classmethod
+    def chapter(cls, result: Result, folder: Path) -> Chapter:
+        """Return bars, examples, graphs and plots."""
+        from training.evaluation.facets.chapter import facet_chapter
+
+        return facet_chapter(result, folder / PAIRS_FILE, folder / GRAPHS_FILE)
+
+    @classmethod
+    def numbers(cls, result: Result) -> dict[str, float | None]:
+        """Return the score of each facet."""
+        return {row["name"]: row["encoder"] for row in result["rows"]}
+
+    @classmethod
+    def same_data(cls, new: Result, current: Result) -> bool:
+        """Return whether the pairs and their metrics are the same."""
+        return bool(new["data_digest"] == current["data_digest"])
+
+    @classmethod
+    def compared(cls, new: Result, current: Result) -> list[tuple[str, float, float]]:
+        """Return the mean over the facets that both have a score of."""
+        known = cls.numbers(current)
+        both = [
+            (before, after)
+            for name, after in cls.numbers(new).items()
+            if after is not None and (before := known.get(name)) is not None
+        ]
+        if not both:
+            return []
+        before, after = (sum(side) / len(both) for side in zip(*both, strict=True))
+        return [(f"mean of {len(both)} facets", before, after)]
+
+
+def _embed(data: MeasuredPairs, layout: FacetLayout, encoder: Embed | None, start: Embed) -> EmbeddedPairs:
+    by_start = start(data.texts)
+    by_encoder = by_start if encoder is None else encoder(data.texts)
+    return EmbeddedPairs(
+        encoder_left=by_encoder[data.first],
+        encoder_right=by_encoder[data.second],
+        start_left=by_start[data.first],
+        start_right=by_start[data.second],
+        metrics=data.metrics(layout.names),
+    )
+
+
+def _fitting_pairs(data: MeasuredPairs, job: EvaluationJob) -> MeasuredPairs | None:
+    """Return positive pairs of another split, dev where there is one, at most so many as are worth it."""
+    others = [split for split in ("dev", "train", "test") if split != job.split]
+    for split in others:
+        found = data.select(splits=(split,))
+        if len(found) > 1:
+            chosen = np.sort(np.random.default_rng(job.seed).permutation(len(found))[:FITTING_PAIRS])
+            return MeasuredPairs(found.texts, found.pairs[chosen], source=found.source).select()
+    return None

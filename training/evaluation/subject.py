@@ -1,0 +1,78 @@
+"""What is evaluated: an encoder of any kind, what is known of its training, and what the job brings to score it on."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from features import models
+from features.errors import SettingsError
+from features.metrics.corpus_scores import Bootstrap
+from training.jobs import EvaluationJob
+from training.kinds import KIND_BEFORE
+from training.runs import TRAINING_FILE
+from training.writing import read_json
+
+if TYPE_CHECKING:
+    from features.corpora import EvaluationPairs
+
+
+class Subject:
+    """An encoder and what it is scored on.
+
+    Args:
+        job: names the encoder and all else.
+    """
+
+    def __init__(self, job: EvaluationJob) -> None:
+        self.job = job
+        self.bootstrap = Bootstrap(job.resamples, job.seed)
+        """How intervals are made, the same for all suites."""
+
+    @cached_property
+    def training(self) -> Mapping[str, Any]:
+        """Content of the encoder's training.json; empty for an encoder that no training of facetflow made."""
+        file = self.job.encoder / TRAINING_FILE
+        return read_json(file) if file.exists() else {}
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What the encoder was trained by; empty where that is not known."""
+        settings: Mapping[str, Any] = self.training.get("settings", {})
+        return settings
+
+    @property
+    def kind(self) -> str:
+        """Kind of the encoder; empty where it is not known."""
+        return str(self.settings.get("kind", KIND_BEFORE)) if self.settings else ""
+
+    @cached_property
+    def backbone(self) -> Path | None:
+        """Folder of the model that the encoder started from; None where that is not known.
+
+        Raises:
+            ModelError: when it is known and not there.
+        """
+        name = self.settings.get("backbone")
+        return None if name is None else models.locate(name, self.job.base)
+
+    @cached_property
+    def rating_sets(self) -> "list[EvaluationPairs]":
+        """Sets of human ratings.
+
+        Raises:
+            InputError: when a file is missing or wrong.
+            SettingsError: when a set is described wrongly.
+        """
+        from pydantic import ValidationError
+
+        from features.corpora import read_evaluation
+        from features.corpora.settings import EvaluationSet
+
+        sets = []
+        for described in self.job.ratings:
+            try:
+                sets.append(read_evaluation(EvaluationSet.model_validate(described), self.job.base))
+            except ValidationError as error:
+                raise SettingsError(f"the ratings {described!r} are wrong: {error.errors()[0]['msg']}") from error
+        return sets

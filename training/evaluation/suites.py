@@ -1,0 +1,172 @@
+"""What an encoder is evaluated by: suites, each a class in a file of its own and a line in `SUITES`.
+
+    job ──Subject──> Suite.of ──> score(models) ──> result ──> metrics.json ──┬── tables    terminal, model card, server
+                     reads what       embeds and                              ├── chapter   the report
+                     it scores on     compares                                └── compared  promotion
+
+A result is JSON, and everything that is shown is made from it, today or from the file. Texts are embedded once,
+whatever number of suites asks for them (`training.evaluation.models`).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar, Self, cast
+
+from features.errors import SettingsError
+from training.evaluation.models import Models
+from training.evaluation.page import tables_html
+from training.evaluation.subject import Subject
+from training.evaluation.tables import ScoreTable
+from training.kinds import KINDS
+
+Result = Mapping[str, Any]
+"""What a suite found, as JSON."""
+
+SUITES: dict[str, str] = {
+    "facets": "training.evaluation.facets.suite:FacetSuite",
+    "ratings": "training.evaluation.ratings:RatingSuite",
+    "predictors": "training.evaluation.facets.predictors:PredictorSuite",
+}
+"""Name → module and class, in the order of the report. A suite that no kind of encoder names is one of all kinds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number that stands out at the head of the report.
+
+    Args:
+        number: as it is to be read.
+        text: what it is, as HTML.
+        small: what follows the number in small letters.
+    """
+
+    number: str
+    text: str
+    small: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """What a suite shows in the report.
+
+    Args:
+        body: HTML, every text from data escaped.
+        facts: lines of the report's head: what was scored on.
+        warnings: what a reader must know before any number, a sentence each.
+        figures: numbers for the head.
+        origin: what the numbers can be traced back to.
+    """
+
+    body: str
+    facts: Mapping[str, str] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
+    figures: Sequence[Figure] = ()
+    origin: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Suite(ABC):
+    """One way to score an encoder. An instance knows what it scores on; the class shows a result."""
+
+    name: ClassVar[str]
+    """As in `SUITES`, in jobs and in metrics.json."""
+    title: ClassVar[str]
+    """Heading of its chapter."""
+    needs: ClassVar[str]
+    """What there must be to score on, and where it comes from, for the sentence that says that it is not there."""
+
+    @classmethod
+    @abstractmethod
+    def of(cls, subject: Subject) -> Self | None:
+        """Read what an encoder is scored on; None where the job has nothing of the kind.
+
+        Nothing is embedded yet, so that all that is wrong is said at once.
+
+        Raises:
+            FacetflowError: when it cannot be read, or the encoder cannot be scored so.
+        """
+
+    @abstractmethod
+    def score(self, models: Models) -> Result:
+        """Return what was found, as JSON without NaN: `metrics.json` has it below `suites`."""
+
+    def write(self, folder: Path) -> None:  # noqa: B027 - most suites have nothing to write
+        """Write beside metrics.json what the chapter shows and the result has not; after `score`."""
+
+    @classmethod
+    @abstractmethod
+    def tables(cls, result: Result) -> list[ScoreTable]:
+        """Return the result as tables, for the terminal, the report, the model card and the server."""
+
+    @classmethod
+    def chapter(cls, result: Result, folder: Path) -> Chapter:
+        """Return what the report shows; by default the tables.
+
+        Args:
+            result: what `score` returned.
+            folder: where `write` wrote.
+        """
+        return Chapter(tables_html(cls.tables(result)))
+
+    @classmethod
+    @abstractmethod
+    def numbers(cls, result: Result) -> dict[str, float | None]:
+        """Return name → score (higher is better), None where it is undefined: what encoders are compared by."""
+
+    @classmethod
+    def same_data(cls, new: Result, current: Result) -> bool:
+        """Return whether two results are about the same data, so that their numbers can be compared."""
+        return cls.numbers(new).keys() == cls.numbers(current).keys()
+
+    @classmethod
+    def compared(cls, new: Result, current: Result) -> list[tuple[str, float, float]]:
+        """Return (what, current, new) for each number that a promotion looks at; by default all that both have."""
+        before = cls.numbers(current)
+        return [
+            (f"{cls.name} of {name}", known, score)
+            for name, score in cls.numbers(new).items()
+            if score is not None and (known := before.get(name)) is not None
+        ]
+
+
+def suites_of(kind: str) -> tuple[str, ...]:
+    """Return the names of the suites of a kind of encoder and of those of all kinds, in the order of the report.
+
+    Args:
+        kind: of the encoder; one that `KINDS` does not have, or none, has the suites of all kinds.
+    """
+    special = {name for known in KINDS.values() for name in known.suites}
+    own = KINDS[kind].suites if kind in KINDS else ()
+    return tuple(name for name in SUITES if name in own or name not in special)
+
+
+def load_suite(name: str) -> type[Suite]:
+    """Return a suite.
+
+    Raises:
+        SettingsError: when there is none of that name.
+    """
+    if name not in SUITES:
+        raise SettingsError(f"{name!r} is no suite of an evaluation; there are: {', '.join(SUITES)}.")
+    module, _, attribute = SUITES[name].partition(":")
+    return cast("type[Suite]", getattr(import_module(module), attribute))
+
+
+def scored_suites(scores: Mapping[str, Any]) -> list[tuple[type[Suite], Result]]:
+    """Return the suites that an encoder was scored by, with their results.
+
+    Args:
+        scores: content of metrics.json.
+    """
+    return [(load_suite(name), result) for name, result in scores["suites"].items()]
+
+
+def score_tables(scores: Mapping[str, Any]) -> list[ScoreTable]:
+    """Return the tables of an evaluation.
+
+    Args:
+        scores: content of metrics.json.
+    """
+    return [table for suite, result in scored_suites(scores) for table in suite.tables(result)]
