@@ -57,5 +57,5 @@ def test_suites_are_chosen_by_name(project):
     run = project.runs / SEEDS[0]
     assert suites_to_score(project, run, ()) == ("facets", "ratings", "predictors")
     assert suites_to_score(project, run, ("ratings",)) == ("ratings",)
-    with pytest.raises(SettingsError, match=r"seed-0' has no suite 'rating': choose from facets, ratings\."):
+    with pytest.raises(SettingsError, match=r"no suite 'rating': choose from facets, ratings, predictors\."):
         suites_to_score(project, run, ("rating",))

@@ -31,7 +31,7 @@ from training.evaluation.comparison import compare_runs
 from training.evaluation.facets.baselines import assigned_membership, full_similarities, random_memberships
 from training.evaluation.facets.embedded_pairs import EmbeddedPairs
 from training.evaluation.facets.scoring import count_verdicts, score_facets
-from training.evaluation.run import evaluate, main, metrics_file, write_report
+from training.evaluation.run import evaluate, main, write_report
 from training.evaluation.suites import score_tables
 from training.jobs import EvaluationJob, Source
 from training.loop.settings import LoopSettings
@@ -167,29 +167,13 @@ def scores(job):
     return evaluate(job)
 
 
-def test_one_suite_is_scored_alone_and_leaves_the_whole_evaluation_as_it_is(scores, job):
-    before = {file.name: file.read_bytes() for file in job.output.glob("*.*") if file.suffix in {".json", ".html"}}
-    ratings = evaluate(job.model_copy(update={"suites": ("ratings",), "source": Source(store="no store is needed")}))
-    facets = evaluate(job.model_copy(update={"suites": ("facets",)}))
-
-    assert (ratings["ratings"], "facets" in ratings) == (scores["ratings"], False)
-    assert (facets["facets"], facets["ratings"]) == (scores["facets"], [])
-    for suite, found in (("ratings", ratings), ("facets", facets)):
-        written = json.loads(metrics_file(job.output, (suite,)).read_text())
-        assert written == json.loads(json.dumps(found))
-        assert len(score_tables(written)) == {"ratings": 2, "facets": 1}[suite]
-    assert all((job.output / name).read_bytes() == content for name, content in before.items())
-    with pytest.raises(SettingsError, match=r"no human ratings to score by: name a set under \[\[evaluation\]\]\."):
-        evaluate(job.model_copy(update={"suites": ("ratings",), "ratings": ()}))
-
-
 def test_what_two_encoders_are_compared_by_is_left_beside_the_scores(scores, job):
     rated = pl.read_parquet(job.output / "ratings.parquet")
     assert (rated["set"].unique().to_list(), rated.height) == (["mine"], 4)
     (score,) = spearman(rated["similarity"].to_numpy()[:, None], rated["score"].to_numpy()[:, None])
-    assert score == pytest.approx(scores["ratings"][0]["encoder"])
+    assert score == pytest.approx(scores["suites"]["ratings"]["sets"][0]["encoder"])
     (same,) = [row for row in compare_runs([job.output], [job.output]).scores if row.name == "smatch"]
-    by_name = {row["name"]: row["encoder"] for row in scores["facets"]["rows"]}
+    by_name = {row["name"]: row["encoder"] for row in scores["suites"]["facets"]["rows"]}
     assert same.a.mean == pytest.approx(by_name["smatch"])
     assert (same.difference.low, same.difference.high, same.difference.verdict) == (0, 0, "unclear")
 
