@@ -15,6 +15,9 @@ export TOKENIZERS_PARALLELISM := false
 # Tests start hundreds of processes, which would each compile the project again where this is set.
 export PYTHONDONTWRITEBYTECODE :=
 
+# One more than cores, four at most: tests of flows spend a good part of their time waiting for other processes.
+TESTERS := $(shell $(PYTHON) -c 'import os; print(min(4, 1 + (os.cpu_count() or 1)))')
+
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 .PHONY: help run test check bench lock clean
@@ -34,7 +37,7 @@ run: $(VENV)/.run models ## set up, then: build, train, evaluate and explain the
 # pytest-xdist would begin with the files that have most tests, which are the quickest (tests/conftest.py has the order).
 test: $(VENV)/.dev ## set up, then run every test
 	$(BIN)/python -c 'from features.metrics import warm_up; warm_up()' & $(BIN)/facetflow models pull && wait $$!
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest --numprocesses $(TESTERS) --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)/.dev ## lint, types, layers, formatting, constraints
 	$(BIN)/ruff check .
