@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -36,6 +37,20 @@ def up(facetflow_alone, tmp_path):
         process.kill()
 
 
+@contextmanager
+def ended_with_the_test(service):
+    """End a process also where the test fails, instead of waiting for it for ever."""
+    try:
+        yield
+    finally:
+        if service.poll() is None:
+            service.terminate()
+
+
+def log_of(file: str) -> str:
+    return Path(file).read_text()
+
+
 def named(project, name: str, pairs: int):
     project.folder.mkdir(exist_ok=True)
     project.write(pairs, sentences=16, per_shard=32, more=QUICK)
@@ -58,9 +73,10 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
     with (
         (tmp_path / "up.log").open("w+") as log,
         subprocess.Popen(command, cwd=project.folder, env=environment, stdout=log, stderr=log) as service,
+        ended_with_the_test(service),
     ):
-        wait_until(state.exists, "the server", 200)
-        url = json.loads(state.read_text())["url"]
+        wait_until(lambda: "http" in log_of(log.name), "the server", 200)
+        url = json.loads(state.read_text())["url"]  # not there while it starts
         assert url.startswith("http://127.0.0.1:")
         code, output = up.run(other, "up")
         assert code == 0, output
