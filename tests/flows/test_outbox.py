@@ -29,6 +29,7 @@ from pathlib import Path
 from prefect import flow
 from flows.outbox import Artifact, telling_the_server
 from flows.training_process import run_job
+from training.encoders.s3bert.settings import S3bertSettings
 from training.jobs import Source, TrainingJob
 
 @flow(name="talking_flow")
@@ -37,7 +38,7 @@ def talking_flow(folder: str):
         for share in (10.0, 60.0):
             outbox.show(Artifact("talking-progress", "progress", share, "two steps"))
         outbox.show(Artifact("talking-table", "table", [{"stage": "amr", "rows": 3}], "a table"))
-        run_job("talking", TrainingJob(source=Source(store=Path("none")), output=Path(folder)))
+        run_job("talking", TrainingJob(source=Source(store=Path("none")), settings=S3bertSettings(), output=Path(folder)))
 """
 
 

@@ -22,6 +22,9 @@ def test_the_example_is_built_from_plain_text(project, facetflow):
     code, output = facetflow.run(project, "new", ".", "--example")
     assert code == 0, output
     assert not list(project.folder.glob("*.amr"))
+    file = project.folder / "facetflow.toml"
+    asked = "\n".join(f"[{stage}]\nenabled = true\n" for stage in ("srl", "dependencies"))
+    file.write_text(f"{file.read_text()}\n{asked}")  # no encoder of the example reads them
     code, output = facetflow.run(project, "build")
     assert code == 0, output
     tables = project.tables()

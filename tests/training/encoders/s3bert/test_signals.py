@@ -88,7 +88,7 @@ def test_before_the_first_step_nothing_is_promised(job, settings_file, number, m
 
 
 def test_a_second_signal_does_not_wait(job, settings_file, monkeypatch, capsys):
-    def interrupted_twice(*_):
+    def interrupted_twice(*_, **__):
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGINT)
         pytest.fail("the second signal waits")
@@ -108,7 +108,7 @@ def test_a_training_that_is_stopped_while_its_encoder_is_written_is_not_lost(job
     assert capsys.readouterr().err.splitlines()[-1] == (
         "interrupted: Interrupted; the same command goes on after step 27 of 27."
     )
-    monkeypatch.setattr(loop.Loop, "_learn", lambda *_: pytest.fail("it has learnt all steps"))
+    monkeypatch.setattr(loop.Loop, "_learn", lambda *_, **__: pytest.fail("it has learnt all steps"))
     stopped = train(job)
     monkeypatch.undo()
     assert_same_weights(train(job.model_copy(update={"output": job.output.parent / "whole"})), stopped)
