@@ -38,7 +38,8 @@ def talking_flow(folder: str):
         for share in (10.0, 60.0):
             outbox.show(Artifact("talking-progress", "progress", share, "two steps"))
         outbox.show(Artifact("talking-table", "table", [{"stage": "amr", "rows": 3}], "a table"))
-        run_job("talking", TrainingJob(source=Source(store=Path("none")), settings=S3bertSettings(), output=Path(folder)))
+        source = Source(store=Path("none"))
+        run_job("talking", TrainingJob(source=source, settings=S3bertSettings(), output=Path(folder)))
 """
 
 

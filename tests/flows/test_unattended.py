@@ -86,10 +86,10 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
             """Count the runs that ended, by deployment and state."""
             names = {
                 found["id"]: f"{found['entrypoint'].rpartition('.')[2]}/{found['name']}"
-                for found in httpx.post(f"{url}/deployments/filter", json={}).json()
+                for found in httpx.post(f"{url}/deployments/filter", json={}, timeout=60).json()
             }
             wanted = {"state": {"type": {"any_": ["COMPLETED", "FAILED", "CRASHED", "RUNNING"]}}}
-            found = httpx.post(f"{url}/flow_runs/filter", json={"flow_runs": wanted, "limit": 200}).json()
+            found = httpx.post(f"{url}/flow_runs/filter", json={"flow_runs": wanted, "limit": 200}, timeout=60).json()
             return Counter((names[run["deployment_id"]], run["state_type"]) for run in found)
 
         def evaluated(count: int) -> bool:
