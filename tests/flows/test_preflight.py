@@ -26,7 +26,7 @@ def check(monkeypatch):
     monkeypatch.setattr(preflight, "MEMORY_LIMIT", 8 * GIB)
 
     def compare(limit, *, stages=("amr", "srl"), shared=False, gpu=False):
-        chain = Chain((), {"amr": Device(), "srl": None})
+        chain = Chain((), {"amr": Device(), "srl": None}, ())
         Preflight(None, chain, stages, gpu=gpu).check_local(limit, 0.85, shared=shared)
 
     return compare

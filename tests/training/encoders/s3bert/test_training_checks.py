@@ -13,7 +13,7 @@ from training.encoders.s3bert.checks import check_pairs, warn_of_little
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"corpora": ("left", "rigth")}, "`corpora` of the encoder 's3bert' names 'rigth', of which .* there are: left, right"),
+        ({"corpora": ("left", "rigth")}, "names 'rigth', of which .* there are: left, right"),
         ({"splits": ("training", "dev")}, r"split 'training', .* there are: train \(72\), dev \(24\), test \(24\)"),
         ({"corpora": ("left",), "splits": ("t", "dev")}, r"pair of 'left' is in the split 't', .*: train \(36\), "),
         ({"facets": ("smash",)}, "not measured with 'smash'"),
