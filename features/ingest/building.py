@@ -11,6 +11,7 @@ import polars as pl
 
 from features.corpora.leakage import LeakageGuard
 from features.corpora.reading import read_outcomes
+from features.corpora.rows import BadRow, Outcome, PairRow, Skip, TextRow
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
 from features.corpora.sources import identify, locate
 from features.errors import SettingsError
@@ -111,7 +112,7 @@ def ingest(
             split = of_split.get(outcome.split)
             if split is None:
                 split = of_split[outcome.split] = _split(corpus, outcome.split)
-            reject = split.take(outcome, sentences, guard, known)
+            reject = _take(split, outcome, sentences, guard, known)
             if reject is not None:
                 rejects.append(reject)
         for name, split in of_split.items():
@@ -126,6 +127,24 @@ def _split(corpus: CorpusSettings, split: Split) -> SplitPairs | SplitLabels:
     if corpus.record.has_texts:
         return SplitLabels(report, several=corpus.record.kind != "classes")
     return SplitPairs(report)
+
+
+def _take(
+    split: SplitPairs | SplitLabels, outcome: Outcome, sentences: Sentences, guard: LeakCounter, known: Known
+) -> Reject | None:
+    """Count a row and keep it if it is what its split holds; return the reject if it is to be one."""
+    split.rows += 1
+    if isinstance(outcome, Skip):
+        split.report.skipped[outcome.reason] = split.report.skipped.get(outcome.reason, 0) + 1
+        return None
+    if isinstance(outcome, BadRow):
+        split.report.rejected += 1
+        return outcome.reject
+    if isinstance(split, SplitPairs) and isinstance(outcome, PairRow):
+        return split.take(outcome, sentences, guard, known)
+    if isinstance(split, SplitLabels) and isinstance(outcome, TextRow):
+        return split.take(outcome, sentences, guard, known)
+    raise TypeError(f"{outcome!r} is of another kind than its corpus")  # a corpus has rows of one kind
 
 
 def _files(corpora: Sequence[CorpusSettings], base: Path) -> list[FileReport]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from features.corpora.rows import BadRow, Outcome, PairRow, Skip
+from features.corpora.rows import TextRow
 from features.ingest.known import Known
 from features.ingest.leaks import LeakCounter
 from features.ingest.report import ChangedJudgement, SplitReport
@@ -52,18 +52,9 @@ class SplitLabels:
     added: int = 0
     stored: int = 0
 
-    def take(self, outcome: Outcome, sentences: Sentences, guard: LeakCounter, known: Known) -> Reject | None:
-        """Count a row and keep it if it is a text with labels; return the reject if it is to be one."""
+    def take(self, outcome: TextRow, sentences: Sentences, guard: LeakCounter, known: Known) -> Reject | None:
+        """Keep a text with its labels; return the reject if it is to be one."""
         report = self.report
-        self.rows += 1
-        if isinstance(outcome, Skip):
-            report.skipped[outcome.reason] = report.skipped.get(outcome.reason, 0) + 1
-            return None
-        if isinstance(outcome, BadRow):
-            report.rejected += 1
-            return outcome.reject
-        if isinstance(outcome, PairRow):
-            raise TypeError(f"{outcome!r} is no text")  # a corpus has rows of one kind
         text = sentences.identify(outcome.text)
         occurrence = 0 if self.several else self.occurrences[text[0]]
         ids = {

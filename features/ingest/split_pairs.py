@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from features.corpora.rows import BadRow, Outcome, Skip, TextRow
+from features.corpora.rows import PairRow
 from features.errors import StoreError
 from features.ingest.known import Known
 from features.ingest.leaks import LeakCounter
@@ -92,18 +92,9 @@ class SplitPairs:
     rows: int = 0
     repeats: int = 0
 
-    def take(self, outcome: Outcome, sentences: Sentences, guard: LeakCounter, known: Known) -> Reject | None:
-        """Count a row and keep it if it is a pair; return the reject if it is to be one."""
+    def take(self, outcome: PairRow, sentences: Sentences, guard: LeakCounter, known: Known) -> Reject | None:
+        """Keep a pair; return the reject if it is to be one."""
         report = self.report
-        self.rows += 1
-        if isinstance(outcome, Skip):
-            report.skipped[outcome.reason] = report.skipped.get(outcome.reason, 0) + 1
-            return None
-        if isinstance(outcome, BadRow):
-            report.rejected += 1
-            return outcome.reject
-        if isinstance(outcome, TextRow):
-            raise TypeError(f"{outcome!r} is no pair")  # a corpus has rows of one kind
         first, second = sentences.identify(outcome.text_a), sentences.identify(outcome.text_b)
         a, b = first[0], second[0]
         occurrence = self.occurrences.get((a, b), 0)
