@@ -176,12 +176,15 @@ class FactKeeper:
             self.facts.wall = dict(wall)
             self._write()
 
-    def end(self, record: RunRecord, wall: Mapping[str, float]) -> None:
+    def end(self, record: RunRecord, wall: Mapping[str, float]) -> bool:
         """Write the facts of a build that ended, whatever its end is.
 
         Args:
             record: says how it ended.
             wall: part → seconds.
+
+        Returns:
+            Whether they could be written; where not, it was said.
         """
         facts = self.facts
         facts.state, facts.message, facts.finished = record.state, record.message, record.finished
@@ -192,6 +195,7 @@ class FactKeeper:
         except FacetflowError:  # the store cannot be read: its rows are left out, the rest is told
             facts.quality, facts.tables, facts.recipes = [], [], []
         self._write()
+        return self._writable
 
     def quality(self) -> list[dict[str, Any]]:
         """Return how much was rejected: one entry a stage, with its codes; of what counts for a release only."""

@@ -240,11 +240,12 @@ class Build:
     def end(self, record: RunRecord) -> None:
         """Leave the page of the build, whatever its end is, and show the end on the server."""
         try:
-            self.facts.end(record, self.wall.parts())
+            written = self.facts.end(record, self.wall.parts())
             self._artifacts.end()
         except Exception as error:  # noqa: BLE001 (the build is done, or has an error of its own to tell)
             warn(f"The page of this build could not be made: {type(error).__name__}: {error}")
-        else:
+            return
+        if written:
             say(f"Page of this build: {self.facts.page}")
 
     def _look(self) -> None:

@@ -259,7 +259,7 @@ def _shards(shards: Sequence[Mapping[str, Any]]) -> str:
         ("why", "why it had to be made, or why it was not"),
     )
     rest = len(shards) - len(rows)
-    note = f"<p>{rest:,} more, all shorter, are in build.json.</p>" if rest else ""
+    note = f"<p>{rest:,} more are in build.json.</p>" if rest else ""
     title = f"{len(shards):,} shard{'' if len(shards) == 1 else 's'}, those that failed first, then the longest"
     return folded(title, _table(columns, rows, words=(7,)) + note)
 

@@ -24,7 +24,8 @@ def clean_up(project: Project, store: Store) -> list[Path]:
         removed += remove_dead(project.runs.glob(f"{runs}/.*.tmp"))
     removed += remove_dead_scratch()
     if removed:
-        say(f"Removed {len(removed)} temporary files or folders that killed processes had left.")
+        what = "a temporary file or folder" if len(removed) == 1 else f"{len(removed)} temporary files or folders"
+        say(f"Removed {what} that killed processes had left.")
     for path in removed:
         detail(f"removed: {path}")
     return removed
