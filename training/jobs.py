@@ -13,7 +13,8 @@ from typing import Annotated, Any, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError, model_validator
 
-from features.errors import SettingsError
+from features.errors import InputError, SettingsError
+from training.data.labelled_texts import LabelledTexts
 from training.data.measured_pairs import MeasuredPairs
 
 From = TypeVar("From", bound=BaseModel)
@@ -21,12 +22,13 @@ Settings = TypeVar("Settings", bound=BaseModel)
 
 
 class Source(BaseModel):
-    """Where measured pairs come from: a release of a store, or one exported table.
+    """What is learnt from or scored on: a release of a store, or exported tables.
 
     Args:
         store: folder of the store.
         release: number of the release; the latest when missing.
-        pairs: an export (`MeasuredPairs.export`), instead of a store.
+        pairs: an export of measured pairs (`MeasuredPairs.export`), instead of a store.
+        texts: an export of labelled texts (`LabelledTexts.export`), instead of a store.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -34,19 +36,39 @@ class Source(BaseModel):
     store: Path | None = None
     release: int | None = None
     pairs: Path | None = None
+    texts: Path | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if (self.store is None) == (self.pairs is None):
-            raise ValueError("give either store (with or without a release) or pairs")
+        if (self.store is None) == (self.pairs is None and self.texts is None):
+            raise ValueError("give either store (with or without a release) or the exports: pairs, texts")
         return self
 
     def read(self) -> MeasuredPairs:
-        """Return all measured pairs."""
+        """Return all measured pairs.
+
+        Raises:
+            InputError: when there are none, or the export is wrong.
+            StoreError: when the store or the release does not exist, or is damaged.
+        """
         if self.store is not None:
             return MeasuredPairs.from_store(self.store, release=self.release)
-        assert self.pairs is not None  # noqa: S101 - the validator made sure; this tells mypy
+        if self.pairs is None:
+            raise InputError(f"the source {str(self.texts)!r} holds texts with labels; give measured pairs as `pairs`")
         return MeasuredPairs.from_file(self.pairs)
+
+    def read_texts(self) -> LabelledTexts:
+        """Return all labelled texts.
+
+        Raises:
+            InputError: when there are none, or the export is wrong.
+            StoreError: when the store or the release does not exist, or is damaged.
+        """
+        if self.store is not None:
+            return LabelledTexts.from_store(self.store, release=self.release)
+        if self.texts is None:
+            raise InputError(f"the source {str(self.pairs)!r} holds measured pairs; give texts with labels as `texts`")
+        return LabelledTexts.from_file(self.texts)
 
 
 class TrainingJob(BaseModel, Generic[From, Settings]):

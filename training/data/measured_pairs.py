@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from features.errors import InputError
 from features.files import read_table, write_table
 from features.schemas import METRIC_NAMES
+from training.data.releases import OpenRelease
 
 PAIR_COLUMNS: tuple[str, ...] = ("pair_id", "corpus", "split", "kind", "positive_id", "score")
 _TEXTS = ("text_a", "text_b")
@@ -147,58 +148,32 @@ class MeasuredPairs:
             StoreError: when the store or the release does not exist, or a file of it is not what was written.
             InputError: when the release holds no measured pair.
         """
-        from features.store import Store
-        from features.store.fingerprints import identity
-
-        store = Store.open(root)
-        pinned = store.latest_release() if release is None else store.release(release)
-        versions = pinned.versions
-        if "metrics" not in versions:
-            raise InputError(
-                f"release {pinned.number} of {str(root)!r} has no metrics: set `enabled = true` in [metrics] of the "
-                "project file and build again"
-            )
-        # Every byte: an encoder that learned from damaged rows would not show it.
-        store.verify_files(versions)
-
-        def read(table: str, columns: Sequence[str]) -> pl.DataFrame:
-            return store.read(table, version=versions[table], columns=list(columns))
-
+        pinned = OpenRelease(root, release)
+        if "metrics" not in pinned:
+            raise pinned.lacks("no metrics: set `enabled = true` in [metrics] of the project file and build again")
         # Of the columns of the table, those that this release was measured with: others are left of older recipes.
-        table = store.read("metrics", version=versions["metrics"])
-        own = pinned.recipe("metrics").parameters.get("own", {})
+        table = pinned.read("metrics")
+        own = pinned.own_metrics()
         metrics = (*METRIC_NAMES, *(name for name in table.columns if name in own))
         measured = (
-            read("pairs", (*PAIR_COLUMNS, "sentence_a", "sentence_b"))
+            pinned.read("pairs", (*PAIR_COLUMNS, "sentence_a", "sentence_b"))
             .join(table.select("pair_id", *metrics), on="pair_id", how="inner")
             .sort("pair_id")  # the order of rows in a store is nobody's promise
         )
         # Sentences of no measured pair may have no embedding: no encoder reads them.
-        used = pl.concat([measured["sentence_a"], measured["sentence_b"]]).unique()
-        sentences = (
-            read("sentences", ("sentence_id", "text"))
-            .filter(pl.col("sentence_id").is_in(used.implode()))
-            .sort("sentence_id")
-            .with_row_index("position")
-        )
+        sentences = pinned.texts_of(pl.concat([measured["sentence_a"], measured["sentence_b"]]))
         for entity, position in (("sentence_a", "first"), ("sentence_b", "second")):
-            named = sentences.select(
-                pl.col("sentence_id").alias(entity), pl.col("position").cast(pl.Int64).alias(position)
-            )
+            named = sentences.select(pl.col("sentence_id").alias(entity), pl.col("position").alias(position))
             measured = measured.join(named, on=entity, how="inner", maintain_order="left")
         if not measured.height:
-            raise InputError(f"release {pinned.number} of {str(root)!r} has no measured pair; build the features first")
+            raise pinned.lacks("no measured pair; build the features first")
         return cls(
             texts=tuple(sentences["text"].to_list()),
             pairs=_checked(measured.select(*PAIR_COLUMNS, *_POSITIONS, *metrics), str(root)),
-            teacher=_teacher(read("embeddings", ("sentence_id", "vector")), sentences)
-            if "embeddings" in versions
+            teacher=_teacher(pinned.read("embeddings", ("sentence_id", "vector")), sentences)
+            if "embeddings" in pinned
             else None,
-            source={
-                "release": pinned.number,
-                "versions": dict(versions),
-                "recipes": {stage: identity(pinned.recipe(stage)) for stage in pinned.recipes},
-            },
+            source=pinned.source,
         )
 
 

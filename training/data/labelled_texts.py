@@ -1,0 +1,127 @@
+"""What kinds learn from and are judged by that need texts with labels, and no pairs: from a release, or from one table.
+
+text                             aspect   label
+Adam: A Method for Stochastic …  task     stochastic optimization
+                                 area     methodology
+"""
+
+import hashlib
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import polars as pl
+
+from features.errors import InputError
+from features.files import read_table, write_table
+from training.data.releases import OpenRelease
+
+LABEL_COLUMNS: tuple[str, ...] = ("corpus", "split", "aspect", "label")
+_TABLE = ("text", *LABEL_COLUMNS)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledTexts:
+    """Texts with labels in one aspect or several; each text is kept once.
+
+    Args:
+        texts: the unique texts, (n_texts,).
+        labels: one row a label of a text: `text` (its position in `texts`, int64) and `LABEL_COLUMNS`.
+        source: where they came from, for model cards: release and table versions, or file.
+    """
+
+    texts: tuple[str, ...]
+    labels: pl.DataFrame
+    source: dict[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        """Return the number of texts."""
+        return len(self.texts)
+
+    @property
+    def aspects(self) -> tuple[str, ...]:
+        """What the labels are about, sorted."""
+        return tuple(sorted(self.labels["aspect"].unique()))
+
+    def select(
+        self, *, splits: Collection[str] = (), corpora: Collection[str] = (), aspects: Collection[str] = ()
+    ) -> Self:
+        """Return the labels of some splits, corpora and aspects (all where empty), with only their texts."""
+        kept = self.labels
+        for column, wanted in (("split", splits), ("corpus", corpora), ("aspect", aspects)):
+            if wanted:
+                kept = kept.filter(pl.col(column).is_in(list(wanted)))
+        used = np.unique(kept["text"].to_numpy())
+        return type(self)(
+            texts=tuple(self.texts[position] for position in used),
+            labels=kept.with_columns(pl.Series("text", np.searchsorted(used, kept["text"].to_numpy()), dtype=pl.Int64)),
+            source=self.source,
+        )
+
+    def digest(self) -> str:
+        """Return 20 hexadecimal digits that change with any text or label."""
+        hashed = hashlib.blake2b(digest_size=10)
+        for text in self.texts:
+            hashed.update(text.encode() + b"\0")
+        hashed.update(self.labels["text"].to_numpy().tobytes())
+        for column in LABEL_COLUMNS:
+            hashed.update("\0".join(self.labels[column]).encode())
+        return hashed.hexdigest()
+
+    def export(self, path: Path) -> None:
+        """Write texts and labels as one table that `from_file` reads: a row a label."""
+        texts = pl.Series("text", self.texts, dtype=pl.String)
+        write_table(self.labels.select(texts.gather(self.labels["text"]), *LABEL_COLUMNS), path)
+
+    @classmethod
+    def from_file(cls, path: Path) -> Self:
+        """Read a table of `export`; Parquet, or another format that the suffix names.
+
+        Raises:
+            InputError: when the file is missing, damaged, or lacks a column, a text or a label.
+        """
+        table = read_table(path)
+        if missing := [name for name in _TABLE if name not in table.columns]:
+            raise InputError(f"{str(path)!r} has the columns {table.columns}; it lacks {missing}.")
+        table = table.select(pl.col(name).cast(pl.String) for name in _TABLE)
+        for name in _TABLE:
+            if empty := table[name].null_count():
+                raise InputError(f"{str(path)!r} has {empty} rows without {name!r}; every row must have one.")
+        return cls.from_table(table, source={"file": path.name})
+
+    @classmethod
+    def from_table(cls, table: pl.DataFrame, *, source: dict[str, Any]) -> Self:
+        """Make labelled texts of a table with `text` and `LABEL_COLUMNS`, in which rows may repeat."""
+        rows = table.select(_TABLE).unique().sort(_TABLE)
+        texts = rows["text"].unique().sort()
+        positions = pl.DataFrame({"text": texts}).with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("position"))
+        labels = rows.join(positions, on="text", how="inner", maintain_order="left")
+        return cls(
+            texts=tuple(texts.to_list()),
+            labels=labels.select(pl.col("position").alias("text"), *LABEL_COLUMNS),
+            source=source,
+        )
+
+    @classmethod
+    def from_store(cls, root: Path, *, release: int | None = None) -> Self:
+        """Read the texts of a release that have labels.
+
+        Args:
+            root: folder of the store.
+            release: number of the release; the latest when missing.
+
+        Raises:
+            StoreError: when the store or the release does not exist, or a file of it is not what was written.
+            InputError: when the release holds no label.
+        """
+        pinned = OpenRelease(root, release)
+        rows = pinned.read("labels", ("sentence", *LABEL_COLUMNS)) if "labels" in pinned else pl.DataFrame()
+        if not rows.height:
+            raise pinned.lacks(
+                "no labels: name a corpus of texts with labels under [[corpora]] (docs/corpora.md) and build again"
+            )
+        texts = pinned.texts_of(rows["sentence"]).select(pl.col("sentence_id").alias("sentence"), "text")
+        named = rows.join(texts, on="sentence", how="inner")
+        return cls.from_table(named, source=pinned.source)

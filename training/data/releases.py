@@ -1,0 +1,73 @@
+"""One release of a store, open to be learnt from: every byte of its tables was read and is what was written."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from features.errors import InputError
+
+
+class OpenRelease:
+    """The tables of a release.
+
+    Args:
+        root: folder of the store.
+        release: number of the release; the latest when missing.
+
+    Raises:
+        StoreError: when the store or the release does not exist, or a file of it is not what was written.
+    """
+
+    def __init__(self, root: Path, release: int | None = None) -> None:
+        from features.store import Store
+
+        self._store = Store.open(root)
+        self._pinned = self._store.latest_release() if release is None else self._store.release(release)
+        self.name = f"release {self._pinned.number} of {str(root)!r}"
+        # Every byte: an encoder that learned from damaged rows would not show it.
+        self._store.verify_files(self._pinned.versions)
+
+    def __contains__(self, table: str) -> bool:
+        """Return whether the release has a table."""
+        return table in self._pinned.versions
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """What the release is made of, for model cards: its number, versions of tables, identities of recipes."""
+        from features.store.fingerprints import identity
+
+        pinned = self._pinned
+        return {
+            "release": pinned.number,
+            "versions": dict(pinned.versions),
+            "recipes": {stage: identity(pinned.recipe(stage)) for stage in pinned.recipes},
+        }
+
+    def read(self, table: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
+        """Return the rows of a table; some columns, or all."""
+        version = self._pinned.versions[table]
+        return self._store.read(table, version=version, columns=None if columns is None else list(columns))
+
+    def own_metrics(self) -> dict[str, Any]:
+        """Return the project's own metrics that this release was measured with: name → digest."""
+        own: dict[str, Any] = self._pinned.recipe("metrics").parameters.get("own", {})
+        return own
+
+    def texts_of(self, sentences: pl.Series) -> pl.DataFrame:
+        """Return the texts of some sentences, sorted by id: `sentence_id`, `text`, `position` from 0.
+
+        Args:
+            sentences: ids, in any order and number.
+        """
+        return (
+            self.read("sentences", ("sentence_id", "text"))
+            .filter(pl.col("sentence_id").is_in(sentences.unique().implode()))
+            .sort("sentence_id")  # the order of rows in a store is nobody's promise
+            .with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("position"))
+        )
+
+    def lacks(self, what: str) -> InputError:
+        """Return the error of a release that has nothing to learn from: "no labels: ..."."""
+        return InputError(f"{self.name} has {what}")
