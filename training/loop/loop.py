@@ -278,8 +278,8 @@ class Loop:
         log.info("resumed at step %d of %d", step, self.total_steps)
         if other:
             log.warning(
-                "%s: random numbers (dropout) are drawn anew from here on, so the weights will not be exactly those of a "
-                "training without a break",
+                "%s: random numbers (dropout) are drawn anew from here on, so the weights will not be exactly those of "
+                "a training without a break",
                 other,
             )
 

@@ -103,12 +103,11 @@ def restore_random_state(states: Sequence[dict[str, Any]], device: "torch.device
         if device.type == "cuda":
             torch.cuda.set_rng_state(state["gpu"], device)
         return ""
-    torch.manual_seed(hash((seed, step, rank())))
+    torch.manual_seed((seed * 1_000_003 + step) * 1_009 + rank())
     if state is None:
-        return f"{_processes(len(states))} wrote the checkpoint, and {_processes(world())} {'goes' if world() == 1 else 'go'} on"
-    return (
-        f"the checkpoint was written on {'a GPU' if state['gpu'] is not None else 'a CPU'}, and {device.type} goes on"
-    )
+        return f"the checkpoint is of {_processes(len(states))}, and this training has {_processes(world())}"
+    written = "a CPU" if state["gpu"] is None else "a GPU"
+    return f"the checkpoint was written on {written}, and this training is on {device.type!r}"
 
 
 def _processes(count: int) -> str:

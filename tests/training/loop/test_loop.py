@@ -71,7 +71,10 @@ def test_without_dev_the_last_average_is_kept(line, make_loop):
 
 @pytest.mark.parametrize(
     ("writers", "said"),
-    [(2, "2 processes wrote the checkpoint, and 1 process goes on"), (1, "written on a GPU, and cpu goes on")],
+    [
+        (2, "the checkpoint is of 2 processes, and this training has 1 process"),
+        (1, "the checkpoint was written on a GPU, and this training is on 'cpu'"),
+    ],
     ids=["processes", "device"],
 )
 def test_a_training_that_goes_on_elsewhere_draws_anew_says_so_and_repeats_itself(
@@ -90,8 +93,8 @@ def test_a_training_that_goes_on_elsewhere_draws_anew_says_so_and_repeats_itself
     found = []
     for seed in (3, 4):
         torch.save(state, path)
-        torch.manual_seed(seed)
         task = line()
+        torch.manual_seed(seed)
         caplog.clear()
         with caplog.at_level("WARNING", logger="training"):
             make_loop(task).run()
