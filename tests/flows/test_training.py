@@ -195,7 +195,7 @@ def test_an_encoder_is_trained_and_evaluated_from_a_pinned_release(built, facetf
     )
     assert code == 0, output
     compared = json.loads(output)
-    assert (compared["basis"], compared["runs"]) == ("pairs", [1, 1])
+    assert (compared["basis"], compared["runs"]) == ("items", [1, 1])
     of_run = {row["name"]: row["encoder"] for row in scored["scores"]["suites"]["facets"]["rows"]}
     assert {row["name"]: row["a"]["mean"] for row in compared["scores"] if row["name"] != "mean"} == pytest.approx(
         of_run
