@@ -25,9 +25,9 @@ from features.parsers.settings import (
 from features.parsers.srl.parser import locate_tagger
 
 MIB = 1 << 20
-PROCESS = 280 * MIB
+PROCESS = 230 * MIB
 """A worker that has imported Dask, Prefect and the tasks, and has nothing to do."""
-LIBRARIES = {"torch": 180 * MIB, "sentence_transformers": 150 * MIB, "spacy": 30 * MIB}
+LIBRARIES = {"torch": 180 * MIB, "sentence_transformers": 180 * MIB, "spacy": 30 * MIB}
 BESIDE = {
     "amr": 280 * MIB,
     "srl": 80 * MIB,

@@ -193,6 +193,37 @@ def test_a_tracker_that_is_none_is_refused(line, make_loop):
         make_loop(line(), trackers=("tensorbord",))
 
 
+def test_trackers_get_settings_of_kinds_that_all_of_them_take(line, make_loop, monkeypatch):
+    loop = make_loop(line())
+    loop.settings = loop.settings.model_copy(update={"trackers": ("tensorboard",)})
+    loop.described = {"facets": ["smatch"], "loop.patience": None, "alpha": 0.5, "dropout": False, "preset": "paper"}
+    seen = {}
+    monkeypatch.setattr(loop.machine.accelerator, "init_trackers", lambda _, config: seen.update(config))
+    loop.run()
+    assert seen == {
+        "facets": '["smatch"]',
+        "loop.patience": "null",
+        "alpha": 0.5,
+        "dropout": False,
+        "preset": "paper",
+    }
+
+
+def test_tensorboard_records_losses_and_dev_scores(line, make_loop, tmp_path):
+    pytest.importorskip("tensorboard", reason="needs the extra: pip install 'facetflow[tensorboard]'")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    loop = make_loop(line(scores=[0.5, 0.7, 0.6]), trackers=("tensorboard",), log_every=3)
+    loop.described = {"facets": ["smatch"], "loop.patience": None}
+    loop.run()
+    found = {}
+    for file in (tmp_path / "run").rglob("events.out.tfevents.*"):
+        events = EventAccumulator(str(file.parent)).Reload()
+        found |= {name: [point.step for point in events.Scalars(name)] for name in events.Tags()["scalars"]}
+    assert found["loss"] == [3, 6, 9, 12, 15, 18]
+    assert found["dev_score"] == [6, 12, 18]
+
+
 def test_the_rate_rises_and_falls():
     def rates(total, **settings):
         return [round(share_of_rate(step, total, LoopSettings(**settings)), 3) for step in range(total)]
