@@ -170,7 +170,7 @@ class Project(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _encoders_say_their_kind(cls, given: Any) -> Any:
-        """Refuse an encoder without a kind, also where there is only one: which keys it may have hangs on that."""
+        """Refuse an encoder without a kind, also where there is only one: which keys it may have depends on that."""
         encoders = given.get("encoders") if isinstance(given, dict) else None
         for number, encoder in enumerate(encoders if isinstance(encoders, list) else (), start=1):
             if isinstance(encoder, dict) and "kind" not in encoder:

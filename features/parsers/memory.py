@@ -3,7 +3,7 @@
     python, Dask, Prefect + libraries + files of the models + what a stage keeps beside them
 
 The files are counted where they lie. The other figures are the resident memory of a worker on Linux, measured with the
-models that come along, 256 sentences and one thread, rounded down (`python benchmarks/model_memory.py` repeats them).
+default models, 256 sentences and one thread, rounded down (`python benchmarks/model_memory.py` repeats them).
 """
 
 from collections.abc import Mapping

@@ -51,7 +51,7 @@ def train(project: Path, /, *, names: tuple[str, ...], release: int | None, seed
         found = []
         for encoder in encoders:
             course = read_json(encoder.folder / TRAINING_FILE)
-            told = ("steps", "best_step", "dev", "seconds", "pairs_per_second")
+            reported = ("steps", "best_step", "dev", "seconds", "pairs_per_second")
             found.append(
                 {
                     "name": encoder.name,
@@ -60,7 +60,7 @@ def train(project: Path, /, *, names: tuple[str, ...], release: int | None, seed
                     "release": encoder.release,
                     "seed": encoder.seed,
                     "was_done": encoder.was_done,
-                    **{key: course[key] for key in told if key in course},
+                    **{key: course[key] for key in reported if key in course},
                 }
             )
         write_json(found)

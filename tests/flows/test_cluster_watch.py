@@ -1,4 +1,4 @@
-"""What befalls a cluster in the middle of a build: a sentence each, and no shard is blamed."""
+"""What happens to a cluster in the middle of a build: a sentence each, and no shard is blamed."""
 
 import json
 import subprocess

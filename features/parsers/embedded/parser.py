@@ -88,7 +88,7 @@ class EmbeddedParser:
 
         Args:
             texts: the sentences.
-            on_rows: is told how many of them are done; one whose nodes are found is half done.
+            on_rows: called with how many of them are done; one whose nodes are found is half done.
         """
         graphs: list[str] = []
         on_rows(0, len(texts))

@@ -99,10 +99,10 @@ def test_in_a_browser_nothing_is_wrong_wide_or_narrow_light_or_dark(scores, job,
 def test_what_a_facet_asks_is_shown_on_focus_within_a_narrow_window(scores, job, browser):
     browser.show(job.output / "report.html", width=420)
     shown = """
-        return [...document.querySelectorAll('.told')].map(told => {
-            const tip = told.querySelector('.tip');
+        return [...document.querySelectorAll('.term')].map(term => {
+            const tip = term.querySelector('.tip');
             const before = tip.getClientRects().length;
-            told.focus();
+            term.focus();
             const box = tip.getBoundingClientRect();
             return [before, box.left >= 0 && box.right <= innerWidth && box.width > 100 && box.height > 10];
         });"""

@@ -56,7 +56,7 @@ def train(job: S3bertJob) -> Path:
         InputError: when there is no pair to learn from.
         SettingsError: when the folder holds another training, finished or begun.
         ModelError: when the backbone is missing or unsuitable.
-        RunError: when the loss is no number any more, another process trains in the folder, or it cannot be written.
+        RunError: when the loss is not finite, another process trains in the folder, or it cannot be written.
     """
     settings = job.settings
     data = job.source.read()

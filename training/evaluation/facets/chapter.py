@@ -39,8 +39,8 @@ _PREDICTIONS = (
 )
 
 _GRAPHS = (
-    "<p>Pairs that the metrics find most, middling and least similar, by Smatch. Choose a facet to see what it reads "
-    "and what of that matches.</p>"
+    "<p>The pairs that are most similar by Smatch, in the middle, and least similar. Choose a facet to see what it "
+    "reads and what of that matches.</p>"
 )
 
 
