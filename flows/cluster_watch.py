@@ -179,7 +179,8 @@ class ClusterWatch:
                 workers = self._look()
                 self._answered = time.monotonic()
                 self._workers = workers
-                if new := set(workers) - self._inspected:
+                new = set(workers) - self._inspected
+                if new and self._unfit is None:  # after that the build ends
                     self._look_at(new)
 
     def _look_at(self, workers: Collection[str]) -> None:

@@ -17,7 +17,7 @@ from flows.outbox import Outbox, telling_the_server
 from flows.run_artifacts import show_training
 from flows.terminal import conclude, say, warn
 from flows.training_process import run_job
-from training.encoders.settings import EncoderSettings
+from training.encoders.settings import BY_LOSS, EncoderSettings
 from training.jobs import Source, TrainingJob
 from training.kinds import KINDS
 from training.run_records import recorded
@@ -151,6 +151,9 @@ def _train(settings: project.Project, store: Store, pinned: Release, encoder: En
         output=run,
         base=settings.base,
         licences={corpus.name: corpus.record.licence for corpus in settings.corpora},
+        ratings=tuple(
+            found.model_dump(mode="json") for found in settings.evaluation if found.name == encoder.choose_by != BY_LOSS
+        ),
     )
     with recorded(run):
         # A finished encoder is never replaced: a job that succeeds where one is has found that it is the one.

@@ -86,21 +86,23 @@ def draw_distribution(pairs: pl.DataFrame, name: str) -> str:
         return _svg(figure, f"distribution-{name}", f"{name}: how many pairs have which value")
 
 
-def draw_course(history: Sequence[Mapping[str, float]], best_step: int) -> str:
-    """Draw the dev loss over the steps of the training.
+def draw_course(history: Sequence[Mapping[str, float]], score: str, best_step: int, *, named: str) -> str:
+    """Draw a dev score over the steps of the training.
 
     Args:
         history: as in training.json.
+        score: its name there.
         best_step: the step whose model was kept.
+        named: what the score is called for people.
     """
     with _styled():
         figure, plot = _figure(4.9, 2.6, left=1.0)
-        plot.plot([h["step"] for h in history], [h["total"] for h in history], color=ACCENT, marker="o", markersize=3)
+        plot.plot([h["step"] for h in history], [h[score] for h in history], color=ACCENT, marker="o", markersize=3)
         plot.axvline(best_step, color=_GRID, linestyle="--", linewidth=0.8)
         plot.set_xlabel("step (dashed: the model that was kept)")
-        plot.set_ylabel("dev loss")
+        plot.set_ylabel(named)
         plot.grid()
-        return _svg(figure, "course", "dev loss over the steps of the training")
+        return _svg(figure, "course", f"{named} over the steps of the training")
 
 
 def _least(values: NDArray[np.float64]) -> float:

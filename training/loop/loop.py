@@ -273,10 +273,15 @@ class Loop:
         self.keeper.put(state["weights"])
         self.keeper.restore(state["keeper"])
         self.optimizer.load_state_dict(state["optimizer"])
-        if len(state["random"]) == together.world():
-            restore_random_state(state["random"][together.rank()], self.machine.device)
-        self.kept = self.outcome.steps
-        log.info("resumed at step %d of %d", self.outcome.steps, self.total_steps)
+        step = self.kept = self.outcome.steps
+        other = restore_random_state(state["random"], self.machine.device, seed=self.settings.seed, step=step)
+        log.info("resumed at step %d of %d", step, self.total_steps)
+        if other:
+            log.warning(
+                "%s: random numbers (dropout) are drawn anew from here on, so the weights will not be exactly those of "
+                "a training without a break",
+                other,
+            )
 
 
 def _optimizer(groups: Any, settings: LoopSettings) -> torch.optim.AdamW:

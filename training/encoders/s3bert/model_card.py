@@ -77,13 +77,19 @@ has the same, with the scale of each facet."""
 
 
 def _course(training: Mapping[str, Any]) -> str:
-    dev = training["dev"]
-    chosen = (
-        "There were no dev pairs to choose by."
-        if dev is None
-        else f"Dev loss {dev['total']:.5f} (decomposition {dev['decomposition']:.5f}, consistency "
-        f"{dev['consistency']:.5f})."
-    )
+    dev = training["dev"] or {}
+    by = training.get("chosen_by", {})
+    parts = []
+    if by.get("set"):
+        parts.append(
+            f"Chosen by human ratings: Spearman {dev['spearman']:.4f} on the {by['pairs']} pairs of {by['set']}."
+        )
+    if "total" in dev:
+        parts.append(
+            f"Dev loss {dev['total']:.5f} (decomposition {dev['decomposition']:.5f}, consistency "
+            f"{dev['consistency']:.5f})."
+        )
+    chosen = " ".join(parts) or "There were no dev pairs to choose by."
     return (
         f"{training['steps']} steps in {training['seconds']:.0f} s, {training['precision']} on {training['device']}; "
         f"the model of step {training['best_step']} was kept. {chosen} Start weights "

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from features import models
 from features.locks import only_one
 from training.data.measured_pairs import MeasuredPairs
+from training.encoders.judging import ChosenRatings, chosen_ratings
 from training.encoders.loading import load_encoder
 from training.encoders.s3bert.checks import check_pairs, warn_of_little
 from training.encoders.s3bert.encoder import calibrated, recalibrate, save_encoder
@@ -60,22 +61,29 @@ def train(job: S3bertJob) -> Path:
     settings = job.settings
     data = job.source.read()
     check_pairs(data, settings)
+    ratings = chosen_ratings(job)
     data = data.select(splits=settings.splits, corpora=settings.corpora)
     settings = settings.model_copy(update={"facets": settings.facets or data.metric_names})
     folder = models.locate(settings.backbone, job.base)
-    plan = TrainingPlan(settings, data_digest=data.digest(), backbone_digest=models.digest(folder), source=data.source)
+    plan = TrainingPlan(
+        settings,
+        data_digest=data.digest(),
+        backbone_digest=models.digest(folder),
+        source=data.source,
+        ratings_digest=ratings.digest if ratings else "",
+    )
     encoder = job.output / ENCODER
     if is_finished(encoder, plan) and _is_calibrated(encoder):
         return encoder
     require_writable(job.output)
     if together.rank() > 0:  # the first process has the lock and writes; the others only learn
-        _train(job, plan, data, folder)
+        _train(job, plan, data, ratings, folder)
         return encoder
     with only_one(job.output / LOCK, f"Another training works in {str(job.output)!r}"):
         if not is_finished(encoder, plan):  # by the one that held the lock
             write_json(job.output / TRAINING_JOB, job.model_dump(mode="json"))
             with all_processes(settings.loop, "training.encoders.s3bert.train", job):
-                _train(job, plan, data, folder)
+                _train(job, plan, data, ratings, folder)
         elif not _is_calibrated(encoder):
             with writing(encoder):
                 recalibrate(encoder, data.select(splits=settings.splits[1:]))
@@ -88,13 +96,16 @@ def _is_calibrated(encoder: Path) -> bool:
     return FacetLayout.load(encoder).format != 1
 
 
-def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, folder: Path) -> None:
+def _train(
+    job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: ChosenRatings | None, folder: Path
+) -> None:
     """Train the encoder of a plan and write it.
 
     Args:
         job: what to do.
         plan: the same, with all that follows from the data.
         data: the pairs to learn from and to choose the best model by.
+        ratings: what it is chosen by instead of its loss.
         folder: of the backbone.
     """
     import torch
@@ -108,9 +119,14 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, folder: Path
     facets = settings.facets or ()
     train_pairs, dev_pairs = (_positions(data, split) for split in settings.splits)
     warn_of_little(data, settings)
+    if ratings:
+        _log.info("the best model is chosen by %d rated pairs of %r", len(ratings.rated.scores), ratings.rated.name)
     machine = prepare_machine(settings.loop, job.output)
     backbone = load_backbone(settings, folder, machine)
-    tokens = backbone.tokenize(data.texts, max_tokens=settings.max_tokens)
+    known = set(data.texts)
+    # All sentences in one list, because the states of the frozen layers are kept by their place in it.
+    texts = [*data.texts, *(text for text in (ratings.texts if ratings else ()) if text not in known)]
+    tokens = backbone.tokenize(texts, max_tokens=settings.max_tokens)
     layout = plan_layout(
         facets,
         width=settings.facet_dimensions,
@@ -130,6 +146,8 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, folder: Path
         groups=number_groups(*(data.pairs[name].fill_null("").to_numpy() for name in ("pair_id", "positive_id"))),
         train=train_pairs,
         dev=dev_pairs,
+        ratings=ratings,
+        places={text: place for place, text in enumerate(texts)} if ratings else {},
     )
     task = S3bertTask(backbone, decomposition, prepared, settings)
     loop = Loop(
@@ -165,6 +183,7 @@ def _complete(
     from training.encoders.s3bert.task import recorded
 
     settings, backbone, decomposition = plan.settings, task.backbone, task.decomposition
+    ratings = task.prepared.ratings
     backbone.eval()
     layout = _scaled(layout, decomposition, targets)
     layout = calibrated(layout, backbone.model, data.select(splits=settings.splits[1:]))
@@ -186,6 +205,7 @@ def _complete(
         "seconds": outcome.seconds,
         "pairs_per_second": outcome.per_second,
         "dev": None if outcome.best_scores is None else recorded(outcome.best_scores),
+        "chosen_by": ratings.recorded() if ratings else {"set": None},
     }
     with writing(job.output / ENCODER):
         save_encoder(backbone.model, layout, report, job.output / ENCODER)
