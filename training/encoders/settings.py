@@ -1,10 +1,11 @@
 """What a user chooses about an encoder of any kind."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from training.loop.settings import Trainable
+from training.loop.settings import LoopSettings, Trainable
 
 
 class EncoderSettings(Trainable):
@@ -23,3 +24,17 @@ class EncoderSettings(Trainable):
     backbone: str = "all-MiniLM-L6-v2"
     corpora: tuple[str, ...] = ()
     splits: tuple[str, str] = ("train", "dev")
+
+
+def from_version_before(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings as this version writes them.
+
+    Args:
+        settings: perhaps of the version before, which kept the numbers of the loop beside all others, and counted the
+            warm-up in steps, of which it took at most a tenth.
+    """
+    if "loop" in settings:
+        return dict(settings)
+    loop = {name: settings[name] for name in LoopSettings.model_fields if name in settings}
+    others = {name: value for name, value in settings.items() if name not in loop}
+    return others | {"loop": loop | {"warmup": 0.1}}
