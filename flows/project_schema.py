@@ -92,7 +92,8 @@ def _sections(title: str, model: type[BaseModel], usual: BaseModel, path: str, *
                 shown = f'{shown} with kind = "{kind}"'
             elif not once:
                 shown = f"{title.partition(' with ')[0]}, table `{name}`" + title[len(title.partition(" with ")[0]) :]
-            found = usual_of(of_kind) if kind or repeated else getattr(usual, name)
+            # A table that may be missing altogether has defaults of its own.
+            found = usual_of(of_kind) if kind or repeated else getattr(usual, name) or usual_of(of_kind)
             yield from _sections(shown, of_kind, found, below, once=False)
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from features.errors import SettingsError
-from training.encoders.s3bert.settings import S3bertSettings, from_version_before
-from training.encoders.settings import EncoderSettings
+from training.encoders.s3bert.settings import S3bertSettings
+from training.encoders.settings import EncoderSettings, from_version_before
 from training.jobs import Source, TrainingJob, wrong_job
 
 

@@ -1,10 +1,11 @@
 """What a user chooses about an encoder of any kind."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from training.loop.settings import Trainable
+from training.loop.settings import LoopSettings, Trainable
 
 BY_LOSS = "loss"
 """What `choose_by` is where no set of ratings chooses the model."""
@@ -29,3 +30,17 @@ class EncoderSettings(Trainable):
     corpora: tuple[str, ...] = ()
     splits: tuple[str, str] = ("train", "dev")
     choose_by: str = BY_LOSS
+
+
+def from_version_before(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings as this version writes them.
+
+    Args:
+        settings: perhaps of the version before, which kept the numbers of the loop beside all others, and counted the
+            warm-up in steps, of which it took at most a tenth.
+    """
+    if "loop" in settings:
+        return dict(settings)
+    loop = {name: settings[name] for name in LoopSettings.model_fields if name in settings}
+    others = {name: value for name, value in settings.items() if name not in loop}
+    return others | {"loop": loop | {"warmup": 0.1}}

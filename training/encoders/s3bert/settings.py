@@ -118,17 +118,3 @@ class S3bertSettings(EncoderSettings):
     def unknown_facets(self, metrics: Collection[str]) -> list[str]:
         """Return the facets that are none of these metrics."""
         return [name for name in self.facets or () if name not in metrics]
-
-
-def from_version_before(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings as this version writes them.
-
-    Args:
-        settings: perhaps of the version before, which kept the numbers of the loop beside all others, and counted the
-            warm-up in steps, of which it took at most a tenth.
-    """
-    if "loop" in settings:
-        return dict(settings)
-    loop = {name: settings[name] for name in LoopSettings.model_fields if name in settings}
-    others = {name: value for name, value in settings.items() if name not in loop}
-    return others | {"loop": loop | {"warmup": 0.1}}

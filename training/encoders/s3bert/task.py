@@ -8,8 +8,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from training.encoders.backbone import Backbone, Tokens
 from training.encoders.judging import ChosenRatings
-from training.encoders.s3bert.backbone import Backbone, Tokens
 from training.encoders.s3bert.settings import S3bertSettings
 from training.loop import together
 from training.loop.batches import epoch_batches

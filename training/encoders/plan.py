@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from features.errors import SettingsError
-from training.encoders.s3bert.settings import S3bertSettings, from_version_before
+from training.encoders.settings import EncoderSettings, from_version_before
 from training.loop.settings import decisive
 from training.runs import TRAINING_FILE, flattened
 from training.writing import read_json
@@ -22,14 +22,14 @@ class TrainingPlan:
     """Everything that decides the result of a training.
 
     Args:
-        settings: with the facets named.
-        data_digest: of the pairs (`MeasuredPairs.digest`).
+        settings: with all that follows from the data.
+        data_digest: of what is learnt from (`MeasuredPairs.digest`, `LabelledTexts.digest`).
         backbone_digest: of the files of the start model.
-        source: where the pairs came from (`MeasuredPairs.source`); says what is other, and decides nothing.
+        source: where the data came from; says what is other, and decides nothing.
         ratings_digest: of the ratings that the model is chosen by; empty where it is chosen by its loss.
     """
 
-    settings: S3bertSettings
+    settings: EncoderSettings
     data_digest: str
     backbone_digest: str
     source: Mapping[str, Any]
