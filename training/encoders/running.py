@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from features import models
+from features.errors import SettingsError
 from features.locks import only_one
 from training.encoders.plan import TrainingPlan, is_finished
+from training.encoders.settings import BY_LOSS
 from training.jobs import TrainingJob
 from training.loop import together
 from training.loop.launching import all_processes
@@ -41,9 +43,16 @@ def train_once(job: TrainingJob[Any, Any], plan: TrainingPlan, module: str, lear
         Folder of the encoder.
 
     Raises:
-        SettingsError: when the folder holds another training, finished or begun.
+        SettingsError: when the folder holds another training, finished or begun, or the model is to be chosen by
+            ratings and the kind has not read them.
         RunError: when another process trains in the folder, or it cannot be written.
     """
+    settings = plan.settings
+    if settings.choose_by != BY_LOSS and not plan.ratings_digest:
+        raise SettingsError(
+            f"Encoders of kind {settings.kind!r} are chosen by their loss alone, and `choose_by` of {settings.name!r} "
+            f"is {settings.choose_by!r}: leave it out."
+        )
     encoder = job.output / ENCODER
     if is_finished(encoder, plan):
         return encoder

@@ -6,6 +6,8 @@ from scipy.stats import spearmanr
 
 from features.errors import InputError, SettingsError
 from training.encoders.judging import chosen_ratings
+from training.encoders.plan import TrainingPlan
+from training.encoders.running import train_once
 from training.encoders.settings import EncoderSettings
 from training.jobs import Source, TrainingJob
 
@@ -65,6 +67,12 @@ def test_a_set_that_the_job_does_not_bring_is_refused(job):
 def test_ratings_that_order_nothing_are_refused(job):
     with pytest.raises(InputError, match="'mine', which `choose_by` of the encoder 'a' names, has the same score for"):
         chosen_ratings(job([("one", "two", 3), ("two", "three", 3)]))
+
+
+def test_a_kind_that_has_not_read_the_ratings_is_refused_before_it_learns(job):
+    plan = TrainingPlan(job().settings, data_digest="d", backbone_digest="b", source={})
+    with pytest.raises(SettingsError, match=r"of kind 'toy' are chosen by their loss alone, and `choose_by` of 'a' is"):
+        train_once(job(), plan, "toy.train", lambda: pytest.fail("it learns"))
 
 
 def test_a_file_that_is_missing_is_named(job):
