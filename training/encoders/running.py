@@ -15,7 +15,7 @@ from training.encoders.plan import TrainingPlan, is_finished
 from training.jobs import TrainingJob
 from training.loop import together
 from training.loop.launching import all_processes
-from training.runs import ENCODER, TRAINING_FILE, TRAINING_JOB
+from training.runs import ENCODER, PER_SECOND, TRAINING_FILE, TRAINING_JOB
 from training.writing import require_writable, write_json, write_text
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def report_of(plan: TrainingPlan, backbone: "Backbone", outcome: "Outcome", unit
         "best_step": outcome.best_step,
         "history": list(outcome.history),
         "seconds": outcome.seconds,
-        f"{unit}_per_second": outcome.per_second,
+        unit + PER_SECOND: outcome.per_second,
         "dev": outcome.best_scores,
     }
 

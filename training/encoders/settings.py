@@ -26,6 +26,25 @@ class EncoderSettings(Trainable):
     splits: tuple[str, str] = ("train", "dev")
 
 
+def fill_in_preset(given: Any, presets: Mapping[Any, Mapping[str, Any]], usual: str) -> Any:
+    """Return what a user wrote with the numbers of its preset where nothing else is said, those of the loop too.
+
+    Args:
+        given: keys of an encoder; anything else is returned as it is, for the model to refuse.
+        presets: name → its numbers, with a table `loop`.
+        usual: the preset where none is named.
+    """
+    if not isinstance(given, Mapping):
+        return given
+    preset = presets.get(given.get("preset", usual)) if isinstance(given.get("preset", ""), str) else None
+    loop = given.get("loop", {})
+    if isinstance(loop, LoopSettings):
+        loop = loop.model_dump(exclude_unset=True)
+    if preset is None or not isinstance(loop, Mapping):
+        return given
+    return {**preset, **given, "loop": {**preset["loop"], **loop}}
+
+
 def from_version_before(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings as this version writes them.
 
