@@ -86,7 +86,8 @@ def show_training(settings: Project, encoder: Path) -> Iterator[Artifact]:
         "seconds": "seconds",
         **{key: f"{key.removesuffix(PER_SECOND)} a second" for key in course if key.endswith(PER_SECOND)},
     }
-    chosen_by = course.get("settings", {}).get("choose_by", "loss")
+    ratings = course.get("chosen_by", {}).get("set")
+    chosen_by = f"correlation with {ratings}" if ratings else course.get("settings", {}).get("choose_by", "loss")
     best = "lower is better" if chosen_by == "loss" else f"the model with the highest dev {chosen_by} was kept"
     rows = [
         {"": "run", "value": run_id(settings.runs, encoder.parent)},

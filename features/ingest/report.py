@@ -20,7 +20,7 @@ class SplitReport(_Report):
         split: the split.
         rows: rows that were read; for captions, pairs.
         new: pairs of the corpus, or texts with a new label, that were added.
-        known: those that were stored before; texts whose labels an earlier row has told count too.
+        known: those that were stored before; texts whose labels an earlier row has given count too.
         dropped: pairs that were kept out because a sentence is in an evaluation set.
         rejected: rows that were wrong.
         skipped: rows that are no pair by design, by reason.

@@ -51,7 +51,7 @@ def train(project: Path, /, *, names: tuple[str, ...], release: int | None, seed
         found = []
         for encoder in encoders:
             course = read_json(encoder.folder / TRAINING_FILE)
-            told = {"steps", "best_step", "dev", "seconds"}
+            reported = {"steps", "best_step", "dev", "seconds"}
             found.append(
                 {
                     "name": encoder.name,
@@ -60,7 +60,7 @@ def train(project: Path, /, *, names: tuple[str, ...], release: int | None, seed
                     "release": encoder.release,
                     "seed": encoder.seed,
                     "was_done": encoder.was_done,
-                    **{key: course[key] for key in course if key in told or key.endswith(PER_SECOND)},
+                    **{key: course[key] for key in course if key in reported or key.endswith(PER_SECOND)},
                 }
             )
         write_json(found)

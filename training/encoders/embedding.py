@@ -13,7 +13,7 @@ from torch import Tensor
 
 from training.encoders.backbone import Backbone, Tokens
 from training.loop import together
-from training.loop.machine import random_state, restore_random_state
+from training.loop.machine import random_state, set_random_state
 
 Sentences = NDArray[np.int64]
 
@@ -70,10 +70,10 @@ def _in_pieces(
     def learn(gradient: Tensor) -> None:
         after = random_state(device)
         for piece, state, part in zip(pieces, states, torch.split(gradient, at_once), strict=True):
-            restore_random_state(state, device)  # the same dropout as before
+            set_random_state(state, device)  # the same dropout as before
             with torch.enable_grad():
                 torch.autograd.backward(embed(piece), part)
-        restore_random_state(after, device)
+        set_random_state(after, device)
 
     embeddings.register_hook(learn)  # type: ignore[no-untyped-call]
     return embeddings

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from features import models
+from features.errors import SettingsError
 from features.locks import only_one
 from training.encoders.plan import TrainingPlan, is_finished
 from training.jobs import TrainingJob
@@ -41,9 +42,16 @@ def train_once(job: TrainingJob[Any, Any], plan: TrainingPlan, module: str, lear
         Folder of the encoder.
 
     Raises:
-        SettingsError: when the folder holds another training, finished or begun.
+        SettingsError: when the folder holds another training, finished or begun, or the model is to be chosen by
+            ratings and the kind has not read them.
         RunError: when another process trains in the folder, or it cannot be written.
     """
+    settings = plan.settings
+    if settings.by_ratings and not plan.ratings_digest:
+        raise SettingsError(
+            f"Encoders of kind {settings.kind!r} are chosen by {' or '.join(settings.OWN_CHOICES)} alone, and "
+            f"`choose_by` of {settings.name!r} is {settings.choose_by!r}: leave it out."
+        )
     encoder = job.output / ENCODER
     if is_finished(encoder, plan):
         return encoder

@@ -1,11 +1,14 @@
 """What a user chooses about an encoder of any kind."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from training.loop.settings import LoopSettings, Trainable
+
+BY_LOSS = "loss"
+"""What `choose_by` is where no set of ratings chooses the model."""
 
 
 class EncoderSettings(Trainable):
@@ -17,13 +20,24 @@ class EncoderSettings(Trainable):
         backbone: name or path of the sentence encoder to start from.
         corpora: corpora to learn from; all when empty.
         splits: names of the splits to learn from and to choose the best model by.
+        choose_by: what the best model is chosen by: the loss on the dev split, or, by its name, a set of split `dev`
+            under `[[evaluation]]`: Spearman's correlation of the cosines of its pairs with their ratings.
     """
+
+    OWN_CHOICES: ClassVar[tuple[str, ...]] = (BY_LOSS,)
+    """What `choose_by` may be beside sets of ratings: scores of the kind's own, on its dev split."""
 
     name: Annotated[str, Field(pattern=r"^[\w.-]+$")]
     kind: str
     backbone: str = "all-MiniLM-L6-v2"
     corpora: tuple[str, ...] = ()
     splits: tuple[str, str] = ("train", "dev")
+    choose_by: str = BY_LOSS
+
+    @property
+    def by_ratings(self) -> bool:
+        """Whether a set of human ratings chooses the model."""
+        return self.choose_by not in self.OWN_CHOICES
 
 
 def fill_in_preset(given: Any, presets: Mapping[Any, Mapping[str, Any]], usual: str) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 from features.page import folded, heading, tell_date
 from training.evaluation.figures import draw_course
 from training.evaluation.page import facts, listed, render_page
+from training.evaluation.seen import tell_choice
 from training.evaluation.sources import tell_source
 from training.evaluation.suites import Figure, scored_suites
 from training.runs import PER_SECOND, flattened, run_title
@@ -56,6 +57,8 @@ def _subject(scores: Mapping[str, Any], training: Mapping[str, Any]) -> dict[str
             for name, counts in training["corpora"].items()
         )
         found["Learnt from"] = f"{learnt}; {tell_source(training['source'])}"
+    if choice := tell_choice(training):
+        found["Chosen by"] = choice
     return found
 
 
@@ -86,8 +89,10 @@ def _course(training: Mapping[str, Any]) -> list[str]:
     if not training:
         return []
     history = training.get("history", ())
+    ratings = training.get("chosen_by", {}).get("set")
+    course = draw_course(history, training["best_step"], ratings=ratings) if len(history) > 1 else ""
     return [
         "<h2>Training</h2>",
-        f'<div class="plot course">{draw_course(history, training["best_step"])}</div>' if len(history) > 1 else "",
+        f'<div class="plot course">{course}</div>' if course else "",
         folded("Settings", facts(flattened(training.get("settings", {})))),
     ]

@@ -1,10 +1,10 @@
 """What a user chooses about an encoder of aspects."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from training.encoders.settings import EncoderSettings, fill_in_preset
+from training.encoders.settings import BY_LOSS, EncoderSettings, fill_in_preset
 
 Preset = Literal["laptop", "paper"]
 Combine = Literal["intersection", "union", "routes"]
@@ -57,6 +57,8 @@ class AspectSettings(EncoderSettings):
             each, or the dev loss.
     """
 
+    OWN_CHOICES: ClassVar[tuple[str, ...]] = ("mrr", "ndcg", BY_LOSS)
+
     name: Annotated[str, Field(pattern=r"^[\w.-]+$")] = "aspect"
     kind: Literal["aspect"] = "aspect"
     preset: Preset = "laptop"
@@ -77,7 +79,7 @@ class AspectSettings(EncoderSettings):
     route_learning_rate: Annotated[float, Field(gt=0)] = 1e-3
     cache_gib: Annotated[float, Field(ge=0)] = 2.0
     disk_gib: Annotated[float, Field(ge=0)] = 20.0
-    choose_by: Literal["mrr", "ndcg", "loss"] = "mrr"
+    choose_by: str = "mrr"
 
     @model_validator(mode="before")
     @classmethod
@@ -86,6 +88,10 @@ class AspectSettings(EncoderSettings):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        if self.by_ratings:
+            raise ValueError(
+                f"choose_by is {self.choose_by!r}: an encoder of aspects is chosen by {', '.join(self.OWN_CHOICES)}"
+            )
         if self.loop.batch_size < 2:
             raise ValueError("loop.batch_size must be at least 2: the texts of a batch are each other's negatives")
         if len(set(self.aspects)) < len(self.aspects):

@@ -66,9 +66,16 @@ has the same, with the scale of each facet."""
 
 
 def _chosen(training: Mapping[str, Any]) -> str:
-    dev = training["dev"]
-    if dev is None:
-        return "There were no dev pairs to choose by."
-    return (
-        f"Dev loss {dev['total']:.5f} (decomposition {dev['decomposition']:.5f}, consistency {dev['consistency']:.5f})."
-    )
+    dev = training["dev"] or {}
+    by = training.get("chosen_by", {})
+    parts = []
+    if by.get("set"):
+        parts.append(
+            f"Chosen by human ratings: Spearman {dev['spearman']:.4f} on the {by['pairs']} pairs of {by['set']}."
+        )
+    if "total" in dev:
+        parts.append(
+            f"Dev loss {dev['total']:.5f} (decomposition {dev['decomposition']:.5f}, consistency "
+            f"{dev['consistency']:.5f})."
+        )
+    return " ".join(parts) or "There were no dev pairs to choose by."

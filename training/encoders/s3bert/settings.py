@@ -71,7 +71,6 @@ class S3bertSettings(EncoderSettings):
         scale_learning_rate: rate of the scales β; the same as `loop.learning_rate` when missing.
         max_tokens: longer sentences are cut.
         cache_gib: memory for the outputs of the frozen layers; where they do not fit they are computed again.
-        choose_by: what the best model is chosen by: the dev loss.
     """
 
     name: Annotated[str, Field(pattern=r"^[\w.-]+$")] = "s3bert"
@@ -90,7 +89,6 @@ class S3bertSettings(EncoderSettings):
     scale_learning_rate: Annotated[float, Field(gt=0)] | None = None
     max_tokens: Annotated[int, Field(ge=8)] = 128
     cache_gib: Annotated[float, Field(ge=0)] = 2.0
-    choose_by: Literal["loss"] = "loss"
 
     @model_validator(mode="before")
     @classmethod

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from features import models
 from features.locks import only_one
 from training.data.measured_pairs import MeasuredPairs
+from training.encoders.judging import ChosenRatings, chosen_ratings
 from training.encoders.loading import load_encoder
 from training.encoders.plan import TrainingPlan
 from training.encoders.running import LOCK, report_of, train_once
@@ -54,16 +55,23 @@ def train(job: S3bertJob) -> Path:
         InputError: when there is no pair to learn from.
         SettingsError: when the folder holds another training, finished or begun.
         ModelError: when the backbone is missing or unsuitable.
-        RunError: when the loss is no number any more, another process trains in the folder, or it cannot be written.
+        RunError: when the loss is not finite, another process trains in the folder, or it cannot be written.
     """
     settings = job.settings
     data = job.source.read()
     check_pairs(data, settings)
+    ratings = chosen_ratings(job)
     data = data.select(splits=settings.splits, corpora=settings.corpora)
     settings = settings.model_copy(update={"facets": settings.facets or data.metric_names})
     folder = models.locate(settings.backbone, job.base)
-    plan = TrainingPlan(settings, data_digest=data.digest(), backbone_digest=models.digest(folder), source=data.source)
-    encoder = train_once(job, plan, MODULE, lambda: _train(job, plan, data, folder))
+    plan = TrainingPlan(
+        settings,
+        data_digest=data.digest(),
+        backbone_digest=models.digest(folder),
+        source=data.source,
+        ratings_digest=ratings.digest if ratings else "",
+    )
+    encoder = train_once(job, plan, MODULE, lambda: _train(job, plan, data, ratings, folder))
     if together.rank() == 0 and not _is_calibrated(encoder):
         with only_one(job.output / LOCK, f"Another training works in {str(job.output)!r}"), writing(encoder):
             recalibrate(encoder, data.select(splits=settings.splits[1:]))
@@ -76,13 +84,16 @@ def _is_calibrated(encoder: Path) -> bool:
     return FacetLayout.load(encoder).format != 1
 
 
-def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, folder: Path) -> None:
+def _train(
+    job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: ChosenRatings | None, folder: Path
+) -> None:
     """Train the encoder of a plan and write it.
 
     Args:
         job: what to do.
         plan: the same, with all that follows from the data.
         data: the pairs to learn from and to choose the best model by.
+        ratings: what it is chosen by instead of its loss.
         folder: of the backbone.
     """
     import torch
@@ -96,9 +107,14 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, folder: Path
     facets = settings.facets or ()
     train_pairs, dev_pairs = (_positions(data, split) for split in settings.splits)
     warn_of_little(data, settings)
+    if ratings:
+        _log.info("the best model is chosen by %d rated pairs of %r", len(ratings.rated.scores), ratings.rated.name)
     machine = prepare_machine(settings.loop, job.output)
     backbone = load_backbone(settings, folder, machine)
-    tokens = backbone.tokenize(data.texts, max_tokens=settings.max_tokens)
+    known = set(data.texts)
+    # All sentences in one list, because the states of the frozen layers are kept by their place in it.
+    texts = [*data.texts, *(text for text in (ratings.texts if ratings else ()) if text not in known)]
+    tokens = backbone.tokenize(texts, max_tokens=settings.max_tokens)
     layout = plan_layout(
         facets,
         width=settings.facet_dimensions,
@@ -118,6 +134,8 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, folder: Path
         groups=number_groups(*(data.pairs[name].fill_null("").to_numpy() for name in ("pair_id", "positive_id"))),
         train=train_pairs,
         dev=dev_pairs,
+        ratings=ratings,
+        places={text: place for place, text in enumerate(texts)} if ratings else {},
     )
     task = S3bertTask(backbone, decomposition, prepared, settings)
     loop = Loop(
@@ -153,6 +171,7 @@ def _complete(
     from training.encoders.s3bert.task import recorded
 
     settings, backbone, decomposition = task.settings, task.backbone, task.decomposition
+    ratings = task.prepared.ratings
     backbone.eval()
     layout = _scaled(layout, decomposition, targets)
     layout = calibrated(layout, backbone.model, data.select(splits=settings.splits[1:]))
@@ -161,6 +180,7 @@ def _complete(
         "facets": [facet.model_dump(exclude={"usual", "calibration"}) for facet in layout.facets],
         "history": [recorded(look) for look in outcome.history],
         "dev": None if outcome.best_scores is None else recorded(outcome.best_scores),
+        "chosen_by": ratings.recorded() if ratings else {"set": None},
     }
     with writing(job.output / ENCODER):
         save_encoder(backbone.model, layout, report, job.output / ENCODER)
