@@ -26,7 +26,7 @@ from features.parsers.settings import (
 from features.schemas import METRIC_NAMES
 from flows.project_errors import not_found, not_text, not_toml, of_version_before, wrong_settings
 from training.encoders.s3bert.settings import S3bertSettings
-from training.encoders.settings import BY_LOSS, EncoderSettings
+from training.encoders.settings import EncoderSettings
 from training.evaluation.settings import PromotionSettings
 from training.kinds import KINDS
 from training.runs import check_encoder_name
@@ -196,17 +196,17 @@ class Project(BaseModel):
     def _check_choose_by(self) -> Self:
         sets = {found.name: found.split for found in self.evaluation}
         of_dev = [name for name, split in sets.items() if split == "dev"]
-        instead = f"choose from {', '.join(map(repr, [BY_LOSS, *of_dev]))}, or name a set of split dev there"
         for number, encoder in enumerate(self.encoders, start=1):
-            name = encoder.choose_by
-            if name != BY_LOSS and name not in sets:
-                close = difflib.get_close_matches(name, [BY_LOSS, *of_dev], n=1)
+            name, own = encoder.choose_by, encoder.OWN_CHOICES
+            instead = f"choose from {', '.join(map(repr, [*own, *of_dev]))}, or name a set of split dev there"
+            if encoder.by_ratings and name not in sets:
+                close = difflib.get_close_matches(name, [*own, *of_dev], n=1)
                 hint = f"did you mean {close[0]!r}? Or " if close else ""
                 raise ValueError(
                     f"`encoders[{number}].choose_by` is {name!r}, which names no set under [[evaluation]]; "
                     f"{hint}{instead}"
                 )
-            if name != BY_LOSS and sets[name] != "dev":
+            if encoder.by_ratings and sets[name] != "dev":
                 raise ValueError(
                     f"`encoders[{number}].choose_by` is {name!r}, a set of split {sets[name]}: a model that is chosen "
                     f"by the pairs that it is scored on looks better than it is; {instead}"

@@ -17,7 +17,7 @@ from flows.outbox import Outbox, telling_the_server
 from flows.run_artifacts import show_training
 from flows.terminal import conclude, say, warn
 from flows.training_process import run_job
-from training.encoders.settings import BY_LOSS, EncoderSettings
+from training.encoders.settings import EncoderSettings
 from training.jobs import Source, TrainingJob
 from training.kinds import KINDS
 from training.run_records import recorded
@@ -152,7 +152,9 @@ def _train(settings: project.Project, store: Store, pinned: Release, encoder: En
         base=settings.base,
         licences={corpus.name: corpus.record.licence for corpus in settings.corpora},
         ratings=tuple(
-            found.model_dump(mode="json") for found in settings.evaluation if found.name == encoder.choose_by != BY_LOSS
+            found.model_dump(mode="json")
+            for found in settings.evaluation
+            if encoder.by_ratings and found.name == encoder.choose_by
         ),
     )
     with recorded(run):

@@ -37,14 +37,18 @@ class SharedLabels:
     def matrix(self, rows: Positions, columns: Positions) -> NDArray[np.bool_]:
         """Return whether each text of some shares a label with each of others, (n_rows, n_columns)."""
         shared = [(member[rows] @ member[columns].T).toarray() > 0 for member in self._memberships]
-        return np.logical_and.reduce(shared) if self.how == "all" else np.logical_or.reduce(shared)
+        return self._joined(shared)
 
     def pairs(self, left: Positions, right: Positions) -> NDArray[np.bool_]:
         """Return whether the texts of each pair share a label, (n_pairs,)."""
         shared = [
             np.asarray(member[left].multiply(member[right]).sum(axis=1)).ravel() > 0 for member in self._memberships
         ]
-        return np.logical_and.reduce(shared) if self.how == "all" else np.logical_or.reduce(shared)
+        return self._joined(shared)
+
+    def _joined(self, shared: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+        joined: NDArray[np.bool_] = np.all(shared, axis=0) if self.how == "all" else np.any(shared, axis=0)
+        return joined
 
 
 @dataclass(frozen=True, slots=True)

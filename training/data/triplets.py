@@ -165,7 +165,8 @@ class _Groups:
         groups = self._groups[rows]
         other = random.integers(0, self._sizes[groups] - 1)
         own = rows - self._starts[groups]
-        return self._members[self._starts[groups] + other + (other >= own)]
+        found: Positions = self._members[self._starts[groups] + other + (other >= own)]
+        return found
 
     def fellows(self, text: int) -> Positions:
         """Return the texts that share a group with a text."""
@@ -199,6 +200,6 @@ def in_batch_mask(shared: SharedLabels, anchors: Positions, candidates: Position
     Returns:
         True for what shares a label with the anchor or is the anchor; False for the anchor's own positive.
     """
-    mask = shared.matrix(anchors, candidates) | (anchors[:, None] == candidates[None, :])
+    mask: NDArray[np.bool_] = shared.matrix(anchors, candidates) | (anchors[:, None] == candidates[None, :])
     mask[np.arange(len(anchors)), np.arange(len(anchors))] = False
     return mask

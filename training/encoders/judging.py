@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from features.errors import InputError, SettingsError
 from training.correlation import spearman
-from training.encoders.settings import BY_LOSS
 from training.rating_sets import rating_digest, read_rating_sets
 from training.similarity import cosines
 
@@ -75,7 +74,7 @@ def chosen_ratings(job: "TrainingJob[Any, Any]") -> ChosenRatings | None:
         SettingsError: when the job does not bring the set.
     """
     settings: EncoderSettings = job.settings
-    if settings.choose_by == BY_LOSS:
+    if not settings.by_ratings:
         return None
     for rated in read_rating_sets(job.ratings, job.base):
         if rated.name == settings.choose_by:

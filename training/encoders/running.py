@@ -13,11 +13,10 @@ from features import models
 from features.errors import SettingsError
 from features.locks import only_one
 from training.encoders.plan import TrainingPlan, is_finished
-from training.encoders.settings import BY_LOSS
 from training.jobs import TrainingJob
 from training.loop import together
 from training.loop.launching import all_processes
-from training.runs import ENCODER, TRAINING_FILE, TRAINING_JOB
+from training.runs import ENCODER, PER_SECOND, TRAINING_FILE, TRAINING_JOB
 from training.writing import require_writable, write_json, write_text
 
 if TYPE_CHECKING:
@@ -48,10 +47,10 @@ def train_once(job: TrainingJob[Any, Any], plan: TrainingPlan, module: str, lear
         RunError: when another process trains in the folder, or it cannot be written.
     """
     settings = plan.settings
-    if settings.choose_by != BY_LOSS and not plan.ratings_digest:
+    if settings.by_ratings and not plan.ratings_digest:
         raise SettingsError(
-            f"Encoders of kind {settings.kind!r} are chosen by their loss alone, and `choose_by` of {settings.name!r} "
-            f"is {settings.choose_by!r}: leave it out."
+            f"Encoders of kind {settings.kind!r} are chosen by {' or '.join(settings.OWN_CHOICES)} alone, and "
+            f"`choose_by` of {settings.name!r} is {settings.choose_by!r}: leave it out."
         )
     encoder = job.output / ENCODER
     if is_finished(encoder, plan):
@@ -92,7 +91,7 @@ def report_of(plan: TrainingPlan, backbone: "Backbone", outcome: "Outcome", unit
         "best_step": outcome.best_step,
         "history": list(outcome.history),
         "seconds": outcome.seconds,
-        f"{unit}_per_second": outcome.per_second,
+        unit + PER_SECOND: outcome.per_second,
         "dev": outcome.best_scores,
     }
 

@@ -1,7 +1,7 @@
 """What a user chooses about an encoder of any kind."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -24,12 +24,39 @@ class EncoderSettings(Trainable):
             under `[[evaluation]]`: Spearman's correlation of the cosines of its pairs with their ratings.
     """
 
+    OWN_CHOICES: ClassVar[tuple[str, ...]] = (BY_LOSS,)
+    """What `choose_by` may be beside sets of ratings: scores of the kind's own, on its dev split."""
+
     name: Annotated[str, Field(pattern=r"^[\w.-]+$")]
     kind: str
     backbone: str = "all-MiniLM-L6-v2"
     corpora: tuple[str, ...] = ()
     splits: tuple[str, str] = ("train", "dev")
     choose_by: str = BY_LOSS
+
+    @property
+    def by_ratings(self) -> bool:
+        """Whether a set of human ratings chooses the model."""
+        return self.choose_by not in self.OWN_CHOICES
+
+
+def fill_in_preset(given: Any, presets: Mapping[Any, Mapping[str, Any]], usual: str) -> Any:
+    """Return what a user wrote with the numbers of its preset where nothing else is said, those of the loop too.
+
+    Args:
+        given: keys of an encoder; anything else is returned as it is, for the model to refuse.
+        presets: name → its numbers, with a table `loop`.
+        usual: the preset where none is named.
+    """
+    if not isinstance(given, Mapping):
+        return given
+    preset = presets.get(given.get("preset", usual)) if isinstance(given.get("preset", ""), str) else None
+    loop = given.get("loop", {})
+    if isinstance(loop, LoopSettings):
+        loop = loop.model_dump(exclude_unset=True)
+    if preset is None or not isinstance(loop, Mapping):
+        return given
+    return {**preset, **given, "loop": {**preset["loop"], **loop}}
 
 
 def from_version_before(settings: Mapping[str, Any]) -> dict[str, Any]:

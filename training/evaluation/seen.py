@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from training.encoders.settings import BY_LOSS
 from training.rating_sets import rating_digest
 
 if TYPE_CHECKING:
@@ -26,12 +25,12 @@ def seen_part(training: Mapping[str, Any], split: str, corpora: Collection[str])
     if not names:
         return None
     learnt, dev = names
-    by_loss = is_chosen(settings) and settings.get("choose_by", BY_LOSS) == BY_LOSS
+    by_dev = is_chosen(settings) and not training.get("chosen_by", {}).get("set")
     for part, of_training, counts in (("learnt", learnt, "train"), ("chosen", dev, "dev")):
         common = [
             name for name, known in training.get("corpora", {}).items() if name in corpora and known.get(counts, 0) > 0
         ]
-        if split == of_training and common and (part == "learnt" or by_loss):
+        if split == of_training and common and (part == "learnt" or by_dev):
             return {"part": part, "corpora": common}
     return None
 

@@ -80,6 +80,15 @@ def random_state(device: "torch.device") -> dict[str, Any]:
     return {"cpu": torch.get_rng_state(), "gpu": torch.cuda.get_rng_state(device) if on_gpu else None}
 
 
+def set_random_state(state: dict[str, Any], device: "torch.device") -> None:
+    """Go on with random numbers of this process, as `random_state` gave them on such a device."""
+    import torch
+
+    torch.set_rng_state(state["cpu"])
+    if device.type == "cuda":
+        torch.cuda.set_rng_state(state["gpu"], device)
+
+
 def restore_random_state(states: Sequence[dict[str, Any]], device: "torch.device", *, seed: int, step: int) -> str:
     """Go on with the random numbers of a checkpoint, or with others where these do not fit.
 
@@ -99,9 +108,7 @@ def restore_random_state(states: Sequence[dict[str, Any]], device: "torch.device
 
     state = states[rank()] if len(states) == world() else None
     if state is not None and (state["gpu"] is not None) == (device.type == "cuda"):
-        torch.set_rng_state(state["cpu"])
-        if device.type == "cuda":
-            torch.cuda.set_rng_state(state["gpu"], device)
+        set_random_state(state, device)
         return ""
     torch.manual_seed((seed * 1_000_003 + step) * 1_009 + rank())
     if state is None:

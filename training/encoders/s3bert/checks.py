@@ -8,7 +8,6 @@ import numpy as np
 from features.errors import InputError, SettingsError
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.settings import S3bertSettings
-from training.encoders.settings import BY_LOSS
 
 _log = logging.getLogger("training")
 
@@ -58,7 +57,7 @@ def warn_of_little(data: MeasuredPairs, settings: S3bertSettings) -> None:
             "few pairs to learn from: %d in split %r, less than one batch (%d)",
             *(counts[train], train, settings.loop.batch_size),
         )
-    if not counts[dev] and settings.choose_by == BY_LOSS:
+    if not counts[dev] and not settings.by_ratings:
         _log.warning("no pair is in split %r: the last model is kept, there is nothing to choose a better one by", dev)
     facets = settings.facets or data.metric_names
     known = data.select(splits=(train,)).metrics(facets)

@@ -7,13 +7,12 @@ A preset gives all numbers, those of the loop too; a key beside it changes one m
     loop = { epochs = 4 }
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from training.encoders.settings import EncoderSettings
-from training.loop.settings import LoopSettings
+from training.encoders.settings import EncoderSettings, fill_in_preset
 
 Preset = Literal["laptop", "paper", "released"]
 
@@ -94,15 +93,7 @@ class S3bertSettings(EncoderSettings):
     @model_validator(mode="before")
     @classmethod
     def _fill_in_preset(cls, given: Any) -> Any:
-        if not isinstance(given, Mapping):
-            return given
-        preset = PRESETS.get(given.get("preset", "laptop")) if isinstance(given.get("preset", ""), str) else None
-        loop = given.get("loop", {})
-        if isinstance(loop, LoopSettings):
-            loop = loop.model_dump(exclude_unset=True)
-        if preset is None or not isinstance(loop, Mapping):
-            return given
-        return {**preset, **given, "loop": {**preset["loop"], **loop}}
+        return fill_in_preset(given, PRESETS, "laptop")
 
     @model_validator(mode="after")
     def _check(self) -> Self:

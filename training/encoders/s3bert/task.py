@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from training.encoders.backbone import Backbone, Tokens
+from training.encoders.embedding import embed_together
 from training.encoders.judging import ChosenRatings
 from training.encoders.s3bert.settings import S3bertSettings
-from training.loop import together
 from training.loop.batches import epoch_batches
 from training.loop.task import Group, Judgement, decaying_matrices
 from training.objectives.consistency import ConsistencyObjective
@@ -101,7 +101,7 @@ class S3bertTask:
         """
         first, second = self.prepared.first[batch], self.prepared.second[batch]
         sentences, places = np.unique(np.concatenate([first, second]), return_inverse=True)
-        embeddings = self._embed(sentences)
+        embeddings = embed_together(self.backbone, self.prepared.tokens, sentences)
         device = embeddings.device
         teacher = self.prepared.teacher[torch.from_numpy(sentences)].to(device)
         left, right = (torch.from_numpy(half).to(device) for half in np.split(places, 2))
@@ -140,19 +140,6 @@ class S3bertTask:
         """Return the embeddings of some of the sentences, (n, d); every process embeds them all."""
         places = np.array([self.prepared.places[text] for text in texts], dtype=np.int64)
         return self.backbone.embed_many(self.prepared.tokens, places)
-
-    def _embed(self, sentences: NDArray[np.int64]) -> Tensor:
-        world = together.world()
-        if world == 1:
-            return self.backbone.embed(self.prepared.tokens, sentences)
-        # Shares of equal work: of sentences sorted by length each process takes every so many.
-        order = np.argsort(self.prepared.tokens.lengths[sentences], kind="stable")
-        shares = [order[rank::world] for rank in range(world)]
-        mine = shares[together.rank()]
-        # A process without a share embeds a sentence whose embedding nobody takes, for its gradients of 0.
-        own = self.backbone.embed(self.prepared.tokens, sentences[mine if len(mine) else order[:1]])
-        every = together.gathered(own[: len(mine)])
-        return every[torch.from_numpy(np.argsort(np.concatenate(shares))).to(every.device)]
 
     def _weighed(self, decomposition: Tensor, consistency: Tensor) -> dict[str, Tensor]:
         loss = self.settings.alpha * decomposition + self.settings.consistency * consistency
