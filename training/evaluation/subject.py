@@ -1,6 +1,6 @@
 """What is evaluated: an encoder of any kind, what is known of its training, and what the job brings to score it on."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,8 @@ from training.runs import TRAINING_FILE
 from training.writing import read_json
 
 if TYPE_CHECKING:
-    from features.corpora import EvaluationPairs
+    from features.corpora import ClassTask, EvaluationPairs
+    from features.corpora.settings import EvaluationSet
 
 
 class Subject:
@@ -64,15 +65,33 @@ class Subject:
             InputError: when a file is missing or wrong.
             SettingsError: when a set is described wrongly.
         """
+        from features.corpora import read_evaluation
+
+        return [read_evaluation(known, self.job.base) for known in self._described(self.job.ratings, "ratings")]
+
+    @cached_property
+    def tasks(self) -> "list[ClassTask]":
+        """Texts and pairs whose class is learnt from embeddings.
+
+        Raises:
+            InputError: when a file is missing or wrong.
+            SettingsError: when a set is described wrongly.
+        """
+        from features.corpora import read_tasks
+
+        sets = self._described(self.job.tasks, "tasks")
+        return [task for known in sets for task in read_tasks(known, self.job.base)]
+
+    @staticmethod
+    def _described(sets: Sequence[Mapping[str, Any]], what: str) -> "list[EvaluationSet]":
         from pydantic import ValidationError
 
-        from features.corpora import read_evaluation
         from features.corpora.settings import EvaluationSet
 
-        sets = []
-        for described in self.job.ratings:
+        found = []
+        for described in sets:
             try:
-                sets.append(read_evaluation(EvaluationSet.model_validate(described), self.job.base))
+                found.append(EvaluationSet.model_validate(described))
             except ValidationError as error:
-                raise SettingsError(f"the ratings {described!r} are wrong: {error.errors()[0]['msg']}") from error
-        return sets
+                raise SettingsError(f"the {what} {described!r} are wrong: {error.errors()[0]['msg']}") from error
+        return found
