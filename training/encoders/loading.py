@@ -25,3 +25,10 @@ def load_encoder(folder: Path, *, device: str | None = None) -> "SentenceTransfo
     except (OSError, ValueError, SafetensorError) as error:
         why = str(error).partition("\n")[0].rstrip(".")
         raise ModelError(f"the encoder {str(folder)!r} cannot be loaded ({why}); train or pull it again") from error
+
+
+def routes_of(model: "SentenceTransformer") -> tuple[str, ...]:
+    """Return the routes of an encoder, in its order: what `encode` takes as `task`; none for most encoders."""
+    from sentence_transformers.sentence_transformer.modules import Router
+
+    return tuple(name for module in model.children() if isinstance(module, Router) for name in module.sub_modules)

@@ -97,8 +97,8 @@ def test_every_suite_loads_under_its_name_and_every_kind_names_suites_that_exist
 
 
 def test_a_suite_that_no_kind_names_is_one_of_all_kinds():
-    assert suites_of("s3bert") == ("facets", "ratings", "predictors")
-    assert suites_of("a kind of the future") == suites_of("") == ("ratings",)
+    assert suites_of("s3bert") == ("facets", "ratings", "predictors", "retrieval")
+    assert suites_of("a kind of the future") == suites_of("") == ("ratings", "retrieval")
 
 
 def test_an_encoder_of_no_kind_is_evaluated_by_human_ratings_alone(plain, capsys):
@@ -185,8 +185,11 @@ def test_an_unknown_suite_is_refused_with_those_that_there_are(plain):
 def test_nothing_to_score_on_is_said_with_what_a_suite_needs(plain, suites):
     with pytest.raises(InputError) as error:
         evaluate(plain.model_copy(update={"ratings": (), "suites": suites}))
-    assert str(error.value).endswith(
-        "cannot be evaluated: the suite 'ratings' needs human ratings: name a set under [[evaluation]]."
+    assert "cannot be evaluated: the suite 'ratings' needs human ratings: name a set under [[evaluation]]" in str(
+        error.value
+    )
+    assert ("the suite 'retrieval' needs texts in the split that share labels: name a" in str(error.value)) is not bool(
+        suites
     )
 
 
