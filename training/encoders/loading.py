@@ -1,5 +1,6 @@
 """Loading an encoder from its folder."""
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,8 +28,21 @@ def load_encoder(folder: Path, *, device: str | None = None) -> "SentenceTransfo
         raise ModelError(f"the encoder {str(folder)!r} cannot be loaded ({why}); train or pull it again") from error
 
 
-def routes_of(model: "SentenceTransformer") -> tuple[str, ...]:
-    """Return the routes of an encoder, in its order: what `encode` takes as `task`; none for most encoders."""
-    from sentence_transformers.sentence_transformer.modules import Router
+def routes_in(folder: Path) -> tuple[str, ...]:
+    """Return the routes of an encoder, in its order: what `encode` takes as `task`; none for most encoders.
 
-    return tuple(name for module in model.children() if isinstance(module, Router) for name in module.sub_modules)
+    Args:
+        folder: of the encoder, as sentence-transformers saves one with a `Router`.
+
+    Raises:
+        ModelError: when its files are damaged.
+    """
+    modules = folder / "modules.json"
+    if not modules.is_file():
+        return ()
+    try:
+        routers = [each for each in json.loads(modules.read_bytes()) if each["type"].endswith(".Router")]
+        files = [folder / each["path"] / "router_config.json" for each in routers]
+        return tuple(route for file in files for route in json.loads(file.read_bytes())["structure"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelError(f"the encoder {str(folder)!r} has damaged files ({error}); train or pull it again") from error

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from training.encoders.loading import load_encoder, routes_of
+from training.encoders.loading import load_encoder, routes_in
 from training.progress import Counted
 
 _ENCODED_AT_ONCE = 1024  # texts between two looks at the clock: enough to sort by length, seconds on a slow machine
@@ -53,7 +53,7 @@ class Embedder:
     def __init__(self, folder: Path, name: str) -> None:
         self.model = load_encoder(folder)
         self.name = name
-        self.routes = routes_of(self.model)
+        self.routes = routes_in(folder)
         self._embedded: dict[str | None, _Embedded] = {}
 
     def __call__(self, texts: Sequence[str], task: str | None = None, /) -> NDArray[np.float32]:

@@ -40,7 +40,7 @@ def related(group, data):
     names = [data.texts[place] for place in group.texts]
     return {
         name: {other for other, known in zip(names, row, strict=True) if known}
-        for name, row in zip(names, block, strict=False)
+        for name, row in zip(names, block, strict=True)
     }
 
 

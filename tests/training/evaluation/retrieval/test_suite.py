@@ -32,7 +32,7 @@ def texts_with_labels(count=48, *, split="dev"):
         others = " ".join(random.choice(WORDS, size=4).tolist())
         text = f"{animal} <{number}> {others} in {place}"
         rows += [(text, "zoo", split, "animal", animal), (text, "zoo", split, "place", f"<{place}>")]
-    rows[0] = rows[0][:4] + ("unicorn",)  # a query without a relevant text
+    rows[0] = (*rows[0][:4], "unicorn")  # a query without a relevant text
     return rows
 
 
