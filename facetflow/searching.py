@@ -55,7 +55,7 @@ class TextIndex:
         return len(self.texts)
 
     @overload
-    def search(self, query: str, k: int = 10) -> list[FoundText]: ...
+    def search(self, query: str, k: int = 10) -> list[FoundText]: ...  # type: ignore[overload-overlap]
     @overload
     def search(self, query: Texts, k: int = 10) -> list[list[FoundText]]: ...
     def search(self, query: str | Texts, k: int = 10) -> list[FoundText] | list[list[FoundText]]:

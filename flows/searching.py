@@ -72,8 +72,8 @@ class Searcher:
         known = [corpus.name for corpus in self.project.corpora]
         if among is not None and among not in known:
             raise InputError(
-                f"{among!r} is neither a file nor a corpus of the project; its corpora are: {', '.join(known)}. Check the "
-                "path."
+                f"{among!r} is neither a file nor a corpus of the project; its corpora are: {', '.join(known)}. Check "
+                "the path."
             )
         return texts_of_release(self.project.store, among)
 

@@ -180,9 +180,10 @@ def test_neighbours_in_another_file_may_be_the_text_itself(project, capsys):
         (["neighbours", "one.txt", "-o", "out.tsv"], "'one.txt' has one text only, so it has no neighbour"),
         (["neighbours", "-", "--among", "-", "-o", "out.tsv"], "standard input is read once"),
     ],
-    ids=(
-        "empty query,aspect,encoder,no encoder,column,no file,k,suffix,empty file,binary file,one text,standard input twice"
-    ).split(","),
+    ids=[
+        *("empty query", "aspect", "encoder", "no encoder", "column", "no file", "k", "suffix"),
+        *("empty file", "binary file", "one text", "standard input twice"),
+    ],
 )
 def test_wrong_input_is_one_sentence_and_nothing_is_written(project, capsys, words, said):
     (project / "empty.txt").write_text("")
