@@ -257,6 +257,21 @@ def test_in_a_browser_nothing_is_wrong_with_the_maps_wide_or_narrow_light_or_dar
     assert browser.find_faults(report) == []
 
 
+def test_without_a_start_model_there_is_one_map_and_a_second_method_is_one_click_away(
+    job, tiny_encoder, tmp_path, monkeypatch, browser
+):
+    monkeypatch.setattr(maps, "methods", lambda: {"t-SNE": maps._tsne, "UMAP": lambda vectors, _: vectors[:, 2:4]})
+    evaluate(job.model_copy(update={"encoder": tiny_encoder, "output": tmp_path}))
+    assert browser.find_faults(tmp_path / "report.html") == []
+    browser.show(tmp_path / "report.html")
+    where = "return [...document.querySelectorAll('.plane i')].map(dot => dot.getBoundingClientRect().left);"
+    before = browser.run(where)
+    browser.run("document.querySelectorAll('.by1').forEach(choice => choice.click())")
+    after = browser.run(where)
+    assert len(before) == len(after) == 96
+    assert sum(a != b for a, b in zip(before, after, strict=True)) > 80
+
+
 @pytest.mark.parametrize("width", [1280, 420], ids=["wide", "narrow"])
 def test_the_text_of_a_point_is_shown_on_focus_and_arrow_keys_go_on(scores, job, browser, width):
     browser.show(write_report(job.output, job.encoder), width=width)
