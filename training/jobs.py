@@ -90,6 +90,8 @@ class TrainingJob(BaseModel, Generic[From, Settings]):
         output: the run's folder; started again on the same folder, a job goes on from its checkpoint.
         base: folder that relative paths in the settings start from.
         licences: terms of use of what is learnt from, by corpus, for the model card.
+        ratings: the set of human ratings that `settings.choose_by` names, as `features.corpora.settings.EvaluationSet`
+            takes it; none where the best model is chosen by its loss.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -99,6 +101,7 @@ class TrainingJob(BaseModel, Generic[From, Settings]):
     output: Path
     base: Path = Path()
     licences: dict[str, str] = Field(default_factory=dict)
+    ratings: tuple[dict[str, Any], ...] = ()
 
 
 class EvaluationJob(BaseModel):

@@ -260,6 +260,9 @@ class _Reader:
         known = [(aspect, label) for aspect, label in row.labels if label and label not in self.record.no_gold]
         if not row.text:
             return self._bad(source, row.line, RowError(RejectCode.EMPTY_SENTENCE, "the text is empty"))
+        if not any(label for _, label in row.labels):
+            columns = ", ".join(repr(column) for layout in self.record.layouts for column in _label_columns(layout))
+            return self._bad(source, row.line, RowError(RejectCode.NO_LABEL, f"the text has no label in {columns}"))
         for _, label in known:
             if self.record.labels and label not in self.record.labels:
                 message = f"the label {label!r} is unknown; expected one of {', '.join(self.record.labels)}"
@@ -280,6 +283,10 @@ class _Reader:
     def _bad(source: Source, line: int, error: RowError, split: Split | None = None) -> BadRow:
         origin = f"{source.name}:{line}"
         return BadRow(split or source.splits[0], Reject(origin, error.code, f"{origin}: {error.message}"))
+
+
+def _label_columns(layout: object) -> list[str]:
+    return list(layout.aspects.values()) if isinstance(layout, TextLayout) else []
 
 
 def _scores_beside(source: Source, layout: TableLayout) -> dict[int, str] | None:

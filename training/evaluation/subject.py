@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from features import models
-from features.errors import SettingsError
 from features.metrics.corpus_scores import Bootstrap
 from training.jobs import EvaluationJob
 from training.kinds import KIND_BEFORE
+from training.rating_sets import read_rating_sets
 from training.runs import TRAINING_FILE
 from training.writing import read_json
 
@@ -64,15 +64,4 @@ class Subject:
             InputError: when a file is missing or wrong.
             SettingsError: when a set is described wrongly.
         """
-        from pydantic import ValidationError
-
-        from features.corpora import read_evaluation
-        from features.corpora.settings import EvaluationSet
-
-        sets = []
-        for described in self.job.ratings:
-            try:
-                sets.append(read_evaluation(EvaluationSet.model_validate(described), self.job.base))
-            except ValidationError as error:
-                raise SettingsError(f"the ratings {described!r} are wrong: {error.errors()[0]['msg']}") from error
-        return sets
+        return read_rating_sets(self.job.ratings, self.job.base)

@@ -107,8 +107,10 @@ def task_of(folder: Path, aspect: str | None) -> str | None:
 def _learnt(folder: Path) -> tuple[str, ...]:
     """Return the aspects that an encoder learnt from; none where that is not known."""
     file = folder / TRAINING_FILE
-    settings: Mapping[str, Any] = (read_json(file) if file.is_file() else {}).get("settings", {})
-    return tuple(settings.get("aspects", ()))
+    training: Mapping[str, Any] = read_json(file) if file.is_file() else {}
+    settings = training.get("settings", {})
+    # Where the texts had one aspect alone, the settings need not name it.
+    return tuple(settings.get("aspects") or (training.get("labels", ()) if settings.get("kind") == "aspect" else ()))
 
 
 def _finished(runs: Path) -> list[str]:

@@ -12,8 +12,7 @@ from features.page import folded
 from training.evaluation.bars import Bar, Mark, draw_bars, ends_of, hundredths
 from training.evaluation.page import tables_html
 from training.evaluation.retrieval.points import draw_points, map_style
-from training.evaluation.retrieval.tables import RANKINGS, retrieval_tables, tell_way
-from training.evaluation.seen import tell_seen
+from training.evaluation.retrieval.tables import RANKINGS, retrieval_tables, tell_seen_texts, tell_way
 from training.evaluation.sources import tell_source
 from training.evaluation.suites import Chapter, Figure
 from training.evaluation.tables import hundred
@@ -53,7 +52,7 @@ def retrieval_chapter(result: Mapping[str, Any], maps_file: Path) -> Chapter:
         folded("The numbers", tables_html(tables)),
         _maps(result, maps_file) if result["maps"] else "",
     ]
-    warning = tell_seen(result["seen"], result["split"], result["others"], "texts")
+    warning = tell_seen_texts(result)
     return Chapter(
         body="\n".join(part for part in body if part),
         facts={

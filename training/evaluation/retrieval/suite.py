@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from features.errors import InputError
 from features.files import write_table
 from training.data.labelled_texts import LabelledTexts
+from training.evaluation.items import ItemScores, read_items
 from training.evaluation.models import Models
 from training.evaluation.retrieval.asking import ask, ask_for
 from training.evaluation.retrieval.groups import Group, groups_of
@@ -45,6 +46,7 @@ class RetrievalSuite(Suite):
 
     name: ClassVar[str] = "retrieval"
     title: ClassVar[str] = "Retrieval by aspect"
+    measure: ClassVar[str] = "MRR"
     needs: ClassVar[str] = (
         "texts in the split that share labels: name a corpus of texts with labels under [[corpora]] (docs/corpora.md)"
     )
@@ -172,6 +174,22 @@ class RetrievalSuite(Suite):
     def numbers(cls, result: Result) -> dict[str, float | None]:
         """Return the MRR of each group."""
         return {group["name"]: group["rankings"]["encoder"]["mrr"]["value"] for group in result["groups"]}
+
+    @classmethod
+    def headline(cls, result: Result) -> dict[str, float | None]:
+        """Return the MRR of each aspect by itself."""
+        numbers = cls.numbers(result)
+        return {group["name"]: numbers[group["name"]] for group in result["groups"] if group["way"] == "one"}
+
+    @classmethod
+    def items(cls, folder: Path, result: Result) -> list[ItemScores]:
+        """Return 1 / rank of the first relevant text of each query, group by group."""
+        table = read_items(folder / QUERIES_FILE, "group", "text", "mrr")
+        return [
+            ItemScores(name, rows["text"].to_list(), rows["mrr"].to_numpy(), unit="queries")
+            for name in cls.numbers(result)
+            if not (rows := table.filter(pl.col("group") == name)).is_empty()
+        ]
 
     @classmethod
     def same_data(cls, new: Result, current: Result) -> bool:

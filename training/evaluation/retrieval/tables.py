@@ -22,6 +22,11 @@ def retrieval_tables(result: Mapping[str, Any]) -> list[ScoreTable]:
     return [table for table in tables if table.rows]
 
 
+def tell_seen_texts(result: Mapping[str, Any]) -> str:
+    """Return what a reader must know where the texts had a part in the training; nothing where they had none."""
+    return tell_seen(result["seen"], result["split"], result["others"], unit="texts", chosen="on")
+
+
 def tell_way(group: Mapping[str, Any]) -> str:
     """Return in words which texts belong together in a group."""
     first, *second = group["aspects"]
@@ -73,7 +78,7 @@ def _note(result: Mapping[str, Any]) -> str:
         "of comparisons without any difference one in twenty is above or below by chance."
     )
     sentences = [
-        tell_seen(result["seen"], result["split"], result["others"], "texts"),
+        tell_seen_texts(result),
         meaning,
         f"Left out, because no other text is relevant for them: queries of {left_out}." if left_out else "",
         verdicts,

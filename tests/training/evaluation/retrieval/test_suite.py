@@ -9,6 +9,7 @@ import pytest
 
 from features.errors import InputError
 from training.data.labelled_texts import LabelledTexts
+from training.evaluation.comparison import compare_runs
 from training.evaluation.models import Models
 from training.evaluation.promotion import compare_scores, on_same_pairs
 from training.evaluation.retrieval import maps
@@ -163,7 +164,7 @@ def test_what_is_asked_of_a_label_by_its_frequency_adds_up(result):
 
 def test_that_the_model_was_chosen_on_these_texts_is_said(scores, result):
     note = score_tables(scores)[0].note
-    assert note.startswith("The model was chosen by its loss on the dev texts of zoo: on texts that had no part")
+    assert note.startswith("The model was chosen on the dev texts of zoo: on texts that had no part")
     assert "queries of animal 1, animal and place 1" in note
     assert result["others"] == {}
 
@@ -179,6 +180,12 @@ def test_what_two_encoders_are_compared_by_is_left_beside_the_scores(job, result
     table = pl.read_parquet(job.output / "retrieval.parquet")
     means = dict(table.group_by("group").agg(pl.col("mrr").mean()).iter_rows())
     assert means == pytest.approx(RetrievalSuite.numbers(result))
+    compared = compare_runs([job.output], [job.output]).scores
+    assert {score.name: (score.a.mean, score.items, score.unit) for score in compared} == {
+        group["name"]: (pytest.approx(means[group["name"]]), group["queries"], "queries") for group in result["groups"]
+    }
+    assert {score.difference.verdict for score in compared} == {"unclear"}
+    assert list(RetrievalSuite.headline(result)) == ["animal", "place"]
 
 
 def test_a_promotion_looks_at_every_aspect(scores, result):
