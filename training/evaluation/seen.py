@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from training.encoders.settings import BY_LOSS
 from training.rating_sets import rating_digest
 
 if TYPE_CHECKING:
@@ -69,9 +70,10 @@ def tell_choice(training: Mapping[str, Any]) -> str:
     what = "average of models" if settings.get("loop", {}).get("keep") == "average" else "model"
     if chosen_by.get("set"):
         return f"its score on {chosen_by['set']} ({chosen_by['pairs']:,} rated pairs), the best {what} of all looks"
+    unit = next((known.get("unit", "pairs") for known in training.get("corpora", {}).values()), "pairs")
     if training["dev"] is None:
-        return "nothing, there were no dev pairs"
-    return f"its loss on the dev pairs, the best {what} of all looks"
+        return f"nothing, there were no dev {unit}"
+    return f"its {settings.get('choose_by', BY_LOSS)} on the dev {unit}, the best {what} of all looks"
 
 
 def tell_seen(

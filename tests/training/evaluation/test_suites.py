@@ -236,9 +236,14 @@ def test_which_part_the_pairs_had_in_the_training_is_known(split, corpora, part)
     assert seen_part(TRAINED, split, corpora) == part
 
 
-@pytest.mark.parametrize("settings", [{"loop": {"keep": "last"}}, {"choose_by": "stsb-dev"}], ids=["last", "ratings"])
-def test_a_model_that_was_not_chosen_by_its_dev_loss_is_not_said_to_be(settings):
-    assert seen_part(TRAINED | {"settings": TRAINED["settings"] | settings}, "dev", ["stsb"]) is None
+@pytest.mark.parametrize(
+    ("settings", "chosen_by"),
+    [({"loop": {"keep": "last"}}, {}), ({"choose_by": "stsb-dev"}, {"set": "stsb-dev"})],
+    ids=["last", "ratings"],
+)
+def test_a_model_that_was_not_chosen_by_its_dev_split_is_not_said_to_be(settings, chosen_by):
+    training = TRAINED | {"settings": TRAINED["settings"] | settings, "chosen_by": chosen_by}
+    assert seen_part(training, "dev", ["stsb"]) is None
 
 
 @pytest.mark.parametrize(
@@ -256,6 +261,13 @@ def test_it_is_said_by_what_the_model_was_chosen(keep, dev, chosen_by, said):
     training = TRAINED | {"settings": {"loop": {"keep": keep}}, "dev": dev, "chosen_by": chosen_by}
     assert tell_choice(training) == said
     assert tell_choice({}) == ""
+
+
+def test_a_score_of_the_kinds_own_that_chose_the_model_is_named():
+    settings = {"choose_by": "mrr", "loop": {"keep": "best"}}
+    training = {"settings": settings, "dev": {"mrr": 0.5}, "corpora": {"papers": {"unit": "texts"}}}
+    assert tell_choice(training) == "its mrr on the dev texts, the best model of all looks"
+    assert tell_choice(training | {"dev": None}) == "nothing, there were no dev texts"
 
 
 def test_it_is_said_which_pairs_had_a_part_and_which_had_none():
