@@ -97,8 +97,8 @@ def test_every_suite_loads_under_its_name_and_every_kind_names_suites_that_exist
 
 
 def test_a_suite_that_no_kind_names_is_one_of_all_kinds():
-    assert suites_of("s3bert") == ("facets", "ratings", "transfer", "predictors")
-    assert suites_of("a kind of the future") == suites_of("") == ("ratings", "transfer")
+    assert suites_of("s3bert") == ("facets", "ratings", "transfer", "predictors", "retrieval")
+    assert suites_of("a kind of the future") == suites_of("") == ("ratings", "transfer", "retrieval")
 
 
 def test_an_encoder_of_no_kind_is_evaluated_by_human_ratings_alone(plain, capsys):
@@ -182,6 +182,10 @@ def test_an_unknown_suite_is_refused_with_those_that_there_are(plain):
 
 
 RATINGS_NEED = "the suite 'ratings' needs human ratings: name a set under [[evaluation]]"
+RETRIEVAL_NEEDS = (
+    "the suite 'retrieval' needs texts in the split that share labels: name a corpus of texts with labels under "
+    "[[corpora]] (docs/corpora.md)"
+)
 TRANSFER_NEEDS = (
     "the suite 'transfer' needs texts or pairs with a class: name a set under [[evaluation]] (docs/corpora.md)"
 )
@@ -189,8 +193,13 @@ TRANSFER_NEEDS = (
 
 @pytest.mark.parametrize(
     ("suites", "said"),
-    [((), f"{RATINGS_NEED}; {TRANSFER_NEEDS}"), (("ratings",), RATINGS_NEED), (("transfer",), TRANSFER_NEEDS)],
-    ids=["all", "ratings", "transfer"],
+    [
+        ((), f"{RATINGS_NEED}; {TRANSFER_NEEDS}; {RETRIEVAL_NEEDS}"),
+        (("ratings",), RATINGS_NEED),
+        (("transfer",), TRANSFER_NEEDS),
+        (("retrieval",), RETRIEVAL_NEEDS),
+    ],
+    ids=["all", "ratings", "transfer", "retrieval"],
 )
 def test_nothing_to_score_on_is_said_with_what_a_suite_needs(plain, suites, said):
     with pytest.raises(InputError) as error:
