@@ -12,7 +12,7 @@ Combine = Literal["intersection", "union", "routes"]
 PRESETS: dict[Preset, dict[str, Any]] = {
     "laptop": {
         "layers_tuned": 2,
-        "loop": {"epochs": 10, "batch_size": 32, "learning_rate": 1e-4, "warmup": 0.1},
+        "loop": {"epochs": 4, "batch_size": 32, "learning_rate": 3e-4, "warmup": 0.1},
     },
     "paper": {
         "layers_tuned": "all",
