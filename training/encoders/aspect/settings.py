@@ -20,7 +20,8 @@ PRESETS: dict[Preset, dict[str, Any]] = {
         "loop": {"epochs": 3, "batch_size": 14, "learning_rate": 5e-5, "warmup": 0.0},
     },
 }
-"""`laptop`: for some thousand texts on two CPU cores. `paper`: Schopf et al. 2023, for a GPU."""
+"""`laptop`: for some thousand texts on two CPU cores; tried on 1,268 descriptions of companies, where the first epoch
+was the best by industry. `paper`: Schopf et al. 2023, for a GPU."""
 
 
 class AspectSettings(EncoderSettings):
