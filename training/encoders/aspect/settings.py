@@ -12,7 +12,7 @@ Combine = Literal["intersection", "union", "routes"]
 PRESETS: dict[Preset, dict[str, Any]] = {
     "laptop": {
         "layers_tuned": 2,
-        "loop": {"epochs": 10, "batch_size": 32, "learning_rate": 1e-4, "warmup": 0.1},
+        "loop": {"epochs": 4, "batch_size": 32, "learning_rate": 3e-4, "warmup": 0.1},
     },
     "paper": {
         "layers_tuned": "all",
@@ -20,7 +20,8 @@ PRESETS: dict[Preset, dict[str, Any]] = {
         "loop": {"epochs": 3, "batch_size": 14, "learning_rate": 5e-5, "warmup": 0.0},
     },
 }
-"""`laptop`: for some thousand texts on two CPU cores. `paper`: Schopf et al. 2023, for a GPU."""
+"""`laptop`: for some thousand texts on two CPU cores; tried on 1,268 descriptions of companies, where the first epoch
+was the best by industry. `paper`: Schopf et al. 2023, for a GPU."""
 
 
 class AspectSettings(EncoderSettings):
