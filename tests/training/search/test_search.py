@@ -124,6 +124,8 @@ def test_what_was_not_used_for_the_longest_time_goes_when_there_is_too_much(tmp_
             os.utime(file, (1000 - age, 1000 - age))
         return {file.name for file in files}
 
+    (tmp_path / vectors.KEPT).mkdir()
+    (tmp_path / vectors.KEPT / ".abc.npy.1f.tmp").write_text("a search was killed here")
     (first,) = search("a")
     (second,) = search("b") - {first}
     assert search("a") == {first, second}
