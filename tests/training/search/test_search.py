@@ -72,7 +72,7 @@ def test_without_a_project_or_with_a_folder_of_something_else_it_is_said_what_to
 def test_routes_are_read_from_the_files_of_an_encoder(routed_encoder, word_encoder, tmp_path):
     assert routes_in(routed_encoder) == aspects_of(routed_encoder) == ("animal", "place")
     assert routes_in(word_encoder) == routes_in(tmp_path) == ()
-    for aspect, said in ((None, "choose one of them as the aspect"), ("colour", "there is none for 'colour'")):
+    for aspect, said in ((None, "choose one by --aspect"), ("colour", "there is none for 'colour'")):
         with pytest.raises(ModelError, match=f"has a route for each of animal, place: {said}"):
             task_of(routed_encoder, aspect)
     (tmp_path / "modules.json").write_text("{")

@@ -108,7 +108,7 @@ class Group:
         for labels in self.labels.values():
             common = np.flatnonzero(labels.frequencies == len(self))
             if len(common):
-                return labels.names[common[0]]
+                return labels.names[int(common[0])]
         return None
 
     def _has_relevant(self) -> bool:
