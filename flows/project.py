@@ -27,7 +27,7 @@ from features.schemas import METRIC_NAMES
 from flows.project_errors import not_found, not_text, not_toml, of_version_before, wrong_settings
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.settings import EncoderSettings
-from training.evaluation.settings import PromotionSettings
+from training.evaluation.settings import PromotionSettings, TransferSettings
 from training.kinds import KINDS
 from training.runs import check_encoder_name
 
@@ -117,7 +117,9 @@ class Project(BaseModel):
         cluster: where it runs.
         encoders: what is trained, each by a kind that chooses its other keys; one S3BERT where nothing is said, and
             none with `encoders = []` at the top of the file, for a store that others read.
-        evaluation: human ratings to compare with; their sentences are kept out of training (`leakage`).
+        evaluation: human ratings to compare with, and classes to learn; their sentences are kept out of training
+            (`leakage`).
+        transfer: how classes are learnt from embeddings.
         promotion: when a new encoder takes the place of the current one.
     """
 
@@ -139,6 +141,7 @@ class Project(BaseModel):
     cluster: ClusterSettings = ClusterSettings()
     encoders: tuple[AnyEncoder, ...] = (S3bertSettings(),)
     evaluation: tuple[EvaluationSet, ...] = ()
+    transfer: TransferSettings = TransferSettings()
     promotion: PromotionSettings = PromotionSettings()
 
     @model_validator(mode="before")

@@ -116,7 +116,10 @@ class EvaluationJob(BaseModel):
         suites: what the encoder is scored by (`training.evaluation.suites`); by all that there are for its kind when
             empty.
         ratings: sets of human ratings, as `features.corpora.settings.EvaluationSet` takes them.
-        base: folder that relative paths of the ratings start from.
+        tasks: sets of texts or pairs whose class is learnt, in the same form.
+        classifiers: what learns them (`training.evaluation.settings.TransferSettings`).
+        folds: of the cross-validations.
+        base: folder that relative paths of ratings and tasks start from.
         examples: pairs of sentences for the report, beside those that it picks itself.
         random_draws: partitions that the random baseline is the mean of.
         resamples: draws of pairs, or of queries, that intervals are made of.
@@ -135,6 +138,9 @@ class EvaluationJob(BaseModel):
     corpora: tuple[str, ...] = ()
     suites: tuple[str, ...] = ()
     ratings: tuple[dict[str, Any], ...] = ()
+    tasks: tuple[dict[str, Any], ...] = ()
+    classifiers: tuple[str, ...] = ("logistic regression",)
+    folds: Annotated[int, Field(ge=2)] = 10
     base: Path = Path()
     examples: tuple[tuple[str, str], ...] = ()
     random_draws: Annotated[int, Field(ge=1)] = 10

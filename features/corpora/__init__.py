@@ -4,6 +4,7 @@ To add a dataset, write its record in `records/` and add it to `registry.py`; th
 small file in each of its layouts.
 """
 
+from features.corpora.classified import ClassTask, read_tasks
 from features.corpora.dataset import Dataset
 from features.corpora.reading import EvaluationPairs, read, read_evaluation, read_outcomes
 from features.corpora.registry import DATASETS
@@ -12,6 +13,7 @@ from features.corpora.rows import BadRow, PairRow, Skip, TextRow
 __all__ = [
     "DATASETS",
     "BadRow",
+    "ClassTask",
     "Dataset",
     "EvaluationPairs",
     "PairRow",
@@ -20,4 +22,5 @@ __all__ = [
     "read",
     "read_evaluation",
     "read_outcomes",
+    "read_tasks",
 ]

@@ -30,14 +30,16 @@ class LeakageGuard:
 
     @classmethod
     def from_settings(cls, settings: LeakageSettings, base: Path) -> "LeakageGuard":
-        """Read the evaluation sets. Pairs that were not rated count for nothing in an evaluation, nor here.
+        """Read the evaluation sets, but for what classifiers learn from.
+
+        Pairs that were not rated count for nothing in an evaluation, nor here.
 
         Raises:
             InputError: an evaluation set cannot be read, or a row of it is wrong.
         """
         sets_of: dict[str, tuple[str, ...]] = {}
         for evaluation in settings.evaluation:
-            for outcome in evaluation_outcomes(evaluation, base):
+            for outcome in evaluation_outcomes(evaluation, base, held_out=True):
                 if isinstance(outcome, BadRow):
                     raise InputError(f"{outcome.reject.message} (evaluation set {evaluation.name!r}): correct the row.")
                 if isinstance(outcome, PairRow | TextRow):

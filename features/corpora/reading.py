@@ -6,7 +6,7 @@ settings ─ locate ─ file ─ layout ─ row ─┬─ PairRow   a pair
                                          └─ BadRow    wrong: a reject with code, file, line and what was expected
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -19,7 +19,7 @@ from features.corpora.dataset import CaptionLayout, Dataset, GraphLayout, TableL
 from features.corpora.judgements import NoJudgement, read_label, read_score
 from features.corpora.parallel_graphs import read_parallel
 from features.corpora.rows import BadRow, Outcome, PairRow, Skip, TextRow
-from features.corpora.settings import CorpusSettings, EvaluationSet, Files
+from features.corpora.settings import CorpusSettings, EvaluationSet
 from features.corpora.sources import Source, locate
 from features.corpora.tables import TableRow, fitting_layout, read_rows
 from features.corpora.texts import LabelledText, read_texts
@@ -108,10 +108,21 @@ def read_evaluation(evaluation: EvaluationSet, base: Path) -> EvaluationPairs:
     )
 
 
-def evaluation_outcomes(evaluation: EvaluationSet, base: Path) -> Iterator[Outcome]:
-    """Read what becomes of every row of an evaluation set, whatever its label."""
-    files: Mapping[Split, Files] = {evaluation.split: evaluation.file} if evaluation.file else {}
+def evaluation_outcomes(evaluation: EvaluationSet, base: Path, *, held_out: bool = False) -> Iterator[Outcome]:
+    """Read what becomes of every row of an evaluation set, whatever its label.
+
+    Args:
+        evaluation: the set.
+        base: what relative paths are relative to.
+        held_out: without what a classifier learns from.
+    """
+    files = evaluation.held_out if held_out else evaluation.splits
     reader = _Reader(evaluation.name, own_record(evaluation), None, "all")
+    if evaluation.files:
+        for split, named in files.items():
+            for source in locate(evaluation.record, {split: named}, base, evaluation.files_key):
+                yield from reader.outcomes(source._replace(splits=(split,)))
+        return
     for source in locate(evaluation.record, files, base, evaluation.files_key):
         yield from reader.outcomes(source._replace(splits=(evaluation.split,)))
 

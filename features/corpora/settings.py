@@ -195,31 +195,68 @@ class CorpusSettings(_SourceSettings):
 
 
 class EvaluationSet(_SourceSettings):
-    """Pairs with human judgements: an encoder is evaluated on them, and training data must not contain them.
+    """What an encoder is evaluated on, and training data must not contain: rated pairs, or texts or pairs with a class.
 
     Args:
         split: of the dataset.
         file: where it is; two PENMAN files for the dataset `penman`. May be left out for data that come with facetflow.
+            Texts with a class in one file are cross-validated.
+        files: of texts or judged pairs whose class is learnt from embeddings (the suite `transfer`): where `train`,
+            perhaps `dev`, and `test` are, instead of `file`.
     """
 
     split: Split = "test"
     file: Files = ()
+    files: Mapping[Split, Files] = Field(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
     def _default_name(cls, values: object) -> object:
         if isinstance(values, Mapping) and not values.get("name"):
-            return {**values, "name": f"{values.get('dataset', '')}-{values.get('split', 'test')}"}
+            dataset = str(values.get("dataset", ""))
+            whole = values.get("files") or (dataset in DATASETS and DATASETS[dataset].has_texts)
+            return {**values, "name": dataset if whole else f"{dataset}-{values.get('split', 'test')}"}
         return values
 
     @property
     def files_key(self) -> str:
         """What messages call the place where the file is named."""
+        return f"`files.{{split}}` of the evaluation set {self.name!r}" if self.files else self._file_key
+
+    @property
+    def _file_key(self) -> str:
         return f"`file` of the evaluation set {self.name!r}"
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether a class is learnt from embeddings of its texts or pairs; else pairs are rated."""
+        return bool(self.files) or self.record.has_texts
+
+    @property
+    def splits(self) -> Mapping[Split, Files]:
+        """Where each of its splits is."""
+        return self.files or ({self.split: self.file} if self.file else {})
+
+    @property
+    def held_out(self) -> Mapping[Split, Files]:
+        """The splits whose sentences training data must not contain: all but those that a classifier learns from."""
+        return {split: files for split, files in self.splits.items() if not self.files or split != "train"}
 
     @model_validator(mode="after")
     def _has_a_file(self) -> "EvaluationSet":
-        if not self.file and self.record.package_file is None:
+        if self.file and self.files:
+            raise ValueError(f"evaluation set {self.name!r} has `file` and `files`: give one of them")
+        if self.files and {"train", "test"} - set(self.files):
+            raise ValueError(
+                f"evaluation set {self.name!r} names files of {', '.join(self.files)}: a class is learnt from `train` "
+                'and scored on `test`; for texts in one file, which is cross-validated, give file = "..."'
+            )
+        if self.files and not (self.record.has_texts or self.record.judged or self.record.kind == "own"):
+            raise ValueError(
+                f"evaluation set {self.name!r} has `files`, which are for classes, and {self.dataset!r} has none to "
+                'learn: give file = "..."'
+            )
+        if not self.splits and self.record.package_file is None:
             raise ValueError(f'evaluation set {self.name!r} names no file: give file = "..."')
         return self
 

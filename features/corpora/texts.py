@@ -86,7 +86,7 @@ def _lines(path: Path, layout: TextLayout) -> Iterator[LabelledText | tuple[int,
                 yield (
                     number,
                     RowError(
-                        RejectCode.WRONG_COLUMNS, f"the line is {label!r} alone; expected a label, a blank, a text"
+                        RejectCode.EMPTY_SENTENCE, f"the line is {label!r} alone; expected a label, a blank, a text"
                     ),
                 )
             else:

@@ -38,6 +38,12 @@ class DependencyParser:
         self.name = name
         self.max_words = settings.max_words
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """All labels that the parser may give an edge, sorted."""
+        parser: Any = self._pipeline.get_pipe("parser")
+        return tuple(sorted(parser.labels))
+
     def parse(self, texts: Sequence[str]) -> Iterator[dict[str, list[Any]]]:
         """Parse sentences.
 

@@ -1,6 +1,7 @@
 """Loading an encoder from its folder."""
 
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,10 +10,19 @@ from features.parsers.devices import hide_progress_bars
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
+    from torch import nn
+
+_OWN = {
+    "training.modules.parsing_transformer": ("ParsingTransformer",),
+    "training.modules.graph_pooling": ("GraphPooling", "NodeCombination"),
+}
+"""Modules of our own that stand in saved encoders."""
 
 
 def load_encoder(folder: Path, *, device: str | None = None) -> "SentenceTransformer":
     """Load an encoder from its folder, with nothing asked of a hub.
+
+    Modules are those of sentence-transformers and of `training.modules`, and no code of the folder runs.
 
     Raises:
         ModelError: when files of it are missing or damaged.
@@ -22,10 +32,27 @@ def load_encoder(folder: Path, *, device: str | None = None) -> "SentenceTransfo
 
     hide_progress_bars()
     try:
-        return SentenceTransformer(str(folder), device=device, local_files_only=True)
+        own = _own_modules(folder)
+        if not own:
+            return SentenceTransformer(str(folder), device=device, local_files_only=True)
+        # No public name loads classes that are here already: `trust_remote_code` would run what the folder holds.
+        return SentenceTransformer._load_with_module_classes(str(folder), own, device=device, local_files_only=True)
     except (OSError, ValueError, SafetensorError) as error:
         why = str(error).partition("\n")[0].rstrip(".")
         raise ModelError(f"the encoder {str(folder)!r} cannot be loaded ({why}); train or pull it again") from error
+
+
+def _own_modules(folder: Path) -> dict[str, "type[nn.Module]"]:
+    """Return path → class of the modules of facetflow that an encoder is made of."""
+    try:
+        named = {module["type"] for module in json.loads((folder / "modules.json").read_bytes())}
+    except (OSError, ValueError, TypeError, KeyError):
+        return {}  # sentence-transformers says what is wrong
+    found = {}
+    for name in sorted(named & {f"{module}.{kind}" for module, kinds in _OWN.items() for kind in kinds}):
+        module, _, kind = name.rpartition(".")
+        found[name] = getattr(import_module(module), kind)
+    return found
 
 
 def routes_in(folder: Path) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Similarity against people: Spearman's correlation with human ratings. A suite for encoders of every kind."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -15,15 +15,15 @@ from features.metrics.corpus_scores import Bootstrap
 from features.page import folded
 from training.correlation import spearman
 from training.evaluation.bars import Bar, Mark, draw_bars, ends_of, hundredths
-from training.evaluation.bootstrap import Difference, Interval, compare, draw_spearman, interval
+from training.evaluation.bootstrap import Interval, draw_spearman, interval
 from training.evaluation.items import ItemScores, read_items
 from training.evaluation.models import Models
 from training.evaluation.page import tables_html
+from training.evaluation.paired import COLUMNS, average, cells, pair, tell
 from training.evaluation.seen import sets_chosen_by, tell_chosen_by
 from training.evaluation.subject import Subject
 from training.evaluation.suites import Chapter, Figure, Result, Suite
-from training.evaluation.tables import UNDEFINED, ScoreTable, ends, hundred
-from training.evaluation.verdicts import tell_verdict
+from training.evaluation.tables import ScoreTable, hundred
 from training.similarity import cosines
 
 if TYPE_CHECKING:
@@ -33,52 +33,6 @@ RATINGS_FILE = "ratings.parquet"
 """Human score and similarity of each pair of each set: what two encoders are compared by."""
 AXIS = "Spearman × 100 with human ratings"
 _START = Mark("start model", "circle")
-
-
-@dataclass(frozen=True, slots=True)
-class RatingScore:
-    """Spearman's correlation with human ratings, in [-1, 1]; None where it is undefined.
-
-    Args:
-        name: of the set.
-        pairs: number of pairs.
-        encoder: by the cosine of the encoder's whole embedding.
-        start: by that of the start model; None as well where that is not known.
-        encoder_interval: of `encoder`; None where the pairs cannot tell.
-        start_interval: of `start`.
-        difference: the encoder's score less that of the start model.
-    """
-
-    name: str
-    pairs: int
-    encoder: float | None
-    start: float | None
-    encoder_interval: Interval | None
-    start_interval: Interval | None
-    difference: Difference | None
-
-
-def score_ratings(rated: "EvaluationPairs", models: Models, bootstrap: Bootstrap) -> RatingScore:
-    """Return how well similarities order pairs as people do.
-
-    Args:
-        rated: the pairs.
-        models: the encoder and its start model.
-        bootstrap: how intervals are made.
-    """
-    known = [embed for embed in (models.encoder, models.start) if embed is not None]
-    columns = np.stack([cosines(embed(rated.texts_a), embed(rated.texts_b)) for embed in known], axis=1)
-    scores, intervals, drawn = correlate(columns, rated.scores, bootstrap)
-    both = len(known) > 1 and scores[0] is not None and scores[1] is not None
-    return RatingScore(
-        name=rated.name,
-        pairs=len(rated.scores),
-        encoder=scores[0],
-        start=scores[1] if len(known) > 1 else None,
-        encoder_interval=intervals[0],
-        start_interval=intervals[1] if len(known) > 1 else None,
-        difference=compare(drawn[:, 0], drawn[:, 1], bootstrap) if both else None,
-    )
 
 
 def correlate(
@@ -129,12 +83,22 @@ class RatingSuite(Suite):
         return cls(sets, subject.bootstrap, sets_chosen_by(subject.training, sets)) if sets else None
 
     def score(self, models: Models) -> Result:
-        """Return the score of each set."""
-        found = [asdict(score_ratings(rated, models, self._bootstrap)) for rated in self._sets]
-        self._similarities = [
-            cosines(models.encoder(rated.texts_a), models.encoder(rated.texts_b)) for rated in self._sets
-        ]
-        return {"sets": found, "chosen_by": list(self._chosen_by)}
+        """Return the score of each set, and their mean."""
+        known = [embed for embed in (models.encoder, models.start) if embed is not None]
+        found, scores, drawn = [], [], []
+        for rated in self._sets:
+            columns = np.stack([cosines(embed(rated.texts_a), embed(rated.texts_b)) for embed in known], axis=1)
+            self._similarities.append(columns[:, 0])
+            of_set, _, draws = correlate(columns, rated.scores, self._bootstrap)
+            about = {"name": rated.name, "pairs": len(rated.scores)}
+            found.append(about | asdict(pair(of_set, draws, self._bootstrap)))
+            scores.append(of_set)
+            drawn.append(draws)
+        return {
+            "sets": found,
+            "average": average(scores, drawn, self._bootstrap),
+            "chosen_by": list(self._chosen_by),
+        }
 
     def write(self, folder: Path) -> None:
         """Write ratings.parquet."""
@@ -154,20 +118,12 @@ class RatingSuite(Suite):
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
-        """Return one table with a row a set."""
-        rows = tuple(
-            (
-                rating["name"],
-                f"{rating['pairs']:,}",
-                hundred(rating["start"]),
-                hundred(rating["encoder"]),
-                ends(rating["encoder_interval"]),
-                _tell(rating),
-            )
-            for rating in result["sets"]
-        )
-        columns = ("ratings", "pairs", "start model", "encoder", "95 % interval", "to start model")
-        return [ScoreTable(AXIS, columns, rows, note=tell_chosen_by(result["chosen_by"]))]
+        """Return one table with a row a set, and one of their average where there are several."""
+        rows = [(rating["name"], f"{rating['pairs']:,}", *cells(rating)) for rating in result["sets"]]
+        if (mean := result.get("average")) is not None:  # evaluations before have none
+            rows.append((_average_of(result), "", *cells(mean)))
+        columns = ("ratings", "pairs", *COLUMNS)
+        return [ScoreTable(AXIS, columns, tuple(rows), note=tell_chosen_by(result["chosen_by"]))]
 
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
@@ -176,7 +132,7 @@ class RatingSuite(Suite):
         sets = result["sets"]
         return Chapter(
             body="<p>How well the similarity of whole sentences orders pairs as people do.</p>"
-            + chart_ratings(sets)
+            + chart_ratings(result)
             + folded("The numbers", tables_html(cls.tables(result))),
             facts={"Compared with people on": ", ".join(f"{each['name']} ({each['pairs']:,} pairs)" for each in sets)},
             warnings=[warning] if warning else [],
@@ -222,34 +178,36 @@ class RatingSuite(Suite):
         ]
 
 
-def chart_ratings(ratings: Sequence[Mapping[str, Any]]) -> str:
+def chart_ratings(result: Result) -> str:
     """Return how well the similarity of sentences follows each set of human ratings, as HTML.
 
     Args:
-        ratings: `sets` of what `RatingSuite` found.
+        result: what `RatingSuite` found.
     """
+    known = [(rating["name"], f"{rating['pairs']:,} pairs", rating) for rating in result["sets"]]
+    if (mean := result.get("average")) is not None:
+        known.append((_average_of(result), "the mean of their correlations", mean))
     bars = [
         Bar(
-            name=rating["name"],
-            about=f"{rating['pairs']:,} pairs",
-            value=hundredths(rating["encoder"]),
-            interval=ends_of(rating["encoder_interval"]),
-            marks={} if rating["start"] is None else {_START.name: 100 * rating["start"]},
-            verdict=_tell(rating),
+            name=name,
+            about=about,
+            value=hundredths(score["encoder"]),
+            interval=ends_of(score["encoder_interval"]),
+            marks={} if score["start"] is None else {_START.name: 100 * score["start"]},
+            verdict=tell(score),
         )
-        for rating in ratings
+        for name, about, score in known
     ]
     marks = [_START] if any(bar.marks for bar in bars) else []
     return draw_bars(bars, marks, of="this encoder", axis=AXIS)
 
 
-def _tell(rating: Mapping[str, Any]) -> str:
-    """Return how the encoder stands to its start model, a dash where one of them has no score."""
-    return UNDEFINED if None in {rating["encoder"], rating["start"]} else tell_verdict(rating["difference"])
+def _average_of(result: Result) -> str:
+    return f"average of {len(result['sets'])} sets"
 
 
 def _explain(rating: Mapping[str, Any]) -> str:
     said = f"{escape(rating['name'])}: agreement with people, {rating['pairs']:,} pairs."
     if rating["start"] is None:
         return said
-    return f"{said} Start model: {hundred(rating['start'])}. This encoder against it: {_tell(rating)}"
+    return f"{said} Start model: {hundred(rating['start'])}. This encoder against it: {tell(rating)}"

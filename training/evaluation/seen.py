@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from training.encoders.settings import BY_LOSS
-from training.rating_sets import rating_digest
+from training.evaluation_sets import rating_digest
 
 if TYPE_CHECKING:
     from features.corpora import EvaluationPairs

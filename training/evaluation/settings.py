@@ -1,6 +1,6 @@
-"""What a user chooses about the comparison of encoders."""
+"""What a user chooses about evaluations and the comparison of encoders."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -19,3 +19,20 @@ class PromotionSettings(BaseModel):
     ratings: Annotated[float, Field(ge=0)] = 1.0
     facets: Annotated[float, Field(ge=0)] = 2.0
     retrieval: Annotated[float, Field(ge=0)] = 2.0
+
+
+class TransferSettings(BaseModel):
+    """How the classes of texts and pairs under `[[evaluation]]` are learnt from embeddings, as SentEval does it.
+
+    Args:
+        classifiers: what learns them: "logistic regression", or "mlp" with one hidden layer of 128 units, which takes
+            thirty times as long: better done on a GPU, or with 5 folds.
+        folds: of cross-validations, and of those within them that choose the penalty.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    classifiers: Annotated[tuple[Literal["logistic regression", "mlp"], ...], Field(min_length=1)] = (
+        "logistic regression",
+    )
+    folds: Annotated[int, Field(ge=2)] = 10

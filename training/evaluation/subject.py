@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from features import models
 from features.metrics.corpus_scores import Bootstrap
+from training.evaluation_sets import read_class_tasks, read_rating_sets
 from training.jobs import EvaluationJob
 from training.kinds import KIND_BEFORE
-from training.rating_sets import read_rating_sets
 from training.runs import TRAINING_FILE
 from training.writing import read_json
 
 if TYPE_CHECKING:
-    from features.corpora import EvaluationPairs
+    from features.corpora import ClassTask, EvaluationPairs
 
 
 class Subject:
@@ -65,3 +65,13 @@ class Subject:
             SettingsError: when a set is described wrongly.
         """
         return read_rating_sets(self.job.ratings, self.job.base)
+
+    @cached_property
+    def tasks(self) -> "list[ClassTask]":
+        """Texts and pairs whose class is learnt from embeddings.
+
+        Raises:
+            InputError: when a file is missing or wrong.
+            SettingsError: when a set is described wrongly.
+        """
+        return read_class_tasks(self.job.tasks, self.job.base)

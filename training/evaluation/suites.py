@@ -31,6 +31,7 @@ Result = Mapping[str, Any]
 SUITES: dict[str, str] = {
     "facets": "training.evaluation.facets.suite:FacetSuite",
     "ratings": "training.evaluation.ratings:RatingSuite",
+    "transfer": "training.evaluation.transfer.suite:TransferSuite",
     "predictors": "training.evaluation.facets.predictors:PredictorSuite",
     "retrieval": "training.evaluation.retrieval.suite:RetrievalSuite",
 }

@@ -41,7 +41,7 @@ def test_rows_that_are_wrong_are_rejects(tmp_path):
 
     found = [*outcomes(tmp_path, "mr.txt", dataset="mr"), *outcomes(tmp_path, "t.tsv", dataset="texts")]
     assert [(row.reject.entity_id, row.reject.code) for row in found if isinstance(row, BadRow)] == [
-        ("mr.txt:2", RejectCode.WRONG_COLUMNS),
+        ("mr.txt:2", RejectCode.EMPTY_SENTENCE),
         ("mr.txt:3", RejectCode.BAD_LABEL),
         ("t.tsv:2", RejectCode.EMPTY_SENTENCE),
         ("t.tsv:3", RejectCode.WRONG_COLUMNS),
@@ -83,4 +83,4 @@ def test_texts_of_an_evaluation_set_are_guarded(tmp_path):
         LeakageSettings(evaluation=[EvaluationSet(dataset="mr", file="mr.txt")]), tmp_path
     )
 
-    assert guard.sets_with("a gem") == ("mr-test",)
+    assert guard.sets_with("a gem") == ("mr",)

@@ -103,7 +103,7 @@ def test_every_mark_lies_on_the_axis():
 
 
 def test_human_ratings_are_drawn_with_intervals_and_the_start_model():
-    drawn = chart_ratings([rating("sts"), rating("<b>sick</b>", 0.1) | {"encoder": None, "start": None}])
+    drawn = chart_ratings({"sets": [rating("sts"), rating("<b>sick</b>", 0.1) | {"encoder": None, "start": None}]})
     assert "sts 80.0, interval 75.0 to 85.0, start model 70.0" in drawn
     assert "<b>sick" not in drawn
     assert (

@@ -97,8 +97,8 @@ def test_every_suite_loads_under_its_name_and_every_kind_names_suites_that_exist
 
 
 def test_a_suite_that_no_kind_names_is_one_of_all_kinds():
-    assert suites_of("s3bert") == ("facets", "ratings", "predictors", "retrieval")
-    assert suites_of("a kind of the future") == suites_of("") == ("ratings", "retrieval")
+    assert suites_of("s3bert") == ("facets", "ratings", "transfer", "predictors", "retrieval")
+    assert suites_of("a kind of the future") == suites_of("") == ("ratings", "transfer", "retrieval")
 
 
 def test_an_encoder_of_no_kind_is_evaluated_by_human_ratings_alone(plain, capsys):
@@ -177,20 +177,46 @@ def test_a_suite_that_does_not_fit_the_encoder_says_so(plain, name):
 
 
 def test_an_unknown_suite_is_refused_with_those_that_there_are(plain):
-    with pytest.raises(SettingsError, match="'rating' is no suite of an evaluation; there are: facets, ratings, predi"):
+    with pytest.raises(SettingsError, match="'rating' is no suite of an evaluation; there are: facets, ratings, trans"):
         evaluate(plain.model_copy(update={"suites": ("rating",)}))
 
 
-@pytest.mark.parametrize("suites", [(), ("ratings",)])
-def test_nothing_to_score_on_is_said_with_what_a_suite_needs(plain, suites):
+RATINGS_NEED = "the suite 'ratings' needs human ratings: name a set under [[evaluation]]"
+RETRIEVAL_NEEDS = (
+    "the suite 'retrieval' needs texts in the split that share labels: name a corpus of texts with labels under "
+    "[[corpora]] (docs/corpora.md)"
+)
+TRANSFER_NEEDS = (
+    "the suite 'transfer' needs texts or pairs with a class: name a set under [[evaluation]] (docs/corpora.md)"
+)
+
+
+@pytest.mark.parametrize(
+    ("suites", "said"),
+    [
+        ((), f"{RATINGS_NEED}; {TRANSFER_NEEDS}; {RETRIEVAL_NEEDS}"),
+        (("ratings",), RATINGS_NEED),
+        (("transfer",), TRANSFER_NEEDS),
+        (("retrieval",), RETRIEVAL_NEEDS),
+    ],
+    ids=["all", "ratings", "transfer", "retrieval"],
+)
+def test_nothing_to_score_on_is_said_with_what_a_suite_needs(plain, suites, said):
     with pytest.raises(InputError) as error:
         evaluate(plain.model_copy(update={"ratings": (), "suites": suites}))
-    assert "cannot be evaluated: the suite 'ratings' needs human ratings: name a set under [[evaluation]]" in str(
-        error.value
-    )
-    assert ("the suite 'retrieval' needs texts in the split that share labels: name a" in str(error.value)) is not bool(
-        suites
-    )
+    assert str(error.value).endswith(f"cannot be evaluated: {said}.")
+
+
+def test_the_average_of_several_sets_of_ratings_stands_below_them(plain, ratings, capsys):
+    single = evaluate(plain)
+    assert single["suites"]["ratings"]["average"] is None
+    other = ratings | {"name": "again"}
+    scores = evaluate(plain.model_copy(update={"ratings": (ratings, other)}))
+    found = scores["suites"]["ratings"]
+    assert found["average"]["encoder"] == pytest.approx(found["sets"][0]["encoder"])  # twice the same set
+    print_scores(scores)
+    assert "average" in capsys.readouterr().out
+    assert "average of 2 sets" in (plain.output / "report.html").read_text()
 
 
 def test_a_table_that_a_chapter_shows_and_that_is_gone_is_an_error_that_says_what_to_do(tmp_path):

@@ -1,0 +1,126 @@
+"""Encoders of aspects as in the tables of Schopf et al. 2023: from text to scores and reports by one command.
+
+    python benchmarks/aspects.py examples/aspects/companies.toml --data FOLDER [--seeds 3] [--work FOLDER] [NAME …]
+
+Builds the project of an example over the file in FOLDER, trains its encoders with some seeds, scores them on the test
+texts, and prints P, R and MRR at 10 as mean ± deviation over the seeds, beside the start model, BM25 and TF-IDF. What
+is done already in the folder of --work is not done again. Reports, with maps, are in `runs/*/*/seed-*/report.html`.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+RANKINGS = {"start": "start model", "bm25": "BM25", "tfidf": "TF-IDF"}
+MEASURES = ("precision", "recall", "mrr")
+
+
+def main() -> None:
+    arguments = _arguments()
+    if arguments.work is not None:
+        arguments.work.mkdir(parents=True, exist_ok=True)
+        _measure(arguments, arguments.work)
+        return
+    with tempfile.TemporaryDirectory() as name:
+        _measure(arguments, Path(name))
+
+
+def _measure(arguments: argparse.Namespace, folder: Path) -> None:
+    """Make everything in a folder and print the tables."""
+    text = arguments.project.read_text(encoding="utf-8")
+    project = folder / "facetflow.toml"
+    for path in _files(tomllib.loads(text)):
+        text = text.replace(f'"{path}"', json.dumps(str(arguments.data.resolve() / path)))
+    project.write_text(text, encoding="utf-8")
+    names = arguments.names or [encoder["name"] for encoder in tomllib.loads(text)["encoders"]]
+    for command in (
+        ["build"],
+        ["train", *names, "--seeds", str(arguments.seeds)],
+        ["evaluate", *names, "--split", "test"],
+    ):
+        started = time.monotonic()
+        _facetflow(project, command)
+        print(f"{command[0]}: {time.monotonic() - started:,.0f} s", flush=True)
+    _show(folder / "runs", names)
+
+
+def _show(runs: Path, names: Sequence[str]) -> None:
+    results = {name: [_scores(file) for file in sorted(runs.glob(f"{name}/*/seed-*/metrics.json"))] for name in names}
+    groups = [group["name"] for group in results[names[0]][0]["groups"]]
+    for group in groups:
+        (of_first,) = [found for found in results[names[0]][0]["groups"] if found["name"] == group]
+        print(f"\n{group}: {of_first['queries']} queries among {of_first['texts']} texts\n")
+        print(f"{'':24}{'P@10':>14}{'R@10':>14}{'MRR@10':>14}")
+        for ranking, title in RANKINGS.items():
+            _row(title, [_values(of_first, ranking)])
+        for name in names:
+            _row(name, [_values(found, "encoder") for result in results[name] for found in _named(result, group)])
+    for name in names:
+        for row in (row for result in results[name] for row in result["unseen"]):
+            values = {of: 100 * row["rankings"][of]["mrr"]["value"] for of in ("encoder", "start")}
+            print(
+                f"\n{name}, the {row['labels']} labels of {row['name']} that training never saw ({row['queries']} "
+                f"queries): MRR@10 {values['encoder']:.1f}, start model {values['start']:.1f}"
+            )
+
+
+def _named(result: Mapping[str, Any], group: str) -> list[Mapping[str, Any]]:
+    return [found for found in result["groups"] if found["name"] == group]
+
+
+def _values(group: Mapping[str, Any], ranking: str) -> list[float]:
+    return [100 * group["rankings"][ranking][measure]["value"] for measure in MEASURES]
+
+
+def _row(title: str, runs: Sequence[Sequence[float]]) -> None:
+    cells = []
+    for values in zip(*runs, strict=True):
+        deviation = f" ± {statistics.stdev(values):.1f}" if len(values) > 1 else ""
+        cells.append(f"{statistics.mean(values):.1f}{deviation}")
+    print(f"{title:24}" + "".join(f"{cell:>14}" for cell in cells))
+
+
+def _scores(file: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))["suites"]["retrieval"]
+    return found
+
+
+def _files(content: Mapping[str, Any]) -> list[str]:
+    """Return the files that a project's corpora name."""
+    return [path for corpus in content["corpora"] for path in corpus["files"].values()]
+
+
+def _facetflow(project: Path, command: Sequence[str]) -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "flows.command_line", "--project", str(project), *command],
+        env={**environment, "PYTHONPATH": str(ROOT), "PREFECT_API_URL": ""},
+        stdout=subprocess.DEVNULL,
+        check=False,
+    )
+    if done.returncode:
+        sys.exit(f"facetflow {command[0]} ended with {done.returncode}")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("project", type=Path, help="an example: examples/aspects/companies.toml")
+    parser.add_argument("names", nargs="*", help="encoders of it; all by default")
+    parser.add_argument("--data", type=Path, required=True, help="folder with the files that the project names")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--work", type=Path, help="folder that is kept; a temporary one by default")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

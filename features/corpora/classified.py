@@ -1,0 +1,109 @@
+"""Evaluation sets whose class is learnt from embeddings: texts with a class, or pairs with a judgement.
+
+file = "…"                          one part, which is cross-validated            MR, CR, MPQA, SUBJ
+files = { train, test }             learnt from one, scored on the other          TREC, MRPC
+files = { train, dev, test }        and chosen by the third                       SST-2, SST-5
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from features.corpora.reading import evaluation_outcomes
+from features.corpora.rows import BadRow, PairRow, TextRow
+from features.corpora.settings import EvaluationSet
+from features.errors import InputError
+from features.types import SPLITS, RejectCode, Split
+
+
+@dataclass(frozen=True, slots=True)
+class ClassTask:
+    """Texts or pairs with one class each.
+
+    Args:
+        name: of the set, with the aspect where a set has several.
+        texts: (n_items,).
+        others: second sentences of pairs, (n_items,); None for texts.
+        labels: class of each item, (n_items,).
+        splits: of each item, (n_items,); all the same where the task is cross-validated.
+        empty: rows that were left out because they have no text.
+    """
+
+    name: str
+    texts: tuple[str, ...]
+    others: tuple[str, ...] | None
+    labels: tuple[str, ...]
+    splits: tuple[Split, ...]
+    empty: int = 0
+
+    @property
+    def parts(self) -> tuple[Split, ...]:
+        """The splits that it has, in their order."""
+        return tuple(split for split in SPLITS if split in self.splits)
+
+
+def read_tasks(evaluation: EvaluationSet, base: Path) -> list[ClassTask]:
+    """Read the tasks of an evaluation set: one, or one an aspect where its texts have several.
+
+    Args:
+        evaluation: a set that `has_classes`.
+        base: what relative paths are relative to.
+
+    Raises:
+        InputError: a file is missing or in another form, a row is wrong, a text has two classes, or there is nothing to
+            learn or to score on.
+    """
+    items: dict[str, list[tuple[str, str | None, str, Split]]] = {}
+    empty = 0
+    for outcome in evaluation_outcomes(evaluation, base):
+        if isinstance(outcome, BadRow) and outcome.reject.code == RejectCode.EMPTY_SENTENCE:
+            empty += 1  # releases have such lines (CR), and nobody can correct them
+            continue
+        if isinstance(outcome, BadRow):
+            raise InputError(f"{outcome.reject.message} (evaluation set {evaluation.name!r}): correct the row.")
+        if isinstance(outcome, TextRow):
+            _require_one_class(outcome, evaluation)
+            for aspect, label in outcome.labels:
+                items.setdefault(aspect, []).append((outcome.text, None, label, outcome.split))
+        elif isinstance(outcome, PairRow):
+            if outcome.label is None:
+                raise InputError(
+                    f"{outcome.origin} (evaluation set {evaluation.name!r}) has no class to learn: name the column "
+                    'with it, columns = { label = "..." }, or give rated pairs as `file`.'
+                )
+            items.setdefault("", []).append((outcome.text_a, outcome.text_b, outcome.label, outcome.split))
+    names = {aspect: f"{evaluation.name}: {aspect}" if len(items) > 1 else evaluation.name for aspect in items}
+    tasks = [_task(names[aspect], rows, empty) for aspect, rows in items.items()]
+    if not tasks:
+        raise InputError(f"evaluation set {evaluation.name!r} has no text with a class: check its files.")
+    for task in tasks:
+        _require_something_to_learn(task, evaluation)
+    return tasks
+
+
+def _task(name: str, rows: Sequence[tuple[str, str | None, str, Split]], empty: int) -> ClassTask:
+    texts, others, labels, splits = zip(*rows, strict=True)
+    return ClassTask(name, texts, None if others[0] is None else others, labels, splits, empty)
+
+
+def _require_one_class(row: TextRow, evaluation: EvaluationSet) -> None:
+    aspects = [aspect for aspect, _ in row.labels]
+    if len(set(aspects)) < len(aspects):
+        aspect = next(name for name in aspects if aspects.count(name) > 1)
+        several = ", ".join(repr(label) for name, label in row.labels if name == aspect)
+        raise InputError(
+            f"{row.origin} (evaluation set {evaluation.name!r}) has the labels {several} of the aspect {aspect!r}; "
+            "a text has one class here: name other columns as `aspects`."
+        )
+
+
+def _require_something_to_learn(task: ClassTask, evaluation: EvaluationSet) -> None:
+    for part in ("train", "test") if evaluation.files else ():
+        if part not in task.parts:
+            raise InputError(f"`files.{part}` of the evaluation set {task.name!r} has no text with a class: check it.")
+    learnt = [label for label, split in zip(task.labels, task.splits, strict=True) if split == task.parts[0]]
+    if len(set(learnt)) < 2:
+        raise InputError(
+            f"all {len(learnt):,} texts that the evaluation set {task.name!r} is learnt from have the class "
+            f"{learnt[0]!r}: give two classes at least."
+        )

@@ -1,0 +1,187 @@
+"""The suite `transfer`: tasks from files to tables, and what is said of those that cannot be learnt."""
+
+import polars as pl
+import pytest
+
+from features.corpora import read_tasks
+from features.corpora.leakage import LeakageGuard
+from features.corpora.settings import EvaluationSet, LeakageSettings
+from features.errors import InputError
+from flows.commands.report import print_scores
+from training.evaluation.run import evaluate
+from training.evaluation.suites import load_suite
+from training.evaluation.transfer import classifiers
+from training.jobs import EvaluationJob
+
+ANIMALS, PEOPLE = ("cat", "dog", "horse"), ("man", "woman", "child")
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(classifiers, "RATE", 5e-2)
+    monkeypatch.setattr(classifiers, "MOST_PASSES", 24)
+
+
+def lines(count=18):
+    """Return lines `label text`: 0 is about animals, 1 about people."""
+    verbs = ("sleeps", "runs", "sees the house", "eats in the park", "eats", "sleeps not")
+    texts = [
+        (label, f"the {words[n % 3]} {verbs[n % 6]}")
+        for n in range(count)
+        for label, words in enumerate((ANIMALS, PEOPLE))
+    ]
+    return "".join(f"{label} {text}\n" for label, text in texts)
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "mr.all").write_text(lines())
+    for split in ("train", "dev", "test"):
+        (tmp_path / f"sst.{split}").write_text(lines(9))
+    rows = [line.split(" ", 1) for line in lines(9).splitlines()]
+    pairs = [f"{label}\t1\t2\t{text}\tthe {'dog' if n % 2 else 'man'} runs\n" for n, (label, text) in enumerate(rows)]
+    for split in ("train", "test"):
+        (tmp_path / f"mrpc.{split}.tsv").write_text("Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n" + "".join(pairs))
+    return tmp_path
+
+
+def job(files, encoder, *tasks, **more):
+    return EvaluationJob(encoder=encoder, output=files / "out", base=files, tasks=tasks, resamples=100, folds=3, **more)
+
+
+MR = {"dataset": "mr", "file": "mr.all"}
+SST = {"dataset": "sst2", "files": {split: f"sst.{split}" for split in ("train", "dev", "test")}}
+MRPC = {"dataset": "mrpc", "files": {split: f"mrpc.{split}.tsv" for split in ("train", "test")}}
+
+
+def test_tasks_of_every_form_are_learnt_by_both_classifiers_and_shown(files, tiny_encoder, capsys):
+    scores = evaluate(job(files, tiny_encoder, MR, SST, MRPC, classifiers=("logistic regression", "mlp")))
+    found = scores["suites"]["transfer"]
+    assert [task["name"] for task in found["tasks"]] == ["mr", "sst2", "mrpc"]
+    assert [task["items"] for task in found["tasks"]] == [36, 18, 18]
+    assert [task["parts"] for task in found["tasks"]] == [["test"], ["train", "dev", "test"], ["train", "test"]]
+    assert found["tasks"][1]["scores"]["logistic regression"]["encoder"] > 0.6  # random weights, but words stay apart
+    by_dev = found["tasks"][1]["scores"]["mlp"]
+    assert by_dev["encoder_interval"]["low"] <= by_dev["encoder"] <= by_dev["encoder_interval"]["high"]
+    assert by_dev["start"] is by_dev["difference"] is None
+    mean = sum(task["scores"]["mlp"]["encoder"] for task in found["tasks"]) / 3
+    assert found["averages"]["mlp"]["encoder"] == pytest.approx(mean)
+    print_scores(scores)
+    said = capsys.readouterr().out
+    assert "Accuracy × 100, by logistic regression" in said
+    assert "Accuracy × 100, by mlp" in said
+    assert "Cross-validated, 3 folds within 3: mr." in said
+    assert "By mlp" in (files / "out" / "report.html").read_text()
+    table = pl.read_parquet(files / "out" / "transfer.parquet")
+    right = table.filter(task="sst2", classifier="mlp").select((pl.col("label") == pl.col("predicted")).mean()).item()
+    assert right == pytest.approx(by_dev["encoder"])
+    suite = load_suite("transfer")
+    assert suite.same_data(found, found)
+    assert not suite.same_data(found, found | {"folds": 10})
+    assert suite.numbers(found)["sst2 by mlp"] == by_dev["encoder"]
+
+
+def test_an_encoder_is_compared_with_its_start_model_item_by_item(files, tiny_encoder):
+    import json
+    import shutil
+
+    encoder = files / "run" / "encoder"
+    shutil.copytree(tiny_encoder, encoder)
+    (encoder / "training.json").write_text(json.dumps({"settings": {"kind": "new", "backbone": str(tiny_encoder)}}))
+    (task,) = evaluate(job(files, encoder, SST))["suites"]["transfer"]["tasks"]
+    score = task["scores"]["logistic regression"]
+    assert score["start"] == score["encoder"]
+    assert (score["difference"]["low"], score["difference"]["high"]) == (0, 0)
+    assert score["difference"]["verdict"] == "unclear"
+
+
+def test_a_class_of_the_test_part_alone_is_named_and_counts_as_an_error(files, tiny_encoder, capsys):
+    (files / "sst.test").write_text("2 the red house\n" * 2 + lines(9))
+    sst5 = {"dataset": "sst5", "files": SST["files"]}
+    scores = evaluate(job(files, tiny_encoder, sst5))
+    (task,) = scores["suites"]["transfer"]["tasks"]
+    assert task["unknown"] == {"2": 2}
+    assert task["items"] == 20
+    print_scores(scores)
+    assert "Classes of sst5 that occur in test alone, and count as errors: '2' (2)." in capsys.readouterr().out
+
+
+def test_lines_without_text_are_left_out_and_counted(files, tiny_encoder, capsys):
+    (files / "mr.all").write_text("0\n1 \n" + lines())
+    scores = evaluate(job(files, tiny_encoder, MR))
+    assert scores["suites"]["transfer"]["tasks"][0]["items"] == 36
+    print_scores(scores)
+    assert "Left out of mr: 2 without text." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("described", "content", "said"),
+    [
+        (MR, "0 a\n0 b\n0 c\n", r"all 3 texts that the evaluation set 'mr' is learnt from have the class '0'"),
+        (
+            MR,
+            "0 a\n7 b\n",
+            r"mr\.all:2: the label '7' is unknown; expected one of 0, 1 \(evaluation set 'mr'\): correct",
+        ),
+        (
+            MR,
+            "0 a\n1 b\n",
+            r"the largest class of the evaluation set 'mr' has 1 texts to learn from, too few for 3 folds",
+        ),
+        ({"dataset": "cr", "file": "mr.all"}, b"0 caf\xe9\n1 b\n", r"mr\.all:1: the row is no UTF-8"),
+        ({"dataset": "cr", "file": "mr.all"}, "0 caf\u00e9\n".encode("utf-16"), r"mr\.all.*UTF-8"),
+        (
+            {"dataset": "cr", "file": "none"},
+            "",
+            r"none', which `file` of the evaluation set 'cr' names, does not exist",
+        ),
+        (
+            {"dataset": "texts", "file": "mr.all", "name": "own"},
+            "text\tlabel\na\tx|y\n",
+            r"has the labels 'x', 'y' of the aspect 'label'; a text has one class here",
+        ),
+    ],
+    ids=["one class", "unknown class", "few texts", "latin-1", "utf-16", "no file", "two classes"],
+)
+def test_what_cannot_be_learnt_is_said_before_anything_is_encoded(files, tiny_encoder, described, content, said):
+    name = "mr.tsv" if described["dataset"] == "texts" else "mr.all"
+    (files / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    described = described | ({"file": name} if described["file"] == "mr.all" else {})
+    with pytest.raises(InputError, match=said):
+        evaluate(job(files, tiny_encoder, described))
+
+
+@pytest.mark.parametrize(
+    ("described", "said"),
+    [
+        ({"dataset": "sst2", "files": {"train": "a", "dev": "b"}}, "names files of train, dev: a class is learnt from"),
+        (
+            {"dataset": "stsb", "files": {"train": "a", "test": "b"}},
+            "which are for classes, and 'stsb' has none to learn",
+        ),
+        ({"dataset": "mr", "file": "a", "files": {"train": "a", "test": "b"}}, "has `file` and `files`: give one"),
+    ],
+    ids=["no test", "rated pairs", "both"],
+)
+def test_files_that_make_no_task_are_refused_in_the_project_file(described, said):
+    with pytest.raises(ValueError, match=said):
+        EvaluationSet(**described)
+
+
+def test_own_texts_with_two_aspects_are_two_tasks(files):
+    (files / "own.tsv").write_text("text\ttone\ttopic\ncats sleep\tcalm\tcats\ndogs run\twild\tdogs\n")
+    described = EvaluationSet(dataset="texts", name="own", file="own.tsv", aspects={"tone": "tone", "topic": "topic"})
+    tasks = read_tasks(described, files)
+    assert {task.name: task.labels for task in tasks} == {"own: tone": ("calm", "wild"), "own: topic": ("cats", "dogs")}
+
+
+def test_what_is_scored_is_guarded_and_what_classifiers_learn_from_is_not(files):
+    (files / "sst.train").write_text("0 only a cat in train\n1 a man\n")
+    (files / "sst.dev").write_text("0 only a cat in dev\n1 a man\n")
+    guard = LeakageGuard.from_settings(
+        LeakageSettings(evaluation=[EvaluationSet(**SST), EvaluationSet(**MR), EvaluationSet(**MRPC)]), files
+    )
+    assert guard.sets_with("Only a cat in dev!") == ("sst2",)
+    assert guard.sets_with("only a cat in train") == ()
+    assert "mr" in guard.sets_with("the cat sleeps")  # one file is all scored
+    assert "mrpc" in guard.sets_with("the dog runs")

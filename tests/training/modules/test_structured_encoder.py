@@ -1,0 +1,160 @@
+"""Modules of SBERT-RGCN: words find their pieces; trees of a store and trees made on the fly give equal embeddings."""
+
+import json
+
+import pytest
+import torch
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Pooling
+
+from features.errors import ModelError
+from features.parsers.dependencies import load
+from features.parsers.settings import DependencySettings
+from features.sentences import normalise
+from training.encoders.loading import load_encoder
+from training.modules import parsing_transformer
+from training.modules.graph_pooling import GraphPooling, NodeCombination
+from training.modules.parsing_transformer import ParsingTransformer
+from training.modules.trees import HEADS, LABELS, PLACES, TreeLabels, tree_rows, tree_tensors
+
+ODD = [
+    "two cats sleep in the park",
+    "dogs don't bark \U0001f436\U0001f469\u200d\U0001f469\u200d\U0001f467 at all",
+    "see https://example.org/a?b=c#d or mail x@y.org",
+    "\u732b\u5728\u516c\u56ed\u91cc\u7761\u89c9\u3002",
+    " ".join(["the red horse runs"] * 100),
+    " ".join(["word"] * 600),  # longer than what a build parses
+    "",
+    "\u200b",
+    "...",
+    "  a   man\tsees\n\nthe house  ",
+    "e\u0301t\u00e9 nai\u0308ve",
+    "no",
+]
+LABELS_OF_TOY = ("det", "nsubj")
+
+
+@pytest.fixture(scope="module")
+def parser():
+    try:
+        return load(DependencySettings())
+    except ModelError:
+        pytest.skip("needs en_core_web_md: facetflow models pull en_core_web_md")
+
+
+@pytest.fixture(scope="module")
+def encoder(tiny_encoder, parser):
+    """Return a tiny encoder with a graph over its words."""
+    torch.manual_seed(0)
+    transformer = ParsingTransformer(
+        str(tiny_encoder), parser="en_core_web_md", parser_identity=parser.name, labels=parser.labels, max_seq_length=32
+    )
+    graph = GraphPooling(48, len(TreeLabels(parser.labels)), width=24, layers=2, bases=4)
+    return SentenceTransformer(modules=[transformer, Pooling(48), graph, NodeCombination(48, 24)], device="cpu")
+
+
+def from_store(parser, texts):
+    """Return inputs with parses, as a build makes and rejects them."""
+    normal = [normalise(text) for text in texts]
+    admitted = [text for text in normal if len(text.split()) <= parser.max_words]
+    parses = dict(zip(admitted, parser.parse(admitted), strict=True))
+    return [{"text": text, "parse": parses.get(normalise(text))} for text in texts]
+
+
+def embed(encoder, inputs):
+    features = encoder.preprocess(inputs)
+    with torch.no_grad():
+        return encoder.eval()(features)["sentence_embedding"]
+
+
+def test_embeddings_from_a_store_are_those_made_on_the_fly(encoder, parser, monkeypatch):
+    made = torch.from_numpy(encoder.encode(ODD, batch_size=5))
+    monkeypatch.setattr(parsing_transformer.ParsingTransformer, "_load_parser", lambda self: pytest.fail("parsed"))
+    stored = embed(encoder, from_store(parser, ODD))
+    torch.testing.assert_close(stored, made, rtol=1e-5, atol=1e-5)
+    assert made.isfinite().all()
+    assert encoder.get_embedding_dimension() == made.shape[1] == 72
+
+
+def test_a_saved_encoder_loads_with_its_own_modules_and_runs_no_code_of_its_folder(encoder, tmp_path):
+    before = encoder.encode(ODD)
+    encoder.save(str(tmp_path / "saved"), create_model_card=False)
+    (tmp_path / "saved" / "training.py").write_text("raise SystemExit('ran')")
+    loaded = load_encoder(tmp_path / "saved", device="cpu")
+    assert [type(module).__name__ for module in loaded] == [
+        "ParsingTransformer", "Pooling", "GraphPooling", "NodeCombination",
+    ]  # fmt: skip
+    torch.testing.assert_close(torch.from_numpy(loaded.encode(ODD)), torch.from_numpy(before), rtol=1e-5, atol=1e-5)
+    assert loaded[0].parser_identity == encoder[0].parser_identity
+    modules = json.loads((tmp_path / "saved" / "modules.json").read_text())
+    modules[2]["type"] = "training.modules.trees.TreeLabels"
+    (tmp_path / "saved" / "modules.json").write_text(json.dumps(modules))
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        load_encoder(tmp_path / "saved", device="cpu")
+
+
+def test_another_parser_is_refused_unless_it_is_asked_for(encoder, monkeypatch):
+    monkeypatch.setattr(encoder[0], "parser_identity", "spacy/en_core_web_md-1.0.0")
+    with pytest.raises(
+        ModelError, match=r"learnt from trees of 'spacy/en_core_web_md-1\.0\.0', and here is 'spacy/en_"
+    ):
+        encoder.encode(["a horse that nobody has parsed before"])
+    monkeypatch.setattr(encoder[0], "other_parser", True)
+    assert encoder.encode(["a horse that nobody has parsed before"]).shape == (1, 72)
+
+
+def test_a_prompt_is_no_part_of_the_tree(encoder, parser):
+    plain = encoder.preprocess(["two cats sleep"])
+    prompted = encoder.preprocess(["two cats sleep"], prompt="the red horse ")
+    assert prompted[HEADS].tolist() == plain[HEADS].tolist()
+    assert prompted[PLACES].tolist() == (plain[PLACES] + 3).tolist()
+
+
+def test_the_tree_changes_the_embedding_and_a_sentence_without_one_has_an_embedding(encoder, parser):
+    (tree,) = parser.parse(["two cats sleep"])
+    flat = tree | {"heads": [0, 1, 2]}
+    given = [{"text": "two cats sleep", "parse": parse} for parse in (tree, flat, None)]
+    first, second, third = embed(encoder, given)
+    assert not torch.allclose(first, second)
+    assert third.isfinite().all()
+
+
+def test_words_find_their_first_pieces():
+    labels = TreeLabels(LABELS_OF_TOY)
+    parse = {
+        "tokens": ["Dogs", "do", "n't", " ", "bark", "loudly"],
+        "starts": [0, 5, 7, 10, 11, 16],
+        "heads": [4, 4, 4, 4, 4, 4],
+        "relations": ["nsubj", "aux", "neg", "", "ROOT", "advmod"],
+    }
+    # [CLS] dogs don ' t ba ##rk [SEP]: "loudly" was cut off, the blank has no piece, "n't" begins within "don"
+    pieces = [(0, 0), (0, 4), (5, 8), (8, 9), (9, 10), (11, 13), (13, 15), (0, 0)]
+    rows = tree_rows(parse, pieces, labels)
+    assert [place for place, _, _ in rows] == [1, 2, 2, 0, 5, 0]
+    assert [head for _, head, _ in rows] == [5] * 6
+    assert [label for _, _, label in rows] == [2, 3, 3, 3, 3, 3]  # all unknown ones share the last
+    assert len(labels) == 3
+
+
+def test_a_batch_is_padded_with_zeros_and_a_sentence_without_a_parse_has_none():
+    parse = {"tokens": ["a"], "starts": [0], "heads": [0], "relations": ["det"]}
+    tensors = tree_tensors([None, parse], [[(0, 0)], [(0, 0), (0, 1), (0, 0)]], TreeLabels(LABELS_OF_TOY))
+    assert {name: rows.tolist() for name, rows in tensors.items()} == {
+        PLACES: [[0], [1]], HEADS: [[0], [1]], LABELS: [[0], [1]],
+    }  # fmt: skip
+    assert tree_tensors([None], [[]], TreeLabels(()))[PLACES].shape == (1, 0)
+
+
+def test_the_mean_over_nodes_without_layers_is_that_of_the_words():
+    torch.manual_seed(0)
+    pooling = GraphPooling(5, 3, width=4, layers=0).eval()
+    tokens = torch.randn(2, 4, 5)
+    features = {
+        "token_embeddings": tokens,
+        PLACES: torch.tensor([[1, 3], [0, 0]]),
+        HEADS: torch.tensor([[1, 1], [0, 0]]),
+        LABELS: torch.tensor([[1, 1], [0, 0]]),
+    }
+    found = pooling(features)["node_embedding"]
+    torch.testing.assert_close(found[0], torch.relu(pooling.words(tokens[0, [1, 3]])).mean(dim=0))
+    assert found[1].tolist() == [0, 0, 0, 0]

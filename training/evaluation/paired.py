@@ -1,0 +1,86 @@
+"""A score of the encoder beside that of its start model, both on the same draws."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from features.metrics.corpus_scores import Bootstrap
+from training.evaluation.bootstrap import Difference, Interval, compare, interval
+from training.evaluation.tables import UNDEFINED, ends, hundred
+from training.evaluation.verdicts import tell_verdict
+
+COLUMNS = ("start model", "encoder", "95 % interval", "to start model")
+"""Of the cells that `cells` returns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """A score of both; None where it is undefined.
+
+    Args:
+        encoder: of the encoder.
+        start: of its start model; None as well where that is not known.
+        encoder_interval: of `encoder`; None where the items cannot tell.
+        start_interval: of `start`.
+        difference: the encoder's score less that of the start model.
+    """
+
+    encoder: float | None
+    start: float | None
+    encoder_interval: Interval | None
+    start_interval: Interval | None
+    difference: Difference | None
+
+
+def pair(scores: Sequence[float | None], draws: NDArray[np.float64], bootstrap: Bootstrap) -> Paired:
+    """Return scores with what their draws say.
+
+    Args:
+        scores: of the encoder, and of its start model where that is known.
+        draws: of the same, (resamples, n_scores).
+        bootstrap: how they were made.
+    """
+    known = [
+        None if score is None else interval(drawn, bootstrap) for score, drawn in zip(scores, draws.T, strict=True)
+    ]
+    both = len(scores) > 1 and None not in scores
+    return Paired(
+        encoder=scores[0],
+        start=scores[1] if len(scores) > 1 else None,
+        encoder_interval=known[0],
+        start_interval=known[1] if len(scores) > 1 else None,
+        difference=compare(draws[:, 0], draws[:, 1], bootstrap) if both else None,
+    )
+
+
+def average(
+    scores: Sequence[Sequence[float | None]], draws: Sequence[NDArray[np.float64]], bootstrap: Bootstrap
+) -> dict[str, Any] | None:
+    """Return the mean of the scores of several sets, as JSON; None for a single set, or where a score is undefined.
+
+    Args:
+        scores: of each set, as `pair` takes them.
+        draws: of each set, likewise; those of one set say nothing of another's.
+        bootstrap: how they were made.
+    """
+    if len(scores) < 2 or any(score is None for each in scores for score in each):
+        return None
+    means = np.array(scores, dtype=np.float64).mean(axis=0)
+    return asdict(pair([float(mean) for mean in means], np.mean(draws, axis=0), bootstrap))
+
+
+def cells(score: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    """Return a score as cells of a table (`COLUMNS`).
+
+    Args:
+        score: a `Paired` as a dict.
+    """
+    return (hundred(score["start"]), hundred(score["encoder"]), ends(score["encoder_interval"]), tell(score))
+
+
+def tell(score: Mapping[str, Any]) -> str:
+    """Return how the encoder stands to its start model, a dash where one of them has no score."""
+    return UNDEFINED if None in {score["encoder"], score["start"]} else tell_verdict(score["difference"])

@@ -1,0 +1,165 @@
+"""SentEval's protocol: what is learnt from, what the penalty is chosen by, and what is scored.
+
+    one part            ten folds are scored in turn; within the other nine, ten folds choose the penalty
+    train, test         ten folds of train choose the penalty
+    train, dev, test    dev chooses
+
+The classifier that is scored learns from all that it may see, but for the part that its weights are chosen by: dev, or
+a twentieth drawn from the rest.
+"""
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from features.corpora import ClassTask
+from features.errors import InputError
+from training.evaluation.transfer.classifiers import SEED, Fitted, Fold, draw_dev, fit
+from training.progress import EVERY, log
+
+PENALTIES = (1e-5, 1e-4, 1e-3, 1e-2)
+HIDDEN = {"logistic regression": 0, "mlp": 128}
+"""Classifier → units of its hidden layer."""
+_PARAMETERS = 4_000_000  # of classifiers that learn at once: they and what Adam keeps stay in a cache of 64 MB
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """What classifiers said of items that they had not seen.
+
+    Args:
+        rows: positions of the items that were scored, in ascending order, (n_scored,).
+        classes: what was said of each, (n_scored,).
+        penalties: the L2 penalties that were chosen, one a classifier.
+    """
+
+    rows: Rows
+    classes: NDArray[np.int64]
+    penalties: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Learner:
+    """Learns one task by one classifier.
+
+    Args:
+        features: of all items, float32, (n_items, d).
+        classes: of all items, (n_items,), from 0.
+        n_classes: how many there are.
+        hidden: units of the hidden layer; 0 for logistic regression.
+        name: of the task and the classifier, for the log.
+    """
+
+    features: Tensor
+    classes: Rows
+    n_classes: int
+    hidden: int
+    name: str
+
+    def predict(self, parts: Sequence[Rows], folds: int) -> Predictions:
+        """Return what is predicted of the last part.
+
+        Args:
+            parts: positions of items: all; or train and test; or train, dev and test.
+            folds: of cross-validations.
+        """
+        if len(parts) == 3:
+            train, dev, test = parts
+            fold = Fold(train, dev)
+            return self._scored([fold], [test], [self._choose([[fold]])[0]])
+        if len(parts) == 2:
+            train, test = parts
+            return self._scored([draw_dev(train)], [test], self._choose([self._folds(train, folds)]))
+        outer = self._folds(parts[0], folds)
+        chosen = self._choose([self._folds(fold.learn, folds) for fold in outer])
+        return self._scored([draw_dev(fold.learn) for fold in outer], [fold.dev for fold in outer], chosen)
+
+    def _choose(self, groups: Sequence[Sequence[Fold]]) -> list[float]:
+        """Return the penalty with the best mean accuracy on the dev parts of each group of folds."""
+        folds = [fold for group in groups for fold in group]
+        at_once = max(1, _PARAMETERS // (len(PENALTIES) * self.features.shape[1] * (self.hidden or self.n_classes)))
+        penalties = np.tile(PENALTIES, (len(folds), 1))
+        accuracy = np.concatenate(
+            [
+                self._fit(folds[start : start + at_once], penalties[start : start + at_once], start, len(folds))[0]
+                for start in range(0, len(folds), at_once)
+            ]
+        )
+        chosen, start = [], 0
+        for group in groups:
+            # Rounded as SentEval does it: of equal ones the least penalty is taken.
+            means = np.round(100 * accuracy[start : start + len(group)].mean(axis=0), 2)
+            chosen.append(PENALTIES[int(means.argmax())])
+            start += len(group)
+        return chosen
+
+    def _scored(self, folds: Sequence[Fold], parts: Sequence[Rows], penalties: Sequence[float]) -> Predictions:
+        """Return what a classifier of each fold predicts of its part."""
+        _, fitted = self._fit(folds, np.array(penalties)[:, None], 0, len(folds))
+        said = [fitted.predict(at, 0, self.features[torch.from_numpy(part)]) for at, part in enumerate(parts)]
+        rows, classes = np.concatenate(parts), np.concatenate(said)
+        order = np.argsort(rows)
+        return Predictions(rows[order], classes[order], tuple(penalties))
+
+    def _fit(
+        self, folds: Sequence[Fold], penalties: NDArray[np.float64], before: int, total: int
+    ) -> tuple[NDArray[np.float64], Fitted]:
+        """Train a classifier for each fold and penalty, and tell how far that is."""
+        told = time.monotonic()
+
+        def tell(passes: int, learning: int) -> None:
+            nonlocal told
+            if time.monotonic() - told >= EVERY:
+                told = time.monotonic()
+                log.info(
+                    "learning %s: folds %d to %d of %d, pass %d, %d of %d classifiers still get better",
+                    *(self.name, before + 1, before + len(folds), total, passes, learning, penalties.size),
+                )
+
+        fitted = fit(
+            self.features,
+            torch.from_numpy(self.classes).to(self.features.device),
+            folds,
+            penalties,
+            n_classes=self.n_classes,
+            hidden=self.hidden,
+            tell=tell,
+        )
+        return fitted.accuracy, fitted
+
+    def _folds(self, rows: Rows, folds: int) -> list[Fold]:
+        """Return the folds of some rows; each is the dev part of one."""
+        from sklearn.model_selection import StratifiedKFold
+
+        splitter = StratifiedKFold(folds, shuffle=True, random_state=SEED)
+        with warnings.catch_warnings():
+            # A class with fewer members than there are folds is missing in some, which is no fault.
+            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+            return [Fold(rows[learn], rows[dev]) for learn, dev in splitter.split(rows, self.classes[rows])]
+
+
+def require_enough(task: ClassTask, folds: int) -> None:
+    """Refuse a task that is too small for cross-validation.
+
+    Raises:
+        InputError: no class has enough texts for the folds within the folds.
+    """
+    parts = task.parts
+    if len(parts) == 3:
+        return
+    labels = [label for label, split in zip(task.labels, task.splits, strict=True) if split == parts[0]]
+    largest = max(labels.count(label) for label in set(labels))
+    within = largest if len(parts) == 2 else largest - -(-largest // folds)
+    if within < folds:
+        raise InputError(
+            f"the largest class of the evaluation set {task.name!r} has {largest:,} texts to learn from, too few for "
+            f"{folds} folds: give more texts, or set `folds` under [transfer] to less."
+        )

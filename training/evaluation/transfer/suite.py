@@ -1,0 +1,263 @@
+"""Transfer: how well a simple classifier reads classes from embeddings. A suite for encoders of every kind."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from features.files import write_table
+from features.metrics.corpus_scores import Bootstrap
+from features.page import folded
+from training.evaluation.bars import Bar, Mark, draw_bars, ends_of, hundredths
+from training.evaluation.models import Embed, Models
+from training.evaluation.page import tables_html
+from training.evaluation.paired import COLUMNS, average, cells, pair, tell
+from training.evaluation.subject import Subject
+from training.evaluation.suites import Chapter, Figure, Result, Suite
+from training.evaluation.tables import ScoreTable, hundred
+
+if TYPE_CHECKING:
+    from features.corpora import ClassTask
+
+TRANSFER_FILE = "transfer.parquet"
+"""Class and prediction of each scored item, by task and classifier."""
+AXIS = "accuracy × 100"
+_START = Mark("start model", "circle")
+
+
+class TransferSuite(Suite):
+    """Tasks whose class is learnt from embeddings that stay as they are.
+
+    Args:
+        tasks: texts or pairs with a class.
+        classifiers: what learns them.
+        folds: of cross-validations.
+        bootstrap: how intervals are made.
+    """
+
+    name: ClassVar[str] = "transfer"
+    title: ClassVar[str] = "Classes learnt from embeddings"
+    needs: ClassVar[str] = "texts or pairs with a class: name a set under [[evaluation]] (docs/corpora.md)"
+
+    def __init__(
+        self, tasks: "Sequence[ClassTask]", classifiers: Sequence[str], folds: int, bootstrap: Bootstrap
+    ) -> None:
+        self._tasks = tasks
+        self._classifiers = classifiers
+        self._folds = folds
+        self._bootstrap = bootstrap
+        self._said: list[pl.DataFrame] = []
+
+    @classmethod
+    def of(cls, subject: Subject) -> Self | None:
+        """Read the tasks."""
+        from training.evaluation.transfer.protocol import require_enough
+
+        for task in subject.tasks:
+            require_enough(task, subject.job.folds)
+        if not subject.tasks:
+            return None
+        return cls(subject.tasks, subject.job.classifiers, subject.job.folds, subject.bootstrap)
+
+    def score(self, models: Models) -> Result:
+        """Return the accuracy on each task by each classifier."""
+        found = []
+        correct: dict[str, list[NDArray[np.float64]]] = {name: [] for name in self._classifiers}
+        for task in self._tasks:
+            scores = {}
+            for classifier in self._classifiers:
+                right, penalties = self._learn(task, classifier, models)
+                correct[classifier].append(right)
+                score = asdict(pair(_accuracy(right), self._draw(right), self._bootstrap))
+                scores[classifier] = score | {"penalties": penalties}
+            found.append(_about(task) | {"scores": scores})
+        averages = {
+            name: average(
+                [_accuracy(right) for right in known], [self._draw(right) for right in known], self._bootstrap
+            )
+            for name, known in correct.items()
+        }
+        return {"folds": self._folds, "classifiers": list(self._classifiers), "tasks": found, "averages": averages}
+
+    def write(self, folder: Path) -> None:
+        """Write transfer.parquet."""
+        write_table(pl.concat(self._said), folder / TRANSFER_FILE)
+
+    @classmethod
+    def tables(cls, result: Result) -> list[ScoreTable]:
+        """Return a table with a row a task, for each classifier."""
+        return [_table(result, name) for name in result["classifiers"]]
+
+    @classmethod
+    def chapter(cls, result: Result, folder: Path) -> Chapter:
+        """Return bars and the numbers."""
+        first = result["classifiers"][0]
+        parts = [f"<h3>By {escape(name)}</h3>{_chart(result, name)}" for name in result["classifiers"]]
+        return Chapter(
+            body="<p>How well a simple classifier tells classes by embeddings that stay as they are (SentEval).</p>"
+            + "".join(parts)
+            + folded("The numbers", tables_html(cls.tables(result))),
+            facts={"Classes learnt on": ", ".join(f"{t['name']} ({t['items']:,} scored)" for t in result["tasks"])},
+            figures=_figures(result, first),
+        )
+
+    @classmethod
+    def numbers(cls, result: Result) -> dict[str, float | None]:
+        """Return the accuracy on each task, by each classifier."""
+        return {
+            f"{task['name']} by {name}": task["scores"][name]["encoder"]
+            for task in result["tasks"]
+            for name in result["classifiers"]
+        }
+
+    @classmethod
+    def same_data(cls, new: Result, current: Result) -> bool:
+        """Return whether the tasks are the same, by name and number of items, and learnt in the same way."""
+        first, second = (
+            (known["folds"], {task["name"]: (task["learnt"], task["items"]) for task in known["tasks"]})
+            for known in (new, current)
+        )
+        return super().same_data(new, current) and first == second
+
+    def _learn(
+        self, task: "ClassTask", classifier: str, models: Models
+    ) -> tuple[NDArray[np.float64], tuple[float, ...]]:
+        """Return what was right, (n_scored, n_models) of 0 and 1, and the penalties chosen for the encoder."""
+        import torch
+
+        from features.parsers.devices import resolve_device
+        from training.evaluation.transfer.protocol import HIDDEN, Learner
+
+        names = sorted(set(task.labels))
+        classes = np.searchsorted(names, task.labels).astype(np.int64)
+        splits = np.array(task.splits)
+        parts = [np.flatnonzero(splits == part) for part in task.parts]
+        known = [
+            ("the encoder", models.encoder),
+            *([] if models.start is None else [("its start model", models.start)]),
+        ]
+        said = []
+        for of, embed in known:
+            features = torch.from_numpy(_features(task, embed)).to(resolve_device("auto"))
+            name = f"{task.name!r} by {classifier} on {of}"
+            learner = Learner(features, classes, len(names), HIDDEN[classifier], name)
+            said.append(learner.predict(parts, self._folds))
+        rows = said[0].rows
+        self._said.append(
+            pl.DataFrame(
+                {
+                    "task": [task.name] * len(rows),
+                    "classifier": [classifier] * len(rows),
+                    "item": rows,
+                    "label": [names[each] for each in classes[rows]],
+                    "predicted": [names[each] for each in said[0].classes],
+                }
+            )
+        )
+        right = np.stack([each.classes == classes[rows] for each in said], axis=1).astype(np.float64)
+        return right, said[0].penalties
+
+    def _draw(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the accuracy in each draw of items, (resamples, n_models)."""
+        return np.stack([times @ right / len(right) for times in self._bootstrap.draws(len(right))])
+
+
+def _features(task: "ClassTask", embed: Embed) -> NDArray[np.float32]:
+    """Return what is learnt from: an embedding, or [|u - v|; u * v] of a pair, float32, (n_items, d)."""
+    left = embed(task.texts)
+    if task.others is None:
+        return np.asarray(left, dtype=np.float32)
+    right = embed(task.others)
+    return np.concatenate([np.abs(left - right), left * right], axis=1).astype(np.float32)
+
+
+def _accuracy(right: NDArray[np.float64]) -> list[float | None]:
+    return [float(share) for share in right.mean(axis=0)]
+
+
+def _about(task: "ClassTask") -> dict[str, Any]:
+    """Return what a task is."""
+    parts = task.parts
+    counts = Counter(task.splits)
+    by_part = {
+        part: {label for label, split in zip(task.labels, task.splits, strict=True) if split == part} for part in parts
+    }
+    unknown = by_part[parts[-1]] - by_part[parts[0]]
+    return {
+        "name": task.name,
+        "parts": list(parts),
+        "pairs": task.others is not None,
+        "classes": len(set(task.labels)),
+        "learnt": counts[parts[0]],
+        "items": counts[parts[-1]],
+        "empty": task.empty,
+        "unknown": {
+            label: sum(
+                known == label and split == parts[-1] for known, split in zip(task.labels, task.splits, strict=True)
+            )
+            for label in sorted(unknown)
+        },
+    }
+
+
+def _table(result: Result, classifier: str) -> ScoreTable:
+    rows = [
+        (task["name"], f"{task['classes']}", f"{task['items']:,}", *cells(task["scores"][classifier]))
+        for task in result["tasks"]
+    ]
+    if (mean := result["averages"][classifier]) is not None:
+        rows.append(("average", "", "", *cells(mean)))
+    columns = ("task", "classes", "scored", *COLUMNS)
+    return ScoreTable(f"Accuracy × 100, by {classifier}", columns, tuple(rows), _note(result))
+
+
+def _note(result: Result) -> str:
+    """Return how the tasks were learnt, and what a reader must know of them."""
+    said = []
+    crossed = [task["name"] for task in result["tasks"] if len(task["parts"]) == 1]
+    if crossed:
+        said.append(f"Cross-validated, {result['folds']} folds within {result['folds']}: {', '.join(crossed)}.")
+    for task in result["tasks"]:
+        if task["empty"]:
+            said.append(f"Left out of {task['name']}: {task['empty']:,} without text.")
+        if task["unknown"]:
+            listed = ", ".join(f"{label!r} ({count:,})" for label, count in task["unknown"].items())
+            said.append(f"Classes of {task['name']} that occur in test alone, and count as errors: {listed}.")
+    return "\n".join(said)
+
+
+def _chart(result: Result, classifier: str) -> str:
+    known = [(task["name"], f"{task['items']:,} scored", task["scores"][classifier]) for task in result["tasks"]]
+    if (mean := result["averages"][classifier]) is not None:
+        known.append(("average", f"of {len(result['tasks'])} tasks", mean))
+    bars = [
+        Bar(
+            name=name,
+            about=about,
+            value=hundredths(score["encoder"]),
+            interval=ends_of(score["encoder_interval"]),
+            marks={} if score["start"] is None else {_START.name: 100 * score["start"]},
+            verdict=tell(score),
+        )
+        for name, about, score in known
+    ]
+    marks = [_START] if any(bar.marks for bar in bars) else []
+    return draw_bars(bars, marks, of="this encoder", axis=AXIS)
+
+
+def _figures(result: Result, classifier: str) -> list[Figure]:
+    """Return the average, or the only score, for the head of the report."""
+    mean: Mapping[str, Any] | None = result["averages"][classifier]
+    score = mean or result["tasks"][0]["scores"][classifier]
+    tasks = result["tasks"]
+    of = f"average accuracy of {len(tasks)} tasks" if mean else f"accuracy on {escape(tasks[0]['name'])}"
+    said = f"{of}, by {escape(classifier)}."
+    if score["start"] is not None:
+        said += f" Start model: {hundred(score['start'])}. This encoder against it: {tell(score)}"
+    return [Figure(hundred(score["encoder"]), said)]

@@ -1,0 +1,125 @@
+"""What stands in a saved SBERT-RGCN behind the transformer: the graph over word vectors, and what is made of both.
+
+    token_embeddings ─┬─ mean (Pooling) ────────────────────────────── u₁ ─┐
+                      └─ words ─ affine, ReLU ─ layers ─ mean of nodes ─ u₂ ─┴─ LayerNorm([u₁; u₂])
+
+Peng et al. 2021, section 3. A sentence without nodes (no parse, no word) has u₂ = 0.
+"""
+
+from typing import Any, Self
+
+import torch
+from sentence_transformers.base.modules import Module
+from torch import Tensor, nn
+from torch.nn import functional
+
+from training.modules.relational_graph import Graph, RelationalGraphLayer, relation_count
+from training.modules.trees import HEADS, LABELS, PLACES
+
+NODES = "node_embedding"
+"""Key of the mean over the nodes of each sentence, (n_sentences, width)."""
+
+
+class _Saved(Module):
+    """A module whose arguments are its configuration."""
+
+    def save(self, output_path: str, *args: Any, safe_serialization: bool = True, **kwargs: Any) -> None:
+        """Write arguments and weights."""
+        self.save_config(output_path)
+        self.save_torch_weights(output_path, safe_serialization=safe_serialization)
+
+    @classmethod
+    def load(
+        cls,
+        model_name_or_path: str,
+        subfolder: str = "",
+        token: bool | str | None = None,  # noqa: FBT001 - as in the base class
+        cache_folder: str | None = None,
+        revision: str | None = None,
+        local_files_only: bool = False,  # noqa: FBT001, FBT002 - likewise
+        init_defaults: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Read arguments and weights."""
+        where: dict[str, Any] = {
+            "subfolder": subfolder,
+            "token": token,
+            "cache_folder": cache_folder,
+            "revision": revision,
+            "local_files_only": local_files_only,
+        }
+        module = cls(**((init_defaults or {}) | cls.load_config(model_name_or_path, **where)))
+        found: Self = cls.load_torch_weights(model_name_or_path, model=module, **where)
+        return found
+
+
+class GraphPooling(_Saved):
+    """Word vectors through relational graph convolutions, and their mean.
+
+    Args:
+        token_width: of the word pieces.
+        width: of the nodes.
+        labels: of the parser, with the one of all unknown ones (`TreeLabels`).
+        layers: of the graph; 0 for the words as they are.
+        bases: of the layers (`RelationalGraphLayer`); None for full matrices.
+        dropout: share of the nodes' values that are dropped in training.
+    """
+
+    config_keys: list[str] = ["token_width", "width", "labels", "layers", "bases", "dropout"]  # noqa: RUF012 - as there
+
+    def __init__(
+        self,
+        token_width: int,
+        labels: int,
+        *,
+        width: int = 256,
+        layers: int = 1,
+        bases: int | None = 8,
+        dropout: float = 0.2,
+    ) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.token_width, self.width, self.labels = token_width, width, labels
+        self.layers, self.bases, self.dropout = layers, bases, dropout
+        self.words = nn.Linear(token_width, width)
+        relations = relation_count(labels)
+        self.graph = nn.ModuleList(RelationalGraphLayer(width, width, relations, bases) for _ in range(layers))
+
+    def forward(self, features: dict[str, Any], **_: Any) -> dict[str, Any]:
+        """Add the mean over the nodes of each sentence."""
+        tokens: Tensor = features["token_embeddings"]
+        places, heads, labels = (features[name].to(tokens.device) for name in (PLACES, HEADS, LABELS))
+        graph = Graph.of(heads, labels, places > 0)
+        sentence = graph.nodes // max(1, places.shape[1])
+        flat = sentence * tokens.shape[1] + places.flatten().index_select(0, graph.nodes)
+        states = functional.relu(self.words(tokens.flatten(0, 1).index_select(0, flat)))
+        for layer in self.graph:
+            states = functional.relu(layer(functional.dropout(states, self.dropout, self.training), graph))
+        counts = torch.bincount(sentence, minlength=len(tokens)).clamp(min=1)[:, None]
+        summed = states.new_zeros(len(tokens), self.width).index_add_(0, sentence, states)
+        features[NODES] = summed / counts
+        return features
+
+
+class NodeCombination(_Saved):
+    """LayerNorm([mean pooling; mean of the nodes]).
+
+    Args:
+        sentence_width: of what `Pooling` gives.
+        node_width: of the nodes.
+    """
+
+    config_keys: list[str] = ["sentence_width", "node_width"]  # noqa: RUF012 - as in the base class
+
+    def __init__(self, sentence_width: int, node_width: int) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.sentence_width, self.node_width = sentence_width, node_width
+        self.norm = nn.LayerNorm(sentence_width + node_width)
+
+    def get_embedding_dimension(self) -> int:
+        """Return the dimension of embeddings."""
+        return self.sentence_width + self.node_width
+
+    def forward(self, features: dict[str, Any], **_: Any) -> dict[str, Any]:
+        """Replace the embedding of each sentence."""
+        features["sentence_embedding"] = self.norm(torch.cat([features["sentence_embedding"], features[NODES]], dim=1))
+        return features

@@ -1,0 +1,93 @@
+"""Dependency trees as tensors beside the word pieces of their sentences: one function for training and for encoding.
+
+    text          Dogs   don't    bark
+    words         Dogs   do   n't bark          as spaCy has them, by where they start
+    pieces   [CLS] dogs  don  ' t bark [SEP]    as the encoder has them
+    places         1     2    2   5             first piece of each word
+    heads          4     4    4   4             from 1; the head of a root is itself
+    labels         …                            of the edge to the head, from 1
+
+All are (n_sentences, n_words), int64, and 0 is padding. A word that has no piece, because the sentence was cut off
+before it or because it is a blank, has place 0 and is no node of the graph.
+"""
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+PLACES, HEADS, LABELS = "word_places", "word_heads", "word_labels"
+"""Keys of the tensors beside `input_ids`."""
+
+Parse = Mapping[str, Any]
+"""A tree as a row of the table `dependencies` has it, or spaCy gives it: `tokens`, `starts`, `heads`, `relations`."""
+
+
+class TreeLabels:
+    """The labels of a dependency parser, which become relations of a graph.
+
+    Args:
+        names: of the labels, in any order.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(sorted(set(names)))
+        self._numbers = {name: number for number, name in enumerate(self.names, start=1)}
+
+    def __len__(self) -> int:
+        """Return how many there are, with the one of all unknown labels."""
+        return len(self.names) + 1
+
+    def number(self, name: str) -> int:
+        """Return the number of a label, from 1; all unknown ones share the last."""
+        return self._numbers.get(name, len(self))
+
+
+def tree_rows(parse: Parse | None, pieces: Sequence[tuple[int, int]], labels: TreeLabels) -> list[tuple[int, int, int]]:
+    """Return (place, head, label) of each word of a sentence; nothing without a parse.
+
+    Args:
+        parse: of the sentence; None where it could not be parsed.
+        pieces: first character of each word piece and the one after its last; the same for special ones.
+        labels: of the parser.
+    """
+    if parse is None:
+        return []
+    real = [(start, end, place) for place, (start, end) in enumerate(pieces) if end > start]
+    starts = [start for start, _, _ in real]
+    rows = []
+    for token, begin, head, relation in zip(
+        parse["tokens"], parse["starts"], parse["heads"], parse["relations"], strict=True
+    ):
+        rows.append((_place(begin, begin + len(token), real, starts), head + 1, labels.number(relation)))
+    return rows
+
+
+def _place(begin: int, end: int, real: Sequence[tuple[int, int, int]], starts: Sequence[int]) -> int:
+    """Return the place of the first piece that has a character of a word, 0 where there is none."""
+    at = max(0, bisect_right(starts, begin) - 1)
+    while at < len(real) and real[at][0] < end:
+        if real[at][1] > begin:
+            return real[at][2]
+        at += 1
+    return 0
+
+
+def tree_tensors(
+    parses: Sequence[Parse | None], pieces: Sequence[Sequence[tuple[int, int]]], labels: TreeLabels
+) -> dict[str, Tensor]:
+    """Return the trees of a batch as tensors, (n_sentences, n_words) each, int64, 0 for padding.
+
+    Args:
+        parses: of the sentences; None for one that could not be parsed: it has no words.
+        pieces: of the sentences, as `tree_rows` takes them.
+        labels: of the parser.
+    """
+    rows = [tree_rows(parse, offsets, labels) for parse, offsets in zip(parses, pieces, strict=True)]
+    found = torch.zeros(len(rows), max(map(len, rows), default=0), 3, dtype=torch.int64)
+    for number, words in enumerate(rows):
+        if words:
+            found[number, : len(words)] = torch.tensor(words)
+    return {name: found[:, :, part].contiguous() for part, name in enumerate((PLACES, HEADS, LABELS))}
