@@ -43,8 +43,9 @@ def neighbours(
 ) -> None:
     """Find for each text of FILE those that are most similar to it, in FILE or elsewhere, in one aspect perhaps.
 
-    FILE is a table, or a text with a line each. No text is its own neighbour. Columns of the output: id, text, rank,
-    neighbour_id, neighbour, similarity; an id is that of the column `id`, else the number of the line or row.
+    FILE is a table, or a text with a line each. Within FILE no text is its own neighbour. Columns of the output: id,
+    text, rank, neighbour_id, neighbour, similarity; an id is that of the column `id`, else the number of the line or
+    row, and empty for texts of a corpus.
     """
     import polars as pl
 

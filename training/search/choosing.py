@@ -93,7 +93,7 @@ def task_of(folder: Path, aspect: str | None) -> str | None:
     if routes:
         if aspect in routes:
             return aspect
-        asked = "choose one of them as the aspect" if aspect is None else f"there is none for {aspect!r}"
+        asked = "choose one by --aspect (in Python: aspect=)" if aspect is None else f"there is none for {aspect!r}"
         raise ModelError(f"The encoder {str(folder)!r} has a route for each of {', '.join(routes)}: {asked}.")
     if aspect is None or learnt == (aspect,):
         return None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from features import models
+from features import leftovers, models
 from features.errors import InputError
 from features.outputs import whole_file
 from features.rows import OnRows, ignore_rows
@@ -104,7 +104,8 @@ def _read(file: Path, count: int) -> NDArray[np.float32] | None:
 
 
 def _forget(newest: Path) -> None:
-    """Remove the files that were not used for the longest time, until the others take no more than is allowed."""
+    """Remove what killed searches left, and what was not used for the longest time where there is too much."""
+    leftovers.remove_dead(newest.parent.glob(".*.tmp"))
     files = sorted(newest.parent.glob("*.npy"), key=lambda file: -file.stat().st_mtime)
     taken = 0
     for file in files:

@@ -72,7 +72,7 @@ def test_without_a_project_or_with_a_folder_of_something_else_it_is_said_what_to
 def test_routes_are_read_from_the_files_of_an_encoder(routed_encoder, word_encoder, tmp_path):
     assert routes_in(routed_encoder) == aspects_of(routed_encoder) == ("animal", "place")
     assert routes_in(word_encoder) == routes_in(tmp_path) == ()
-    for aspect, said in ((None, "choose one of them as the aspect"), ("colour", "there is none for 'colour'")):
+    for aspect, said in ((None, "choose one by --aspect"), ("colour", "there is none for 'colour'")):
         with pytest.raises(ModelError, match=f"has a route for each of animal, place: {said}"):
             task_of(routed_encoder, aspect)
     (tmp_path / "modules.json").write_text("{")
@@ -124,6 +124,8 @@ def test_what_was_not_used_for_the_longest_time_goes_when_there_is_too_much(tmp_
             os.utime(file, (1000 - age, 1000 - age))
         return {file.name for file in files}
 
+    (tmp_path / vectors.KEPT).mkdir()
+    (tmp_path / vectors.KEPT / ".abc.npy.1f.tmp").write_text("a search was killed here")
     (first,) = search("a")
     (second,) = search("b") - {first}
     assert search("a") == {first, second}

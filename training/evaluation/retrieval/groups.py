@@ -24,6 +24,7 @@ from training.data.labelled_texts import LabelledTexts
 
 Way = Literal["one", "both", "any"]
 """By which labels two texts belong together: of one aspect, of both aspects, of at least one of the two."""
+_CELLS_AT_ONCE = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +96,27 @@ class Group:
             return "no text has labels in both aspects"
         if len(self) == 1:
             return "only one text has a label, so there is none to find"
-        if self.way == "one" and (alone := self._of_all()) is not None:
+        if self.way != "both" and (alone := self._of_all()) is not None:
             return f"all {len(self):,} texts have the label {alone!r}, so every order of them is right"
-        counts = [labels.frequencies.max() for labels in self.labels.values()]
-        if (max(counts) if self.way == "any" else min(counts)) < 2:
-            return f"no label is that of two texts ({len(self):,} texts), so there is none to find"
+        if not self._has_relevant():
+            what = "a label in both aspects" if self.way == "both" else "a label"
+            return f"no two of {len(self):,} texts share {what}, so there is none to find"
         return ""
 
     def _of_all(self) -> str | None:
         """Return a label that every text has."""
-        (labels,) = self.labels.values()
-        common = np.flatnonzero(labels.frequencies == len(self))
-        return labels.names[common[0]] if len(common) else None
+        for labels in self.labels.values():
+            common = np.flatnonzero(labels.frequencies == len(self))
+            if len(common):
+                return labels.names[int(common[0])]
+        return None
+
+    def _has_relevant(self) -> bool:
+        """Return whether any text belongs to another."""
+        rows = max(1, _CELLS_AT_ONCE // len(self))
+        return any(
+            self.relevant(slice(start, min(start + rows, len(self)))).any() for start in range(0, len(self), rows)
+        )
 
 
 def groups_of(data: LabelledTexts) -> list[Group]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from features.errors import InputError
 from features.files import write_table
+from features.metrics.corpus_scores import Bootstrap
 from training.data.labelled_texts import LabelledTexts
 from training.evaluation.items import ItemScores, read_items
 from training.evaluation.models import Models
@@ -101,7 +102,7 @@ class RetrievalSuite(Suite):
     def score(self, models: Models) -> Result:
         """Return the score of each group by each ranking."""
         job, data = self._job, self._data
-        bootstrap = Subject(job).bootstrap
+        bootstrap = Bootstrap(job.resamples, job.seed)
         held_out: Mapping[str, Sequence[str]] = self._training.get("held_out_labels") or {}
         found, unseen, routes, tables = [], [], [], []
         for group in self._groups:

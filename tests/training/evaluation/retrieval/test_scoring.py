@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.metrics import average_precision_score, ndcg_score
@@ -75,7 +75,7 @@ def test_labels_of_two_corpora_are_not_compared():
     ("rows", "said"),
     [
         ([("a", "x", "1")], "only one text has a label, so there is none to find"),
-        ([("a", "x", "1"), ("b", "x", "2")], "no label is that of two texts (2 texts), so there is none to find"),
+        ([("a", "x", "1"), ("b", "x", "2")], "no two of 2 texts share a label, so there is none to find"),
         ([("a", "x", "1"), ("b", "x", "1")], "all 2 texts have the label '1', so every order of them is right"),
         ([("a", "x", "1"), ("b", "x", "1"), ("c", "x", "2")], ""),
     ],
@@ -91,6 +91,27 @@ def test_two_aspects_that_no_text_has_together_are_not_asked():
     assert by_name["x and y"] == by_name["x or y"] == "no text has labels in both aspects"
 
 
+def test_two_aspects_that_no_two_texts_share_together_are_not_asked_but_each_of_them_is():
+    rows = [
+        (text, aspect, label) for text, labels in PAIRED.items() for aspect, label in zip("xy", labels, strict=True)
+    ]
+    by_name = {group.name: group.lacks for group in groups_of(labelled(rows))}
+    assert by_name == {
+        "x": "",
+        "y": "",
+        "x and y": "no two of 4 texts share a label in both aspects, so there is none to find",
+        "x or y": "",
+    }
+
+
+def test_an_aspect_that_all_texts_share_says_nothing_beside_another_either():
+    rows = [(f"t{n}", aspect, label) for n in range(4) for aspect, label in (("x", f"{n % 2}"), ("y", "all"))]
+    by_name = {group.name: group.lacks for group in groups_of(labelled(rows))}
+    assert by_name["y"] == by_name["x or y"] == "all 4 texts have the label 'all', so every order of them is right"
+    assert by_name["x"] == by_name["x and y"] == ""
+
+
+PAIRED = {"a": "12", "b": "11", "c": "21", "d": "22"}
 rankings_with_hits = st.integers(2, 9).flatmap(
     lambda n: st.tuples(
         arrays(np.bool_, (4, n)), arrays(np.float64, (4, n), elements=st.integers(0, 1000), unique=True)
@@ -98,6 +119,7 @@ rankings_with_hits = st.integers(2, 9).flatmap(
 )
 
 
+@settings(max_examples=40)
 @given(drawn=rankings_with_hits, k=st.integers(1, 10))
 def test_measures_are_those_of_sentence_transformers_and_scikit_learn(drawn, k):
     from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
