@@ -48,10 +48,16 @@ def main() -> None:
 def _measure(folder: Path, seconds: float, workers: int, each: int) -> None:
     """Build a project whose shards take some seconds, and print a line."""
     # A row of the file gives two pairs, one in each direction.
-    write_project(folder, workers * each, name="work", per_shard=10_000, pairs_per_shard=2, workers=workers)
+    write_project(
+        folder,
+        workers * each,
+        name="work",
+        sentences_per_shard=10_000,
+        pairs_per_shard=2,
+        workers=workers,
+        more='[metrics]\nown = ["work.py"]',
+    )
     (folder / "work.py").write_text(_METRIC.format(seconds=seconds / 2), encoding="utf-8")
-    with (folder / "facetflow.toml").open("a", encoding="utf-8") as file:
-        file.write('[metrics]\nown = ["work.py"]\n')
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
     done = subprocess.run(
         [sys.executable, "-m", "flows.command_line", "build", "--quiet"],

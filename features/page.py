@@ -76,7 +76,7 @@ def explained(word: str, sentence: str) -> str:
     if not sentence:
         return escape(word)
     tip = f'<span class="tip" role="tooltip">{escape(sentence)}</span>'
-    return f'<span class="told" tabindex="0">{escape(word)}{tip}</span>'
+    return f'<span class="term" tabindex="0">{escape(word)}{tip}</span>'
 
 
 def folded(title: str, content: str, *, shown: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""How long work over many rows says how far it is, to whom it may concern: a terminal, or nobody."""
+"""How work over many rows reports its progress, without knowing to whom: a terminal, a flow, or nobody."""
 
 from collections.abc import Callable
 

@@ -45,3 +45,4 @@ class RejectCode(StrEnum):
     LEAKED = "leaked"
     METRIC_FAILED = "metric_failed"
     UNKNOWN_WORDS = "unknown_words"
+    NO_LABEL = "no_label"

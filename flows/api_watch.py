@@ -37,7 +37,7 @@ class ApiWatch:
         threading.Thread(target=self._run, daemon=True, name="Prefect watch").start()
 
     def stop(self) -> None:
-        """Ask no more."""
+        """Stop asking."""
         self._ended.set()
 
     @property

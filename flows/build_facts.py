@@ -247,7 +247,7 @@ class FactKeeper:
 
 
 def write(settings: Project, facts: BuildFacts) -> bool:
-    """Write facts and page of a build; where that is impossible it is said, and nothing fails for it.
+    """Write facts and page of a build; where that is impossible, say so and go on.
 
     Returns:
         Whether they were written.
@@ -277,7 +277,7 @@ def read(settings: Project, run_id: str) -> BuildFacts | None:
 
 
 def end_killed(settings: Project, store: Store) -> None:
-    """Write the pages of builds of this store to their end that were killed; only for who holds the store's lock."""
+    """Finish the pages of killed builds of this store; only for who holds the store's lock."""
     for record in store.runs():
         facts = read(settings, record.run_id) if record.state == "running" else None
         if facts is None or facts.state != "running":

@@ -38,7 +38,7 @@ from flows.build_lock import only_writer, this_process
 from flows.clean_up import clean_up
 from flows.dead_runs import begin_again
 from flows.events import announce_pending, release_record
-from flows.ingest_corpora import STAGE, ingest_corpora, refusal, told, warnings
+from flows.ingest_corpora import STAGE, ingest_corpora, refusal, summary, warnings
 from flows.ingest_repair import repair_ingested
 from flows.joined_cluster import joined_cluster
 from flows.outbox import Outbox, telling_the_server
@@ -50,7 +50,7 @@ from flows.run_shards import Outcome, ShardRunner
 from flows.stages import Chain, chain
 from flows.terminal import conclude, say, warn
 from flows.wall_time import WallTime
-from flows.wall_time import told as told_times
+from flows.wall_time import summary as summary_of_times
 from flows.worker_start import get_ready
 
 
@@ -188,7 +188,7 @@ class Build:
         """Commit what is new; return why a release is out of the question, if it is."""
         report = ingest_corpora(self.settings, self.store, self.run_id)
         self.facts.read(report)
-        say(told(report))
+        say(summary(report))
         for sentence in warnings(report, drops=self.settings.leakage.mode == "drop"):
             warn(sentence)
         return refusal(report, self.settings.limits.rejected_rows)
@@ -257,13 +257,13 @@ class Build:
         for shard in record.failed:
             warn(f"failed: {shard.stage} {shard.shard}: {shard.error.partition(chr(10))[0]}")
         outside = "" if record.outside is None else f"; {record.outside:.0%} of the workers' time outside of stages"
-        say(f"Wall time: {told_times(record.wall)}{outside}.")
+        say(f"Wall time: {summary_of_times(record.wall)}{outside}.")
         # The result, also with --quiet; standard output is for that of --json.
         (conclude if record.state == "done" else warn)(record.message)
 
 
 def _begin_again(name: str) -> None:
-    """Begin what died after earlier builds; that it cannot be known fails no build that has published."""
+    """Begin again what died after earlier builds; where that cannot be found out, the build does not fail for it."""
     if somebody_listens():
         try:
             begin_again(name)
@@ -272,7 +272,7 @@ def _begin_again(name: str) -> None:
 
 
 def _own(store: Store, name: str) -> None:
-    """Make the store that of the project, and say so unless it was that before."""
+    """Make the store the project's, and say so unless it was before."""
     before = store.project
     if before != name:
         store.adopt(name)

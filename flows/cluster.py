@@ -207,7 +207,7 @@ def connect(runner: DaskTaskRunner, settings: ClusterSettings) -> Client:
         RunError: the cluster does not start, or nobody answers at the address.
     """
     try:
-        # What differs is told in a sentence, or refused (`flows.worker_versions`).
+        # What differs gets a sentence, or is refused (`flows.worker_versions`).
         with warnings.catch_warnings(action="ignore", category=VersionMismatchWarning):
             return runner.client
     except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Who may connect to a cluster. Whoever does runs code as the user of its workers, so it is nobody else.
+"""Who may connect to a cluster: whoever does runs code as the user of its workers, so nobody else may.
 
 local cluster              TLS with a certificate of the moment, which only this process and its workers have
 existing, tls://…          [cluster] tls_ca, tls_cert, tls_key, or Dask's own configuration

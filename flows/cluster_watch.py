@@ -1,4 +1,4 @@
-"""What may befall a cluster while a build waits for it, and what the build then does.
+"""What may happen to a cluster while a build waits for it, and what the build then does.
 
 | what is seen | after | then |
 |---|---|---|
@@ -28,7 +28,7 @@ from flows.terminal import warn
 GONE_AFTER = 20.0
 """Seconds without an answer of the scheduler after which it counts as gone."""
 SAY_AFTER = 15.0
-"""Seconds after which a state that may pass by itself is told, or mended."""
+"""Seconds after which the user hears of a state that may pass by itself, or it is mended."""
 WAIT_FOR_WORKERS = 300.0
 """Seconds without any worker after which a build ends; less than Dask waits before it calls the shards failed."""
 MOST_RESTARTS = 2
@@ -66,7 +66,7 @@ class ClusterWatch:
         self._workers: Workers | None = None
         self._answered = self._checked = time.monotonic()
         self._alone_since: float | None = None
-        self._alone_told = False
+        self._said_alone = False
         self._paused_since: dict[str, float] = {}
         self._restarts: Counter[str] = Counter()
         self._known: dict[str, str] = {}
@@ -76,7 +76,7 @@ class ClusterWatch:
         threading.Thread(target=self._run, daemon=True, name="cluster watch").start()
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop looking."""
         self._ended.set()
 
     def check(self) -> None:
@@ -114,7 +114,7 @@ class ClusterWatch:
         )
 
     def _check_lost(self, workers: Workers, now: float) -> None:
-        """Tell of a worker that is gone, unless another has come instead: a nanny starts its own again."""
+        """Say which worker is gone, unless another has come instead: a nanny starts its own again."""
         lost = {address: name for address, name in self._known.items() if address not in workers}
         self._known |= {address: str(worker["name"]) for address, worker in workers.items()}
         self._most = max(self._most, len(workers))
@@ -128,7 +128,7 @@ class ClusterWatch:
 
     def _check_number(self, workers: Workers, now: float) -> None:
         if workers:
-            self._alone_since, self._alone_told = None, False
+            self._alone_since, self._said_alone = None, False
             return
         if self._alone_since is None:
             self._alone_since = now
@@ -138,8 +138,8 @@ class ClusterWatch:
                 f"No worker {self._where} has come back within {WAIT_FOR_WORKERS:.0f} s: {self._how_to_start()}. Then "
                 "run the same command; no shard is to blame, and what was committed is kept."
             )
-        if alone > SAY_AFTER and not self._alone_told:
-            self._alone_told = True
+        if alone > SAY_AFTER and not self._said_alone:
+            self._said_alone = True
             warn(
                 f"No worker {self._where} is left; the build waits {WAIT_FOR_WORKERS:.0f} s for one: "
                 f"{self._how_to_start()}."
@@ -179,7 +179,8 @@ class ClusterWatch:
                 workers = self._look()
                 self._answered = time.monotonic()
                 self._workers = workers
-                if new := set(workers) - self._inspected:
+                new = set(workers) - self._inspected
+                if new and self._unfit is None:  # after that the build ends
                     self._look_at(new)
 
     def _look_at(self, workers: Collection[str]) -> None:

@@ -1,4 +1,4 @@
-"""Flow runs whose process is gone although the server holds them to be running, and what they had begun.
+"""Flow runs that the server takes for running although their process is gone, and what they had begun.
 
 A run keeps the only place of its deployment until it ends, and one that went with its machine never does: the next
 builds would wait behind it for ever.
@@ -68,7 +68,7 @@ def mark_dead_runs(*, worker_runs: bool) -> list[str]:
 
 
 def watch_heartbeats(client: "SyncPrefectClient") -> None:
-    """Let a server mark runs of our flows as crashed that send no heartbeat any more, wherever they ran.
+    """Let a server mark runs of our flows as crashed that no longer send a heartbeat, wherever they ran.
 
     Args:
         client: of the server; its automation is made, or brought up to date.

@@ -8,7 +8,7 @@ from training.evaluation.tables import UNDEFINED, ScoreTable
 
 
 def difference_tables(found: ReleaseDifference) -> Iterator[ScoreTable]:
-    """Yield the tables that have something to tell.
+    """Yield the tables that have something to say, without that of the drift.
 
     Args:
         found: the difference of two releases.
@@ -25,7 +25,7 @@ def difference_tables(found: ReleaseDifference) -> Iterator[ScoreTable]:
     )
     if found.parts:
         rows = tuple((f"{p.table}: {p.corpus} {p.split}", _count(p.added), _count(p.lost)) for p in found.parts)
-        yield ScoreTable("Pairs by corpus and split", ("of", "added", "lost"), rows)
+        yield ScoreTable("Pairs and labels by corpus and split", ("of", "added", "lost"), rows)
     if found.rejects:
         rows = tuple((f"{r.stage}: {r.code}", _count(r.old), _count(r.new)) for r in found.rejects)
         yield ScoreTable("Rejected rows", ("code", *columns), rows)
@@ -35,11 +35,14 @@ def difference_tables(found: ReleaseDifference) -> Iterator[ScoreTable]:
             for v in found.values
         )
         yield ScoreTable("Values that changed in rows of both releases", ("column", "rows", "largest change"), rows)
-    if found.drift:
-        yield _drift(found.drift)
 
 
-def _drift(drift: tuple[Drift, ...]) -> ScoreTable:
+def drift_table(drift: tuple[Drift, ...]) -> ScoreTable:
+    """Return how the distribution of each metric moved, in numbers.
+
+    Args:
+        drift: at least one metric.
+    """
     return ScoreTable(
         "Drift of the metrics",
         (

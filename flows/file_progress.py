@@ -1,4 +1,4 @@
-"""How far a command is that works through a file: a bar on a terminal, a line every ten seconds anywhere else.
+"""How far a command has worked through a file: a bar on a terminal, a line every ten seconds anywhere else.
 
 sentences ━━━━━━━━━╺━━━━━━━━━━  12,288 of 20,000   466 a second   0:00:17 left
 """

@@ -1,6 +1,7 @@
 """The first step of a build, in the flow process: read the corpora and commit what is new."""
 
 import hashlib
+from collections import Counter
 
 import polars as pl
 
@@ -74,8 +75,8 @@ def read_corpora(project: Project, store: StoreReader) -> Ingested:
     )
 
 
-def told(report: IngestReport) -> str:
-    """Return one line about what was read."""
+def summary(report: IngestReport) -> str:
+    """Return what was read, in one line."""
     pairs = sum(split.negatives + (0 if split.labels else split.new) for split in report.splits)
     dropped = sum(split.dropped for split in report.splits)
     leaked = f", {dropped:,} kept out as evaluation sentences" if dropped else ""
@@ -97,13 +98,23 @@ def warnings(report: IngestReport, *, drops: bool) -> list[str]:
         report: of the ingest.
         drops: whether sentences of evaluation sets are to be kept out.
     """
-    found = [str(overlap) for overlap in report.overlaps]
+    found = [*map(str, report.overlaps), *map(str, report.label_faults)]
+    kept: Counter[str] = Counter()
+    for split in report.splits:
+        kept[split.corpus] += split.kept
+    found += [
+        f"{texts:,} texts of {corpus!r} keep the split that the store has them in, where `draw` or `files` of the "
+        "corpus put them into another by now: what the store holds stays as it is, only new texts follow. For other "
+        "splits build a new store."
+        for corpus, texts in kept.items()
+        if texts
+    ]
     # Where sentences are only counted, the user has decided to keep them.
     if stored := sum(split.leaked_stored for split in report.splits) if drops else 0:
         pairs = (
-            "1 training pair that the store has had before has"
+            "1 training pair that is already in the store has"
             if stored == 1
-            else (f"{stored:,} training pairs that the store has had before have")
+            else f"{stored:,} training pairs that are already in the store have"
         )
         found.append(
             f"{pairs} a sentence of an evaluation set: what the store holds stays in it, and encoders learn from it; a "

@@ -199,6 +199,6 @@ def _hopeless(lost: Sequence[Damage]) -> str:
     more = f"; and {len(lost) - _NAMED} more (see `facetflow verify`)" if len(lost) > _NAMED else ""
     return (
         f"Rows of ingest are lost, and the corpora do not give them again as they were: {named}{more}; restore these "
-        "files from a copy, or put the corpus files, [ingest], [leakage] and [[evaluation]] back as they were and "
-        "build, or build a new store."
+        "files from a copy, or put the corpus files, [[corpora]], [ingest], [leakage] and [[evaluation]] back as they "
+        "were and build, or build a new store."
     )

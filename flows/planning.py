@@ -1,4 +1,4 @@
-"""What a build would do, found out with nothing written: neither to the store nor to its index of graphs.
+"""What a build would do, found out without writing anything: neither to the store nor to its index of graphs.
 
 store ── damage ── corpora, in memory ──> the store as it would be ──> plan ──> what may stand in a release's way
 """

@@ -1,4 +1,4 @@
-"""What is found out about workers before they are given a shard, in milliseconds, over the connection that is there.
+"""What a build checks of workers before it gives them a shard: in milliseconds, over the connection that it has.
 
     local workers       memory
     existing cluster    versions ──> code ──> store seen, and written ──> models and files ──> memory
@@ -47,7 +47,7 @@ class Preflight:
         self._settings = {stage: chain.settings[stage] for stage in stages}
         self._models = {stage: models_of(stage, settings) for stage, settings in self._settings.items()}
         self._on_gpu = {stage for stage in stages if gpu and chain.device(stage) != "cpu"}
-        self._told: set[str] = set()
+        self._said: set[str] = set()
         self.fit: set[str] = set()
 
     def check_local(self, limit: int, pause: float, *, shared: bool) -> None:
@@ -89,7 +89,7 @@ class Preflight:
         asked = [worker for worker in found if workers is None or worker in workers]
         versions = {worker: found[worker] for worker in asked}
         ours = info["client"]["packages"]
-        worker_versions.compare(ours, versions, self._packages(), cluster, self._told)
+        worker_versions.compare(ours, versions, self._packages(), cluster, self._said)
         resources = {
             worker: known["resources"] for worker, known in client.scheduler_info(n_workers=-1)["workers"].items()
         }

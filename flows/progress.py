@@ -40,7 +40,7 @@ class BuildProgress:
         self._stages: dict[str, StageProgress] = {}
         self._bars: dict[str, TaskID] = {}
         self._progress: Progress | None = None
-        self._told = time.monotonic()
+        self._printed = time.monotonic()
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
@@ -149,8 +149,8 @@ class BuildProgress:
         if self._progress is not None:
             for stage in self._stages:
                 self._show(stage)
-        elif time.monotonic() - self._told >= PLAIN_EVERY:
-            self._told = time.monotonic()
+        elif time.monotonic() - self._printed >= PLAIN_EVERY:
+            self._printed = time.monotonic()
             waiting = {stage: progress for stage, progress in self._stages.items() if progress.busy}
             on_workers = {stage: progress for stage, progress in waiting.items() if progress.on_worker}
             for stage, progress in (on_workers or waiting).items():

@@ -173,7 +173,7 @@ class Project(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _encoders_say_their_kind(cls, given: Any) -> Any:
-        """Refuse an encoder without a kind, also where there is only one: which keys it may have hangs on that."""
+        """Refuse an encoder without a kind, also where there is only one: which keys it may have depends on that."""
         encoders = given.get("encoders") if isinstance(given, dict) else None
         for number, encoder in enumerate(encoders if isinstance(encoders, list) else (), start=1):
             if isinstance(encoder, dict) and "kind" not in encoder:
@@ -192,6 +192,27 @@ class Project(BaseModel):
                 raise ValueError(
                     f"`encoders[{number}].facets` names {unknown[0]!r}, which is no metric; {hint} from "
                     f"{', '.join(METRIC_NAMES)}, or add one with `metrics.own`"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _check_choose_by(self) -> Self:
+        sets = {found.name: found.split for found in self.evaluation if not found.has_classes}
+        of_dev = [name for name, split in sets.items() if split == "dev"]
+        for number, encoder in enumerate(self.encoders, start=1):
+            name, own = encoder.choose_by, encoder.OWN_CHOICES
+            instead = f"choose from {', '.join(map(repr, [*own, *of_dev]))}, or name a set of split dev there"
+            if encoder.by_ratings and name not in sets:
+                close = difflib.get_close_matches(name, [*own, *of_dev], n=1)
+                hint = f"did you mean {close[0]!r}? Or " if close else ""
+                raise ValueError(
+                    f"`encoders[{number}].choose_by` is {name!r}, which names no set of ratings under [[evaluation]]; "
+                    f"{hint}{instead}"
+                )
+            if encoder.by_ratings and sets[name] != "dev":
+                raise ValueError(
+                    f"`encoders[{number}].choose_by` is {name!r}, a set of split {sets[name]}: a model that is chosen "
+                    f"by the pairs that it is scored on looks better than it is; {instead}"
                 )
         return self
 

@@ -70,7 +70,7 @@ def _sections(title: str, model: type[BaseModel], usual: BaseModel, path: str, *
         path: of the section, such as `encoders.loop`.
         once: whether a key that is a section is one of the file's own, and not of one in a list.
     """
-    told = meanings(model)
+    meaning_of = meanings(model)
     keys, inner = [], []
     for name, field in model.model_fields.items():
         annotation = field.annotation
@@ -81,7 +81,7 @@ def _sections(title: str, model: type[BaseModel], usual: BaseModel, path: str, *
                 continue
         needed = field.is_required() or name == "kind"  # the models have one each, a file has to choose
         default = None if needed else toml(getattr(usual, name))
-        keys.append(Key(name, _of_section(annotation) or words(annotation, field.metadata), default, told[name]))
+        keys.append(Key(name, _of_section(annotation) or words(annotation, field.metadata), default, meaning_of[name]))
     yield Section(title, _about(model), tuple(keys))
     for name, one, repeated in inner:
         below = f"{path}.{name}" if path else name
@@ -92,7 +92,8 @@ def _sections(title: str, model: type[BaseModel], usual: BaseModel, path: str, *
                 shown = f'{shown} with kind = "{kind}"'
             elif not once:
                 shown = f"{title.partition(' with ')[0]}, table `{name}`" + title[len(title.partition(" with ")[0]) :]
-            found = usual_of(of_kind) if kind or repeated else getattr(usual, name)
+            # A table that may be missing altogether has defaults of its own.
+            found = usual_of(of_kind) if kind or repeated else getattr(usual, name) or usual_of(of_kind)
             yield from _sections(shown, of_kind, found, below, once=False)
 
 

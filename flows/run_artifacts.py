@@ -76,7 +76,7 @@ def show_training(settings: Project, encoder: Path) -> Iterator[Artifact]:
         settings: the project file.
         encoder: its folder.
     """
-    from training.runs import TRAINING_FILE, encoder_name, run_id
+    from training.runs import PER_SECOND, TRAINING_FILE, encoder_name, run_id
     from training.writing import read_json
 
     course, name = read_json(encoder / TRAINING_FILE), encoder_name(encoder.parent)
@@ -84,14 +84,17 @@ def show_training(settings: Project, encoder: Path) -> Iterator[Artifact]:
         "steps": "steps",
         "best_step": "step that was kept",
         "seconds": "seconds",
-        "pairs_per_second": "pairs a second",
+        **{key: f"{key.removesuffix(PER_SECOND)} a second" for key in course if key.endswith(PER_SECOND)},
     }
+    ratings = course.get("chosen_by", {}).get("set")
+    chosen_by = f"correlation with {ratings}" if ratings else course.get("settings", {}).get("choose_by", "loss")
+    best = "lower is better" if chosen_by == "loss" else f"the model with the highest dev {chosen_by} was kept"
     rows = [
         {"": "run", "value": run_id(settings.runs, encoder.parent)},
         *({"": f"dev {score}", "value": _short(value)} for score, value in (course.get("dev") or {}).items()),
         *({"": words, "value": _short(course[key])} for key, words in named.items() if key in course),
     ]
-    about = f"Encoder `{name}` of `{settings.name}` in `{encoder}`; lower is better."
+    about = f"Encoder `{name}` of `{settings.name}` in `{encoder}`; {best}."
     yield Artifact(_key("training", f"{settings.name} {name}"), "table", rows, about)
 
 

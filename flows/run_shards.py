@@ -180,7 +180,7 @@ class ShardRunner:
 
     @contextmanager
     def _listening(self) -> Iterator[None]:
-        """Hear what workers tell of their shards, and see what befalls them and Prefect's server."""
+        """Listen to what workers report, and watch them and Prefect's server."""
         client = self._joined.client
         self._watch = watch(client, self._joined.address, self._joined.inspect)
         self._api_watch = watch_api()
@@ -195,7 +195,7 @@ class ShardRunner:
                 client.unsubscribe_topic(self._topic)  # type: ignore[no-untyped-call]
 
     def _show_reports(self) -> None:
-        """Show what workers have told of shards that are still awaited."""
+        """Show how far workers say they are with shards that are still awaited."""
         while not self._reports.empty():
             report = self._reports.get()
             if (report["stage"], report["shard"]) in self._running:

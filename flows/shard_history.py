@@ -91,7 +91,7 @@ class BuildHistory:
             known.state = "submitted"
 
     def report(self, stage: str, shard: str, total: int, worker: str) -> None:
-        """Note a worker's word of its shard.
+        """Note what a worker reports of its shard.
 
         Args:
             stage: its stage.

@@ -31,7 +31,7 @@ class Bar:
         begun: seconds since the beginning of the timeline.
         ended: likewise; for work that was lost the last sign of it.
         outcome: made, failed, lost or running.
-        told: what it is, in words.
+        caption: what it is, in words.
         shards: how many shards it stands for.
     """
 
@@ -40,7 +40,7 @@ class Bar:
     begun: float
     ended: float
     outcome: str
-    told: str
+    caption: str
     shards: int = 1
 
 
@@ -80,8 +80,8 @@ def _joined(bars: Sequence[Bar], seconds: float) -> list[Bar]:
             and bar.ended - last.begun < least
         ):
             shards = last.shards + bar.shards
-            told = f"{shards} shards of {bar.stage}, from {clock(last.begun)} to {clock(bar.ended)}"
-            found[-1] = Bar(bar.worker, bar.stage, last.begun, bar.ended, bar.outcome, told, shards)
+            caption = f"{shards} shards of {bar.stage}, from {clock(last.begun)} to {clock(bar.ended)}"
+            found[-1] = Bar(bar.worker, bar.stage, last.begun, bar.ended, bar.outcome, caption, shards)
         else:
             found.append(bar)
     return found
@@ -95,7 +95,7 @@ def _lane(worker: str, bars: Sequence[Bar], colours: Mapping[str, str], ticks: S
     shapes = "".join(
         f'<rect class="{colours.get(bar.stage, "s7")}{"" if bar.outcome == "made" else f" {escape(bar.outcome)}"}" '
         f'x="{100 * bar.begun / seconds:.3f}%" width="{max(_LEAST, 100 * (bar.ended - bar.begun) / seconds):.3f}%" '
-        f'y="3" height="{_HEIGHT - 6}"><title>{escape(bar.told)}</title></rect>'
+        f'y="3" height="{_HEIGHT - 6}"><title>{escape(bar.caption)}</title></rect>'
         for bar in bars
     )
     shards = sum(bar.shards for bar in bars)

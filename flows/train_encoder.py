@@ -151,6 +151,11 @@ def _train(settings: project.Project, store: Store, pinned: Release, encoder: En
         output=run,
         base=settings.base,
         licences={corpus.name: corpus.record.licence for corpus in settings.corpora},
+        ratings=tuple(
+            found.model_dump(mode="json")
+            for found in settings.evaluation
+            if encoder.by_ratings and found.name == encoder.choose_by
+        ),
     )
     with recorded(run):
         # A finished encoder is never replaced: a job that succeeds where one is has found that it is the one.

@@ -59,10 +59,10 @@ class WallTime:
         self._now = now
 
 
-def told(wall: Mapping[str, float]) -> str:
+def summary(wall: Mapping[str, float]) -> str:
     """Return the parts of a run in one line.
 
-    >>> told({"start": 4.0, "ingest": 0.25, "other": 0.01, "total": 4.26})
+    >>> summary({"start": 4.0, "ingest": 0.25, "other": 0.01, "total": 4.26})
     'start 4.0 s + ingest 0.2 s + other 0.0 s = 4.3 s'
     """
     parts = " + ".join(f"{part} {seconds:.1f} s" for part, seconds in wall.items() if part != "total")

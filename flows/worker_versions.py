@@ -6,7 +6,7 @@
 | facetflow, its version or the code of `features` and `tasks`: it decides what is in a shard | refused |
 | spacy, amrlib, where a stage uses them: recipes name their versions | refused |
 | a package that a stage needs and a worker lacks | refused |
-| torch, transformers, sentence-transformers, polars, deltalake, numpy: the last digits of a result may differ | told |
+| torch, transformers, sentence-transformers, polars, deltalake, numpy: the last digits of a result may differ | said |
 
 The part of a version behind a plus does not count: a GPU worker has torch 2.13.0+cu126 where this one has 2.13.0+cpu.
 """
@@ -30,7 +30,7 @@ Packages = Mapping[str, str | None]
 
 
 def compare(
-    here: Packages, workers: Mapping[str, Packages], needed: Collection[str], cluster: str, told: set[str]
+    here: Packages, workers: Mapping[str, Packages], needed: Collection[str], cluster: str, said: set[str]
 ) -> None:
     """Compare the packages of workers with those of this process.
 
@@ -39,7 +39,7 @@ def compare(
         workers: those of each worker, by its address.
         needed: packages that the stages of this build use.
         cluster: the cluster, in words.
-        told: differences that were told before; what is told now is added.
+        said: differences that the user knows already; new ones are added.
 
     Raises:
         RunError: a worker has another version of what must be the same.
@@ -56,8 +56,8 @@ def compare(
                 "again, and run the same command."
             )
     for difference, those in tell.items():
-        if difference not in told:
-            told.add(difference)
+        if difference not in said:
+            said.add(difference)
             others = f" (and {len(those) - 1} more)" if len(those) > 1 else ""
             warn(
                 f"The worker {those[0]!r}{others} {cluster} {difference}: the last digits of results may differ; "

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from generated import write_backbone
 from hypothesis import HealthCheck, settings
 
 # Set before anything imports a library that reads them: nothing leaves the machine in tests.
@@ -73,33 +74,8 @@ def shared() -> Path:
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a BERT encoder of two layers with random weights, in the files of a real one."""
-    import json
-
-    import torch
-    from safetensors.torch import save_file
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
-    from transformers import BertConfig, BertModel
-
     folder = tmp_path_factory.mktemp("encoder") / "tiny-bert"
-    folder.mkdir()
-    letters = "abcdefghijklmnopqrstuvwxyz0123456789.,'!?-"
-    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *letters, *(f"##{letter}" for letter in letters)]
-    pieces += ["the", "boy", "want", "##s", "sleep", "not", "girl", "see", "doctor"]
-    tokenizer = Tokenizer(models.WordPiece({piece: i for i, piece in enumerate(pieces)}, unk_token="[UNK]"))  # noqa: S106  # a word piece
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.save(str(folder / "tokenizer.json"))
-    config = BertConfig(
-        vocab_size=len(pieces),
-        hidden_size=24,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=48,
-        max_position_embeddings=64,
-    )
-    (folder / "config.json").write_text(json.dumps(config.to_dict()))
-    torch.manual_seed(0)
-    save_file(BertModel(config).state_dict(), folder / "model.safetensors")
+    write_backbone(folder, ["the", "boy", "want", "##s", "sleep", "not", "girl", "see", "doctor"])
     return folder
 
 

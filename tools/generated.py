@@ -1,15 +1,29 @@
 """A generated project that is built, trained and evaluated in seconds: sentences with graphs, word vectors, an encoder.
 
-Used by `tools/random_kills.py` and `benchmarks/orchestration.py`.
+Used by the tests, by `tools/random_kills.py` and by `benchmarks/orchestration.py`.
 """
 
 import itertools
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 ADJECTIVES = ("small", "old", "red", "quiet", "happy", "wild")
 NOUNS = ("cat", "dog", "girl", "boy", "bird", "horse", "child")
 VERBS = ("sleep", "run", "sing", "wait", "jump")
+NO_ROLES = "[srl]\nenabled = false"
+ENCODER = """\
+[[encoders]]
+name = "s3bert"
+kind = "s3bert"
+backbone = "backbone"
+facets = ["smatch", "wlk"]
+facet_dimensions = 4
+layers_tuned = 1
+splits = ["train", "train"]
+loop = { epochs = 2, checkpoint_every = 2, threads = 1 }
+"""
+"""An encoder that is trained in seconds from what `write_backbone` writes."""
 _PROJECT = """\
 name = "{name}"
 [[corpora]]
@@ -19,35 +33,36 @@ files = {{ train = "pairs.tsv" }}
 [amr]
 backend = "penman"
 graphs = ["graphs.amr"]
+{amr}
 [dependencies]
 enabled = false
-[srl]
-enabled = false
+{srl}
 [embeddings]
 enabled = false
 [label_vectors]
 backend = "glove"
 file = "vectors.txt"
 [ingest]
-sentences_per_shard = {per_shard}
+sentences_per_shard = {sentences_per_shard}
 pairs_per_shard = {pairs_per_shard}
 [cluster]
 workers = {workers}
 memory_limit = "4GiB"
-[[encoders]]
-name = "s3bert"
-kind = "s3bert"
-backbone = "backbone"
-facets = ["smatch", "wlk"]
-facet_dimensions = 4
-layers_tuned = 1
-splits = ["train", "train"]
-loop = {{ epochs = 2, checkpoint_every = 2, threads = 1 }}
+{more}
 """
 
 
 def write_project(
-    folder: Path, pairs: int, *, name: str, per_shard: int = 8, pairs_per_shard: int | None = None, workers: int = 2
+    folder: Path,
+    pairs: int,
+    *,
+    name: str = "generated",
+    sentences_per_shard: int = 8,
+    pairs_per_shard: int = 8,
+    workers: int = 2,
+    amr: str = "",
+    srl: str = NO_ROLES,
+    more: str = "",
 ) -> None:
     """Write the first pairs of an endless list, their graphs and word vectors, and a project file.
 
@@ -55,9 +70,12 @@ def write_project(
         folder: of the project; made when missing.
         pairs: how many.
         name: of the project.
-        per_shard: sentences in a shard.
-        pairs_per_shard: pairs in a shard; as many by default.
+        sentences_per_shard: at most.
+        pairs_per_shard: at most.
         workers: of the cluster.
+        amr: further lines of its section in the project file.
+        srl: its section in the project file.
+        more: further sections of the project file.
     """
     folder.mkdir(parents=True, exist_ok=True)
     words = list(itertools.product(ADJECTIVES, NOUNS, VERBS))
@@ -71,23 +89,35 @@ def write_project(
     _replace(folder / "graphs.amr", "\n".join(f"# ::snt {text}\n{graph}\n" for text, graph in graphs.items()))
     vocabulary = enumerate((*ADJECTIVES, *NOUNS, *VERBS))
     _replace(folder / "vectors.txt", "".join(f"{word} {i % 5 + 1} {i % 3} {-i % 7}\n" for i, word in vocabulary))
-    _replace(
-        folder / "facetflow.toml",
-        _PROJECT.format(name=name, per_shard=per_shard, pairs_per_shard=pairs_per_shard or per_shard, workers=workers),
+    text = _PROJECT.format(
+        name=name,
+        sentences_per_shard=sentences_per_shard,
+        pairs_per_shard=pairs_per_shard,
+        workers=workers,
+        amr=amr,
+        srl=srl,
+        more=more,
     )
+    _replace(folder / "facetflow.toml", text)
 
 
-def write_backbone(folder: Path) -> None:
-    """Write a BERT encoder of two layers with random weights, in the files of a real one."""
+def write_backbone(folder: Path, words: Sequence[str] = ()) -> None:
+    """Write a BERT encoder of two layers with random weights, in the files of a real one.
+
+    Args:
+        folder: of the encoder; made.
+        words: that are word pieces, beside the letters.
+    """
     import torch
     from safetensors.torch import save_file
-    from tokenizers import Tokenizer, models, pre_tokenizers
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
     from transformers import BertConfig, BertModel
 
     folder.mkdir(parents=True)
-    letters = "abcdefghijklmnopqrstuvwxyz0123456789."
-    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *letters, *(f"##{letter}" for letter in letters)]
+    letters = "abcdefghijklmnopqrstuvwxyz0123456789.,'!?-"
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *letters, *(f"##{letter}" for letter in letters), *words]
     tokenizer = Tokenizer(models.WordPiece({piece: i for i, piece in enumerate(pieces)}, unk_token="[UNK]"))  # noqa: S106  # a word piece
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.save(str(folder / "tokenizer.json"))
     config = BertConfig(

@@ -25,7 +25,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from generated import write_backbone, write_project
+from generated import ENCODER, write_backbone, write_project
 from kill_checks import check, check_left_behind
 from kill_scene import LEARNING, PATIENCE, PHASES, Killer, Report, Scene, last_line, read_json
 
@@ -181,7 +181,7 @@ def main() -> None:
     while len(report.kills) < report.wanted and not report.violations:
         scene = scenes[rounds % len(scenes)]
         rounds += 1
-        write_project(scene.folder, GROWTH * (scene.releases + 1), name=scene.name)
+        write_project(scene.folder, GROWTH * (scene.releases + 1), name=scene.name, more=ENCODER)
         killer = killers[scene.name]
         killer.left = min(options.per_round, report.wanted - len(report.kills))
         if scene is served:
@@ -214,7 +214,7 @@ def _finish(scenes: list[Scene], reference: Scene, up: Up, temporary: Path, repo
             check_announced(scene, up, report)
             up.end()
         while reference.releases < scene.releases:
-            write_project(reference.folder, GROWTH * (reference.releases + 1), name=reference.name)
+            write_project(reference.folder, GROWTH * (reference.releases + 1), name=reference.name, more=ENCODER)
             reference.run("build", "--quiet")
             reference.releases += 1
         check(scene, reference, report)

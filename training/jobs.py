@@ -9,7 +9,7 @@ runs/<encoder>/<release>-<digest>/seed-<n>/        (`training.runs`)
 """
 
 from pathlib import Path
-from typing import Annotated, Any, Generic, Self, TypeVar
+from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError, model_validator
 
@@ -80,6 +80,8 @@ class TrainingJob(BaseModel, Generic[From, Settings]):
         output: the run's folder; started again on the same folder, a job goes on from its checkpoint.
         base: folder that relative paths in the settings start from.
         licences: terms of use of what is learnt from, by corpus, for the model card.
+        ratings: the set of human ratings that `settings.choose_by` names, as `features.corpora.settings.EvaluationSet`
+            takes it; none where the best model is chosen by its loss.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -89,6 +91,7 @@ class TrainingJob(BaseModel, Generic[From, Settings]):
     output: Path
     base: Path = Path()
     licences: dict[str, str] = Field(default_factory=dict)
+    ratings: tuple[dict[str, Any], ...] = ()
 
 
 class EvaluationJob(BaseModel):
@@ -125,7 +128,7 @@ class EvaluationJob(BaseModel):
     suites: tuple[str, ...] = ()
     ratings: tuple[dict[str, Any], ...] = ()
     tasks: tuple[dict[str, Any], ...] = ()
-    classifiers: tuple[str, ...] = ("logistic regression",)
+    classifiers: tuple[Literal["logistic regression", "mlp"], ...] = ("logistic regression",)
     folds: Annotated[int, Field(ge=2)] = 10
     base: Path = Path()
     examples: tuple[tuple[str, str], ...] = ()

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from features.errors import SettingsError
-from training.encoders.s3bert.settings import S3bertSettings, from_version_before
-from training.encoders.settings import EncoderSettings
+from training.encoders.aspect.settings import AspectSettings
+from training.encoders.s3bert.settings import S3bertSettings
+from training.encoders.settings import EncoderSettings, from_version_before
 from training.jobs import Source, TrainingJob, wrong_job
 
 
@@ -37,6 +38,11 @@ KINDS: Mapping[str, Kind] = {
         module="training.encoders.s3bert.train",
         tables=("sentences", "pairs", "metrics", "embeddings"),
         suites=("facets", "predictors"),
+    ),
+    "aspect": Kind(
+        settings=AspectSettings,
+        module="training.encoders.aspect.train",
+        tables=("sentences", "labels"),
     ),
 }
 

@@ -28,6 +28,9 @@ from features.files import open_text
 from features.stages import Reject
 from features.types import RejectCode, Split
 
+NO_TEXT = "no text"
+"""Why a row of texts or pairs with a class is left out."""
+
 
 def read(settings: CorpusSettings, base: Path) -> Iterator[PairRow | TextRow | Reject]:
     """Read the rows of a corpus.
@@ -118,13 +121,19 @@ def evaluation_outcomes(evaluation: EvaluationSet, base: Path, *, held_out: bool
     """
     files = evaluation.held_out if held_out else evaluation.splits
     reader = _Reader(evaluation.name, own_record(evaluation), None, "all")
-    if evaluation.files:
-        for split, named in files.items():
-            for source in locate(evaluation.record, {split: named}, base, evaluation.files_key):
-                yield from reader.outcomes(source._replace(splits=(split,)))
-        return
-    for source in locate(evaluation.record, files, base, evaluation.files_key):
-        yield from reader.outcomes(source._replace(splits=(evaluation.split,)))
+    parts = [{split: named} for split, named in files.items()] if evaluation.files else [files]
+    for part in parts:
+        for source in locate(evaluation.record, part, base, evaluation.files_key):
+            split = next(iter(part)) if evaluation.files else evaluation.split
+            for outcome in reader.outcomes(source._replace(splits=(split,))):
+                yield _without_text(outcome) if evaluation.has_classes else outcome
+
+
+def _without_text(outcome: Outcome) -> Outcome:
+    """Leave out a row without text: releases have such lines (CR, MPQA), and nobody can correct them."""
+    if isinstance(outcome, BadRow) and outcome.reject.code == RejectCode.EMPTY_SENTENCE:
+        return Skip(outcome.split, NO_TEXT, outcome.reject.entity_id)
+    return outcome
 
 
 def own_record(settings: CorpusSettings | EvaluationSet) -> Dataset:
@@ -271,6 +280,9 @@ class _Reader:
         known = [(aspect, label) for aspect, label in row.labels if label and label not in self.record.no_gold]
         if not row.text:
             return self._bad(source, row.line, RowError(RejectCode.EMPTY_SENTENCE, "the text is empty"))
+        if not any(label for _, label in row.labels):
+            columns = ", ".join(repr(column) for layout in self.record.layouts for column in _label_columns(layout))
+            return self._bad(source, row.line, RowError(RejectCode.NO_LABEL, f"the text has no label in {columns}"))
         for _, label in known:
             if self.record.labels and label not in self.record.labels:
                 message = f"the label {label!r} is unknown; expected one of {', '.join(self.record.labels)}"
@@ -291,6 +303,10 @@ class _Reader:
     def _bad(source: Source, line: int, error: RowError, split: Split | None = None) -> BadRow:
         origin = f"{source.name}:{line}"
         return BadRow(split or source.splits[0], Reject(origin, error.code, f"{origin}: {error.message}"))
+
+
+def _label_columns(layout: object) -> list[str]:
+    return list(layout.aspects.values()) if isinstance(layout, TextLayout) else []
 
 
 def _scores_beside(source: Source, layout: TableLayout) -> dict[int, str] | None:

@@ -39,6 +39,7 @@ class TextRow(NamedTuple):
         text: as written.
         labels: aspect and label, each once.
         origin: `file:line`.
+        kept: whether the store has it in this split, and the settings would put it into another by now.
     """
 
     corpus: str
@@ -46,6 +47,7 @@ class TextRow(NamedTuple):
     text: str
     labels: tuple[tuple[str, str], ...]
     origin: str
+    kept: bool = False
 
 
 class Skip(NamedTuple):

@@ -1,14 +1,15 @@
 """What a user writes about corpora in the project file: `[[corpora]]`, `[leakage]`, `[[evaluation]]` and `[ingest]`."""
 
 import difflib
+import hashlib
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
 from features.corpora.dataset import Dataset, Quotes, Role
 from features.corpora.registry import DATASETS
-from features.types import Split
+from features.types import SentenceId, Split
 
 Files = str | tuple[str, ...]
 """One path, a pattern such as `sts/*.tsv`, or several of them; relative to the project file."""
@@ -30,6 +31,40 @@ Columns = Mapping[Role, str | int]
 
 class _Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+Share = Annotated[float, Field(ge=0, lt=1)]
+
+
+class DrawSettings(_Settings):
+    """Splits that are drawn, for texts that come without: each text by a hash of it and the seed.
+
+    A text never changes its split when others come, and has the same in every corpus that is drawn with this seed: what
+    is drawn is a place in [0, 1), of which `test` takes the beginning, `dev` the end, and `train` what is between.
+
+    Args:
+        dev: share of the texts, in [0, 1).
+        test: share of the texts, in [0, 1).
+        seed: another one draws other texts.
+    """
+
+    dev: Share = 0.0
+    test: Share = 0.0
+    seed: Annotated[int, Field(ge=0)] = 0
+
+    @model_validator(mode="after")
+    def _something_is_left(self) -> Self:
+        if self.dev + self.test >= 1:
+            raise ValueError(f"dev = {self.dev} and test = {self.test} leave no text for train: lower them")
+        if not self.dev and not self.test:
+            raise ValueError("it draws nothing: give dev, test or both a share, such as dev = 0.1")
+        return self
+
+    def split_of(self, sentence: SentenceId) -> Split:
+        """Return the split of a text."""
+        drawn = hashlib.blake2b(f"{self.seed}/{sentence}".encode(), digest_size=8).digest()
+        place = int.from_bytes(drawn) / 2**64
+        return "test" if place < self.test else "dev" if place >= 1 - self.dev else "train"
 
 
 class _SourceSettings(_Settings):
@@ -97,12 +132,14 @@ class CorpusSettings(_SourceSettings):
         negatives: splits whose pairs get a negative each; by default `train`, and none for judged pairs that are taken
             whole: they are of every kind.
         caption_pairs: how many pairs are drawn from the captions of one image, or `all`.
+        draw: of texts with labels that come in one split: the shares that are drawn for others, and the seed.
     """
 
     files: Mapping[Split, Files] = Field(default_factory=dict)
     labels: Literal["all"] | tuple[str, ...] | None = None
     negatives: tuple[Split, ...] | None = None
     caption_pairs: Literal["all"] | PositiveInt = "all"
+    draw: DrawSettings | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -120,6 +157,22 @@ class CorpusSettings(_SourceSettings):
         if unknown:
             raise ValueError(
                 f"{record.name!r} has no labels {sorted(unknown)}; use some of {list(record.labels)}, or 'all'"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _texts_of_one_split_are_drawn(self) -> "CorpusSettings":
+        if self.draw is None:
+            return self
+        if not self.record.has_texts or self.record.kind == "classes":
+            raise ValueError(
+                f"`draw` is for texts with labels in an aspect or several, which {self.dataset!r} has not: give a file "
+                "for each split"
+            )
+        if len(self.files) > 1:
+            raise ValueError(
+                f"corpus {self.name!r} has `draw`, which says of each text which split it is in, and files for "
+                f"{', '.join(self.files)}: put all files in one list, files = {{ train = [...] }}, or leave `draw` out"
             )
         return self
 

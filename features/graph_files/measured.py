@@ -61,7 +61,7 @@ def measure_files(
         vectors: where the vectors of labels come from.
         own: further metrics, that read graphs or sentences (`# ::snt`).
         by_position: pair by position whatever the ids are.
-        on_rows: told how many pairs are done.
+        on_rows: called with how many pairs are done, and how many there are.
 
     Returns:
         The scores, and what could not be measured.
@@ -164,12 +164,12 @@ def _measure_own(
         },
     }
     columns, failures = measure_own(metrics, items, [(f"a{pair.number}", f"b{pair.number}") for pair in pairs])
-    told: _Failures = {}
+    failed: _Failures = {}
     for failure in failures:
         # Not once more what is wrong with the graph itself.
         if (failure.metric.reads, failure.code) != ("graphs", RejectCode.MISSING_PARSE):
-            told.setdefault(pairs[failure.pair].number, []).append(failure.message)
-    return columns, told
+            failed.setdefault(pairs[failure.pair].number, []).append(failure.message)
+    return columns, failed
 
 
 def _rows_of_pairs(pairs: Sequence[BlockPair]) -> pl.DataFrame:

@@ -1,7 +1,8 @@
 """From corpora to new shards of sentences, pairs and labels."""
 
+import itertools
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
 from pathlib import Path
@@ -15,14 +16,16 @@ from features.corpora.rows import BadRow, Outcome, PairRow, Skip, TextRow
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
 from features.corpora.sources import identify, locate
 from features.errors import SettingsError
+from features.ingest.drawing import place
 from features.ingest.known import Known
+from features.ingest.label_faults import label_faults
 from features.ingest.leaks import LeakCounter
 from features.ingest.negatives import arrange
 from features.ingest.overlaps import overlaps
 from features.ingest.report import FileReport, IngestReport, SplitReport
 from features.ingest.sentences import Sentences
 from features.ingest.shards import cut, next_number
-from features.ingest.split_labels import SplitLabels
+from features.ingest.split_labels import SplitLabels, labels_of
 from features.ingest.split_pairs import SplitPairs
 from features.stages import Reject
 from features.types import LabelId, PairId, PairKind, Shard, Split
@@ -108,24 +111,26 @@ def ingest(
         if cutting == "corpus":
             sentences.open_shard()
         of_split: dict[Split, SplitPairs | SplitLabels] = {}
+        arrivals = itertools.count()
         for outcome in read_outcomes(corpus, base):
-            split = of_split.get(outcome.split)
+            row = place(outcome, corpus, sentences, known) if isinstance(outcome, TextRow) else outcome
+            split = of_split.get(row.split)
             if split is None:
-                split = of_split[outcome.split] = _split(corpus, outcome.split)
-            reject = _take(split, outcome, sentences, guard, known)
+                split = of_split[row.split] = _split(corpus, row.split, arrivals)
+            reject = _take(split, row, sentences, guard, known)
             if reject is not None:
                 rejects.append(reject)
         for name, split in of_split.items():
             if isinstance(split, SplitPairs) and name in corpus.drawn_splits:
                 split.add_negatives(known)
         splits += of_split.values()
-    return _finish(splits, rejects, sentences, guard, known, settings, _files(corpora, base), cutting)
+    return _finish(corpora, splits, rejects, sentences, guard, known, settings, _files(corpora, base), cutting)
 
 
-def _split(corpus: CorpusSettings, split: Split) -> SplitPairs | SplitLabels:
+def _split(corpus: CorpusSettings, split: Split, arrivals: Iterator[int]) -> SplitPairs | SplitLabels:
     report = SplitReport(corpus=corpus.name, split=split)
     if corpus.record.has_texts:
-        return SplitLabels(report, several=corpus.record.kind != "classes")
+        return SplitLabels(report, several=corpus.record.kind != "classes", arrivals=arrivals)
     return SplitPairs(report)
 
 
@@ -162,6 +167,7 @@ def _files(corpora: Sequence[CorpusSettings], base: Path) -> list[FileReport]:
 
 
 def _finish(
+    corpora: Sequence[CorpusSettings],
     splits: Sequence[SplitPairs | SplitLabels],
     rejects: list[Reject],
     sentences: Sentences,
@@ -185,9 +191,11 @@ def _finish(
             first = next_number("pairs", [*known.pair_shards, *pair_shards])
             pair_shards |= cut(arrange(rows, size) if kind == "negative" else rows, "pairs", size, first)
     label_shards: dict[Shard, pl.DataFrame] = {}
+    drawn = {corpus.name for corpus in corpora if corpus.draw is not None}
     for texts in _groups(of_labels, "corpus"):
         first = next_number("labels", [*known.label_shards, *label_shards])
-        label_shards |= cut(pl.concat([split.frame(shard_of) for split in texts]), "labels", size, first)
+        rows = labels_of(texts, shard_of, drawn=texts[0].report.corpus in drawn)
+        label_shards |= cut(rows, "labels", size, first)
     changed = [split.changed(known) if isinstance(split, SplitPairs) else split.changes for split in splits]
     report = IngestReport(
         changed=list(chain.from_iterable(changed)),
@@ -196,7 +204,8 @@ def _finish(
             for split, found in zip(splits, changed, strict=True)
         ],
         leaks=guard.reports(),
-        overlaps=overlaps(of_pairs),
+        overlaps=overlaps(of_pairs, of_labels),
+        label_faults=label_faults(corpora, of_labels),
         files=files,
         new_sentences=len(sentences.new),
         sentence_shards=len(sentence_shards),

@@ -6,7 +6,7 @@ import polars as pl
 
 from features.errors import StoreError
 from features.schemas import Columns
-from features.types import LabelId, PairId, SentenceId, Shard
+from features.types import LabelId, PairId, SentenceId, Shard, Split
 
 KNOWN_SENTENCES: Columns = {"sentence_id": pl.String, "shard": pl.String}
 """Columns of `sentences` that ingest needs to know what is stored."""
@@ -22,8 +22,16 @@ KNOWN_PAIRS: Columns = {
 changed."""
 
 
-KNOWN_LABELS: Columns = {"label_id": pl.String, "shard": pl.String, "label": pl.String}
-"""Columns of `labels` that ingest needs to know what is stored, and whether a class was corrected."""
+KNOWN_LABELS: Columns = {
+    "label_id": pl.String,
+    "shard": pl.String,
+    "corpus": pl.String,
+    "split": pl.String,
+    "sentence": pl.String,
+    "label": pl.String,
+}
+"""Columns of `labels` that ingest needs to know what is stored: whether a class was corrected, and the split of a text,
+which it keeps."""
 
 
 class Known:
@@ -56,6 +64,7 @@ class Known:
         self.with_negative: set[PairId] = set()
         self.pair_shards: list[Shard] = []
         self.label_of: dict[LabelId, str] = {}
+        self.split_of: dict[tuple[str, SentenceId], Split] = {}
         self.label_shards: list[Shard] = []
         if sentences.height:
             self.shard_of = dict(zip(sentences["sentence_id"].to_list(), sentences["shard"].to_list(), strict=True))
@@ -66,6 +75,13 @@ class Known:
         if labels.height:
             self.label_of = dict(zip(labels["label_id"].to_list(), labels["label"].to_list(), strict=True))
             self.label_shards = labels["shard"].unique().to_list()
+            self.split_of = {
+                (corpus, sentence): split
+                for corpus, sentence, split in labels.select("corpus", "sentence", "split")
+                .unique()
+                .sort("split")
+                .iter_rows()
+            }
 
 
 def _require(frame: pl.DataFrame, columns: Columns, table: str) -> None:

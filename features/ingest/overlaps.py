@@ -1,32 +1,42 @@
-"""Splits that are the same pairs: a train and a dev that were made of one file, by mistake."""
+"""Splits that are the same pairs or texts: a train and a dev that were made of one file, by mistake."""
 
 from collections.abc import Sequence
+from typing import Any, Literal
 
-from features.ingest.report import OverlapReport
+from features.ingest.report import OverlapReport, SplitReport
+from features.ingest.split_labels import SplitLabels
 from features.ingest.split_pairs import SplitPairs
 from features.types import SentenceId
 
 MOST = 0.5
-"""Share of a split's pairs in `train` above which it is told; what is less is a matter of the corpora."""
+"""Share of a split's pairs or texts in `train` above which it is told; what is less is a matter of the corpora."""
 
 
-def overlaps(splits: Sequence[SplitPairs]) -> list[OverlapReport]:
-    """Return the splits of evaluation that have most of their pairs in common with a split `train`."""
-    training = [split for split in splits if split.report.split == "train"]
-    others = [split for split in splits if split.report.split != "train"]
-    if not training or not others:
-        return []
-    pairs = {id(split): _pairs(split) for split in splits}
+def overlaps(pairs: Sequence[SplitPairs], texts: Sequence[SplitLabels]) -> list[OverlapReport]:
+    """Return the splits of evaluation that have most of their pairs or texts in common with a split `train`.
+
+    Args:
+        pairs: splits of pairs.
+        texts: splits of texts with labels; those with one class a text may repeat texts, and are left out.
+    """
+    of_pairs = [(split.report, _pairs(split)) for split in pairs]
+    of_texts = [(split.report, set(split.occurrences)) for split in texts if split.several]
+    return [*_overlaps(of_pairs, "pairs"), *_overlaps(of_texts, "texts")]
+
+
+def _overlaps(splits: Sequence[tuple[SplitReport, set[Any]]], what: Literal["pairs", "texts"]) -> list[OverlapReport]:
     found = [
         OverlapReport(
-            corpus=train.report.corpus,
-            other_corpus=other.report.corpus,
-            other_split=other.report.split,
-            pairs=len(pairs[id(other)]),
-            shared=len(pairs[id(other)] & pairs[id(train)]),
+            corpus=train.corpus,
+            other_corpus=other.corpus,
+            other_split=other.split,
+            pairs=len(others),
+            shared=len(others & trained),
+            what=what,
         )
-        for train in training
-        for other in others
+        for train, trained in splits
+        for other, others in splits
+        if train.split == "train" and other.split != "train"
     ]
     return [overlap for overlap in found if overlap.shared > MOST * overlap.pairs]
 

@@ -1,5 +1,7 @@
 """What an ingest did, by corpus and split."""
 
+from typing import Literal
+
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -18,7 +20,7 @@ class SplitReport(_Report):
         split: the split.
         rows: rows that were read; for captions, pairs.
         new: pairs of the corpus, or texts with a new label, that were added.
-        known: those that were stored before; texts whose labels an earlier row has told count too.
+        known: those that were stored before; texts whose labels an earlier row has given count too.
         dropped: pairs that were kept out because a sentence is in an evaluation set.
         rejected: rows that were wrong.
         skipped: rows that are no pair by design, by reason.
@@ -29,6 +31,8 @@ class SplitReport(_Report):
         negatives: negatives that were added.
         without_negative: positives that have none, because every sentence of the split is paired with theirs.
         labels: labels of texts that were added.
+        kept: known texts that the settings would put into another split by now; shards never change, so the stored
+            split stands.
     """
 
     corpus: str
@@ -46,6 +50,7 @@ class SplitReport(_Report):
     negatives: int = 0
     without_negative: int = 0
     labels: int = 0
+    kept: int = 0
 
 
 class LeakReport(_Report):
@@ -87,14 +92,15 @@ class ChangedJudgement(_Report):
 
 
 class OverlapReport(_Report):
-    """How many pairs of a split are in a split `train` too, in either order of their sentences.
+    """How many pairs (in either order of their sentences) or labelled texts of a split are in a split `train` too.
 
     Args:
         corpus: name of the corpus with the split `train`.
         other_corpus: name of the other corpus; may be the same.
         other_split: its split, `dev` or `test`.
-        pairs: different pairs of the other split.
+        pairs: different pairs of the other split, or texts.
         shared: those of them that are in `train`.
+        what: these are.
     """
 
     corpus: str
@@ -102,12 +108,54 @@ class OverlapReport(_Report):
     other_split: Split
     pairs: int
     shared: int
+    what: Literal["pairs", "texts"] = "pairs"
 
     def __str__(self) -> str:
         count = "All" if self.shared == self.pairs else f"{self.shared:,} of"
+        new = "new sentences" if self.what == "pairs" else "new texts"
         return (
-            f"{count} {self.pairs:,} pairs of {self.other_split} of {self.other_corpus!r} are in train of "
-            f"{self.corpus!r} too: scores on them say nothing about new sentences; give each split pairs of its own."
+            f"{count} {self.pairs:,} {self.what} of {self.other_split} of {self.other_corpus!r} are in train of "
+            f"{self.corpus!r} too: scores on them say nothing about {new}; give each split {self.what} of its own."
+        )
+
+
+class LabelFaultReport(_Report):
+    """What is odd about the labels of a corpus in one aspect; they are kept as they are.
+
+    Args:
+        corpus: its name.
+        aspect: what the labels are about.
+        fault: `no label` has none at all, `one label` is the same for all texts, `spelling` differs from another label
+            in case or blanks only.
+        labels: how many labels have the fault.
+        texts: that have one of them.
+        examples: labels with the number of their texts.
+    """
+
+    corpus: str
+    aspect: str
+    fault: Literal["no label", "one label", "spelling"]
+    labels: int = 0
+    texts: int = 0
+    examples: dict[str, int] = Field(default_factory=dict)
+
+    def __str__(self) -> str:
+        if self.fault == "no label":
+            return (
+                f"No text of {self.corpus!r} has a label in the aspect {self.aspect!r}: check the column that "
+                "`aspects` names for it, or leave the aspect out."
+            )
+        if self.fault == "one label":
+            (label,) = self.examples
+            return (
+                f"All {self.texts:,} texts of {self.corpus!r} with a label in the aspect {self.aspect!r} have the "
+                f"same, {label!r}: nothing can be learnt from it; check the column, or leave the aspect out."
+            )
+        named = " and ".join(f"{label!r} ({texts:,})" for label, texts in self.examples.items())
+        return (
+            f"{self.labels:,} labels of {self.corpus!r} in the aspect {self.aspect!r} ({self.texts:,} texts) differ "
+            f"from another in case or blanks only, such as {named}: they count as different labels. Where they mean "
+            "the same, write them alike in the file and build a new store; rows that a store has do not change."
         )
 
 
@@ -133,7 +181,8 @@ class IngestReport(_Report):
     Args:
         splits: counts by corpus and split.
         leaks: evaluation sentences found, by corpus, split and set.
-        overlaps: splits that share most of their pairs with a split `train`.
+        overlaps: splits that share most of their pairs or texts with a split `train`.
+        label_faults: what is odd about labels of texts.
         changed: judgements that changed at the source.
         files: what was read.
         new_sentences: sentences that were added.
@@ -151,6 +200,7 @@ class IngestReport(_Report):
     sentence_shards: int
     pair_shards: int
     label_shards: int = 0
+    label_faults: list[LabelFaultReport] = Field(default_factory=list)
 
     @property
     def rows(self) -> int:

@@ -1,7 +1,8 @@
 """The labelled texts of one split of one corpus while an ingest runs: what is new, what is known, what is no text."""
 
+import itertools
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -27,13 +28,17 @@ class SplitLabels:
     Args:
         report: counts; rows are texts.
         several: whether a text may have several labels in one aspect.
+        arrivals: numbers that all splits of a corpus take from, one a new label.
         ids: of the new labels.
         sentences: their texts.
         aspects: what they are about.
         labels: the labels.
+        arrived: when they came, among those of all splits.
         changes: known texts whose one label is another now.
         occurrences: how often a text came.
         seen: labels that came before in the split.
+        counts: texts by aspect and label, known ones too.
+        kept: known texts that the settings would put into another split by now.
         rows: texts that were read.
         added: texts with a label that is new.
         stored: texts whose labels were all stored before.
@@ -41,13 +46,17 @@ class SplitLabels:
 
     report: SplitReport
     several: bool
+    arrivals: Iterator[int] = field(default_factory=itertools.count)
     ids: list[LabelId] = field(default_factory=list)
     sentences: list[SentenceId] = field(default_factory=list)
     aspects: list[str] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
+    arrived: list[int] = field(default_factory=list)
     changes: list[ChangedJudgement] = field(default_factory=list)
     occurrences: Counter[SentenceId] = field(default_factory=Counter)
     seen: set[LabelId] = field(default_factory=set)
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    kept: set[SentenceId] = field(default_factory=set)
     rows: int = 0
     added: int = 0
     stored: int = 0
@@ -84,6 +93,8 @@ class SplitLabels:
             if guard.drops and not is_known:
                 report.dropped += 1
                 return Reject(next(iter(ids)), RejectCode.LEAKED, f"{outcome.origin}: {leak}")
+        if outcome.kept:
+            self.kept.add(text[0])
         self._keep(ids, text[0], outcome.origin, known)
         sentences.place(text[0], text[1])
         return None
@@ -104,12 +115,16 @@ class SplitLabels:
                         found_label=label,
                     )
                 )
-            if before is None and identity not in self.seen:
-                self.seen.add(identity)
+            if identity in self.seen:
+                continue
+            self.seen.add(identity)
+            self.counts[aspect, label] += 1
+            if before is None:
                 self.ids.append(identity)
                 self.sentences.append(sentence)
                 self.aspects.append(aspect)
                 self.labels.append(label)
+                self.arrived.append(next(self.arrivals))
                 new += 1
         self.added += new > 0
         self.stored += new == 0
@@ -137,5 +152,22 @@ class SplitLabels:
                 "known": self.stored,
                 "changed": len(self.changes),
                 "labels": len(self.ids),
+                "kept": len(self.kept),
             }
         )
+
+
+def labels_of(splits: Sequence[SplitLabels], shard_of: Mapping[SentenceId, Shard], *, drawn: bool) -> pl.DataFrame:
+    """Return the new labels of a corpus as a table with the columns of `LABELS`.
+
+    Args:
+        splits: of the corpus.
+        shard_of: the shard of each text.
+        drawn: whether its splits are drawn. Then the rows stand as they came, so that those of a corpus that has grown
+            follow those before, as shards that are made again need it; else split by split.
+    """
+    rows = pl.concat([split.frame(shard_of) for split in splits])
+    if not drawn:
+        return rows
+    arrived = pl.Series("arrived", [place for split in splits for place in split.arrived], dtype=pl.Int64)
+    return rows.with_columns(arrived).sort("arrived").drop("arrived")

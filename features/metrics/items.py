@@ -1,4 +1,4 @@
-"""What a metric of one's own may read of a sentence: its text, its graph, its dependency tree, its frames.
+"""What a project's own metric may read of a sentence: its text, its graph, its dependency tree, its frames.
 
 reads            item             from the table
 "graphs"         AmrGraph         amr

@@ -55,7 +55,7 @@ def compare(pairs: Comparison, metrics: Sequence[str] | None = None, on_rows: On
     """Measure pairs of graphs of one batch; see `measure`.
 
     Some thousand pairs at a time, so that what is computed on the way does not grow with their number; after each time
-    `on_rows` is told how many are done.
+    `on_rows` is called with how many are done.
     """
     names = list(METRICS) if metrics is None else list(metrics)
     unknown = [name for name in names if name not in METRICS]

@@ -64,7 +64,7 @@ def measure_own(
         metrics: the metrics.
         items: what they read.
         pairs: ids of both sentences of each pair.
-        on_rows: is told how many values are done, of one for each pair and metric.
+        on_rows: called with how many values are done, of one for each pair and metric.
 
     Returns:
         One row a pair with a float64 column for each metric, null where it failed; and why, by metric and pair.

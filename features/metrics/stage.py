@@ -34,7 +34,7 @@ def measure_shard(
         label_vectors: rows of `LABEL_VECTORS`.
         own: metrics of the project's own; each becomes one more column.
         tables: rows of the further tables that these read, by name.
-        on_rows: is told how many of the pairs are done.
+        on_rows: called with how many of the pairs are done.
 
     Returns:
         Rows of `METRICS` in the order of the pairs; a reject `MISSING_PARSE` for each pair that lacks what a metric
@@ -89,7 +89,7 @@ def measure_shard(
             complete.select("sentence_a", "sentence_b").rows(),
             on_rows=lambda done, _: on_rows(n + done, passes * n),
         )
-        # A row has every metric or is none: of several failures of a pair the first is told.
+        # A row has every metric or is none: of several failures of a pair the first is its reason.
         failed = {failure.pair: failure for failure in reversed(failures)}
         rejects += [
             Reject(complete["pair_id"][pair], failed[pair].code, failed[pair].message) for pair in sorted(failed)

@@ -30,7 +30,7 @@ def parse_amr(sentences: pl.DataFrame, parser: AmrParser, on_rows: OnRows = igno
     Args:
         sentences: rows of `SENTENCES`.
         parser: see `features.parsers.amr.load`.
-        on_rows: is told how many of the sentences are done.
+        on_rows: called with how many of the sentences are done.
 
     Returns:
         Rows of `AMR`; rejects for sentences that are too long, have no graph or one that is not well formed.
@@ -49,7 +49,7 @@ def parse_dependencies(sentences: pl.DataFrame, parser: DependencyParser, on_row
     Args:
         sentences: rows of `SENTENCES`.
         parser: see `features.parsers.dependencies.load`.
-        on_rows: is told how many of the sentences are done.
+        on_rows: called with how many of the sentences are done.
 
     Returns:
         Rows of `DEPENDENCIES`; rejects for sentences that are too long.
@@ -69,7 +69,7 @@ def parse_srl(sentences: pl.DataFrame, parser: SrlParser, on_rows: OnRows = igno
     Args:
         sentences: rows of `SENTENCES`.
         parser: see `features.parsers.srl.parser.load`.
-        on_rows: is told how many of the sentences are done.
+        on_rows: called with how many of the sentences are done.
 
     Returns:
         Rows of `SRL`; rejects for sentences that are too long. A sentence without a predicate has a row without frames.
@@ -100,7 +100,7 @@ def embed_sentences(sentences: pl.DataFrame, encoder: SentenceEncoder, on_rows: 
     Args:
         sentences: rows of `SENTENCES`.
         encoder: see `features.parsers.sentence_encoder.load`.
-        on_rows: is told how many of the sentences are done.
+        on_rows: called with how many of the sentences are done.
 
     Returns:
         Rows of `EMBEDDINGS`; rejects for sentences that are too long.
@@ -116,7 +116,7 @@ def embed_labels(amr: pl.DataFrame, vectors: WordVectors, on_rows: OnRows = igno
     Args:
         amr: rows of `AMR`.
         vectors: see `features.parsers.label_vectors.load`.
-        on_rows: is told how many of the words are done.
+        on_rows: called with how many of the words are done.
 
     Returns:
         Rows of `LABEL_VECTORS`, sorted by word. A word without a vector has no row: the metrics draw one for it,

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 KEYS: Mapping[str, tuple[str, ...]] = {
     "sentences": ("sentence_id",),
     "pairs": ("pair_id",),
+    "labels": ("label_id",),
     "amr": ("sentence_id",),
     "dependencies": ("sentence_id",),
     "srl": ("sentence_id",),
@@ -35,7 +36,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "metrics": ("pair_id",),
 }
 """Table → what names a row; the vector of a label is kept in every shard that has the label."""
-_OF_PAIRS = ("pairs", "metrics")
+_BY_PART = ("pairs", "labels", "metrics")
 _ROWS_AT_ONCE = 20_000
 
 
@@ -67,10 +68,10 @@ class TableDifference:
 
 @dataclass(frozen=True, slots=True)
 class PartDifference:
-    """How many pairs of a corpus and split were added and lost.
+    """How many pairs or labels of a corpus and split were added and lost.
 
     Args:
-        table: `pairs` or `metrics`.
+        table: `pairs`, `labels` or `metrics`.
         corpus: its name.
         split: its name.
         added: rows that only the newer release has.
@@ -119,7 +120,7 @@ class ReleaseDifference:
         old: number of the older one.
         new: number of the newer one.
         tables: rows, one entry a table that either has.
-        parts: pairs by corpus and split, where any were added or lost.
+        parts: pairs and labels by corpus and split, where any were added or lost.
         rejects: by stage and code, where any of the two has some.
         recipes: stages whose rows are made in another way.
         values: columns of which rows that both have got other values.
@@ -202,7 +203,7 @@ def _compare_table(
         counts["added"] += added.height
         counts["lost"] += lost.height
         counts["changed"] += _count_changes(frames, key, values)
-        if table in _OF_PAIRS:
+        if table in _BY_PART:
             for place, (frame, release) in enumerate(((added, new), (lost, old))):
                 for corpus, split, count in _by_part(store, table, frame, release, shards):
                     parts.setdefault((corpus, split), [0, 0])[place] += count
@@ -282,10 +283,10 @@ def _largest(rows: pl.DataFrame, name: str) -> float | None:
 def _by_part(
     store: "Store", table: str, rows: pl.DataFrame, release: Release, shards: Iterable[str]
 ) -> list[tuple[str, str, int]]:
-    """Return rows of a table over pairs by corpus and split."""
+    """Return rows of pairs, labels or metrics by corpus and split."""
     if rows.is_empty():
         return []
-    if table != "pairs":
+    if table == "metrics":
         present = store.files("pairs", release.versions["pairs"])
         of = store.read(
             "pairs",

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+BINS = 25
+"""Equal parts of the range of a metric, for its picture."""
 SMALL, LARGE = 0.05, 0.1
 """Kolmogorov-Smirnov distances from which a drift is called moderate, and large: shares of the rows on one side of a
 value that differ by 5 and by 10 points."""
@@ -27,12 +29,14 @@ class Distribution:
         mean: their mean.
         deviation: their standard deviation.
         quantiles: at `QUANTILES`.
+        shares: of the rows in each of the `BINS` parts of the range of both releases; their sum is 1.
     """
 
     rows: int
     mean: float
     deviation: float
     quantiles: tuple[float, ...]
+    shares: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,8 @@ class Drift:
         transport: Wasserstein-1: how far a value moved on average, in units of the metric.
         size: a word for the distance. Releases share most of their rows, so that chance is less than it seems:
             `within chance` says that so few rows cannot tell, not that nothing moved.
+        range: ends of the range that `shares` are of: 0 and 1 where all values lie there, as those of the metrics do;
+            the least and the greatest value of both releases otherwise.
     """
 
     metric: str
@@ -55,6 +61,7 @@ class Drift:
     distance: float
     transport: float
     size: Size
+    range: tuple[float, float]
 
 
 def compare_values(metric: str, old: NDArray[np.float64], new: NDArray[np.float64]) -> Drift:
@@ -70,13 +77,15 @@ def compare_values(metric: str, old: NDArray[np.float64], new: NDArray[np.float6
     # Equal values must stay equal on another machine: many pairs have 0 or 1, and their last digit would be a drift.
     before, after = (np.sort(np.round(values, _DIGITS)) for values in (old, new))
     distance = _kolmogorov_smirnov(before, after)
+    ends = _range(min(before[0], after[0]), max(before[-1], after[-1]))
     return Drift(
         metric=metric,
-        old=_describe(old),
-        new=_describe(new),
+        old=_describe(old, before, ends),
+        new=_describe(new, after, ends),
         distance=distance,
         transport=float(wasserstein_distance(before, after)),
         size=_size(distance, len(old), len(new)),
+        range=ends,
     )
 
 
@@ -95,6 +104,19 @@ def _size(distance: float, n_old: int, n_new: int) -> Size:
     return "small" if distance < SMALL else "moderate" if distance < LARGE else "large"
 
 
-def _describe(values: NDArray[np.float64]) -> Distribution:
-    quantiles = tuple(float(value) for value in np.quantile(values, QUANTILES))
-    return Distribution(len(values), float(values.mean()), float(values.std()), quantiles)
+def _range(low: float, high: float) -> tuple[float, float]:
+    if low >= 0 and high <= 1:
+        return 0.0, 1.0
+    return (float(low), float(high)) if low < high else (float(low) - 0.5, float(high) + 0.5)
+
+
+def _describe(values: NDArray[np.float64], rounded: NDArray[np.float64], ends: tuple[float, float]) -> Distribution:
+    """Describe values; those that are counted by bins are rounded, as those that are compared."""
+    counts, _ = np.histogram(rounded, BINS, ends)
+    return Distribution(
+        rows=len(values),
+        mean=float(values.mean()),
+        deviation=float(values.std()),
+        quantiles=tuple(float(value) for value in np.quantile(values, QUANTILES)),
+        shares=tuple(float(count) / len(values) for count in counts),
+    )

@@ -13,10 +13,10 @@ from flows.options import JSON
 @JSON
 @click.pass_obj
 def compare(project: Path, /, *, first: str, second: str, as_json: bool) -> None:
-    """Show the scores of A and B side by side, on the pairs that both were evaluated on, and whether they differ.
+    """Show the scores of A and B side by side, on what both were evaluated on, and whether they differ.
 
     A and B are encoders of the project, of whose newest training all evaluated seeds count, or ids of runs. Several
-    seeds of both are compared by their means, single runs by drawing the pairs again.
+    seeds of both are compared by their means, single runs by drawing pairs again.
     """
     from dataclasses import asdict
 
@@ -25,7 +25,8 @@ def compare(project: Path, /, *, first: str, second: str, as_json: bool) -> None
     from flows.project import load
     from flows.tables import print_tables
     from flows.terminal import warn, write_json
-    from training.evaluation.comparison import compare_runs, comparison_table
+    from training.evaluation.comparison import compare_runs
+    from training.evaluation.comparison_table import comparison_table
     from training.evaluation.run import METRICS_FILE
     from training.runs import run_id
 

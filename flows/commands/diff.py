@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from flows.one_shot import say_written
 from flows.options import JSON
 
 if TYPE_CHECKING:  # commands import what they need when they run
@@ -14,24 +15,43 @@ if TYPE_CHECKING:  # commands import what they need when they run
 @click.command()
 @click.argument("old", type=click.IntRange(min=1), required=False)
 @click.argument("new", type=click.IntRange(min=1), required=False)
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a page that opens offline, with the distributions drawn; - is standard output.",
+)
 @JSON
 @click.pass_obj
-def diff(project: Path, old: int | None, new: int | None, *, as_json: bool) -> None:
+def diff(project: Path, old: int | None, new: int | None, *, html: Path | None, as_json: bool) -> None:
     """Show what is different in release NEW from release OLD; by default the newest from the one before.
 
     Rows added, lost and changed; rejected rows by code; recipes, part by part; how the distribution of each metric
     moved.
     """
+    from features.outputs import STANDARD, check_output, write_text
     from features.store.differences import compare_releases
     from features.store.store import Store
     from flows.project import load
     from flows.terminal import write_json
 
-    store = Store.open(load(project).store)
+    if as_json and html == STANDARD:
+        raise click.UsageError("--html - and --json would both write to standard output; give the page a file")
+    if html is not None:
+        check_output(html)  # before the work, not after it
+    settings = load(project)
+    store = Store.open(settings.store)
     numbers = _numbers([release.number for release in store.releases()], old, new)
-    found = compare_releases(store, *(store.release(number) for number in numbers))
+    releases = [store.release(number) for number in numbers]
+    found = compare_releases(store, *releases)
+    if html is not None:
+        from flows.difference_page import render_difference
+
+        write_text(html, [render_difference(found, settings.name, *(release.created for release in releases))])
+        say_written(f"the comparison of releases {found.old} and {found.new}", html)
     if as_json:
         write_json(found.as_json())
+    elif html is not None:
+        pass
     elif found.none:
         click.echo(f"Releases {found.old} and {found.new} have the same rows, rejects and recipes.")
     else:
@@ -63,10 +83,10 @@ def _numbers(known: list[int], old: int | None, new: int | None) -> tuple[int, i
 
 
 def _print(found: "ReleaseDifference") -> None:
-    from flows.difference_tables import difference_tables
+    from flows.difference_tables import difference_tables, drift_table
     from flows.tables import print_tables
 
     click.echo(f"Release {found.new} beside release {found.old}")
     for change in found.recipes:
         click.echo(f"  recipe of {change}")
-    print_tables(difference_tables(found))
+    print_tables([*difference_tables(found), *([drift_table(found.drift)] if found.drift else [])])

@@ -1,4 +1,4 @@
-"""`facetflow gc`: delete files that no release of the store needs."""
+"""`facetflow gc`: delete files that no release of the store needs, and the pages and logs of old builds."""
 
 import re
 from datetime import timedelta
@@ -32,10 +32,15 @@ class Age(click.ParamType[timedelta]):
 @JSON
 @click.pass_obj
 def gc(project: Path, older_than: timedelta, *, dry_run: bool, as_json: bool) -> None:
-    """Delete files of the store that neither its newest versions nor any release needs."""
+    """Delete files that no release needs, and pages and logs of old builds.
+
+    Of the store go files that neither its newest versions nor any release needs; of runs/builds the folders of builds
+    that published no release, but never that of the newest build or of one that runs.
+    """
     from features.store.store import Store
     from flows.build_lock import only_writer
     from flows.clean_up import clean_up
+    from flows.old_builds import find_old_builds, remove_builds
     from flows.project import load
     from flows.terminal import write_json
 
@@ -44,14 +49,21 @@ def gc(project: Path, older_than: timedelta, *, dry_run: bool, as_json: bool) ->
     store.check_owner(settings.name)
     if dry_run:
         garbage = store.collect_garbage(older_than, dry_run=True)
+        builds = find_old_builds(settings, store, older_than)
     else:
         with only_writer(store):
             clean_up(settings, store)
             garbage = store.collect_garbage(older_than)
+            builds = find_old_builds(settings, store, older_than)
+            remove_builds(builds)
+    size = garbage.bytes + sum(build.bytes for build in builds)
     if as_json:
-        write_json({"files": list(garbage.files), "bytes": garbage.bytes, "deleted": not dry_run})
+        folders = [str(build.path) for build in builds]
+        write_json({"files": list(garbage.files), "builds": folders, "bytes": size, "deleted": not dry_run})
         return
-    for file in garbage.files if dry_run else ():
-        click.echo(file)
+    for path in (*garbage.files, *(build.path for build in builds)) if dry_run else ():
+        click.echo(path)
     done = "Would delete" if dry_run else "Deleted"
-    click.echo(f"{done} {len(garbage.files)} files, {garbage.bytes / 1e6:.1f} MB.")
+    files = f"{len(garbage.files)} file{'s' * (len(garbage.files) != 1)} of the store"
+    of_builds = f"page and logs of {len(builds)} build{'s' * (len(builds) != 1)}"
+    click.echo(f"{done} {files} and {of_builds}, {size / 1e6:.1f} MB.")

@@ -27,7 +27,7 @@ _OUTPUT = click.option(
     help="File to write; its suffix is the format. - is standard output.",
 )
 _SENTENCES_AT_ONCE = 512
-"""Sorted by length together, and told as progress: many enough that sentences of like length meet in a batch."""
+"""Sorted by length and counted in the progress together: so many that sentences of like length meet in a batch."""
 
 
 @click.group()

@@ -1,5 +1,6 @@
 """`facetflow runs`: what was trained on which release, with which result."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,24 +38,40 @@ def runs(project: Path, /, *, names: tuple[str, ...], as_json: bool) -> None:
     if not found:
         click.echo(f"No training yet in {settings.runs}: run `facetflow train`.")
         return
-    sets = list(dict.fromkeys(name for run in found for name in run["ratings"]))
+    scored = list(
+        dict.fromkeys((suite, name) for run in found for suite, numbers in run["scores"].items() for name in numbers)
+    )
     rows = tuple(
         (
             run["run"],
             "" if run["release"] is None else str(run["release"]),
             f"{run['state']}{', current' if run['current'] else ''}",
             "" if run["at"] == "" else run["at"][:16].replace("T", " "),
-            hundred(run["facets"]) if run["evaluated"] else "",
-            *(hundred(run["ratings"].get(name)) if run["evaluated"] else "" for name in sets),
+            *(hundred(run["scores"].get(suite, {}).get(name)) if run["evaluated"] else "" for suite, name in scored),
         )
         for run in found
     )
-    columns = ("run", "release", "state", "when (UTC)", "facets", *sets)
+    columns = ("run", "release", "state", "when (UTC)", *(name for _, name in scored))
     messages = [f"{run['run']} {run['state']}: {run['message']}" for run in found if run["message"]]
-    note = "Scores are Spearman × 100; facets: the mean over all." if any(run["evaluated"] for run in found) else ""
-    print_tables([ScoreTable(f"Trainings of {settings.name}", columns, rows, note)])
+    print_tables([ScoreTable(f"Trainings of {settings.name}", columns, rows, _explained(scored))])
     for message in messages:
         click.echo(message)
+
+
+def _explained(scored: Sequence[tuple[str, str]]) -> str:
+    """Return what the scores are, a line a suite.
+
+    Args:
+        scored: suite and name of each score.
+    """
+    from training.evaluation.suites import load_suite
+
+    lines = []
+    for suite in dict.fromkeys(suite for suite, _ in scored):
+        kind = load_suite(suite)
+        names = ", ".join(name for of, name in scored if of == suite)
+        lines.append(f"{names}: {kind.measure} × 100{f', the {kind.mean} over all' if kind.mean else ''}.")
+    return "\n".join(lines)
 
 
 def _described(runs: Path, run: Path, *, is_current: bool) -> dict[str, Any]:
@@ -73,14 +90,10 @@ def _described(runs: Path, run: Path, *, is_current: bool) -> dict[str, Any]:
         release = int(group_of(run).name.partition("-")[0]) if seed_of(run) is not None else None
     try:
         scores = scored_suites(read_scores(run / METRICS_FILE))
-        numbers = {suite.name: suite.numbers(result) for suite, result in scores}
-        facets = [score for score in numbers.get("facets", {}).values() if score is not None]
-        undefined = len(facets) < len(numbers.get("facets", {}))
-        mean = None if undefined or not facets else sum(facets) / len(facets)
-        ratings = numbers.get("ratings", {})
+        numbers = {suite.name: suite.headline(result) for suite, result in scores}
         evaluated = True
     except (FacetflowError, KeyError, TypeError):
-        mean, ratings, evaluated = None, {}, False
+        numbers, evaluated = {}, False
     return {
         "name": encoder_name(run),
         "run": run_id(runs, run),
@@ -91,6 +104,5 @@ def _described(runs: Path, run: Path, *, is_current: bool) -> dict[str, Any]:
         "at": state.at,
         "current": is_current,
         "evaluated": evaluated,
-        "facets": mean,
-        "ratings": ratings,
+        "scores": numbers,
     }

@@ -33,7 +33,7 @@ def train(project: Path, /, *, names: tuple[str, ...], release: int | None, seed
     from flows.project import load
     from flows.terminal import write_json
     from flows.training_process import saying_what_is_left
-    from training.runs import TRAINING_FILE
+    from training.runs import PER_SECOND, TRAINING_FILE
     from training.writing import read_json
 
     def check() -> None:
@@ -51,7 +51,7 @@ def train(project: Path, /, *, names: tuple[str, ...], release: int | None, seed
         found = []
         for encoder in encoders:
             course = read_json(encoder.folder / TRAINING_FILE)
-            told = ("steps", "best_step", "dev", "seconds", "pairs_per_second")
+            reported = {"steps", "best_step", "dev", "seconds"}
             found.append(
                 {
                     "name": encoder.name,
@@ -60,7 +60,7 @@ def train(project: Path, /, *, names: tuple[str, ...], release: int | None, seed
                     "release": encoder.release,
                     "seed": encoder.seed,
                     "was_done": encoder.was_done,
-                    **{key: course[key] for key in told if key in course},
+                    **{key: course[key] for key in course if key in reported or key.endswith(PER_SECOND)},
                 }
             )
         write_json(found)

@@ -1,6 +1,5 @@
 """Projects of generated sentences with graphs and word vectors, and the real server and command line to build them."""
 
-import itertools
 import os
 import shutil
 import subprocess
@@ -16,46 +15,26 @@ from typing import TypeVar
 import polars as pl
 import psutil
 import pytest
+from generated import NO_ROLES, write_project
 
+from features.errors import FacetflowError, ModelError
+from features.models import pull
 from features.schemas import TABLES
 from features.store.runs import RunRecord
 from features.store.store import Store
 from flows.command_line import run
 from flows.server import OwnServer
 
-ADJECTIVES = ("small", "old", "red", "quiet", "happy", "wild")
-NOUNS = ("cat", "dog", "girl", "boy", "bird", "horse", "child")
-VERBS = ("sleep", "run", "sing", "wait", "jump")
 T = TypeVar("T")
 MARK = "FACETFLOW_TEST_MARK"
-TEMPLATE = """\
-name = "generated"
-[[corpora]]
-dataset = "pairs"
-name = "mine"
-files = {{ train = "pairs.tsv" }}
-[amr]
-backend = "penman"
-graphs = ["graphs.amr"]
-{amr}
-[dependencies]
-enabled = false
-{srl}
-[embeddings]
-enabled = false
-[label_vectors]
-backend = "glove"
-file = "vectors.txt"
-[ingest]
-sentences_per_shard = {sentences}
-pairs_per_shard = {pairs}
-[cluster]
-workers = {workers}
-memory_limit = "4GiB"
-{more}
+QUICK = """
+[[encoders]]
+name = "syntax"
+kind = "s3bert"
+layers_tuned = 1
+splits = ["train", "train"]
+loop = { epochs = 1, threads = 1 }
 """
-
-
 SCRIPT = """
 import sys
 
@@ -79,30 +58,38 @@ class Generated:
         self,
         pairs: int,
         *,
+        name: str = "generated",
         sentences: int = 16,
         per_shard: int = 16,
         amr: str = "",
-        srl: str = "[srl]\nenabled = false",
+        srl: str = NO_ROLES,
         workers: int = 1,
         more: str = "",
     ) -> None:
         """Write the first `pairs` pairs of an endless list, and a project file with these sizes of shards."""
-        rows = list(itertools.islice(_pairs(), pairs))
-        lines = ["sentence_a\tsentence_b", *(f"{a}\t{b}" for (a, _), (b, _) in rows)]
-        (self.folder / "pairs.tsv").write_text("\n".join(lines) + "\n")
-        graphs = dict(itertools.chain.from_iterable(rows))
-        blocks = [f"# ::snt {sentence}\n{graph}\n" for sentence, graph in graphs.items()]
-        (self.folder / "graphs.amr").write_text("\n".join(blocks))
-        words = (*ADJECTIVES, *NOUNS, *VERBS)
-        vectors = [f"{word} {i % 5 + 1} {i % 3} {-i % 7}" for i, word in enumerate(words)]
-        (self.folder / "vectors.txt").write_text("\n".join(vectors) + "\n")
-        text = TEMPLATE.format(sentences=sentences, pairs=per_shard, amr=amr, srl=srl, workers=workers, more=more)
-        (self.folder / "facetflow.toml").write_text(text)
+        write_project(
+            self.folder,
+            pairs,
+            name=name,
+            sentences_per_shard=sentences,
+            pairs_per_shard=per_shard,
+            amr=amr,
+            srl=srl,
+            workers=workers,
+            more=more,
+        )
 
     @property
     def store(self) -> Store:
         """The store, which must have been built."""
         return Store.open(self.folder / "store")
+
+    def has_committed(self, table: str) -> bool:
+        """Say whether a build that runs has committed a first shard of a table."""
+        try:
+            return bool(self.store.committed(table))
+        except FacetflowError:  # the store is just being made
+            return False
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """Return every row of every table, in one order whatever the order of commits was."""
@@ -112,23 +99,20 @@ class Generated:
         }
 
 
-def _pairs() -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
-    """Yield pairs of (sentence, graph) without end; a number keeps the sentences of later rounds apart."""
-    for number in itertools.count():
-        for adjective, noun, verb in itertools.product(ADJECTIVES, NOUNS, VERBS):
-            other = VERBS[(VERBS.index(verb) + 1) % len(VERBS)]
-            yield _sentence(number, adjective, noun, verb), _sentence(number, adjective, noun, other)
-
-
-def _sentence(number: int, adjective: str, noun: str, verb: str) -> tuple[str, str]:
-    graph = f"(v / {verb}-01 :ARG0 (n / {noun} :quant {number + 1} :mod (a / {adjective})))"
-    return f"{number + 1} {adjective} {noun} can {verb} .", graph
-
-
 @pytest.fixture(scope="session")
 def generated() -> type[Generated]:
     """The class of generated projects, for fixtures that make their own."""
     return Generated
+
+
+@pytest.fixture(scope="session")
+def quick() -> str:
+    """The lines of a project file about an encoder that is trained in seconds; skip where its backbone is missing."""
+    try:
+        pull("all-MiniLM-L6-v2")
+    except ModelError as error:
+        pytest.skip(f"needs the model all-MiniLM-L6-v2: {error}")
+    return QUICK
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from features.errors import FacetflowError, RunError
+from features.errors import RunError
 from flows import api_watch
 from flows.api_watch import ApiWatch
 from flows.local_run import _of_ours
@@ -79,13 +79,6 @@ def test_what_ended_a_flow_is_not_hidden_by_a_server_that_cannot_be_told():
     assert _of_ours(other) is other
 
 
-def some_are_committed(project):
-    try:
-        return project.store.committed("amr")
-    except FacetflowError:  # the store is just being made
-        return False
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_server_that_is_killed_in_the_middle_is_named_and_shards_are_not_blamed(
@@ -105,7 +98,7 @@ def test_a_server_that_is_killed_in_the_middle_is_named_and_shards_are_not_blame
             stderr=subprocess.STDOUT,
             text=True,
         ) as build:
-            wait_until(lambda: some_are_committed(project), "the first commit of graphs", 300)
+            wait_until(lambda: project.has_committed("amr"), "the first commit of graphs", 300)
             server._process.kill()
             output, _ = build.communicate(timeout=300)
     finally:

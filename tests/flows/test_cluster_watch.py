@@ -1,4 +1,4 @@
-"""What befalls a cluster in the middle of a build: a sentence each, and no shard is blamed."""
+"""What happens to a cluster in the middle of a build: a sentence each, and no shard is blamed."""
 
 import json
 import subprocess
@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from features.errors import FacetflowError, RunError
+from features.errors import RunError
 from flows import cluster_watch
 from flows.cluster_watch import ClusterWatch
 
@@ -139,13 +139,6 @@ def test_a_paused_worker_that_makes_a_shard_is_left_alone(watch_over):
         time.sleep(0.01)
 
 
-def some_are_committed(project):
-    try:
-        return project.store.committed("amr")
-    except FacetflowError:  # the store is just being made
-        return False
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_scheduler_that_is_killed_in_the_middle_is_named_and_shards_are_not_blamed(
@@ -188,7 +181,7 @@ def test_a_scheduler_that_is_killed_in_the_middle_is_named_and_shards_are_not_bl
         ) as worker:
             try:
                 with facetflow.start(project, "build", "--dask-address", address) as build:
-                    wait_until(lambda: some_are_committed(project), "the first commit of graphs")
+                    wait_until(lambda: project.has_committed("amr"), "the first commit of graphs")
                     scheduler.kill()
                     output, _ = build.communicate(timeout=120)
             finally:

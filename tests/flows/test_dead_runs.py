@@ -27,10 +27,8 @@ def client(server, monkeypatch, tmp_path):
 def deployed(client, project, tmp_path):
     """Deploy a project, and return its name and what gives the id of a deployment."""
     name = f"dead-{tmp_path.name}".replace("_", "-")
-    project.write(10)
-    file = project.folder / "facetflow.toml"
-    file.write_text(file.read_text().replace('name = "generated"', f'name = "{name}"'))
-    deploy(file)
+    project.write(10, name=name)
+    deploy(project.folder / "facetflow.toml")
     return name, lambda flow: client.read_deployment_by_name(f"{flow}/{name}").id
 
 

@@ -45,10 +45,8 @@ def deployment(server):
 
 def written(project, name: str):
     """Write a small project of this name and return its file."""
-    project.write(10, sentences=8, per_shard=16)
-    file = project.folder / "facetflow.toml"
-    file.write_text(file.read_text().replace('name = "generated"', f'name = "{name}"'))
-    return file
+    project.write(10, name=name, sentences=8)
+    return project.folder / "facetflow.toml"
 
 
 def schedules(found: dict) -> list[tuple[str, bool]]:

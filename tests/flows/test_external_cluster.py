@@ -14,7 +14,7 @@ import psutil
 import pytest
 from distributed import Client
 
-from features.errors import FacetflowError, RunError
+from features.errors import RunError
 from features.parsers import memory
 from flows import cluster, cluster_security, cluster_watch, preflight
 from flows.preflight import Preflight
@@ -152,13 +152,6 @@ def assert_same_rows(project, built):
         assert rows.equals(built.tables()[name]), name
 
 
-def some_are_committed(project):
-    try:
-        return project.store.committed("amr")
-    except FacetflowError:  # the store is just being made
-        return False
-
-
 def test_a_build_on_two_workers_of_several_threads_equals_the_local_one_row_for_row(
     project, built, facetflow, external
 ):
@@ -176,7 +169,7 @@ def test_a_worker_that_is_killed_in_the_middle_changes_no_row(
     with external.worker("victim", "--nthreads", "2", "--no-nanny") as victim:
         connected.wait_for_workers(3, timeout=120)
         with facetflow.start(project, "build") as build:
-            wait_until(lambda: some_are_committed(project), "the first commit of graphs", 300)
+            wait_until(lambda: project.has_committed("amr"), "the first commit of graphs", 300)
             victim.kill()
             output, _ = build.communicate(timeout=300)
     assert build.returncode == 0, output

@@ -38,7 +38,7 @@ def test_a_report_draws_the_ends_and_the_middle(built, tmp_path):
     drawn = choose_pairs(data, source)
     scores = [pair.pair.facets[0].score for pair in drawn]
     assert scores == sorted(scores, reverse=True)
-    assert [pair.which for pair in drawn] == ["Most similar", "Middling", "Least similar"]
+    assert [pair.which for pair in drawn] == ["Most similar", "In the middle", "Least similar"]
     assert len({(pair.sentence_a, pair.sentence_b) for pair in drawn}) == 3
     write_json(tmp_path / "graphs.json", as_json(drawn))
     assert read_drawn(tmp_path / "graphs.json") == drawn

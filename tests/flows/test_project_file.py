@@ -301,6 +301,37 @@ def test_evaluation_sets_are_guarded_and_named_once(write):
     assert off.guard.evaluation == ()
 
 
+DEV = '[[evaluation]]\ndataset = "stsb"\nname = "sts-dev"\nsplit = "dev"\nfile = "sts-dev.csv"\n'
+CHOSEN = '[[encoders]]\nname = "a"\nkind = "s3bert"\nchoose_by = {!r}\n'
+
+
+def test_a_model_is_chosen_by_a_set_of_dev_that_the_project_names(write):
+    project = load(write(f'name = "p"\n{CORPUS}{EVALUATION}{DEV}{CHOSEN.format("sts-dev")}'))
+    assert project.encoder("a").choose_by == "sts-dev"
+    assert load(write(f'name = "p"\n{CORPUS}{CHOSEN.format("loss")}')).encoder("a").choose_by == "loss"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (
+            "sts_dev",
+            "which names no set of ratings under [[evaluation]]; did you mean 'sts-dev'? Or choose from 'loss', 'sts-d",
+        ),
+        (
+            "stsb-test",
+            "a set of split test: a model that is chosen by the pairs that it is scored on looks better than",
+        ),
+    ],
+    ids=["unknown", "test"],
+)
+def test_a_set_that_is_unknown_or_not_of_dev_chooses_no_model(write, name, said):
+    with pytest.raises(SettingsError) as error:
+        load(write(f'name = "p"\n{CORPUS}{EVALUATION}{DEV}{CHOSEN.format(name)}'))
+    assert f"`encoders[1].choose_by` is {name!r}, {said}" in str(error.value)
+    assert str(error.value).endswith("'sts-dev', or name a set of split dev there.")
+
+
 def test_an_encoder_that_the_project_does_not_have_is_refused_with_those_that_it_has(write):
     project = load(write(f'name = "p"\n{CORPUS}{ENCODER}'))
     assert project.encoder("s3bert") is project.encoders[0]

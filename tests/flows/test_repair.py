@@ -161,7 +161,7 @@ def test_a_store_keeps_what_it_had_when_its_evaluation_sets_are_guarded(made):
     report = read_corpora(settings, made.store).report
     (warning,) = warnings(report, drops=True)
     assert warning == (
-        "3 training pairs that the store has had before have a sentence of an evaluation set: what the store holds "
+        "3 training pairs that are already in the store have a sentence of an evaluation set: what the store holds "
         "stays in it, and encoders learn from it; a new store is free of it."
     )
     assert warnings(report, drops=False) == []

@@ -4,8 +4,11 @@ import json
 import shutil
 from functools import partial
 
+import polars as pl
 import pytest
 
+from features.corpora.settings import CorpusSettings, DrawSettings
+from features.errors import StoreError
 from features.ingest import ingest
 from features.store.store import Store
 from flows import ingest_corpora
@@ -97,3 +100,43 @@ def test_labels_that_came_later_do_not_keep_the_earlier_ones_from_being_made_aga
     emptied(store)
     repair_ingested(corpora, store, store.damaged(), "third")
     assert store.read("labels", with_shard=True).equals(before)
+
+
+def test_texts_in_drawn_splits_are_made_again_as_they_were_drawn(corpora, emptied):
+    def drawn(**shares):
+        papers = CorpusSettings(dataset="texts", files={"train": "papers.tsv"}, draw=shares)
+        return corpora.model_copy(update={"corpora": (papers,)})
+
+    papers = corpora.base / "papers.tsv"
+    papers.write_text("text\tlabel\n" + "".join(f"Paper {number}.\tparsing\n" for number in range(30)))
+    store = Store.open(corpora.store, create=True)
+    ingest_corpora.ingest_corpora(drawn(dev=0.3, test=0.2), store, "first")
+    with papers.open("a") as file:
+        file.writelines(f"Paper {number}.\ttagging\n" for number in range(20, 60))
+    ingest_corpora.ingest_corpora(drawn(dev=0.3, test=0.2), store, "second")
+    before = store.read("labels", with_shard=True)
+    assert set(before["split"]) == {"train", "dev", "test"}
+    assert before.group_by("sentence").agg(pl.col("split").n_unique())["split"].max() == 1
+
+    lost = emptied(store)
+    with pytest.raises(StoreError, match=r"put the corpus files, \[\[corpora\]\], .* back as they were"):
+        repair_ingested(drawn(dev=0.1, test=0.2), store, store.damaged(), "third")
+    assert len(repair_ingested(drawn(dev=0.3, test=0.2), store, store.damaged(), "third")) == lost
+    assert store.read("labels", with_shard=True).equals(before)
+
+
+def test_texts_that_keep_their_split_are_told(corpora):
+    papers = CorpusSettings(dataset="texts", files={"train": "papers.tsv"})
+    other = papers.model_copy(update={"draw": DrawSettings(dev=0.0, test=0.99)})
+    store = Store.open(corpora.store, create=True)
+    with_draw, without = (corpora.model_copy(update={"corpora": (one,)}) for one in (other, papers))
+    ingest_corpora.ingest_corpora(without, store, "first")
+
+    report = ingest_corpora.ingest_corpora(with_draw, store, "second")
+    (told,) = ingest_corpora.warnings(report, drops=True)
+    assert told == (
+        "2 texts of 'texts' keep the split that the store has them in, where `draw` or `files` of the corpus put them "
+        "into another by now: what the store holds stays as it is, only new texts follow. For other splits build a new "
+        "store."
+    )
+    assert set(store.read("labels")["split"]) == {"train"}

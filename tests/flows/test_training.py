@@ -11,23 +11,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from features.errors import ModelError, RunError
-from features.models import pull
+from features.errors import RunError
 from flows import terminal
 from flows.terminal import Verbosity
 from flows.training_process import AGAIN, run_job
 from training.encoders.s3bert.settings import S3bertSettings
 from training.jobs import Source, TrainingJob
 from training.writing import read_json
-
-QUICK = """
-[[encoders]]
-name = "syntax"
-kind = "s3bert"
-layers_tuned = 1
-splits = ["train", "train"]
-loop = { epochs = 1, threads = 1 }
-"""
 
 
 def test_an_error_of_the_training_is_its_sentence(tmp_path, capfd):
@@ -155,12 +145,8 @@ def test_a_training_ends_with_the_flow(tmp_path, wait_until):
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_an_encoder_is_trained_and_evaluated_from_a_pinned_release(built, facetflow):
-    try:
-        pull("all-MiniLM-L6-v2")
-    except ModelError as error:
-        pytest.skip(f"needs the model all-MiniLM-L6-v2: {error}")
-    built.write(60, sentences=8, per_shard=8, more=QUICK)
+def test_an_encoder_is_trained_and_evaluated_from_a_pinned_release(built, facetflow, quick):
+    built.write(60, sentences=8, per_shard=8, more=quick)
     code, output = facetflow.run(built, "train", "--release", "1", "--seeds", "2")
     assert code == 0, output
     (group,) = (built.folder / "runs" / "syntax").iterdir()
@@ -187,7 +173,7 @@ def test_an_encoder_is_trained_and_evaluated_from_a_pinned_release(built, facetf
 
     # Other settings are another run: nothing is replaced.
     before = (run / "encoder" / "training.json").read_bytes()
-    built.write(60, sentences=8, per_shard=8, more=QUICK.replace("epochs = 1", "epochs = 2"))
+    built.write(60, sentences=8, per_shard=8, more=quick.replace("epochs = 1", "epochs = 2"))
     code, output = facetflow.run(built, "train")
     assert code == 0, output
     (other,) = [folder for folder in (built.folder / "runs" / "syntax").glob("0*") if folder != group]
@@ -209,7 +195,7 @@ def test_an_encoder_is_trained_and_evaluated_from_a_pinned_release(built, facetf
     )
     assert code == 0, output
     compared = json.loads(output)
-    assert (compared["basis"], compared["runs"]) == ("pairs", [1, 1])
+    assert (compared["basis"], compared["runs"]) == ("items", [1, 1])
     of_run = {row["name"]: row["encoder"] for row in scored["scores"]["suites"]["facets"]["rows"]}
     assert {row["name"]: row["a"]["mean"] for row in compared["scores"] if row["name"] != "mean"} == pytest.approx(
         of_run

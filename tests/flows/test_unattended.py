@@ -10,19 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from features.errors import ModelError
-from features.models import pull
-
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
-QUICK = """
-[[encoders]]
-name = "syntax"
-kind = "s3bert"
-layers_tuned = 1
-splits = ["train", "train"]
-loop = { epochs = 1, threads = 1 }
-"""
 EVERY = "* * * * * */30"
 """Cron with seconds, so that the test need not wait for whole minutes."""
 
@@ -51,21 +40,11 @@ def log_of(file: str) -> str:
     return Path(file).read_text()
 
 
-def named(project, name: str, pairs: int):
-    project.folder.mkdir(exist_ok=True)
-    project.write(pairs, sentences=16, per_shard=32, more=QUICK)
-    file = project.folder / "facetflow.toml"
-    file.write_text(file.read_text().replace('name = "generated"', f'name = "{name}"'))
-
-
-def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_path, up, wait_until):
-    try:
-        pull("all-MiniLM-L6-v2")
-    except ModelError as error:
-        pytest.skip(f"needs the model all-MiniLM-L6-v2: {error}")
+def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_path, up, wait_until, quick):
     other = type(project)(tmp_path / "other")
-    named(project, "ours", 20)
-    named(other, "theirs", 10)
+    ours = {"name": "ours", "per_shard": 32, "more": quick}
+    project.write(20, **ours)
+    other.write(10, name="theirs", per_shard=32, more=quick)
     state = tmp_path / "state" / "facetflow" / "up.json"
     runs = project.folder / "runs"
     command = [sys.executable, "-m", "flows.command_line", "up", "--cron", EVERY]
@@ -105,7 +84,7 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
         builds = finished()[("build_features/ours", "COMPLETED")]
         wait_until(lambda: finished()[("build_features/ours", "COMPLETED")] > builds, "a build without news", 240)
 
-        named(project, "ours", 40)  # new rows
+        project.write(40, **ours)  # new rows
         wait_until(lambda: evaluated(2), "the second evaluation", 400)
         (second,) = runs.glob("syntax/00002-*/seed-0")
         verdict = json.loads((second / "promotion.json").read_text())

@@ -17,6 +17,7 @@ import pytest
 from features.schemas import METRIC_NAMES
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.settings import S3bertSettings
+from training.jobs import Source
 from training.loop.settings import LoopSettings
 
 WORDS = [
@@ -145,6 +146,25 @@ def settings(tiny_encoder: Path) -> S3bertSettings:
             threads=1,
         ),
     )
+
+
+@pytest.fixture(scope="session")
+def trained_run(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path, table_of_pairs: pl.DataFrame) -> Path:
+    """Folder of a run in a project's folder: an S3BERT, and the pairs that it learnt from as all.parquet."""
+    from training.encoders.s3bert.train import S3bertJob, train
+
+    folder = tmp_path_factory.mktemp("project") / "runs" / "one"
+    folder.mkdir(parents=True)
+    MeasuredPairs.from_table(table_of_pairs, source={}).export(folder / "all.parquet")
+    settings = S3bertSettings(
+        backbone=str(tiny_encoder),
+        facet_dimensions=2,
+        layers_tuned=1,
+        preset="paper",
+        loop=LoopSettings(batch_size=8, epochs=2, threads=1),
+    )
+    train(S3bertJob(source=Source(pairs=folder / "all.parquet"), settings=settings, output=folder))
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from training import progress
-from training.encoders.s3bert.backbone import Backbone
+from training.encoders.backbone import Backbone
 from training.encoders.s3bert.train import load_backbone
 from training.loop.machine import prepare_machine
 from training.process import run_process
@@ -71,7 +71,7 @@ def test_the_frozen_layers_and_the_embeddings_are_not_silent(
     settings, measured, tiny_encoder, monkeypatch, caplog, tmp_path
 ):
     monkeypatch.setattr(progress, "EVERY", 0.0)
-    monkeypatch.setattr("training.encoders.s3bert.backbone._TOKENS_AT_ONCE", 64)
+    monkeypatch.setattr("training.encoders.backbone._TOKENS_AT_ONCE", 64)
     backbone: Backbone = load_backbone(settings, tiny_encoder, prepare_machine(settings.loop, tmp_path))
     tokens = backbone.tokenize(measured.texts, max_tokens=32)
     with caplog.at_level(logging.INFO, logger="training"):

@@ -14,8 +14,8 @@ from typing import Any, Self
 import numpy as np
 import polars as pl
 
-from features.errors import InputError
-from features.files import read_table, write_table
+from features.files import write_table
+from training.data.exports import read_words
 from training.data.releases import OpenRelease
 
 LABEL_COLUMNS: tuple[str, ...] = ("corpus", "split", "aspect", "label")
@@ -82,14 +82,7 @@ class LabelledTexts:
         Raises:
             InputError: when the file is missing, damaged, or lacks a column, a text or a label.
         """
-        table = read_table(path)
-        if missing := [name for name in _TABLE if name not in table.columns]:
-            raise InputError(f"{str(path)!r} has the columns {table.columns}; it lacks {missing}.")
-        table = table.select(pl.col(name).cast(pl.String) for name in _TABLE)
-        for name in _TABLE:
-            if empty := table[name].null_count():
-                raise InputError(f"{str(path)!r} has {empty} rows without {name!r}; every row must have one.")
-        return cls.from_table(table, source={"file": path.name})
+        return cls.from_table(read_words(path, _TABLE), source={"file": path.name})
 
     @classmethod
     def from_table(cls, table: pl.DataFrame, *, source: dict[str, Any]) -> Self:

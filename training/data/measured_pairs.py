@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 from features.errors import InputError
 from features.files import read_table, write_table
 from features.schemas import METRIC_NAMES
+from training.data.pair_tables import POSITIONS, TEXTS, index_sentences, index_texts, keep_texts_of, with_texts
 from training.data.releases import OpenRelease
 
 PAIR_COLUMNS: tuple[str, ...] = ("pair_id", "corpus", "split", "kind", "positive_id", "score")
-_TEXTS = ("text_a", "text_b")
-_POSITIONS = ("first", "second")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ class MeasuredPairs:
     @property
     def metric_names(self) -> tuple[str, ...]:
         """The metrics, in the order of their columns."""
-        return tuple(name for name in self.pairs.columns if name not in {*PAIR_COLUMNS, *_POSITIONS})
+        return tuple(name for name in self.pairs.columns if name not in {*PAIR_COLUMNS, *POSITIONS})
 
     def metrics(self, names: Sequence[str] | None = None) -> NDArray[np.float32]:
         """Return the values of some metrics, of all by default, (n_pairs, n_names)."""
@@ -74,12 +73,10 @@ class MeasuredPairs:
         for column, wanted in (("split", splits), ("kind", kinds), ("corpus", corpora)):
             if wanted:
                 kept = kept.filter(pl.col(column).is_in(list(wanted)))
-        used = np.union1d(kept["first"].to_numpy(), kept["second"].to_numpy())
+        used, pairs = keep_texts_of(kept)
         return type(self)(
             texts=tuple(self.texts[position] for position in used),
-            pairs=kept.with_columns(
-                pl.Series(name, np.searchsorted(used, kept[name].to_numpy()), dtype=pl.Int64) for name in _POSITIONS
-            ),
+            pairs=pairs,
             teacher=None if self.teacher is None else self.teacher[used],
             source=self.source,
         )
@@ -97,14 +94,8 @@ class MeasuredPairs:
 
     def export(self, path: Path) -> None:
         """Write pairs, texts and metrics as one table that `from_file` reads; the teacher encodes again there."""
-        texts = np.array(self.texts, dtype=object)
-        table = self.pairs.select(
-            *PAIR_COLUMNS,
-            pl.Series("text_a", texts[self.first], dtype=pl.String),
-            pl.Series("text_b", texts[self.second], dtype=pl.String),
-            *self.metric_names,
-        )
-        write_table(table, path)
+        table = with_texts(self.texts, self.pairs, (*PAIR_COLUMNS, *self.metric_names))
+        write_table(table.select(*PAIR_COLUMNS, *TEXTS, *self.metric_names), path)
 
     @classmethod
     def from_file(cls, path: Path) -> Self:
@@ -116,23 +107,18 @@ class MeasuredPairs:
             InputError: when the file is missing, damaged, or lacks a column.
         """
         table = read_table(path)
-        if missing := [name for name in (*PAIR_COLUMNS, *_TEXTS, *METRIC_NAMES) if name not in table.columns]:
+        if missing := [name for name in (*PAIR_COLUMNS, *TEXTS, *METRIC_NAMES) if name not in table.columns]:
             raise InputError(f"{str(path)!r} has the columns {table.columns}; it lacks {missing}.")
         return cls.from_table(table, source={"file": path.name})
 
     @classmethod
     def from_table(cls, table: pl.DataFrame, *, source: dict[str, Any]) -> Self:
         """Make measured pairs of a table with `PAIR_COLUMNS`, `text_a`, `text_b` and the metrics."""
-        own = [name for name in table.columns if name not in {*PAIR_COLUMNS, *_TEXTS, *METRIC_NAMES}]
-        texts = pl.concat([table["text_a"], table["text_b"].alias("text_a")]).unique(maintain_order=True)
-        positions = pl.DataFrame({"text": texts}).with_row_index("position")
-        pairs = table
-        for text, position in zip(_TEXTS, _POSITIONS, strict=True):
-            named = positions.select(pl.col("text").alias(text), pl.col("position").cast(pl.Int64).alias(position))
-            pairs = pairs.join(named, on=text, how="left", maintain_order="left")
+        own = [name for name in table.columns if name not in {*PAIR_COLUMNS, *TEXTS, *METRIC_NAMES}]
+        texts, pairs = index_texts(table)
         return cls(
-            texts=tuple(texts.to_list()),
-            pairs=_checked(pairs.select(*PAIR_COLUMNS, *_POSITIONS, *METRIC_NAMES, *own), str(source)),
+            texts=texts,
+            pairs=_checked(pairs.select(*PAIR_COLUMNS, *POSITIONS, *METRIC_NAMES, *own), str(source)),
             source=source,
         )
 
@@ -161,15 +147,12 @@ class MeasuredPairs:
             .sort("pair_id")  # the order of rows in a store is nobody's promise
         )
         # Sentences of no measured pair may have no embedding: no encoder reads them.
-        sentences = pinned.texts_of(pl.concat([measured["sentence_a"], measured["sentence_b"]]))
-        for entity, position in (("sentence_a", "first"), ("sentence_b", "second")):
-            named = sentences.select(pl.col("sentence_id").alias(entity), pl.col("position").alias(position))
-            measured = measured.join(named, on=entity, how="inner", maintain_order="left")
+        sentences, measured = index_sentences(pinned, measured)
         if not measured.height:
             raise pinned.lacks("no measured pair; build the features first")
         return cls(
             texts=tuple(sentences["text"].to_list()),
-            pairs=_checked(measured.select(*PAIR_COLUMNS, *_POSITIONS, *metrics), str(root)),
+            pairs=_checked(measured.select(*PAIR_COLUMNS, *POSITIONS, *metrics), str(root)),
             teacher=_teacher(pinned.read("embeddings", ("sentence_id", "vector")), sentences)
             if "embeddings" in pinned
             else None,
@@ -186,7 +169,7 @@ def _teacher(embeddings: pl.DataFrame, sentences: pl.DataFrame) -> NDArray[np.fl
 
 
 def _checked(pairs: pl.DataFrame, origin: str) -> pl.DataFrame:
-    for name in (name for name in pairs.columns if name not in {*PAIR_COLUMNS, *_POSITIONS}):
+    for name in (name for name in pairs.columns if name not in {*PAIR_COLUMNS, *POSITIONS}):
         if not pairs.schema[name].is_numeric():
             raise InputError(f"metric {name!r} in {origin} holds {pairs.schema[name]}, not numbers; leave it out")
         bad = pairs.filter(~pl.col(name).is_finite().fill_null(value=False))

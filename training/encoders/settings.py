@@ -1,10 +1,14 @@
 """What a user chooses about an encoder of any kind."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from training.loop.settings import Trainable
+from training.loop.settings import LoopSettings, Trainable
+
+BY_LOSS = "loss"
+"""What `choose_by` is where no set of ratings chooses the model."""
 
 
 class EncoderSettings(Trainable):
@@ -16,10 +20,54 @@ class EncoderSettings(Trainable):
         backbone: name or path of the sentence encoder to start from.
         corpora: corpora to learn from; all when empty.
         splits: names of the splits to learn from and to choose the best model by.
+        choose_by: what the best model is chosen by: the loss on the dev split, or, by its name, a set of split `dev`
+            under `[[evaluation]]`: Spearman's correlation of the cosines of its pairs with their ratings.
     """
+
+    OWN_CHOICES: ClassVar[tuple[str, ...]] = (BY_LOSS,)
+    """What `choose_by` may be beside sets of ratings: scores of the kind's own, on its dev split."""
 
     name: Annotated[str, Field(pattern=r"^[\w.-]+$")]
     kind: str
     backbone: str = "all-MiniLM-L6-v2"
     corpora: tuple[str, ...] = ()
     splits: tuple[str, str] = ("train", "dev")
+    choose_by: str = BY_LOSS
+
+    @property
+    def by_ratings(self) -> bool:
+        """Whether a set of human ratings chooses the model."""
+        return self.choose_by not in self.OWN_CHOICES
+
+
+def fill_in_preset(given: Any, presets: Mapping[Any, Mapping[str, Any]], usual: str) -> Any:
+    """Return what a user wrote with the numbers of its preset where nothing else is said, those of the loop too.
+
+    Args:
+        given: keys of an encoder; anything else is returned as it is, for the model to refuse.
+        presets: name → its numbers, with a table `loop`.
+        usual: the preset where none is named.
+    """
+    if not isinstance(given, Mapping):
+        return given
+    preset = presets.get(given.get("preset", usual)) if isinstance(given.get("preset", ""), str) else None
+    loop = given.get("loop", {})
+    if isinstance(loop, LoopSettings):
+        loop = loop.model_dump(exclude_unset=True)
+    if preset is None or not isinstance(loop, Mapping):
+        return given
+    return {**preset, **given, "loop": {**preset["loop"], **loop}}
+
+
+def from_version_before(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings as this version writes them.
+
+    Args:
+        settings: perhaps of the version before, which kept the numbers of the loop beside all others, and counted the
+            warm-up in steps, of which it took at most a tenth.
+    """
+    if "loop" in settings:
+        return dict(settings)
+    loop = {name: settings[name] for name in LoopSettings.model_fields if name in settings}
+    others = {name: value for name, value in settings.items() if name not in loop}
+    return others | {"loop": loop | {"warmup": 0.1}}

@@ -1,35 +1,32 @@
-"""Two encoders side by side: the same scores on the same pairs, and whether they differ by more than chance.
+"""Two encoders side by side: the same scores on the same items, and whether they differ by more than chance.
 
-    one run each         pairs are drawn again with replacement, for both alike    (paired bootstrap, `bootstrap`)
+    one run each         items are drawn again with replacement, for both alike    (paired bootstrap, `bootstrap`)
     several seeds each   seeds as mean ± deviation; Welch's t-test of the two means
     one against several  a difference, and nothing to judge it by
 
-All scores are computed anew from what evaluations left (pairs.parquet, ratings.parquet), on the pairs that all runs
-have in common: evaluations of different releases or sets would compare different questions.
+What a suite left item by item (`Suite.items`) is scored anew on the items that all runs have in common: evaluations of
+different releases or sets would compare different questions. Of other suites the numbers of the evaluations are taken,
+where they are about the same data; single runs have no verdict there.
 """
 
-import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from features.errors import InputError
 from features.metrics.corpus_scores import Bootstrap
-from training.correlation import spearman
-from training.evaluation.bootstrap import Difference, Verdict, compare, draw_spearman
-from training.evaluation.facets.suite import PAIRS_FILE
-from training.evaluation.ratings import RATINGS_FILE
-from training.evaluation.tables import UNDEFINED, ScoreTable, hundred
+from training.evaluation.bootstrap import Difference, Verdict, compare
+from training.evaluation.items import ItemScores, align
+from training.evaluation.run import METRICS_FILE, read_scores
+from training.evaluation.suites import Result, Suite, scored_suites
 
-Basis = Literal["pairs", "seeds", "nothing"]
+Basis = Literal["items", "seeds", "nothing"]
 """What a verdict rests on."""
 _SIGNIFICANT = 0.05
-_MEASURED, _SIMILARITY = "_measured", "_similarity"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +34,7 @@ class Spread:
     """One score of the runs of a side.
 
     Args:
-        mean: over the runs, in [-1, 1]; None where a run has none.
+        mean: over the runs; None where a run has none.
         deviation: standard deviation over the runs, with n - 1; None for a single run.
     """
 
@@ -50,9 +47,11 @@ class ComparedScore:
     """One score of both sides.
 
     Args:
-        suite: `facets` or `ratings`.
-        name: of the facet or of the set of ratings; `mean` is that of all facets.
-        pairs: how many it was computed on.
+        suite: name of the suite.
+        measure: what its scores are, such as Spearman.
+        name: of the score.
+        items: how many items it was computed on; None where it was taken from the evaluations.
+        unit: what an item is, in the plural.
         a: of the first side.
         b: of the second.
         difference: b less a, with the ends of its 95 % interval; None where nothing can be said.
@@ -60,8 +59,10 @@ class ComparedScore:
     """
 
     suite: str
+    measure: str
     name: str
-    pairs: int
+    items: int | None
+    unit: str
     a: Spread
     b: Spread
     difference: Difference | None
@@ -76,13 +77,13 @@ class Comparison:
         runs: how many each side has.
         basis: of the verdicts.
         scores: those that both sides have.
-        only: names of scores that one side has alone.
+        left_out: name of a score or a suite → why it was not compared.
     """
 
     runs: tuple[int, int]
     basis: Basis
     scores: tuple[ComparedScore, ...]
-    only: tuple[str, ...]
+    left_out: Mapping[str, str]
 
 
 def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | None = None) -> Comparison:
@@ -91,136 +92,118 @@ def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | No
     Args:
         a: folders of the evaluations of the first side.
         b: of the second.
-        bootstrap: how pairs are drawn; by default as in an evaluation.
+        bootstrap: how items are drawn; by default as in an evaluation.
 
     Raises:
-        InputError: they have no pair in common, or the evaluations are of a version that left no pairs.
+        InputError: they have no score in common, or an evaluation cannot be read.
     """
-    bootstrap = bootstrap or Bootstrap()
     basis: Basis = "nothing"
     if len(a) == len(b) == 1:
-        basis = "pairs"
+        basis = "items"
     elif min(len(a), len(b)) > 1:
         basis = "seeds"
+    sides = _Sides((len(a), len(b)), basis, bootstrap or Bootstrap())
     folders = [*a, *b]
-    facets = [_read(file, "pair_id") for folder in folders if (file := folder / PAIRS_FILE).exists()]
-    ratings = [_sets(folder) for folder in folders]
-    names = [{*_named(table, _SIMILARITY)} & {*_named(table, _MEASURED)} for table in facets]
-    # An encoder without facets leaves no pairs, and can be compared by ratings all the same.
-    of_first = _named(facets[0], _MEASURED) if len(facets) == len(folders) else []
-    shared = [name for name in of_first if all(name in known for known in names)]
-    judge = functools.partial(_judge, sides=(len(a), len(b)), basis=basis, bootstrap=bootstrap)
-    found = []
-    if shared:
-        measured, similarities = _aligned_facets(facets, shared)
-        # (n_facets, resamples, n_runs): the same draws for every facet, so that their mean is one of draws
-        draws = _draws(measured, similarities, bootstrap) if basis == "pairs" else None
-        scores = np.array([_spearman(similarities[k], measured[k]) for k in range(len(shared))])
-        mean_draws = None if draws is None else draws.mean(axis=0)
-        found = [
-            judge("facets", name, measured.shape[1], scores[k], None if draws is None else draws[k])
-            for k, name in enumerate(shared)
-        ]
-        found.append(judge("facets", "mean", measured.shape[1], scores.mean(axis=0), mean_draws))
-    sets = [name for name in ratings[0] if all(name in known for known in ratings)]
-    for name in sets:
-        human, similarity = _aligned_ratings(name, [known[name] for known in ratings])
-        of_set = _draws(human[None], similarity[None], bootstrap)[0] if basis == "pairs" else None
-        found.append(judge("ratings", name, len(human), _spearman(similarity, human), of_set))
+    evaluations = [
+        {suite.name: (suite, result) for suite, result in scored_suites(read_scores(folder / METRICS_FILE))}
+        for folder in folders
+    ]
+    found: list[ComparedScore] = []
+    left_out: dict[str, str] = {}
+    for name in dict.fromkeys(name for evaluation in evaluations for name in evaluation):
+        known = [evaluation[name] for evaluation in evaluations if name in evaluation]
+        if len(known) < len(evaluations):
+            left_out[name] = "not every run was scored by it"
+            continue
+        suite, results = known[0][0], [result for _, result in known]
+        items = [{score.name: score for score in suite.items(*of)} for of in zip(folders, results, strict=True)]
+        if all(items):
+            found += _by_items(suite, items, sides, left_out)
+        else:
+            found += _by_numbers(suite, results, sides, left_out)
     if not found:
-        raise InputError("The encoders have no score in common; evaluate both again: `facetflow evaluate`.")
-    every = {name for known in (*names, *ratings) for name in known}
-    return Comparison((len(a), len(b)), basis, tuple(found), tuple(sorted(every - {*shared, *sets})))
-
-
-def comparison_table(comparison: Comparison, a: str, b: str) -> ScoreTable:
-    """Return a comparison as a table, with what its verdicts rest on.
-
-    Args:
-        comparison: the scores.
-        a: name of the first side.
-        b: name of the second.
-    """
-    rows = tuple(
-        (
-            f"{score.suite}: {score.name}",
-            _spread(score.a),
-            _spread(score.b),
-            _signed(None if score.a.mean is None or score.b.mean is None else score.b.mean - score.a.mean),
-            UNDEFINED
-            if score.difference is None
-            else f"{_signed(score.difference.low)} to {_signed(score.difference.high)}",
-            "" if score.difference is None else score.difference.verdict,
+        why = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
+        raise InputError(
+            f"The encoders have no score in common ({why}); evaluate all of them on one release and split."
         )
-        for score in comparison.scores
-    )
-    columns = ("Spearman × 100", "A", "B", "B − A", "95 % interval", "B is")
-    return ScoreTable(f"A: {a}, B: {b}", columns, rows, _note(comparison))
+    return Comparison(sides.runs, basis, tuple(found), left_out)
 
 
-def _note(comparison: Comparison) -> str:
-    """Return what a reader must know about the verdicts."""
-    first, second = comparison.runs
-    said = {
-        "pairs": "One run each: intervals are of a paired bootstrap over the pairs. They say nothing about other "
-        "seeds; train some more with --seeds to know how much these change.",
-        "seeds": f"{first} seeds of A, {second} of B, as mean ± standard deviation; intervals are Welch's for the "
-        "difference of two means. They say nothing about other pairs.",
-        "nothing": f"{first} run{'s' if first > 1 else ''} of A against {second} of B: a verdict needs one run of "
-        "each, or several of both (--seeds).",
-    }[comparison.basis]
-    judged = sum(score.difference is not None for score in comparison.scores)
-    if judged > 1:
-        said += f"\nOf {judged} comparisons at 95 % one in twenty is above or below by chance."
-    pairs = dict.fromkeys(
-        (score.suite if score.suite == "facets" else score.name, score.pairs) for score in comparison.scores
-    )
-    said += f"\nPairs in common: {', '.join(f'{name} {count:,}' for name, count in pairs)}."
-    if comparison.only:
-        said += f"\nLeft out, because not every run has them: {', '.join(comparison.only)}."
-    return said
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """How many runs each side has, and how they are judged."""
+
+    runs: tuple[int, int]
+    basis: Basis
+    bootstrap: Bootstrap
+
+    def judge(
+        self,
+        suite: type[Suite],
+        name: str,
+        scores: NDArray[np.float64],
+        draws: NDArray[np.float64] | None = None,
+        *,
+        items: int | None = None,
+        unit: str = "",
+    ) -> ComparedScore:
+        """Return one score of both sides.
+
+        Args:
+            suite: of the score.
+            name: of the score.
+            scores: of the runs of the first side and then of the second, (n_runs,); NaN where undefined.
+            draws: of the two runs, (resamples, 2), where items are the basis.
+            items: how many it was computed on.
+            unit: what an item is.
+        """
+        a, b = scores[: self.runs[0]], scores[self.runs[0] :]
+        difference, p = None, None
+        if not np.isnan(scores).any():
+            if draws is not None:
+                difference = compare(draws[:, 1], draws[:, 0], self.bootstrap)
+            elif self.basis == "seeds":
+                difference, p = _welch(a, b)
+        return ComparedScore(suite.name, suite.measure, name, items, unit, _spread(a), _spread(b), difference, p)
 
 
-def _signed(difference: float | None) -> str:
-    return UNDEFINED if difference is None else f"{100 * difference:+.1f}"
+def _by_items(
+    suite: type[Suite], runs: Sequence[Mapping[str, ItemScores]], sides: _Sides, left_out: dict[str, str]
+) -> Iterator[ComparedScore]:
+    """Yield the scores of a suite on common items, and their mean where the suite has one."""
+    found, items, unit = [], 0, ""
+    for name in dict.fromkeys(name for run in runs for name in run):
+        if not all(name in run for run in runs):
+            left_out[f"{suite.name} {name}"] = "not every run has it"
+            continue
+        known = [run[name] for run in runs]
+        aligned = align(known)
+        if aligned is None:
+            left_out[f"{suite.name} {name}"] = f"the runs were evaluated on different {known[0].unit}"
+            continue
+        draws = aligned.draws(sides.bootstrap) if sides.basis == "items" else None
+        items, unit = len(aligned.predicted), known[0].unit
+        found.append((aligned.scores(), draws, items))
+        yield sides.judge(suite, name, aligned.scores(), draws, items=items, unit=unit)
+    if suite.mean and len(found) > 1 and all(count == items for *_, count in found):
+        # Draws of the same items for every score, so that their mean is one of draws.
+        drawn = [draws for _, draws, _ in found if draws is not None]
+        scores = np.mean([scores for scores, *_ in found], axis=0)
+        mean = np.mean(drawn, axis=0) if drawn else None
+        yield sides.judge(suite, suite.mean, scores, mean, items=items, unit=unit)
 
 
-def _spread(spread: Spread) -> str:
-    deviation = "" if spread.deviation is None else f" ± {100 * spread.deviation:.1f}"
-    return f"{hundred(spread.mean)}{deviation}"
-
-
-def _judge(
-    suite: str,
-    name: str,
-    pairs: int,
-    scores: NDArray[np.float64],
-    draws: NDArray[np.float64] | None,
-    *,
-    sides: tuple[int, int],
-    basis: Basis,
-    bootstrap: Bootstrap,
-) -> ComparedScore:
-    """Return one score of both sides.
-
-    Args:
-        suite: of the score.
-        name: of the score.
-        pairs: how many it was computed on.
-        scores: of the runs of the first side and then of the second, (n_runs,); NaN where undefined.
-        draws: of the two runs, (resamples, 2), where pairs are the basis.
-        sides: how many runs each side has.
-        basis: of the verdict.
-        bootstrap: how the draws were made.
-    """
-    a, b = scores[: sides[0]], scores[sides[0] :]
-    difference, p = None, None
-    if not np.isnan(scores).any():
-        if basis == "pairs" and draws is not None:
-            difference = compare(draws[:, 1], draws[:, 0], bootstrap)
-        elif basis == "seeds":
-            difference, p = _welch(a, b)
-    return ComparedScore(suite, name, pairs, _spread_of(a), _spread_of(b), difference, p)
+def _by_numbers(
+    suite: type[Suite], results: Sequence[Result], sides: _Sides, left_out: dict[str, str]
+) -> Iterator[ComparedScore]:
+    """Yield what stands for a suite in a list of runs, as the evaluations found it."""
+    numbers = [suite.headline(result) for result in results]
+    if not all(suite.same_data(results[0], other) for other in results[1:]):
+        left_out[suite.name] = "the runs were evaluated on different data"
+        return
+    for name in dict.fromkeys(name for of in numbers for name in of):
+        values = [of.get(name) for of in numbers]
+        yield sides.judge(suite, name, np.array([np.nan if value is None else value for value in values]))
 
 
 def _welch(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[Difference | None, float | None]:
@@ -235,90 +218,7 @@ def _welch(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[Difference |
     return Difference(float(ends.low), float(ends.high), verdict), float(test.pvalue)
 
 
-def _spread_of(scores: NDArray[np.float64]) -> Spread:
+def _spread(scores: NDArray[np.float64]) -> Spread:
     if np.isnan(scores).any():
         return Spread(None, None)
     return Spread(float(scores.mean()), float(scores.std(ddof=1)) if len(scores) > 1 else None)
-
-
-def _spearman(similarities: NDArray[np.float64], measured: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the score of each run, (n_runs,), NaN where it is undefined; similarities are (n_pairs, n_runs)."""
-    found = spearman(similarities, np.repeat(measured[:, None], similarities.shape[1], axis=1))
-    return np.array([np.nan if score is None else score for score in found])
-
-
-def _draws(
-    measured: NDArray[np.float64], similarities: NDArray[np.float64], bootstrap: Bootstrap
-) -> NDArray[np.float64]:
-    """Return (n_scores, resamples, n_runs) of measured values (n_scores, n_pairs) and similarities."""
-    return np.stack([draw_spearman(each, known, bootstrap) for known, each in zip(measured, similarities, strict=True)])
-
-
-def _read(file: Path, *columns: str) -> pl.DataFrame:
-    """Read what an evaluation left.
-
-    Raises:
-        InputError: it left nothing that can be compared.
-    """
-    try:
-        table = pl.read_parquet(file)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"{str(file)!r} cannot be read; evaluate the encoder again: `facetflow evaluate`.") from error
-    if missing := [column for column in columns if column not in table.columns]:
-        raise InputError(
-            f"{str(file)!r} has no column {missing[0]!r}; evaluate the encoder again: `facetflow evaluate`."
-        )
-    return table
-
-
-def _named(table: pl.DataFrame, ending: str) -> list[str]:
-    return [name.removesuffix(ending) for name in table.columns if name.endswith(ending)]
-
-
-def _sets(folder: Path) -> Mapping[str, pl.DataFrame]:
-    """Return name → pairs of the sets of ratings of an evaluation; one of the version before left none."""
-    file = folder / RATINGS_FILE
-    if not file.exists():
-        return {}
-    table = _read(file, "set", "text_a", "text_b", "score", "similarity")
-    return {str(name): rows for (name,), rows in table.group_by("set", maintain_order=True)}
-
-
-def _aligned_facets(
-    tables: Sequence[pl.DataFrame], names: Sequence[str]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return measured values (n_facets, n_pairs) and similarities (n_facets, n_pairs, n_runs) of common pairs.
-
-    Raises:
-        InputError: there are none, or the same pair was measured in two ways.
-    """
-    common: Any = functools.reduce(lambda known, more: known & more, (set(table["pair_id"]) for table in tables))
-    if not common:
-        raise InputError("The encoders were evaluated on different pairs; evaluate both on one release and split.")
-    kept = [table.filter(pl.col("pair_id").is_in(sorted(common))).sort("pair_id") for table in tables]
-    measured = [_columns(table, names, _MEASURED) for table in kept]
-    if any(not np.allclose(measured[0], other, atol=1e-6) for other in measured[1:]):
-        raise InputError(
-            "The same pairs have other metrics in the releases that the encoders were evaluated on; train and evaluate "
-            "both on one release."
-        )
-    return measured[0], np.stack([_columns(table, names, _SIMILARITY) for table in kept], axis=2)
-
-
-def _columns(table: pl.DataFrame, names: Sequence[str], ending: str) -> NDArray[np.float64]:
-    return table.select(pl.col([f"{name}{ending}" for name in names]).cast(pl.Float64)).to_numpy().T
-
-
-def _aligned_ratings(name: str, tables: Sequence[pl.DataFrame]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return human scores (n_pairs,) and similarities (n_pairs, n_runs) of a set of ratings.
-
-    Raises:
-        InputError: the set was another for one of them.
-    """
-    same = ["text_a", "text_b", "score"]
-    if any(not table.select(same).equals(tables[0].select(same)) for table in tables[1:]):
-        raise InputError(f"The ratings {name!r} have changed between the evaluations; evaluate both again.")
-    return (
-        tables[0]["score"].cast(pl.Float64).to_numpy(),
-        np.stack([table["similarity"].cast(pl.Float64).to_numpy() for table in tables], axis=1),
-    )

@@ -86,21 +86,24 @@ def draw_distribution(pairs: pl.DataFrame, name: str) -> str:
         return _svg(figure, f"distribution-{name}", f"{name}: how many pairs have which value")
 
 
-def draw_course(history: Sequence[Mapping[str, float]], best_step: int) -> str:
-    """Draw the dev loss over the steps of the training.
+def draw_course(history: Sequence[Mapping[str, float]], best_step: int, *, ratings: str | None = None) -> str:
+    """Draw the dev score over the steps of the training: the first that the history has.
 
     Args:
         history: as in training.json.
         best_step: the step whose model was kept.
+        ratings: name of the set of ratings that the model was chosen by, if any.
     """
+    score = next(name for name in history[0] if name != "step")
+    by = f"Spearman with {ratings}" if ratings else "dev loss" if score in {"total", "loss"} else f"dev {score}"
     with _styled():
         figure, plot = _figure(4.9, 2.6, left=1.0)
-        plot.plot([h["step"] for h in history], [h["total"] for h in history], color=ACCENT, marker="o", markersize=3)
+        plot.plot([h["step"] for h in history], [h[score] for h in history], color=ACCENT, marker="o", markersize=3)
         plot.axvline(best_step, color=_GRID, linestyle="--", linewidth=0.8)
         plot.set_xlabel("step (dashed: the model that was kept)")
-        plot.set_ylabel("dev loss")
+        plot.set_ylabel(by)
         plot.grid()
-        return _svg(figure, "course", "dev loss over the steps of the training")
+        return _svg(figure, "course", f"{by} over the steps of the training")
 
 
 def _least(values: NDArray[np.float64]) -> float:

@@ -1,4 +1,4 @@
-"""The pairs whose graphs the report draws: most, middling and least similar by Smatch, of a readable size."""
+"""The pairs whose graphs the report draws: of readable size, most and least similar by Smatch and in the middle."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -71,7 +71,7 @@ def _ends_and_middle(pairs: Sequence[tuple[str, str]]) -> dict[str, tuple[str, s
     """Return why → pair, for pairs in order of their similarity."""
     found = {"Most similar": pairs[0]} if pairs else {}
     if len(pairs) > 2:
-        found["Middling"] = pairs[len(pairs) // 2]
+        found["In the middle"] = pairs[len(pairs) // 2]
     if len(pairs) > 1:
         found["Least similar"] = pairs[-1]
     return found

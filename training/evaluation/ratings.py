@@ -16,10 +16,11 @@ from features.page import folded
 from training.correlation import spearman
 from training.evaluation.bars import Bar, Mark, draw_bars, ends_of, hundredths
 from training.evaluation.bootstrap import Interval, draw_spearman, interval
+from training.evaluation.items import ItemScores, read_items
 from training.evaluation.models import Models
 from training.evaluation.page import tables_html
 from training.evaluation.paired import COLUMNS, average, cells, pair, tell
-from training.evaluation.seen import tell_chosen_by
+from training.evaluation.seen import sets_chosen_by, tell_chosen_by
 from training.evaluation.subject import Subject
 from training.evaluation.suites import Chapter, Figure, Result, Suite
 from training.evaluation.tables import ScoreTable, hundred
@@ -61,14 +62,15 @@ class RatingSuite(Suite):
     Args:
         sets: the pairs.
         bootstrap: how intervals are made.
-        chosen_by: name of the set that the model was chosen by, perhaps none of these.
+        chosen_by: names of those of the sets that the model was chosen by.
     """
 
     name: ClassVar[str] = "ratings"
     title: ClassVar[str] = "Similarity against people"
     needs: ClassVar[str] = "human ratings: name a set under [[evaluation]]"
+    measure: ClassVar[str] = "Spearman"
 
-    def __init__(self, sets: "Sequence[EvaluationPairs]", bootstrap: Bootstrap, chosen_by: str = "") -> None:
+    def __init__(self, sets: "Sequence[EvaluationPairs]", bootstrap: Bootstrap, chosen_by: Sequence[str] = ()) -> None:
         self._sets = sets
         self._bootstrap = bootstrap
         self._chosen_by = chosen_by
@@ -78,7 +80,7 @@ class RatingSuite(Suite):
     def of(cls, subject: Subject) -> Self | None:
         """Read the sets of human ratings."""
         sets = subject.rating_sets
-        return cls(sets, subject.bootstrap, str(subject.settings.get("choose_by", ""))) if sets else None
+        return cls(sets, subject.bootstrap, sets_chosen_by(subject.training, sets)) if sets else None
 
     def score(self, models: Models) -> Result:
         """Return the score of each set, and their mean."""
@@ -95,7 +97,7 @@ class RatingSuite(Suite):
         return {
             "sets": found,
             "average": average(scores, drawn, self._bootstrap),
-            "chosen_by": [rated.name for rated in self._sets if rated.name == self._chosen_by],
+            "chosen_by": list(self._chosen_by),
         }
 
     def write(self, folder: Path) -> None:
@@ -141,6 +143,24 @@ class RatingSuite(Suite):
     def numbers(cls, result: Result) -> dict[str, float | None]:
         """Return the score of each set."""
         return {rating["name"]: rating["encoder"] for rating in result["sets"]}
+
+    @classmethod
+    def items(cls, folder: Path, result: Result) -> list[ItemScores]:
+        """Return human score and similarity of each pair, set by set."""
+        table = read_items(folder / RATINGS_FILE, "set", "text_a", "text_b", "score", "similarity")
+        texts = ["text_a", "text_b"]
+        # A pair that a set has twice is two items.
+        numbered = table.with_columns(nth=pl.int_range(pl.len()).over("set", *texts))
+        return [
+            ItemScores(
+                name=name,
+                items=rows.select(pl.concat_str(*texts, "nth", separator="\t")).to_series().to_list(),
+                predicted=rows["similarity"].cast(pl.Float64).to_numpy(),
+                expected=rows["score"].cast(pl.Float64).to_numpy(),
+            )
+            for name in cls.numbers(result)
+            if not (rows := numbered.filter(pl.col("set") == name)).is_empty()
+        ]
 
     @classmethod
     def same_data(cls, new: Result, current: Result) -> bool:

@@ -8,9 +8,10 @@ from typing import Any
 from features.page import folded, heading, tell_date
 from training.evaluation.figures import draw_course
 from training.evaluation.page import facts, listed, render_page
+from training.evaluation.seen import tell_choice
 from training.evaluation.sources import tell_source
 from training.evaluation.suites import Figure, scored_suites
-from training.runs import flattened, run_title
+from training.runs import PER_SECOND, flattened, run_title
 
 
 def render_report(scores: Mapping[str, Any], training: Mapping[str, Any], folder: Path) -> str:
@@ -51,8 +52,13 @@ def _subject(scores: Mapping[str, Any], training: Mapping[str, Any]) -> dict[str
     start = "" if scores["backbone"] is None else f", from {scores['backbone']}"
     found = {"Encoder": f"{_run(scores)}{start}"}
     if "corpora" in training and "source" in training:
-        learnt = ", ".join(f"{name} ({counts['train']:,} pairs)" for name, counts in training["corpora"].items())
+        learnt = ", ".join(
+            f"{name} ({counts['train']:,} {counts.get('unit', 'pairs')})"
+            for name, counts in training["corpora"].items()
+        )
         found["Learnt from"] = f"{learnt}; {tell_source(training['source'])}"
+    if choice := tell_choice(training):
+        found["Chosen by"] = choice
     return found
 
 
@@ -60,7 +66,8 @@ def _key_figures(figures: list[Figure], training: Mapping[str, Any]) -> str:
     """Return the numbers that stand out."""
     shown = list(figures)
     if "seconds" in training:
-        speed = f", {training['pairs_per_second']:.0f} pairs/s" if "pairs_per_second" in training else ""
+        units = [name.removesuffix(PER_SECOND) for name in training if name.endswith(PER_SECOND)]
+        speed = "".join(f", {training[unit + PER_SECOND]:.0f} {unit}/s" for unit in units)
         shown.append(Figure(_duration(training["seconds"]), f"training{speed}"))
     cards = [
         f'<div class="figure"><b>{escape(figure.number)}'
@@ -82,8 +89,10 @@ def _course(training: Mapping[str, Any]) -> list[str]:
     if not training:
         return []
     history = training.get("history", ())
+    ratings = training.get("chosen_by", {}).get("set")
+    course = draw_course(history, training["best_step"], ratings=ratings) if len(history) > 1 else ""
     return [
         "<h2>Training</h2>",
-        f'<div class="plot course">{draw_course(history, training["best_step"])}</div>' if len(history) > 1 else "",
+        f'<div class="plot course">{course}</div>' if course else "",
         folded("Settings", facts(flattened(training.get("settings", {})))),
     ]

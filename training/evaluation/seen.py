@@ -1,7 +1,12 @@
 """Whether an encoder has seen what it is scored on, in words: such scores are better than those on other pairs."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from training.rating_sets import rating_digest
+
+if TYPE_CHECKING:
+    from features.corpora import EvaluationPairs
 
 
 def seen_part(training: Mapping[str, Any], split: str, corpora: Collection[str]) -> dict[str, Any] | None:
@@ -20,15 +25,53 @@ def seen_part(training: Mapping[str, Any], split: str, corpora: Collection[str])
     if not names:
         return None
     learnt, dev = names
-    # The last or averaged weights are not chosen, and others may be chosen by a set of ratings.
-    by_loss = settings.get("loop", {}).get("keep", "best") == "best" and settings.get("choose_by", "loss") == "loss"
+    by_dev = is_chosen(settings) and not training.get("chosen_by", {}).get("set")
     for part, of_training, counts in (("learnt", learnt, "train"), ("chosen", dev, "dev")):
         common = [
             name for name, known in training.get("corpora", {}).items() if name in corpora and known.get(counts, 0) > 0
         ]
-        if split == of_training and common and (part == "learnt" or by_loss):
+        if split == of_training and common and (part == "learnt" or by_dev):
             return {"part": part, "corpora": common}
     return None
+
+
+def is_chosen(settings: Mapping[str, Any]) -> bool:
+    """Return whether a training chose among its models: all do but those that keep the last one."""
+    return bool(settings.get("loop", {}).get("keep", "best") != "last")
+
+
+def sets_chosen_by(training: Mapping[str, Any], sets: "Sequence[EvaluationPairs]") -> list[str]:
+    """Return which sets of human ratings the model was chosen by, whatever they are called now.
+
+    Args:
+        training: content of training.json.
+        sets: that are evaluated.
+    """
+    settings, chosen_by = training.get("settings", {}), training.get("chosen_by", {})
+    if not chosen_by.get("set") or not is_chosen(settings):
+        return []
+    return [
+        rated.name for rated in sets if chosen_by["set"] == rated.name or chosen_by["digest"] == rating_digest(rated)
+    ]
+
+
+def tell_choice(training: Mapping[str, Any]) -> str:
+    """Return by what a training chose the model that it kept; nothing where that is not known.
+
+    Args:
+        training: content of training.json.
+    """
+    settings, chosen_by = training.get("settings", {}), training.get("chosen_by", {})
+    if not settings or "dev" not in training:
+        return ""
+    if not is_chosen(settings):
+        return "nothing, the model of the last step was kept"
+    what = "average of models" if settings.get("loop", {}).get("keep") == "average" else "model"
+    if chosen_by.get("set"):
+        return f"its score on {chosen_by['set']} ({chosen_by['pairs']:,} rated pairs), the best {what} of all looks"
+    if training["dev"] is None:
+        return "nothing, there were no dev pairs"
+    return f"its loss on the dev pairs, the best {what} of all looks"
 
 
 def tell_seen(seen: Mapping[str, Any] | None, split: str, others: Mapping[str, int]) -> str:

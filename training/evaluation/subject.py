@@ -1,21 +1,20 @@
 """What is evaluated: an encoder of any kind, what is known of its training, and what the job brings to score it on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from features import models
-from features.errors import SettingsError
 from features.metrics.corpus_scores import Bootstrap
 from training.jobs import EvaluationJob
 from training.kinds import KIND_BEFORE
+from training.rating_sets import check_sets, read_rating_sets
 from training.runs import TRAINING_FILE
 from training.writing import read_json
 
 if TYPE_CHECKING:
     from features.corpora import ClassTask, EvaluationPairs
-    from features.corpora.settings import EvaluationSet
 
 
 class Subject:
@@ -65,9 +64,7 @@ class Subject:
             InputError: when a file is missing or wrong.
             SettingsError: when a set is described wrongly.
         """
-        from features.corpora import read_evaluation
-
-        return [read_evaluation(known, self.job.base) for known in self._described(self.job.ratings, "ratings")]
+        return read_rating_sets(self.job.ratings, self.job.base)
 
     @cached_property
     def tasks(self) -> "list[ClassTask]":
@@ -79,19 +76,5 @@ class Subject:
         """
         from features.corpora import read_tasks
 
-        sets = self._described(self.job.tasks, "tasks")
+        sets = check_sets(self.job.tasks, "tasks")
         return [task for known in sets for task in read_tasks(known, self.job.base)]
-
-    @staticmethod
-    def _described(sets: Sequence[Mapping[str, Any]], what: str) -> "list[EvaluationSet]":
-        from pydantic import ValidationError
-
-        from features.corpora.settings import EvaluationSet
-
-        found = []
-        for described in sets:
-            try:
-                found.append(EvaluationSet.model_validate(described))
-            except ValidationError as error:
-                raise SettingsError(f"the {what} {described!r} are wrong: {error.errors()[0]['msg']}") from error
-        return found

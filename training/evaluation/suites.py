@@ -2,7 +2,9 @@
 
     job ──Subject──> Suite.of ──> score(models) ──> result ──> metrics.json ──┬── tables    terminal, model card, server
                      reads what       embeds and                              ├── chapter   the report
-                     it scores on     compares                                └── compared  promotion
+                     it scores on     compares                                ├── headline  `facetflow runs`
+                                                                              ├── items     `facetflow compare`
+                                                                              └── compared  promotion
 
 A result is JSON, and everything that is shown is made from it, today or from the file. Texts are embedded once,
 whatever number of suites asks for them (`training.evaluation.models`).
@@ -16,6 +18,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
 from features.errors import SettingsError
+from training.evaluation.items import ItemScores
 from training.evaluation.models import Models
 from training.evaluation.page import tables_html
 from training.evaluation.subject import Subject
@@ -77,6 +80,10 @@ class Suite(ABC):
     """Heading of its chapter."""
     needs: ClassVar[str]
     """What there must be to score on, and where it comes from, for the sentence that says that it is not there."""
+    measure: ClassVar[str] = "score"
+    """What its numbers are, such as Spearman."""
+    mean: ClassVar[str] = ""
+    """What the mean over all of its numbers is called, where that stands for the suite in lists of runs."""
 
     @classmethod
     @abstractmethod
@@ -115,6 +122,28 @@ class Suite(ABC):
     @abstractmethod
     def numbers(cls, result: Result) -> dict[str, float | None]:
         """Return name → score (higher is better), None where it is undefined: what encoders are compared by."""
+
+    @classmethod
+    def headline(cls, result: Result) -> dict[str, float | None]:
+        """Return the few numbers that stand for the suite in a list of runs; by default their mean, or all of them."""
+        numbers = cls.numbers(result)
+        if not cls.mean:
+            return numbers
+        known = [score for score in numbers.values() if score is not None]
+        return {cls.name: sum(known) / len(known) if known and len(known) == len(numbers) else None}
+
+    @classmethod
+    def items(cls, folder: Path, result: Result) -> list[ItemScores]:
+        """Return its scores item by item, so that single runs can be compared; by default none.
+
+        Args:
+            folder: where `write` wrote.
+            result: what `score` returned.
+
+        Raises:
+            InputError: when what was written cannot be read.
+        """
+        return []
 
     @classmethod
     def same_data(cls, new: Result, current: Result) -> bool:

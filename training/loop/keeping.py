@@ -1,4 +1,11 @@
-"""Which weights a training ends with: those with the best dev score, a running average, or the last ones."""
+"""Which weights a training ends with: those with the best dev score, an average of weights, or the last ones.
+
+    best       the weights of the look at dev with the best score
+    average    the running average, as it was at the look with the best score: dev judges averages
+    last       those of the last step
+
+Without dev `best` is the last weights, and `average` the last average.
+"""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -23,19 +30,21 @@ class Keeper:
         self, parameters: Mapping[str, nn.Parameter], keep: Literal["best", "average", "last"], average_over: int
     ) -> None:
         self._parameters, self._keep, self._over = parameters, keep, average_over
-        self._kept: Weights = self._copy() if keep == "average" else {}
-        self._has_best = False
+        self._average: Weights = self._copy() if keep == "average" else {}
+        self._best: Weights = {}
 
     def after_step(self, step: int) -> None:
         """Take the weights of a step (from 1) into the average."""
         if self._keep == "average":
             weight = max(1 / self._over, 1 / (step + 1))
-            torch._foreach_lerp_(list(self._kept.values()), [p.detach() for p in self._parameters.values()], weight)
+            torch._foreach_lerp_(list(self._average.values()), [p.detach() for p in self._parameters.values()], weight)
 
     def best_so_far(self) -> None:
-        """Keep the weights as they are: none before had a better score."""
+        """Keep what was judged: nothing before had a better score."""
         if self._keep == "best":
-            self._kept, self._has_best = self._copy("cpu"), True
+            self._best = self._copy("cpu")
+        elif self._keep == "average":
+            self._best = {name: value.to("cpu", copy=True) for name, value in self._average.items()}
 
     @contextmanager
     def judged(self) -> Iterator[None]:
@@ -44,16 +53,15 @@ class Keeper:
             yield
             return
         own = self._copy()
-        self.put(self._kept)
+        self.put(self._average)
         try:
             yield
         finally:
             self.put(own)
 
     def finish(self) -> None:
-        """Put the weights that are kept in the place of the last ones; the last ones stay where nothing was judged."""
-        if self._keep == "average" or self._has_best:
-            self.put(self._kept)
+        """Put the weights that are kept in the place of the last ones; these stay where there is nothing better."""
+        self.put(self._best or self._average)
 
     def put(self, values: Mapping[str, Tensor]) -> None:
         """Put values in the place of the weights of their names."""
@@ -63,15 +71,16 @@ class Keeper:
 
     def state(self) -> dict[str, Any]:
         """Return what a checkpoint needs."""
-        return {"kept": self._kept, "has_best": self._has_best}
+        return {"best": self._best, "average": self._average}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state` gave."""
-        self._has_best = state["has_best"]
-        self._kept = {
-            name: value.to(self._parameters[name].device if self._keep == "average" else "cpu")
-            for name, value in state["kept"].items()
-        }
+        """Take over what `state` gave, also that of the version before, which kept no average but the last."""
+        if "kept" in state:
+            best, average = ({}, state["kept"]) if self._keep == "average" else (state["kept"], {})
+        else:
+            best, average = state["best"], state["average"]
+        self._best = dict(best)
+        self._average = {name: value.to(self._parameters[name].device) for name, value in average.items()}
 
     def _copy(self, device: str | None = None) -> Weights:
         return {name: p.detach().to(device or p.device, copy=True) for name, p in self._parameters.items()}

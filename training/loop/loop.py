@@ -5,6 +5,7 @@ task.batches ──> task.losses ──> finite? ──> gradients ──> avera
                                  RunError             every so often: task.judge, progress, checkpoint
 """
 
+import json
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -115,7 +116,7 @@ class Loop:
         seed_this_process(self.settings.seed)
         self._resume()
         if self.settings.trackers:
-            self.machine.accelerator.init_trackers("facetflow", config=dict(self.described))
+            self.machine.accelerator.init_trackers("facetflow", config=_plain(self.described))
         try:
             with held_back() as interruption:
                 self._learn_all(interruption, on_step)
@@ -273,10 +274,23 @@ class Loop:
         self.keeper.put(state["weights"])
         self.keeper.restore(state["keeper"])
         self.optimizer.load_state_dict(state["optimizer"])
-        if len(state["random"]) == together.world():
-            restore_random_state(state["random"][together.rank()], self.machine.device)
-        self.kept = self.outcome.steps
-        log.info("resumed at step %d of %d", self.outcome.steps, self.total_steps)
+        step = self.kept = self.outcome.steps
+        other = restore_random_state(state["random"], self.machine.device, seed=self.settings.seed, step=step)
+        log.info("resumed at step %d of %d", step, self.total_steps)
+        if other:
+            log.warning(
+                "%s: random numbers (dropout) are drawn anew from here on, so the weights will not be exactly those of "
+                "a training without a break",
+                other,
+            )
+
+
+def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings as every tracker takes them: TensorBoard refuses lists and None."""
+    return {
+        name: value if isinstance(value, bool | int | float | str) else json.dumps(value)
+        for name, value in settings.items()
+    }
 
 
 def _optimizer(groups: Any, settings: LoopSettings) -> torch.optim.AdamW:

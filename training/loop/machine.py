@@ -1,5 +1,6 @@
 """What a training computes on: device, precision, threads, and the processes that train together (accelerate)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,13 +80,45 @@ def random_state(device: "torch.device") -> dict[str, Any]:
     return {"cpu": torch.get_rng_state(), "gpu": torch.cuda.get_rng_state(device) if on_gpu else None}
 
 
-def restore_random_state(state: dict[str, Any], device: "torch.device") -> None:
-    """Go on with the random numbers of a checkpoint."""
+def set_random_state(state: dict[str, Any], device: "torch.device") -> None:
+    """Go on with random numbers of this process, as `random_state` gave them on such a device."""
     import torch
 
     torch.set_rng_state(state["cpu"])
-    if device.type == "cuda" and state["gpu"] is not None:
+    if device.type == "cuda":
         torch.cuda.set_rng_state(state["gpu"], device)
+
+
+def restore_random_state(states: Sequence[dict[str, Any]], device: "torch.device", *, seed: int, step: int) -> str:
+    """Go on with the random numbers of a checkpoint, or with others where these do not fit.
+
+    Numbers of another number of processes, or of another kind of device, cannot be gone on with: then seed, step and
+    process decide, so that the same resumption gives the same weights every time.
+
+    Args:
+        states: of each process that wrote the checkpoint, as `random_state` gave them.
+        device: of this process.
+        seed: of the training.
+        step: of the checkpoint.
+
+    Returns:
+        Why they do not fit, as a clause; empty where they do.
+    """
+    import torch
+
+    state = states[rank()] if len(states) == world() else None
+    if state is not None and (state["gpu"] is not None) == (device.type == "cuda"):
+        set_random_state(state, device)
+        return ""
+    torch.manual_seed((seed * 1_000_003 + step) * 1_009 + rank())
+    if state is None:
+        return f"the checkpoint is of {_processes(len(states))}, and this training has {_processes(world())}"
+    written = "a CPU" if state["gpu"] is None else "a GPU"
+    return f"the checkpoint was written on {written}, and this training is on {device.type!r}"
+
+
+def _processes(count: int) -> str:
+    return "1 process" if count == 1 else f"{count} processes"
 
 
 def _check_trackers(names: tuple[str, ...]) -> None:

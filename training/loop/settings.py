@@ -24,7 +24,8 @@ class LoopSettings(BaseModel):
         evaluate_every: steps between two looks at dev; there is one at the end of every epoch as well, and no other
             when missing.
         patience: looks at dev without a better score, one after the other, that end the training; never when missing.
-        keep: which weights are kept: those with the best dev score, a running average, or the last ones.
+        keep: which weights are kept: those with the best dev score, the running average with the best dev score, or the
+            last ones; without dev the last ones, or the last average.
         average_over: steps that the average reaches back, about.
         checkpoint_every: steps between two checkpoints.
         log_every: steps between two progress lines.

@@ -158,7 +158,7 @@ def _coreference(both: ComparedGraphs) -> list[Difference]:
     texts = []
     for side, view in enumerate(both.views):
         for node in range(len(view.labels)):
-            # A place that the other graph lacks is told as a concept; here are those that it has.
+            # A place that the other graph lacks is named as a concept; here are those that it has.
             partners = {
                 link: link._replace(other=other)
                 for link in both.links(side, node, written_above=True)
@@ -249,13 +249,13 @@ def _replaced(both: ComparedGraphs, left: int, right: int) -> str:
 
 
 def _to_tell(both: ComparedGraphs, side: int) -> list[int]:
-    """Return the nodes whose concept finds no partner and is told as nothing else than a concept."""
+    """Return the nodes whose concept finds no partner and that are named as a concept only."""
     labels = both.views[side].labels
-    told = {*both.named[side], *both.unmatched("quantifiers")[side]}
+    named = {*both.named[side], *both.unmatched("quantifiers")[side]}
     return [
         node
         for node in both.unmatched("concepts")[side]
-        if node not in told and labels[node] not in MODALS and labels[node] not in {"name", _UNKNOWN}
+        if node not in named and labels[node] not in MODALS and labels[node] not in {"name", _UNKNOWN}
     ]
 
 
@@ -264,7 +264,7 @@ def _focus(both: ComparedGraphs) -> list[Difference]:
 
 
 def _one_node(both: ComparedGraphs, facet: str, aspect: Aspect, text: str) -> list[Difference]:
-    """Tell of nodes that differ although each graph has both concepts: what one graph lacks was told already."""
+    """Name nodes that differ although each graph has both concepts; what one graph lacks is named already."""
     if not both.differ_in(facet):
         return []
     nodes = [side[0].index for side in (both.facets[facet].left, both.facets[facet].right)]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features.parsers.embedded.words import Word, spelling_features
+from features.parsers.wordpieces import Wordpieces
 
 if TYPE_CHECKING:
     import torch
@@ -42,8 +43,8 @@ class TextIds:
     spelling: Ids
 
 
-class WordPieces:
-    """Turns words into word pieces; each distinct word is looked up once.
+class SentenceReader:
+    """Turns words into what the network reads: word pieces and spelling.
 
     Args:
         folder: of the base encoder.
@@ -51,46 +52,35 @@ class WordPieces:
     """
 
     def __init__(self, folder: Path, positions: int) -> None:
-        from tokenizers import Tokenizer
-
-        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
-        vocabulary = self._tokenizer.get_vocab()
-        self._begin, self._end, self._unknown = (vocabulary[token] for token in ("[CLS]", "[SEP]", "[UNK]"))
+        self._pieces = Wordpieces.of_encoder(folder)
         self.longest = positions - 2
         """Word pieces of the longest sentence, without those of begin and end."""
-        self._known: dict[str, tuple[list[int], tuple[int, int, int]]] = {}
+        self._spelling: dict[str, tuple[int, int, int]] = {}
 
     def spelt_words(self) -> set[str]:
         """Return the pieces that are whole words: of letters, and longer than most fragments."""
-        return {piece for piece in self._tokenizer.get_vocab() if piece.isalpha() and len(piece) > 2}
+        return {piece for piece in self._pieces.vocabulary if piece.isalpha() and len(piece) > 2}
 
     def count(self, words: Sequence[Word]) -> int:
         """Return how many word pieces a sentence has."""
-        return sum(len((self._known.get(word.text) or self._look_up(word.text))[0]) for word in words)
+        return len(self._pieces.cut([word.text for word in words], most=_MOST_PIECES_OF_A_WORD).ids) - 2
 
     def ids(self, words: Sequence[str]) -> TextIds:
         """Return a sentence as numbers; words beyond the longest sequence share its last piece."""
-        pieces, first, last, spelling = [self._begin], [], [], []
-        for word in words:
-            found = self._known.get(word) or self._look_up(word)
-            first.append(len(pieces))
-            pieces += found[0]
-            last.append(len(pieces) - 1)
-            spelling.append(found[1])
+        pieces = self._pieces.cut(words, most=_MOST_PIECES_OF_A_WORD)
+        *inner, end = pieces.ids
         return TextIds(
-            pieces=np.array([*pieces[: self.longest + 1], self._end]),
-            first=np.minimum(first, self.longest).astype(np.int64),
-            last=np.minimum(last, self.longest).astype(np.int64),
-            spelling=np.array(spelling, np.int64).reshape(-1, 3),
+            pieces=np.array([*inner[: self.longest + 1], end]),
+            first=np.minimum(pieces.starts, self.longest).astype(np.int64),
+            last=np.minimum(pieces.ends, self.longest).astype(np.int64),
+            spelling=np.array([self._spelling_of(word) for word in words], np.int64).reshape(-1, 3),
         )
 
-    def _look_up(self, word: str) -> tuple[list[int], tuple[int, int, int]]:
-        pieces = self._tokenizer.encode(word, add_special_tokens=False).ids[:_MOST_PIECES_OF_A_WORD]
-        found = (pieces or [self._unknown], spelling_features(word))
-        self._known[word] = found
-        return found
+    def _spelling_of(self, word: str) -> tuple[int, int, int]:
+        known = self._spelling.get(word)
+        if known is None:
+            known = self._spelling[word] = spelling_features(word)
+        return known
 
 
 def text_tensors(

@@ -8,7 +8,7 @@ from features.errors import ModelError
 from features.parsers.batching import batches_side_by_side
 from features.parsers.devices import computes_in_bfloat16, resolve_device
 from features.parsers.embedded.base_encoder import fill_tables, read_shape
-from features.parsers.embedded.inputs import WordPieces
+from features.parsers.embedded.inputs import SentenceReader
 from features.parsers.embedded.parser import EmbeddedParser
 from features.parsers.embedded.storage import Thresholds, read_description, read_weights
 
@@ -59,5 +59,5 @@ def load_parser(
         ) from error
     target = resolve_device(device)
     network.to(target, torch.bfloat16 if computes_in_bfloat16(precision, target) else torch.float32)
-    pieces = WordPieces(base_folder, encoder.positions)
-    return EmbeddedParser(description, network, pieces, batch_size, batches_side_by_side(threads, target))
+    reader = SentenceReader(base_folder, encoder.positions)
+    return EmbeddedParser(description, network, reader, batch_size, batches_side_by_side(threads, target))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from features.parsers.batching import in_batches, one_thread_a_batch
 from features.parsers.embedded.connecting import connect
 from features.parsers.embedded.edit_scripts import is_script
-from features.parsers.embedded.inputs import TextIds, WordPieces, node_tensors, text_tensors
+from features.parsers.embedded.inputs import SentenceReader, TextIds, node_tensors, text_tensors
 from features.parsers.embedded.nodes import FlatGraph, is_leaf
 from features.parsers.embedded.penman_text import write_penman
 from features.parsers.embedded.realising import Slot, lemma_of, realise
@@ -60,21 +60,26 @@ class EmbeddedParser:
     Args:
         description: of the model.
         network: with its weights, on the device and in the precision that it computes in.
-        pieces: word pieces of the base encoder.
+        reader: of the base encoder.
         batch_size: sentences a batch.
         threads: batches side by side, each computed by one thread.
     """
 
     def __init__(
-        self, description: Description, network: "Network", pieces: WordPieces, batch_size: int = 64, threads: int = 1
+        self,
+        description: Description,
+        network: "Network",
+        reader: SentenceReader,
+        batch_size: int = 64,
+        threads: int = 1,
     ) -> None:
         self.description = description
-        self._network, self._pieces = network.eval(), pieces
+        self._network, self._reader = network.eval(), reader
         self._batch_size, self._threads = batch_size, threads
         self._vocabulary = description.vocabulary
         self._senses = SenseChooser(self._vocabulary)
         # A script whose result is no known word gives way to the next label that gives one.
-        self._known_lemmas = self._senses.lemmas | pieces.spelt_words()
+        self._known_lemmas = self._senses.lemmas | reader.spelt_words()
         self._is_script = np.array([is_script(label) for label in self._vocabulary.primaries])
         self.thresholds = description.thresholds
 
@@ -83,7 +88,7 @@ class EmbeddedParser:
 
         Args:
             texts: the sentences.
-            on_rows: is told how many of them are done; one whose nodes are found is half done.
+            on_rows: called with how many of them are done; one whose nodes are found is half done.
         """
         graphs: list[str] = []
         on_rows(0, len(texts))
@@ -103,11 +108,11 @@ class EmbeddedParser:
     def fits(self, text: str) -> bool:
         """Return whether the encoder reads the whole sentence."""
         # No word piece is shorter than a character, so short texts need no look.
-        return len(text) < self._pieces.longest or self._pieces.count(split_words(text)) <= self._pieces.longest
+        return len(text) < self._reader.longest or self._reader.count(split_words(text)) <= self._reader.longest
 
     def _read(self, text: str) -> _Read:
         words = split_words(text) or [Word(".", 0, 0)]
-        return _Read(text, words, self._pieces.ids([word.text for word in words]))
+        return _Read(text, words, self._reader.ids([word.text for word in words]))
 
     def _label(self, batch: Sequence[_Read]) -> list[_Labelled]:
         """Return the nodes of each sentence."""

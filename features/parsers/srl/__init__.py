@@ -10,7 +10,6 @@ each predicate, which is marked by token types, and gives every word a BIO tag.
 |---|---|
 | `frames` | frames, spans and BIO tags |
 | `conll` | the column format of the CoNLL-2005 shared task |
-| `wordpieces` | words to the word pieces of BERT, as AllenNLP's reader does |
 | `archive` | the files of a tagger: configuration, labels, weights |
 | `network` | BERT, a projection to tags, and a head that finds predicates |
 | `viterbi` | the best sequence of tags that is well formed |

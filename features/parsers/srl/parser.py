@@ -16,8 +16,8 @@ from features.parsers.settings import SrlSettings
 from features.parsers.srl.archive import open_archive
 from features.parsers.srl.frames import Frame
 from features.parsers.srl.tagger import SrlTagger
-from features.parsers.srl.wordpieces import Wordpieces
 from features.parsers.srl.words import predicates_by_tag, split_words
+from features.parsers.wordpieces import Wordpieces
 from features.rows import OnRows, ignore_rows
 from features.stages import Reject
 from features.types import RejectCode
@@ -187,7 +187,7 @@ def load_tagger(
         bfloat16 = computes_in_bfloat16(precision, device)
         return SrlTagger(
             network.eval().to(device, torch.bfloat16 if bfloat16 else torch.float32),
-            Wordpieces(archive.vocabulary, lowercase=archive.lowercase),
+            Wordpieces.of_vocabulary(archive.vocabulary, lowercase=archive.lowercase),
             archive.labels,
             batch_pieces=batch_pieces,
             threshold=float(archive.own.get("predicate_threshold", _THRESHOLD)),

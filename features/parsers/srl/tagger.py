@@ -16,7 +16,7 @@ from features.parsers.batching import one_thread_a_batch
 from features.parsers.srl.frames import Frame, spans_of
 from features.parsers.srl.unique_roles import UniqueRoles
 from features.parsers.srl.viterbi import Constraints
-from features.parsers.srl.wordpieces import Pieces, Wordpieces
+from features.parsers.wordpieces import Pieces, Wordpieces
 from features.rows import OnRows, ignore_rows
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class SrlTagger:
         return len(self._wordpieces.cut(words).ids)
 
     def find_predicates(self, sentences: Sequence[Words], on_readings: OnRows = ignore_rows) -> list[list[int]]:
-        """Return the positions of the predicates of each sentence; tell how many readings are done."""
+        """Return the positions of the predicates of each sentence; `on_readings` hears how many readings are done."""
         readings = [_Reading(i, self._wordpieces.cut(words), None) for i, words in enumerate(sentences) if words]
         found: list[list[int]] = [[] for _ in sentences]
         for batch, logits in self._run(readings, on_readings):
@@ -101,7 +101,7 @@ class SrlTagger:
         Args:
             sentences: words of each, none with more than `longest` pieces.
             predicates: positions of the predicates of each sentence.
-            on_readings: is told how many readings are done, one a predicate.
+            on_readings: called with how many readings are done, one a predicate.
 
         Returns:
             A frame for each predicate, in the order given.

@@ -1,4 +1,4 @@
-"""Metrics of one's own: what a file promises, what is refused, and what a failing function comes to."""
+"""A project's own metrics: what a file promises, what is refused, and what a failing function comes to."""
 
 import math
 from pathlib import Path

@@ -178,3 +178,17 @@ def test_only_files_that_differ_are_read(store, publish, monkeypatch):
     compare_releases(store, old, new)
     assert {tuple(shards) for table, shards in read if table == "amr"} == {(), ("s-010",)}
     assert np.all([shards is not None for table, shards in read if table in {"pairs", "sentences"}])
+
+
+def test_labels_are_compared_too(store, publish, filled):
+    old = publish(40)
+    columns = {"corpus": "papers", "split": "train", "sentence": "00000", "sentence_shard": "s-000"}
+    output = filled("labels", ["a", "b"], **columns, aspect="task", label="parsing")
+    recipes = {"labels": Recipe("labels")}
+    shard = store.write_shard("labels", "labels-00000", fingerprint(recipes["labels"], ["a"]), output)
+    store.commit([shard], run_id="ingest", recipes=recipes)
+    new = type(old)(**{**_plain(old), "number": 2, "versions": store.versions(), "rows": {**old.rows, "labels": 2}})
+    found = compare_releases(store, old, new)
+    assert counts(found, "labels") == (0, 2, 2, 0, 0)
+    assert found.parts == (PartDifference("labels", "papers", "train", added=2, lost=0),)
+    assert not found.none

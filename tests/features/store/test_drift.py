@@ -48,3 +48,18 @@ def test_the_last_digit_of_values_that_many_pairs_have_is_no_drift():
     values = np.repeat([0.0, 1.0], 500)
     drift = compare_values("smatch", values, values * (1 - 1e-12))
     assert (drift.size, drift.distance, drift.transport) == ("none", 0.0, 0.0)
+
+
+def test_shares_count_the_rows_of_both_releases_in_equal_parts_of_one_range():
+    values = np.repeat([0.0, 0.5, 1.0], [10, 20, 70])
+    drift = compare_values("smatch", values, values / 2)
+    assert drift.range == (0, 1)
+    assert {place: share for place, share in enumerate(drift.old.shares) if share} == {0: 0.1, 12: 0.2, 24: 0.7}
+    assert {place: share for place, share in enumerate(drift.new.shares) if share} == {0: 0.1, 6: 0.2, 12: 0.7}
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), [([3.0], [-2.0], (-2, 3)), ([7.0], [7.0], (6.5, 7.5))])
+def test_the_range_of_a_metric_that_leaves_the_unit_interval_holds_all_its_values(old, new, expected):
+    drift = compare_values("own", np.array(old), np.array(new))
+    assert drift.range == expected
+    assert sum(drift.old.shares) == sum(drift.new.shares) == 1

@@ -1,5 +1,7 @@
 """Two encoders side by side: on common pairs, judged by drawn pairs or by seeds, or by nothing."""
 
+import sys
+
 import numpy as np
 import polars as pl
 import pytest
@@ -7,7 +9,12 @@ from scipy import stats
 
 from features.errors import InputError
 from features.metrics.corpus_scores import Bootstrap
-from training.evaluation.comparison import compare_runs, comparison_table
+from training.evaluation.comparison import compare_runs
+from training.evaluation.comparison_table import comparison_table
+from training.evaluation.items import ItemScores, align
+from training.evaluation.run import FORMAT
+from training.evaluation.suites import SUITES
+from training.writing import write_json
 
 PAIRS = 200
 DRAWS = Bootstrap(resamples=200)
@@ -18,7 +25,7 @@ def evaluated(tmp_path):
     """Return what writes an evaluation whose similarities follow what was measured, with some noise."""
     measured = np.random.default_rng(0).random((2, PAIRS))
 
-    def write(name, noise, *, seed=1, first=0, facets=("smatch", "negations"), ratings=True):
+    def write(name, noise, *, seed=1, first=0, facets=("smatch", "negations"), ratings=True, **suites):
         random = np.random.default_rng(seed)
         folder = tmp_path / name
         folder.mkdir()
@@ -40,6 +47,10 @@ def evaluated(tmp_path):
                 "similarity": similar,
             }
             pl.DataFrame(columns).write_parquet(folder / "ratings.parquet")
+            suites["ratings"] = {"sets": [{"name": "sts", "encoder": 0.5, "pairs": PAIRS}]}
+        suites["facets"] = {"rows": [{"name": facet, "encoder": 0.5} for facet in facets], "data_digest": "d"}
+        ordered = {suite: suites[suite] for suite in SUITES if suite in suites}
+        write_json(folder / "metrics.json", {"format": FORMAT, "suites": ordered})
         return folder
 
     return write
@@ -52,10 +63,10 @@ def by_name(comparison):
 def test_single_runs_are_judged_by_the_pairs_drawn_again(evaluated):
     good, bad = evaluated("good", 0.1), evaluated("bad", 2.0)
     found = compare_runs([bad], [good], DRAWS)
-    assert found.basis == "pairs"
+    assert found.basis == "items"
     assert [score.name for score in found.scores] == ["smatch", "negations", "mean", "sts"]
     for score in found.scores:
-        assert (score.pairs, score.difference.verdict, score.a.deviation, score.p) == (PAIRS, "above", None, None)
+        assert (score.items, score.difference.verdict, score.a.deviation, score.p) == (PAIRS, "above", None, None)
         assert score.difference.low <= score.b.mean - score.a.mean <= score.difference.high
     assert all(score.difference.verdict == "below" for score in compare_runs([good], [bad], DRAWS).scores)
 
@@ -70,7 +81,7 @@ def test_the_scores_are_those_of_spearman_on_the_pairs_of_both(evaluated):
     found = by_name(compare_runs([all_of_them], [fewer], DRAWS))
     table = pl.read_parquet(all_of_them / "pairs.parquet").sort("pair_id")[50:]
     expected = stats.spearmanr(table["smatch_measured"], table["smatch_similarity"]).statistic
-    assert found["smatch"].pairs == 150
+    assert found["smatch"].items == 150
     assert found["smatch"].a.mean == pytest.approx(expected)
     assert found["mean"].a.mean == pytest.approx((found["smatch"].a.mean + found["negations"].a.mean) / 2)
 
@@ -111,27 +122,116 @@ def test_the_table_says_what_its_verdicts_rest_on(evaluated):
     assert [row[0] for row in table.rows] == ["facets: smatch", "facets: negations", "facets: mean"]
     assert "paired bootstrap over the pairs" in table.note
     assert "Of 3 comparisons at 95 % one in twenty is above or below by chance." in table.note
-    assert f"Pairs in common: facets {PAIRS}." in table.note
-    assert "Left out, because not every run has them: sts." in table.note
+    assert f"In common: facets {PAIRS} pairs." in table.note
+    assert "Left out, because not every run was scored by it: ratings." in table.note
 
 
 def test_encoders_without_a_common_pair_or_with_other_metrics_are_not_compared(evaluated, tmp_path):
     one, two = evaluated("one", 0.5), evaluated("two", 0.5)
     table = pl.read_parquet(two / "pairs.parquet")
     table.with_columns(pl.col("smatch_measured") / 2).write_parquet(two / "pairs.parquet")
-    with pytest.raises(InputError, match="other metrics in the releases"):
+    with pytest.raises(InputError, match="What the pairs of 'smatch' are judged by has changed between the"):
         compare_runs([one], [two], DRAWS)
     table.with_columns(pl.col("pair_id") + "x").write_parquet(two / "pairs.parquet")
-    with pytest.raises(InputError, match="evaluated on different pairs; evaluate both on one release and split"):
-        compare_runs([one], [two], DRAWS)
+    found = compare_runs([one], [two], DRAWS)
+    assert [score.suite for score in found.scores] == ["ratings"]
+    assert found.left_out == dict.fromkeys(
+        ("facets smatch", "facets negations"), "the runs were evaluated on different pairs"
+    )
     (two / "pairs.parquet").write_text("no table")
-    with pytest.raises(InputError, match=r"two/pairs.parquet' cannot be read; evaluate the encoder again"):
+    with pytest.raises(InputError, match=r"two/pairs.parquet' cannot be read; run `facetflow evaluate` again"):
+        compare_runs([one], [two], DRAWS)
+
+
+def test_without_any_score_in_common_it_is_said_why(evaluated):
+    one, two = evaluated("one", 0.5, ratings=False), evaluated("two", 0.5, facets=("frames", "srl"), ratings=False)
+    with pytest.raises(InputError, match=r"no score in common \(facets smatch: not every run has it; "):
         compare_runs([one], [two], DRAWS)
 
 
 def test_ratings_that_have_changed_are_not_compared(evaluated):
     one, two = evaluated("one", 0.5), evaluated("two", 0.5)
     table = _ratings(two)
-    table.with_columns(pl.col("score") + 1).write_parquet(two / "ratings.parquet")
-    with pytest.raises(InputError, match="The ratings 'sts' have changed between the evaluations"):
+    table.with_columns(pl.col("score") * -1).write_parquet(two / "ratings.parquet")
+    with pytest.raises(InputError, match="What the pairs of 'sts' are judged by has changed between the evaluations"):
         compare_runs([one], [two], DRAWS)
+
+
+# Of a suite that nothing else knows of: how many texts are classified rightly, with and without what it left of each.
+CLASSES = """
+import numpy as np
+
+from training.evaluation.items import ItemScores, read_items
+from training.evaluation.suites import Suite
+
+
+class ClassSuite(Suite):
+    name = "classes"
+    title = "Classes"
+    needs = "texts"
+    measure = "accuracy"
+
+    of = score = tables = None
+
+    @classmethod
+    def numbers(cls, result):
+        return {"mr": result["accuracy"]}
+
+    @classmethod
+    def items(cls, folder, result):
+        file = folder / "classes.parquet"
+        if not file.exists():
+            return []
+        table = read_items(file, "text", "right")
+        return [ItemScores("mr", table["text"].to_list(), table["right"].cast(float).to_numpy(), unit="texts")]
+"""
+
+
+@pytest.fixture
+def classes(tmp_path, monkeypatch):
+    """Add a suite by one file and one line."""
+    (tmp_path / "class_suite.py").write_text(CLASSES)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(SUITES, "classes", "class_suite:ClassSuite")
+    yield
+    sys.modules.pop("class_suite", None)
+
+
+def test_a_new_suite_is_compared_by_what_it_left_of_each_item(classes, evaluated):
+    sides = []
+    for name, share in (("one", 0.3), ("two", 0.9)):
+        folder = evaluated(name, 0.5, classes={"accuracy": share})
+        right = np.arange(100) < 100 * share
+        texts = [f"text {number}" for number in range(100)]
+        pl.DataFrame({"text": texts, "right": right}).write_parquet(folder / "classes.parquet")
+        sides.append(folder)
+    found = compare_runs(sides[:1], sides[1:], DRAWS)
+    score = by_name(found)["mr"]
+    assert (score.suite, score.measure, score.items, score.unit) == ("classes", "accuracy", 100, "texts")
+    assert (score.a.mean, score.b.mean, score.difference.verdict) == (0.3, 0.9, "above")
+    assert 0.4 < score.difference.low < 0.6 < score.difference.high < 0.8
+    table = comparison_table(found, "one", "two")
+    assert table.columns[0] == "score × 100"
+    assert table.rows[-1][:4] == ("classes: mr, accuracy", "30.0", "90.0", "+60.0")
+    assert "paired bootstrap over the pairs and texts" in table.note
+    assert f"In common: facets {PAIRS} pairs, ratings {PAIRS} pairs, classes 100 texts." in table.note
+
+
+def test_a_suite_that_keeps_no_items_is_compared_by_its_numbers_with_a_verdict_on_seeds_alone(classes, evaluated):
+    bad = [evaluated(f"bad-{seed}", 0.5, classes={"accuracy": 0.5 + seed / 100}) for seed in range(3)]
+    good = [evaluated(f"good-{seed}", 0.5, classes={"accuracy": 0.8 + seed / 100}) for seed in range(3)]
+    score = by_name(compare_runs(bad, good, DRAWS))["mr"]
+    assert (score.items, score.b.mean, score.difference.verdict) == (None, pytest.approx(0.81), "above")
+    single = compare_runs(bad[:1], good[:1], DRAWS)
+    assert by_name(single)["mr"].difference is None
+    note = comparison_table(single, "one", "two").note
+    assert "No verdict on classes: a verdict on these needs several runs of both (--seeds)." in note
+
+
+def test_items_are_aligned_by_what_names_them():
+    one = ItemScores("s", ["a", "b", "c"], np.array([1.0, 2.0, 3.0]), np.array([0.1, 0.2, 0.3]))
+    two = ItemScores("s", ["c", "x", "a"], np.array([30.0, 0.0, 10.0]), np.array([0.3, 0.9, 0.1]))
+    found = align([one, two])
+    assert found.predicted.tolist() == [[1, 10], [3, 30]]
+    assert found.expected.tolist() == [0.1, 0.3]
+    assert align([one, ItemScores("s", ["x"], np.ones(1), np.ones(1))]) is None

@@ -11,7 +11,7 @@ from training import markdown
 from training.evaluation import models
 from training.evaluation.promotion import compare_scores, on_same_pairs
 from training.evaluation.run import evaluate, metrics_file
-from training.evaluation.seen import seen_part, tell_chosen_by, tell_seen
+from training.evaluation.seen import seen_part, tell_choice, tell_chosen_by, tell_seen
 from training.evaluation.settings import PromotionSettings
 from training.evaluation.suites import SUITES, load_suite, suites_of
 from training.jobs import EvaluationJob
@@ -231,6 +231,7 @@ def test_scores_by_other_suites_are_not_on_the_same_pairs():
     assert on_same_pairs(new, {"format": 3, "suites": {"ratings": ratings, "predictors": {}}})
 
 
+RATED = {"set": "mine", "pairs": 1200, "digest": "0"}
 TRAINED = {
     "settings": {"splits": ["train", "dev"], "loop": {"keep": "best"}},
     "corpora": {"stsb": {"train": 9, "dev": 5}, "sick": {"train": 9, "dev": 0}},
@@ -255,6 +256,23 @@ def test_which_part_the_pairs_had_in_the_training_is_known(split, corpora, part)
 @pytest.mark.parametrize("settings", [{"loop": {"keep": "last"}}, {"choose_by": "stsb-dev"}], ids=["last", "ratings"])
 def test_a_model_that_was_not_chosen_by_its_dev_loss_is_not_said_to_be(settings):
     assert seen_part(TRAINED | {"settings": TRAINED["settings"] | settings}, "dev", ["stsb"]) is None
+
+
+@pytest.mark.parametrize(
+    ("keep", "dev", "chosen_by", "said"),
+    [
+        ("best", {"total": 1}, {}, "its loss on the dev pairs, the best model of all looks"),
+        ("best", None, {}, "nothing, there were no dev pairs"),
+        ("last", {"total": 1}, RATED, "nothing, the model of the last step was kept"),
+        ("average", {"total": 1}, {}, "its loss on the dev pairs, the best average of models of all looks"),
+        ("best", {"spearman": 1}, RATED, "its score on mine (1,200 rated pairs), the best model of all looks"),
+    ],
+    ids=["loss", "no dev", "last", "average", "ratings"],
+)
+def test_it_is_said_by_what_the_model_was_chosen(keep, dev, chosen_by, said):
+    training = TRAINED | {"settings": {"loop": {"keep": keep}}, "dev": dev, "chosen_by": chosen_by}
+    assert tell_choice(training) == said
+    assert tell_choice({}) == ""
 
 
 def test_it_is_said_which_pairs_had_a_part_and_which_had_none():

@@ -37,18 +37,71 @@ def test_the_best_of_a_resumed_training_may_be_from_before(line, make_loop):
     assert same(again.weights(), task.judged[0])
 
 
-def test_the_average_is_kept_and_judged_and_not_the_last_one(line, make_loop):
-    task = line(scores=[0.9, 0.5, 0.1])
-    seen = [task.weights()]
-    make_loop(task, keep="average", average_over=4).run(lambda _: seen.append(task.weights()))
-    average = seen[0]
+def averages(seen):
+    """Return the running average over 4 steps after each step, from the weights before and after all steps."""
+    found = [seen[0]]
     for step, weights in enumerate(seen[1:], start=1):
         share = max(1 / 4, 1 / (step + 1))
-        average = {name: average[name] + share * (weights[name] - average[name]) for name in average}
-    for name, value in task.weights().items():
-        torch.testing.assert_close(value, average[name])
-        assert not torch.equal(value, seen[-1][name])
-    assert same(task.weights(), task.judged[-1])
+        found.append({name: value + share * (weights[name] - value) for name, value in found[-1].items()})
+    return found
+
+
+def close(left, right):
+    return all(torch.allclose(left[name], right[name], atol=1e-6) for name in left)
+
+
+def test_averages_are_judged_and_the_best_of_them_is_kept_and_not_the_last_one(line, make_loop):
+    task = line(scores=[0.1, 0.9, 0.4])
+    seen = [task.weights()]
+    outcome = make_loop(task, keep="average", average_over=4).run(lambda _: seen.append(task.weights()))
+    assert outcome.best_step == 12
+    expected = averages(seen)
+    assert [close(judged, expected[step]) for judged, step in zip(task.judged, (6, 12, 18), strict=True)] == [True] * 3
+    assert close(task.weights(), expected[12])
+    assert not close(task.weights(), expected[18])
+    assert not close(task.weights(), seen[12])
+
+
+def test_without_dev_the_last_average_is_kept(line, make_loop):
+    task = line()
+    seen = [task.weights()]
+    make_loop(task, keep="average", average_over=4).run(lambda _: seen.append(task.weights()))
+    assert close(task.weights(), averages(seen)[-1])
+
+
+@pytest.mark.parametrize(
+    ("writers", "said"),
+    [
+        (2, "the checkpoint is of 2 processes, and this training has 1 process"),
+        (1, "the checkpoint was written on a GPU, and this training is on 'cpu'"),
+    ],
+    ids=["processes", "device"],
+)
+def test_a_training_that_goes_on_elsewhere_draws_anew_says_so_and_repeats_itself(
+    line, make_loop, tmp_path, caplog, writers, said
+):
+    def stop(step):
+        if step == 8:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make_loop(line(), checkpoint_every=8).run(stop)
+    path = tmp_path / "run" / checkpoints.FILE_NAME
+    state = torch.load(path, weights_only=True)
+    (own,) = state["random"]
+    state["random"] = [own | {"gpu": own["cpu"] if writers == 1 else None}] * writers
+    found = []
+    for seed in (3, 4):
+        torch.save(state, path)
+        task = line()
+        torch.manual_seed(seed)
+        caplog.clear()
+        with caplog.at_level("WARNING", logger="training"):
+            make_loop(task).run()
+        assert said in caplog.text
+        assert "drawn anew from here on, so the weights will not be exactly those of a training" in caplog.text
+        found.append(task.weights())
+    assert same(*found)
 
 
 def test_the_last_one_is_kept_where_that_is_asked_for(line, make_loop):
@@ -138,6 +191,37 @@ def test_the_course_is_in_a_file(line, make_loop, tmp_path):
 def test_a_tracker_that_is_none_is_refused(line, make_loop):
     with pytest.raises(SettingsError, match=r"names 'tensorbord', which is no tracker; choose from .*tensorboard"):
         make_loop(line(), trackers=("tensorbord",))
+
+
+def test_trackers_get_settings_of_kinds_that_all_of_them_take(line, make_loop, monkeypatch):
+    loop = make_loop(line())
+    loop.settings = loop.settings.model_copy(update={"trackers": ("tensorboard",)})
+    loop.described = {"facets": ["smatch"], "loop.patience": None, "alpha": 0.5, "dropout": False, "preset": "paper"}
+    seen = {}
+    monkeypatch.setattr(loop.machine.accelerator, "init_trackers", lambda _, config: seen.update(config))
+    loop.run()
+    assert seen == {
+        "facets": '["smatch"]',
+        "loop.patience": "null",
+        "alpha": 0.5,
+        "dropout": False,
+        "preset": "paper",
+    }
+
+
+def test_tensorboard_records_losses_and_dev_scores(line, make_loop, tmp_path):
+    pytest.importorskip("tensorboard", reason="needs the extra: pip install 'facetflow[tensorboard]'")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    loop = make_loop(line(scores=[0.5, 0.7, 0.6]), trackers=("tensorboard",), log_every=3)
+    loop.described = {"facets": ["smatch"], "loop.patience": None}
+    loop.run()
+    found = {}
+    for file in (tmp_path / "run").rglob("events.out.tfevents.*"):
+        events = EventAccumulator(str(file.parent)).Reload()
+        found |= {name: [point.step for point in events.Scalars(name)] for name in events.Tags()["scalars"]}
+    assert found["loss"] == [3, 6, 9, 12, 15, 18]
+    assert found["dev_score"] == [6, 12, 18]
 
 
 def test_the_rate_rises_and_falls():

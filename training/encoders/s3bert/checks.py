@@ -57,7 +57,7 @@ def warn_of_little(data: MeasuredPairs, settings: S3bertSettings) -> None:
             "few pairs to learn from: %d in split %r, less than one batch (%d)",
             *(counts[train], train, settings.loop.batch_size),
         )
-    if not counts[dev]:
+    if not counts[dev] and not settings.by_ratings:
         _log.warning("no pair is in split %r: the last model is kept, there is nothing to choose a better one by", dev)
     facets = settings.facets or data.metric_names
     known = data.select(splits=(train,)).metrics(facets)

@@ -1,6 +1,5 @@
 """The finished encoder: a folder that loads with plain `SentenceTransformer(folder)`, and knows its facets."""
 
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,10 +8,10 @@ import numpy as np
 
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.loading import load_encoder
+from training.encoders.running import write_encoder
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout
 from training.encoders.s3bert.model_card import write_card
-from training.runs import TRAINING_FILE
-from training.writing import write_json, write_text
+from training.writing import write_text
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -27,16 +26,7 @@ def save_encoder(model: "SentenceTransformer", layout: FacetLayout, training: Ma
         training: how it was made.
         folder: must not exist, or be empty.
     """
-    partial = folder.with_name(f".{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    try:
-        model.save_pretrained(str(partial), create_model_card=False)
-        layout.save(partial)
-        write_json(partial / TRAINING_FILE, training)
-        write_text(partial / "README.md", write_card(training))
-        partial.rename(folder)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)  # half an encoder would keep a full disk full
+    write_encoder(model, training, folder, card=write_card(training), further={FILE_NAME: layout.text()})
 
 
 def calibrated(layout: FacetLayout, model: "SentenceTransformer", pairs: MeasuredPairs) -> FacetLayout:

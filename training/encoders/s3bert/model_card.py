@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from training.encoders.cards import course, data_parts
 from training.markdown import table
 from training.runs import flattened
 
@@ -22,9 +23,6 @@ _SIMILARITIES = {
     "cosine": "the cosine of a facet",
     "manhattan": "1 less the Manhattan distance of two sentences in a facet's dimensions",
 }
-_TERMS = """\
-The encoder was made from these corpora: the terms of the strictest of them may bind its use. The licence of the
-backbone ({backbone}) is {licence}."""
 
 
 def write_card(training: Mapping[str, Any]) -> str:
@@ -40,18 +38,9 @@ def write_card(training: Mapping[str, Any]) -> str:
         f"# S3BERT encoder, from {settings['backbone']}",
         _ABOUT.format(similarity=similarity),
         _usage(training),
-        "## Training data",
-        _origin(training["source"]),
-        table(
-            ("corpus", "training pairs", "dev pairs", "licence"),
-            [
-                (name, counts["train"], counts["dev"], counts["licence"] or "not recorded; ask its source")
-                for name, counts in training["corpora"].items()
-            ],
-        ),
-        _TERMS.format(backbone=settings["backbone"], licence=training["backbone_licence"] or "not recorded"),
+        *data_parts(training, unit="pairs", exported="measured pairs"),
         "## Training",
-        _course(training),
+        course(training, _chosen(training)),
         table(("setting", "value"), [(name, f"`{value}`") for name, value in flattened(settings).items()]),
         "## Scores",
         "Not evaluated yet.",
@@ -76,23 +65,17 @@ Dimensions of the {training["dimension"]}: {spans}, residual {last["stop"]}–{t
 has the same, with the scale of each facet."""
 
 
-def _course(training: Mapping[str, Any]) -> str:
-    dev = training["dev"]
-    chosen = (
-        "There were no dev pairs to choose by."
-        if dev is None
-        else f"Dev loss {dev['total']:.5f} (decomposition {dev['decomposition']:.5f}, consistency "
-        f"{dev['consistency']:.5f})."
-    )
-    return (
-        f"{training['steps']} steps in {training['seconds']:.0f} s, {training['precision']} on {training['device']}; "
-        f"the model of step {training['best_step']} was kept. {chosen} Start weights "
-        f"`{training['backbone_digest'][:16]}`, data `{training['data_digest']}`."
-    )
-
-
-def _origin(source: Mapping[str, Any]) -> str:
-    if "release" not in source:
-        return "An exported table of measured pairs, " + ", ".join(f"{k} `{v}`" for k, v in source.items()) + "."
-    versions = ", ".join(f"{table} {version}" for table, version in source["versions"].items())
-    return f"Release {source['release']} of a facetflow store; table versions: {versions}."
+def _chosen(training: Mapping[str, Any]) -> str:
+    dev = training["dev"] or {}
+    by = training.get("chosen_by", {})
+    parts = []
+    if by.get("set"):
+        parts.append(
+            f"Chosen by human ratings: Spearman {dev['spearman']:.4f} on the {by['pairs']} pairs of {by['set']}."
+        )
+    if "total" in dev:
+        parts.append(
+            f"Dev loss {dev['total']:.5f} (decomposition {dev['decomposition']:.5f}, consistency "
+            f"{dev['consistency']:.5f})."
+        )
+    return " ".join(parts) or "There were no dev pairs to choose by."

@@ -7,13 +7,12 @@ A preset gives all numbers, those of the loop too; a key beside it changes one m
     loop = { epochs = 4 }
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from training.encoders.settings import EncoderSettings
-from training.loop.settings import LoopSettings
+from training.encoders.settings import EncoderSettings, fill_in_preset
 
 Preset = Literal["laptop", "paper", "released"]
 
@@ -72,7 +71,6 @@ class S3bertSettings(EncoderSettings):
         scale_learning_rate: rate of the scales β; the same as `loop.learning_rate` when missing.
         max_tokens: longer sentences are cut.
         cache_gib: memory for the outputs of the frozen layers; where they do not fit they are computed again.
-        choose_by: what the best model is chosen by: the dev loss.
     """
 
     name: Annotated[str, Field(pattern=r"^[\w.-]+$")] = "s3bert"
@@ -91,20 +89,11 @@ class S3bertSettings(EncoderSettings):
     scale_learning_rate: Annotated[float, Field(gt=0)] | None = None
     max_tokens: Annotated[int, Field(ge=8)] = 128
     cache_gib: Annotated[float, Field(ge=0)] = 2.0
-    choose_by: Literal["loss"] = "loss"
 
     @model_validator(mode="before")
     @classmethod
     def _fill_in_preset(cls, given: Any) -> Any:
-        if not isinstance(given, Mapping):
-            return given
-        preset = PRESETS.get(given.get("preset", "laptop")) if isinstance(given.get("preset", ""), str) else None
-        loop = given.get("loop", {})
-        if isinstance(loop, LoopSettings):
-            loop = loop.model_dump(exclude_unset=True)
-        if preset is None or not isinstance(loop, Mapping):
-            return given
-        return {**preset, **given, "loop": {**preset["loop"], **loop}}
+        return fill_in_preset(given, PRESETS, "laptop")
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -120,17 +109,3 @@ class S3bertSettings(EncoderSettings):
     def unknown_facets(self, metrics: Collection[str]) -> list[str]:
         """Return the facets that are none of these metrics."""
         return [name for name in self.facets or () if name not in metrics]
-
-
-def from_version_before(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings as this version writes them.
-
-    Args:
-        settings: perhaps of the version before, which kept the numbers of the loop beside all others, and counted the
-            warm-up in steps, of which it took at most a tenth.
-    """
-    if "loop" in settings:
-        return dict(settings)
-    loop = {name: settings[name] for name in LoopSettings.model_fields if name in settings}
-    others = {name: value for name, value in settings.items() if name not in loop}
-    return others | {"loop": loop | {"warmup": 0.1}}

@@ -1,16 +1,17 @@
 """What S3BERT gives the loop: batches of pairs, its two objectives, and the dev loss."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from training.encoders.s3bert.backbone import Backbone, Tokens
+from training.encoders.backbone import Backbone, Tokens
+from training.encoders.embedding import embed_together
+from training.encoders.judging import ChosenRatings
 from training.encoders.s3bert.settings import S3bertSettings
-from training.loop import together
 from training.loop.batches import epoch_batches
 from training.loop.task import Group, Judgement, decaying_matrices
 from training.objectives.consistency import ConsistencyObjective
@@ -33,6 +34,8 @@ class Prepared:
         groups: group of each pair (a positive and its negatives), (n_pairs,).
         train: pairs to learn from, positions.
         dev: pairs to choose the best model by, positions; may be empty.
+        ratings: human ratings that it is chosen by instead; None where its loss on the dev pairs decides.
+        places: position of each sentence, where there are ratings.
     """
 
     tokens: Tokens
@@ -43,6 +46,8 @@ class Prepared:
     groups: NDArray[np.int64]
     train: NDArray[np.int64]
     dev: NDArray[np.int64]
+    ratings: ChosenRatings | None = None
+    places: Mapping[str, int] = field(default_factory=dict)
 
     def lengths(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the tokens of the longer sentence of some pairs, (n,)."""
@@ -96,7 +101,7 @@ class S3bertTask:
         """
         first, second = self.prepared.first[batch], self.prepared.second[batch]
         sentences, places = np.unique(np.concatenate([first, second]), return_inverse=True)
-        embeddings = self._embed(sentences)
+        embeddings = embed_together(self.backbone, self.prepared.tokens, sentences)
         device = embeddings.device
         teacher = self.prepared.teacher[torch.from_numpy(sentences)].to(device)
         left, right = (torch.from_numpy(half).to(device) for half in np.split(places, 2))
@@ -107,11 +112,19 @@ class S3bertTask:
 
     @torch.no_grad()
     def judge(self) -> Judgement | None:
-        """Return the dev loss, less of which is better."""
+        """Return the dev loss, less of which is better, or the correlation with ratings, more of which is."""
+        self.backbone.eval()
+        loss = self._dev_loss()
+        if self.prepared.ratings is None:
+            return Judgement(loss, value=-loss["loss"]) if loss else None
+        found = self.prepared.ratings.score(self._embed_texts)
+        return Judgement({"spearman": found, **loss}, value=found)
+
+    def _dev_loss(self) -> dict[str, float]:
+        """Return the losses of the dev pairs, nothing where there are none."""
         dev, size = self.prepared.dev, self.settings.loop.batch_size
         if not len(dev):
-            return None
-        self.backbone.eval()
+            return {}
         order = dev[np.argsort(self.prepared.lengths(dev), kind="stable")]
         sums = torch.zeros(2, dtype=torch.float64)
         counted = Counted("dev loss", len(order), "pairs")
@@ -121,21 +134,12 @@ class S3bertTask:
             sums += len(batch) * torch.stack([losses["decomposition"], losses["consistency"]]).cpu().double()
             counted.add(len(batch))
         means = self._weighed(*(sums / len(order)))
-        scores = {name: value.item() for name, value in means.items()}
-        return Judgement(scores, value=-scores["loss"])
+        return {name: value.item() for name, value in means.items()}
 
-    def _embed(self, sentences: NDArray[np.int64]) -> Tensor:
-        world = together.world()
-        if world == 1:
-            return self.backbone.embed(self.prepared.tokens, sentences)
-        # Shares of equal work: of sentences sorted by length each process takes every so many.
-        order = np.argsort(self.prepared.tokens.lengths[sentences], kind="stable")
-        shares = [order[rank::world] for rank in range(world)]
-        mine = shares[together.rank()]
-        # A process without a share embeds a sentence whose embedding nobody takes, for its gradients of 0.
-        own = self.backbone.embed(self.prepared.tokens, sentences[mine if len(mine) else order[:1]])
-        every = together.gathered(own[: len(mine)])
-        return every[torch.from_numpy(np.argsort(np.concatenate(shares))).to(every.device)]
+    def _embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the embeddings of some of the sentences, (n, d); every process embeds them all."""
+        places = np.array([self.prepared.places[text] for text in texts], dtype=np.int64)
+        return self.backbone.embed_many(self.prepared.tokens, places)
 
     def _weighed(self, decomposition: Tensor, consistency: Tensor) -> dict[str, Tensor]:
         loss = self.settings.alpha * decomposition + self.settings.consistency * consistency

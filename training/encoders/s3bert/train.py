@@ -4,7 +4,7 @@ import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,23 +12,24 @@ from numpy.typing import NDArray
 from features import models
 from features.locks import only_one
 from training.data.measured_pairs import MeasuredPairs
+from training.encoders.judging import ChosenRatings, chosen_ratings
 from training.encoders.loading import load_encoder
+from training.encoders.plan import TrainingPlan
+from training.encoders.running import LOCK, report_of, train_once
 from training.encoders.s3bert.checks import check_pairs, warn_of_little
 from training.encoders.s3bert.encoder import calibrated, recalibrate, save_encoder
 from training.encoders.s3bert.facets import FacetLayout, plan_layout
-from training.encoders.s3bert.plan import TrainingPlan, is_finished
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.s3bert.targets import Targets, make_targets
 from training.jobs import Source, TrainingJob, read_job
 from training.loop import together
 from training.loop.batches import number_groups
-from training.loop.launching import all_processes
 from training.process import run_process
-from training.runs import ENCODER, TRAINING_JOB, flattened
-from training.writing import require_writable, write_json, writing
+from training.runs import ENCODER, flattened
+from training.writing import writing
 
 if TYPE_CHECKING:
-    from training.encoders.s3bert.backbone import Backbone, Tokens
+    from training.encoders.backbone import Backbone, Tokens
     from training.encoders.s3bert.task import S3bertTask
     from training.loop.loop import Outcome
     from training.loop.machine import Machine
@@ -38,8 +39,7 @@ _log = logging.getLogger("training")  # not __name__, which is __main__ in the p
 
 S3bertJob = TrainingJob[Source, S3bertSettings]
 
-LOCK = "train.lock"
-"""In the folder of a run: held by the process that trains there."""
+MODULE = "training.encoders.s3bert.train"
 
 
 def train(job: S3bertJob) -> Path:
@@ -55,31 +55,27 @@ def train(job: S3bertJob) -> Path:
         InputError: when there is no pair to learn from.
         SettingsError: when the folder holds another training, finished or begun.
         ModelError: when the backbone is missing or unsuitable.
-        RunError: when the loss is no number any more, another process trains in the folder, or it cannot be written.
+        RunError: when the loss is not finite, another process trains in the folder, or it cannot be written.
     """
     settings = job.settings
     data = job.source.read()
     check_pairs(data, settings)
+    ratings = chosen_ratings(job)
     data = data.select(splits=settings.splits, corpora=settings.corpora)
     settings = settings.model_copy(update={"facets": settings.facets or data.metric_names})
     folder = models.locate(settings.backbone, job.base)
-    plan = TrainingPlan(settings, data_digest=data.digest(), backbone_digest=models.digest(folder), source=data.source)
-    encoder = job.output / ENCODER
-    if is_finished(encoder, plan) and _is_calibrated(encoder):
-        return encoder
-    require_writable(job.output)
-    if together.rank() > 0:  # the first process has the lock and writes; the others only learn
-        _train(job, plan, data, folder)
-        return encoder
-    with only_one(job.output / LOCK, f"Another training works in {str(job.output)!r}"):
-        if not is_finished(encoder, plan):  # by the one that held the lock
-            write_json(job.output / TRAINING_JOB, job.model_dump(mode="json"))
-            with all_processes(settings.loop, "training.encoders.s3bert.train", job):
-                _train(job, plan, data, folder)
-        elif not _is_calibrated(encoder):
-            with writing(encoder):
-                recalibrate(encoder, data.select(splits=settings.splits[1:]))
-            _log.info("%s had been finished without calibrated predictions; it has them now", encoder)
+    plan = TrainingPlan(
+        settings,
+        data_digest=data.digest(),
+        backbone_digest=models.digest(folder),
+        source=data.source,
+        ratings_digest=ratings.digest if ratings else "",
+    )
+    encoder = train_once(job, plan, MODULE, lambda: _train(job, plan, data, ratings, folder))
+    if together.rank() == 0 and not _is_calibrated(encoder):
+        with only_one(job.output / LOCK, f"Another training works in {str(job.output)!r}"), writing(encoder):
+            recalibrate(encoder, data.select(splits=settings.splits[1:]))
+        _log.info("%s had been finished without calibrated predictions; it has them now", encoder)
     return encoder
 
 
@@ -88,13 +84,16 @@ def _is_calibrated(encoder: Path) -> bool:
     return FacetLayout.load(encoder).format != 1
 
 
-def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, folder: Path) -> None:
+def _train(
+    job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, ratings: ChosenRatings | None, folder: Path
+) -> None:
     """Train the encoder of a plan and write it.
 
     Args:
         job: what to do.
         plan: the same, with all that follows from the data.
         data: the pairs to learn from and to choose the best model by.
+        ratings: what it is chosen by instead of its loss.
         folder: of the backbone.
     """
     import torch
@@ -104,13 +103,18 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, folder: Path
     from training.loop.machine import prepare_machine
     from training.objectives.decomposition import DecompositionObjective
 
-    settings = plan.settings
+    settings = cast("S3bertSettings", plan.settings)
     facets = settings.facets or ()
     train_pairs, dev_pairs = (_positions(data, split) for split in settings.splits)
     warn_of_little(data, settings)
+    if ratings:
+        _log.info("the best model is chosen by %d rated pairs of %r", len(ratings.rated.scores), ratings.rated.name)
     machine = prepare_machine(settings.loop, job.output)
     backbone = load_backbone(settings, folder, machine)
-    tokens = backbone.tokenize(data.texts, max_tokens=settings.max_tokens)
+    known = set(data.texts)
+    # All sentences in one list, because the states of the frozen layers are kept by their place in it.
+    texts = [*data.texts, *(text for text in (ratings.texts if ratings else ()) if text not in known)]
+    tokens = backbone.tokenize(texts, max_tokens=settings.max_tokens)
     layout = plan_layout(
         facets,
         width=settings.facet_dimensions,
@@ -130,6 +134,8 @@ def _train(job: S3bertJob, plan: TrainingPlan, data: MeasuredPairs, folder: Path
         groups=number_groups(*(data.pairs[name].fill_null("").to_numpy() for name in ("pair_id", "positive_id"))),
         train=train_pairs,
         dev=dev_pairs,
+        ratings=ratings,
+        places={text: place for place, text in enumerate(texts)} if ratings else {},
     )
     task = S3bertTask(backbone, decomposition, prepared, settings)
     loop = Loop(
@@ -164,28 +170,17 @@ def _complete(
     """Write the encoder of a training that has come to its end."""
     from training.encoders.s3bert.task import recorded
 
-    settings, backbone, decomposition = plan.settings, task.backbone, task.decomposition
+    settings, backbone, decomposition = task.settings, task.backbone, task.decomposition
+    ratings = task.prepared.ratings
     backbone.eval()
     layout = _scaled(layout, decomposition, targets)
     layout = calibrated(layout, backbone.model, data.select(splits=settings.splits[1:]))
-    report: dict[str, Any] = {
-        "identity": plan.identity,
-        "settings": settings.model_dump(mode="json"),
-        "source": data.source,
+    report = report_of(plan, backbone, outcome, task.unit) | {
         "corpora": _corpora(data, settings, job.licences),
-        "data_digest": plan.data_digest,
-        "backbone_digest": plan.backbone_digest,
-        "backbone_licence": models.MODELS[settings.backbone].licence if settings.backbone in models.MODELS else "",
-        "precision": str(backbone.precision).removeprefix("torch."),
-        "device": backbone.device.type,
-        "dimension": layout.dimension,
         "facets": [facet.model_dump(exclude={"usual", "calibration"}) for facet in layout.facets],
-        "steps": outcome.steps,
-        "best_step": outcome.best_step,
         "history": [recorded(look) for look in outcome.history],
-        "seconds": outcome.seconds,
-        "pairs_per_second": outcome.per_second,
         "dev": None if outcome.best_scores is None else recorded(outcome.best_scores),
+        "chosen_by": ratings.recorded() if ratings else {"set": None},
     }
     with writing(job.output / ENCODER):
         save_encoder(backbone.model, layout, report, job.output / ENCODER)
@@ -200,7 +195,7 @@ def load_backbone(settings: S3bertSettings, folder: Path, machine: "Machine") ->
         folder: of the encoder.
         machine: where.
     """
-    from training.encoders.s3bert.backbone import Backbone
+    from training.encoders.backbone import Backbone
 
     return Backbone(
         load_encoder(folder, device=str(machine.device)),
@@ -254,9 +249,7 @@ def _corpora(data: MeasuredPairs, settings: S3bertSettings, licences: dict[str, 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one training job."""
     about = "Train an S3BERT: TrainingJob as JSON."
-    return run_process(
-        "training.encoders.s3bert.train", about, lambda path: train(read_job(S3bertJob, path)), arguments
-    )
+    return run_process(MODULE, about, lambda path: train(read_job(S3bertJob, path)), arguments)
 
 
 if __name__ == "__main__":

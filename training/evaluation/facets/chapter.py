@@ -5,9 +5,6 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
-from features.errors import InputError
 from features.metrics.explanation.legend import show_pair
 from features.page import described, explained, folded
 from training.encoders.s3bert.explain import from_json
@@ -18,6 +15,7 @@ from training.evaluation.facets.limits import warn_of_few_pairs
 from training.evaluation.facets.tables import facet_table
 from training.evaluation.figures import draw_distribution, draw_prediction
 from training.evaluation.graph_pairs import DrawnPair, read_drawn
+from training.evaluation.items import read_items
 from training.evaluation.page import tables_html
 from training.evaluation.seen import tell_seen
 from training.evaluation.sources import tell_source
@@ -41,8 +39,8 @@ _PREDICTIONS = (
 )
 
 _GRAPHS = (
-    "<p>Pairs that the metrics find most, middling and least similar, by Smatch. Choose a facet to see what it reads "
-    "and what of that matches.</p>"
+    "<p>The pairs that are most similar by Smatch, in the middle, and least similar. Choose a facet to see what it "
+    "reads and what of that matches.</p>"
 )
 
 
@@ -57,10 +55,7 @@ def facet_chapter(facets: Mapping[str, Any], pairs_file: Path, graphs_file: Path
     Raises:
         InputError: when a file is missing or damaged.
     """
-    try:
-        pairs = pl.read_parquet(pairs_file)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"{str(pairs_file)!r} cannot be read; run `facetflow evaluate` again") from error
+    pairs = read_items(pairs_file)
     about = {row["name"]: row["about"] for row in facets["rows"]}
     graphs = read_drawn(graphs_file)
     body = [

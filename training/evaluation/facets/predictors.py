@@ -37,6 +37,7 @@ class PredictorSuite(Suite):
     name: ClassVar[str] = "predictors"
     title: ClassVar[str] = "Which facets predict what people say"
     needs: ClassVar[str] = "human ratings: name a set under [[evaluation]]"
+    measure: ClassVar[str] = "Spearman"
 
     def __init__(
         self,
@@ -110,6 +111,11 @@ class PredictorSuite(Suite):
             "they say that two sentences are alike.</p>"
             f'<div class="multiples wide">{charts}</div>{folded("The numbers", tables_html(cls.tables(result)))}'
         )
+
+    @classmethod
+    def headline(cls, result: Result) -> dict[str, float | None]:
+        """Return nothing: what a facet predicts of people's ratings makes an encoder neither better nor worse."""
+        return {}
 
     @classmethod
     def numbers(cls, result: Result) -> dict[str, float | None]:

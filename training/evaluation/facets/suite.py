@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from features.errors import InputError, ModelError
 from features.files import write_table
@@ -19,6 +20,7 @@ from training.evaluation.facets.embedded_pairs import EmbeddedPairs
 from training.evaluation.facets.examples import choose_examples, pair_table
 from training.evaluation.facets.tables import facet_table
 from training.evaluation.graph_pairs import GRAPHS_FILE, as_json, choose_pairs
+from training.evaluation.items import ItemScores, read_items
 from training.evaluation.models import Embed, Models
 from training.evaluation.seen import seen_part
 from training.evaluation.subject import Subject
@@ -62,6 +64,8 @@ class FacetSuite(Suite):
     name: ClassVar[str] = "facets"
     title: ClassVar[str] = "Facets against metrics"
     needs: ClassVar[str] = "measured pairs: give the job a source"
+    measure: ClassVar[str] = "Spearman"
+    mean: ClassVar[str] = "mean"
 
     def __init__(
         self, job: EvaluationJob, layout: FacetLayout, pairs: FacetPairs, seen: Mapping[str, Any] | None
@@ -157,6 +161,21 @@ class FacetSuite(Suite):
     def numbers(cls, result: Result) -> dict[str, float | None]:
         """Return the score of each facet."""
         return {row["name"]: row["encoder"] for row in result["rows"]}
+
+    @classmethod
+    def items(cls, folder: Path, result: Result) -> list[ItemScores]:
+        """Return measured value and similarity of each pair, facet by facet."""
+        table = read_items(folder / PAIRS_FILE, "pair_id")
+        pairs = table["pair_id"].to_list()
+
+        def column(name: str) -> NDArray[np.float64]:
+            return table[name].cast(pl.Float64).to_numpy()
+
+        return [
+            ItemScores(name, pairs, column(f"{name}_similarity"), column(f"{name}_measured"))
+            for name in cls.numbers(result)
+            if f"{name}_measured" in table.columns
+        ]
 
     @classmethod
     def same_data(cls, new: Result, current: Result) -> bool:

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
-from features.parsers.embedded.inputs import Ids, TextIds, WordPieces, node_tensors, pad, padded_length, text_tensors
+from features.parsers.embedded.inputs import (
+    Ids,
+    SentenceReader,
+    TextIds,
+    node_tensors,
+    pad,
+    padded_length,
+    text_tensors,
+)
 from features.parsers.embedded.vocabulary import Vocabulary
 from training.parsers.amr.corpus import Sentence
 from training.parsers.amr.targets import Target
@@ -53,7 +61,7 @@ class Gold(TypedDict):
     root: "torch.Tensor"  # (batch,)
 
 
-def make_example(sentence: Sentence, target: Target, pieces: WordPieces, vocabulary: Vocabulary) -> Example | None:
+def make_example(sentence: Sentence, target: Target, reader: SentenceReader, vocabulary: Vocabulary) -> Example | None:
     """Return a sentence to learn from; None where the labels cannot express its root or any of its nodes."""
     if target.root < 0:
         return None
@@ -61,7 +69,7 @@ def make_example(sentence: Sentence, target: Target, pieces: WordPieces, vocabul
     nodes = [(slot.word, slot.place, concept) for slot, concept in zip(target.slots, concepts, strict=True)]
     edges = [(source, goal, role) for source, role, goal in target.edges]
     return Example(
-        text=pieces.ids([word.text for word in sentence.words]),
+        text=reader.ids([word.text for word in sentence.words]),
         labels=np.array([target.primaries, target.senses, target.wrappers], np.int64).T,
         nodes=np.array(nodes, np.int64),
         edges=np.array(edges, np.int64).reshape(-1, 3),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from features.errors import InputError
 from features.files import open_text
-from features.parsers.embedded.inputs import WordPieces
+from features.parsers.embedded.inputs import SentenceReader
 from features.parsers.embedded.vocabulary import Vocabulary
 from training.parsers.amr.alignment import align
 from training.parsers.amr.corpus import Sentence, SourceReport, held_out_keys, read_source, read_training
@@ -40,7 +40,7 @@ class Prepared:
     reports: list[SourceReport]
 
 
-def prepare(source: GraphSources, pieces: WordPieces, *, max_words: int) -> Prepared:
+def prepare(source: GraphSources, reader: SentenceReader, *, max_words: int) -> Prepared:
     """Read and align all sentences of a training; longer ones than `max_words` are left out.
 
     Raises:
@@ -62,7 +62,7 @@ def prepare(source: GraphSources, pieces: WordPieces, *, max_words: int) -> Prep
     vocabulary = count_vocabulary(anchored[: len(train)], read_frames(source.frames))
     targets = [make_target(example, vocabulary) for example in anchored]
     examples = [
-        make_example(sentence, target, pieces, vocabulary) for sentence, target in zip(sentences, targets, strict=True)
+        make_example(sentence, target, reader, vocabulary) for sentence, target in zip(sentences, targets, strict=True)
     ]
     return Prepared(vocabulary, _usable(examples[: len(train)]), _usable(examples[len(train) :]), dev, reports)
 

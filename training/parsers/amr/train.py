@@ -11,7 +11,7 @@ from pathlib import Path
 
 from features import models
 from features.parsers.embedded.base_encoder import fill_layers, fill_tables, read_shape
-from features.parsers.embedded.inputs import WordPieces
+from features.parsers.embedded.inputs import SentenceReader
 from training.loop import together
 from training.loop.launching import all_processes
 from training.loop.settings import decisive
@@ -61,7 +61,7 @@ def _train(job: AmrParserJob) -> Path:
     base = models.locate(settings.backbone)
     encoder, base_digest = read_shape(base), models.digest(base)
     identity = identity_of(job, base_digest)
-    prepared = prepare(job.source, WordPieces(base, encoder.positions), max_words=settings.max_words)
+    prepared = prepare(job.source, SentenceReader(base, encoder.positions), max_words=settings.max_words)
     description = describe(settings, prepared.vocabulary, base_digest)
     machine = prepare_machine(settings.loop, job.output)
     torch.manual_seed(settings.loop.seed)

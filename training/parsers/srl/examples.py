@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from features.parsers.srl.conll import AnnotatedSentence
 from features.parsers.srl.frames import OUTSIDE, Frame, tags_of
-from features.parsers.srl.wordpieces import Pieces, Wordpieces
+from features.parsers.wordpieces import Pieces, Wordpieces
 
 IGNORED = -100
 _MULTIPLE = 8

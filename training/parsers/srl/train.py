@@ -15,7 +15,7 @@ from features.parsers.srl.archive import OWN_SECTION, VOCABULARY, base_weights, 
 from features.parsers.srl.conll import AnnotatedSentence, read_annotated
 from features.parsers.srl.evaluation import evaluate, score_with_gold_predicates
 from features.parsers.srl.tagger import SrlTagger
-from features.parsers.srl.wordpieces import Wordpieces
+from features.parsers.wordpieces import Wordpieces
 from training.loop import together
 from training.loop.launching import all_processes
 from training.loop.settings import decisive
@@ -70,7 +70,7 @@ def _train(job: TaggerJob, folder: Path, identity: str) -> None:
     settings, source = job.settings, job.source
     sentences, dev = _read(source.train), _read(source.dev)
     labels = label_names(sentences)
-    wordpieces = Wordpieces(folder / VOCABULARY, lowercase=True)
+    wordpieces = Wordpieces.of_vocabulary(folder / VOCABULARY, lowercase=True)
     data = TrainingData(
         [example for sentence in sentences for example in marked(sentence, wordpieces, labels, settings.longest)],
         [unmarked(sentence, wordpieces, settings.longest) for sentence in sentences],

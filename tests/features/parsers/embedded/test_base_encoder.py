@@ -5,7 +5,7 @@ import torch
 
 from features.errors import ModelError
 from features.parsers.embedded.base_encoder import fill_layers, fill_tables, read_shape
-from features.parsers.embedded.inputs import WordPieces, text_tensors
+from features.parsers.embedded.inputs import SentenceReader, text_tensors
 from features.parsers.embedded.layers import attention_mask
 from features.parsers.embedded.network import Network, NetworkShape
 
@@ -19,7 +19,7 @@ def test_the_layers_compute_what_transformers_computes(tiny_encoder: Path, train
     network = Network(NetworkShape(7, 2, 2, 3, 5, width=12), encoder).train(training)
     fill_tables(network, tiny_encoder)
     fill_layers(network, tiny_encoder)
-    pieces = WordPieces(tiny_encoder, encoder.positions)
+    pieces = SentenceReader(tiny_encoder, encoder.positions)
     text = text_tensors([pieces.ids(["The", "boy", "wants", "sleep"]), pieces.ids(["no"])])
     states = network.piece_norm(network.piece_table[text["pieces"]] + network.position_table[: text["pieces"].shape[1]])
     with torch.no_grad():
@@ -35,13 +35,13 @@ def test_a_folder_without_an_encoder_is_named(tmp_path: Path) -> None:
 
 
 def test_words_know_their_pieces(tiny_encoder: Path) -> None:
-    ids = WordPieces(tiny_encoder, 64).ids(["wants", "the", "ox", "雪"])
+    ids = SentenceReader(tiny_encoder, 64).ids(["wants", "the", "ox", "雪"])
     assert (ids.last - ids.first).tolist() == [1, 0, 1, 0]
     assert ids.first.tolist() == [1, 3, 4, 6]
     assert len(ids.pieces) == 8, "with begin and end"
 
 
 def test_words_beyond_the_longest_sentence_share_its_last_piece(tiny_encoder: Path) -> None:
-    ids = WordPieces(tiny_encoder, 8).ids(["the"] * 20)
+    ids = SentenceReader(tiny_encoder, 8).ids(["the"] * 20)
     assert len(ids.pieces) == 8
     assert ids.first.tolist() == [1, 2, 3, 4, 5, 6, *[6] * 14]

@@ -12,7 +12,6 @@ from features.errors import InputError, ModelError
 from features.graphs.graph import decode
 from features.metrics.explanation.pair import explain_graphs
 from flows.command_line import cli, run
-from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.calibration import Reliability
 from training.encoders.s3bert.explain import (
     Explanation,
@@ -23,25 +22,11 @@ from training.encoders.s3bert.explain import (
 )
 from training.encoders.s3bert.facet_reading import FacetReading
 from training.encoders.s3bert.facets import Facet, FacetLayout, plan_layout
-from training.encoders.s3bert.settings import S3bertSettings
-from training.encoders.s3bert.train import S3bertJob, train
-from training.jobs import Source
-from training.loop.settings import LoopSettings
 
 
 @pytest.fixture(scope="module")
-def encoder(tmp_path_factory, tiny_encoder, table_of_pairs):
-    folder = tmp_path_factory.mktemp("project") / "runs" / "one"
-    folder.mkdir(parents=True)
-    MeasuredPairs.from_table(table_of_pairs, source={}).export(folder / "all.parquet")
-    settings = S3bertSettings(
-        backbone=str(tiny_encoder),
-        facet_dimensions=2,
-        layers_tuned=1,
-        preset="paper",
-        loop=LoopSettings(batch_size=8, epochs=1, threads=1),
-    )
-    return train(S3bertJob(source=Source(pairs=folder / "all.parquet"), settings=settings, output=folder))
+def encoder(trained_run):
+    return trained_run / "encoder"
 
 
 def test_an_explanation_is_read_off_the_embeddings(encoder):

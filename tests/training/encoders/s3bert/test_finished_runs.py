@@ -8,8 +8,9 @@ import pytest
 from features.errors import RunError, SettingsError
 from features.locks import only_one
 from training.data.measured_pairs import MeasuredPairs
-from training.encoders.s3bert.plan import TrainingPlan, is_finished
-from training.encoders.s3bert.train import LOCK, S3bertJob, train
+from training.encoders.plan import TrainingPlan, is_finished
+from training.encoders.running import LOCK
+from training.encoders.s3bert.train import S3bertJob, train
 from training.jobs import Source
 from training.writing import write_json
 

@@ -6,7 +6,8 @@ import pytest
 from pydantic import ValidationError
 
 from features.schemas import METRIC_NAMES
-from training.encoders.s3bert.settings import PRESETS, S3bertSettings, from_version_before
+from training.encoders.s3bert.settings import PRESETS, S3bertSettings
+from training.encoders.settings import from_version_before
 from training.kinds import read_encoder_job
 from training.loop.settings import LoopSettings
 

@@ -12,7 +12,7 @@ from features.errors import InputError, SettingsError
 from features.parsers.srl.conll import read_annotated
 from features.parsers.srl.evaluation import evaluate
 from features.parsers.srl.parser import load_tagger
-from features.parsers.srl.wordpieces import Wordpieces
+from features.parsers.wordpieces import Wordpieces
 from training.loop.loop import Loop
 from training.parsers.srl import train as srl_train
 from training.parsers.srl.examples import IGNORED, batches, label_names, marked, stack, unmarked
@@ -173,7 +173,7 @@ def test_the_process_takes_a_job_whose_paths_start_from_its_folder(base, corpus,
 
 def test_pieces_carry_the_tags_of_their_words(base, corpus):
     sentence = next(sentence for sentence in read_annotated(corpus) if "sees" in sentence.words)
-    wordpieces = Wordpieces(base / "vocab.txt", lowercase=True)
+    wordpieces = Wordpieces.of_vocabulary(base / "vocab.txt", lowercase=True)
     labels = label_names([sentence])
     assert labels == ("O", "B-ARG0", "I-ARG0", "B-ARG1", "I-ARG1", "B-V", "I-V")
     (example,) = marked(sentence, wordpieces, labels, 64)
@@ -192,7 +192,7 @@ def test_long_sentences_keep_the_pieces_around_the_predicate(base, tmp_path):
     rows[30] = ROW.format(31, "sees", "see", "(V*)")
     (tmp_path / "long.conll").write_text("\n".join(rows) + "\n")
     (sentence,) = read_annotated(tmp_path / "long.conll")
-    wordpieces = Wordpieces(base / "vocab.txt", lowercase=True)
+    wordpieces = Wordpieces.of_vocabulary(base / "vocab.txt", lowercase=True)
     (example,) = marked(sentence, wordpieces, label_names([sentence]), 16)
     assert len(example) == 16
     assert example.types.sum() == 2
@@ -213,7 +213,7 @@ def test_every_sequence_is_in_one_batch_of_the_size():
 
 def test_a_batch_is_padded_to_eight(base, corpus):
     sentence = next(read_annotated(corpus))
-    wordpieces = Wordpieces(base / "vocab.txt", lowercase=True)
+    wordpieces = Wordpieces.of_vocabulary(base / "vocab.txt", lowercase=True)
     ids, types, mask, tags, predicates = stack([*marked(sentence, wordpieces, label_names([sentence]), 64)])
     assert ids.shape == types.shape == mask.shape == tags.shape == predicates.shape == (1, 8)
     size = int(mask.sum())

@@ -1,12 +1,15 @@
 """The cut backbone: frozen below, learning above, and the same vectors whichever way it computes them."""
 
+import errno
+import os
+
 import numpy as np
 import pytest
 import torch
 from sentence_transformers import SentenceTransformer
 
 from features.errors import ModelError, SettingsError
-from training.encoders.s3bert.backbone import Backbone
+from training.encoders.backbone import Backbone
 
 TEXTS = ["the cat sleeps", "a dog", "two red horse runs in the park", "no man sees three woman in a small house the"]
 
@@ -110,3 +113,42 @@ def test_a_model_without_layers_is_an_error(backbone):
     backbone.transformer.config.num_hidden_layers = 7
     with pytest.raises(ModelError, match="BertModel"):
         Backbone(backbone.model, layers_tuned=1, precision=torch.float32, dropout=True, cache_gib=1.0)
+
+
+def test_states_that_do_not_fit_into_memory_are_kept_in_a_file(tiny_encoder, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    for precision in (torch.float32, torch.bfloat16):
+        inside, beside = (make(tiny_encoder, precision=precision, cache_gib=gib) for gib in (1.0, 0.0))
+        beside.disk_gib = 1.0
+        tokens = inside.tokenize(TEXTS, max_tokens=32)
+        assert inside.keep_states(tokens) == beside.keep_states(tokens) is True
+        assert torch.equal(inside.states, beside.states)
+        everything = np.arange(4)
+        assert torch.equal(inside.embed(tokens, everything), beside.embed(tokens, everything))
+    assert not [*tmp_path.iterdir()]  # nothing is left of it, whatever ends the process
+
+
+def test_a_disk_without_room_is_told_and_the_states_are_computed_again(backbone, monkeypatch, caplog):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("os.posix_fallocate", full)
+    backbone.cache_gib, backbone.disk_gib = 0.0, 1.0
+    assert not backbone.keep_states(backbone.tokenize(TEXTS, max_tokens=32))
+    assert "computed again in every step" in caplog.text
+
+
+def test_all_layers_are_the_embeddings_too_and_no_pooler(tiny_encoder):
+    backbone = make(tiny_encoder, layers="all")
+    names = backbone.tuned_parameters()
+    frozen = {name for name, _ in backbone.transformer.named_parameters()} - set(names)
+    assert "embeddings.word_embeddings.weight" in names
+    assert frozen == {"pooler.dense.weight", "pooler.dense.bias"}
+    tokens = backbone.tokenize(TEXTS, max_tokens=32)
+    assert not backbone.keep_states(tokens)
+    backbone.train()
+    backbone.embed(tokens, np.arange(4)).sum().backward()
+    assert all(parameter.grad is not None for parameter in names.values())
+    backbone.eval()
+    expected = SentenceTransformer(str(tiny_encoder), device="cpu").encode(TEXTS)
+    np.testing.assert_allclose(backbone.embed_many(tokens, np.arange(4)), expected, atol=1e-5)

@@ -2,16 +2,19 @@
 
     tokens ── embeddings ── layer 1 ... layer n-2 ──┬── layer n-1 ── layer n ── pooling ── embedding
               frozen: no gradient, no dropout       │   tuned
-                                         TokenStates: computed once, kept while they fit
+                                         states: computed once, kept in memory or in a file while they fit
 
 The tuned part alone costs a third of the whole, and an epoch sees each sentence several times; so the states at the cut
 are computed once for all sentences, before training, always in the same order: a resumed run computes the same ones.
+With all layers tuned there is no cut, and nothing to keep.
 """
 
+import os
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
@@ -20,7 +23,8 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from features.errors import ModelError, SettingsError
-from training.progress import Counted
+from features.file_errors import explain
+from training.progress import Counted, log
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -56,35 +60,45 @@ class Backbone:
 
     Args:
         model: the encoder; its parameters are frozen but for the last layers.
-        layers_tuned: how many.
+        layers_tuned: how many; `all` tunes the embeddings of the tokens as well.
         precision: what layers compute in.
         dropout: whether the tuned layers keep their dropout while training.
         cache_gib: memory for the states at the cut.
+        disk_gib: room for them in a file, where they do not fit into that memory.
     """
 
     def __init__(
         self,
         model: "SentenceTransformer",
         *,
-        layers_tuned: int,
+        layers_tuned: int | Literal["all"],
         precision: torch.dtype,
         dropout: bool,
         cache_gib: float,
+        disk_gib: float = 0.0,
     ) -> None:
         self.model = model
         self.precision = precision
         self.dropout = dropout
         self.cache_gib = cache_gib
+        self.disk_gib = disk_gib
         self.device = model.device
-        self.transformer: Any = model.transformers_model
-        self.layers = _find_layers(self.transformer)
-        if layers_tuned > len(self.layers):
+        transformer: Any = model.transformers_model
+        self.layers = _find_layers(transformer)
+        self.transformer = transformer
+        count = len(self.layers) if layers_tuned == "all" else layers_tuned
+        if count > len(self.layers):
             raise SettingsError(f"layers_tuned is {layers_tuned}, but the backbone has {len(self.layers)} layers")
-        self.tuned = self.layers[len(self.layers) - layers_tuned :]
+        self.tuned = self.layers[len(self.layers) - count :]
         self.states: Tensor | None = None
         model.eval()
         model.requires_grad_(requires_grad=False)
-        self.tuned.requires_grad_(requires_grad=True)
+        # What learns; with all layers that is the transformer, without a pooler, which no sentence embedding reads.
+        self._learning = nn.ModuleList([self.tuned])
+        if layers_tuned == "all":
+            children: dict[str, nn.Module] = dict(self.transformer.named_children())
+            self._learning.extend(part for name, part in children.items() if name != "pooler")
+        self._learning.requires_grad_(requires_grad=True)
 
     @property
     def dimension(self) -> int:
@@ -93,11 +107,11 @@ class Backbone:
 
     def train(self) -> None:
         """Switch on the dropout of the tuned layers, if it is wanted."""
-        self.tuned.train(self.dropout)
+        self._learning.train(self.dropout)
 
     def eval(self) -> None:
         """Switch off dropout."""
-        self.tuned.eval()
+        self._learning.eval()
 
     def tokenize(self, texts: Sequence[str], *, max_tokens: int) -> Tokens:
         """Return the token ids of sentences, the special ones included, at most `max_tokens` each."""
@@ -109,51 +123,54 @@ class Backbone:
         np.cumsum([len(ids) for ids in encoded], out=starts[1:])
         return Tokens(np.fromiter((i for ids in encoded for i in ids), dtype=np.int32, count=starts[-1]), starts)
 
-    def embed(self, tokens: Tokens, sentences: NDArray[np.int64]) -> Tensor:
+    def embed(self, tokens: Tokens, sentences: NDArray[np.int64], route: str | None = None) -> Tensor:
         """Return the embeddings of some sentences, with gradients into the tuned layers, (n, d), float32.
 
         Args:
             tokens: all sentences.
             sentences: positions of those to embed, (n,).
+            route: that a `Router` behind the transformer takes, where the encoder has one.
         """
         order = np.argsort(tokens.lengths[sentences], kind="stable")
         # A GPU wants one large matrix; a processor rather saves the padding.
         pieces = 1 if self.device.type == "cuda" else max(1, min(_PIECES, len(sentences) // _LEAST_PIECE))
-        embeddings = torch.cat([self._embed(tokens, sentences[piece]) for piece in np.array_split(order, pieces)])
+        embeddings = torch.cat(
+            [self._embed(tokens, sentences[piece], route) for piece in np.array_split(order, pieces)]
+        )
         return embeddings[torch.from_numpy(np.argsort(order)).to(embeddings.device)]
 
-    def _embed(self, tokens: Tokens, sentences: NDArray[np.int64]) -> Tensor:
+    def _embed(self, tokens: Tokens, sentences: NDArray[np.int64], route: str | None) -> Tensor:
         if self.states is None:
-            return self._forward(self._inputs(tokens, sentences))
+            return self._forward(self._inputs(tokens, sentences), route)
         positions, mask = _padded(tokens, sentences)
         states = self.states[torch.from_numpy(positions).to(self.states.device)].to(self.device)
         with self._from_cut(states):
             ids = torch.zeros(mask.shape, dtype=torch.long, device=self.device)
-            return self._forward({"input_ids": ids, "attention_mask": mask.to(self.device)})
+            return self._forward({"input_ids": ids, "attention_mask": mask.to(self.device)}, route)
 
-    def embed_many(self, tokens: Tokens, sentences: NDArray[np.int64]) -> NDArray[np.float32]:
+    def embed_many(self, tokens: Tokens, sentences: NDArray[np.int64], route: str | None = None) -> NDArray[np.float32]:
         """Return the embeddings of any number of sentences by the model as it is, without gradient, (n, d)."""
         self.eval()
         found = np.empty((len(sentences), self.dimension), dtype=np.float32)
         counted = Counted("encoding", len(sentences), "sentences")
         with torch.no_grad():
             for chosen in _by_length(tokens.lengths[sentences]):
-                found[chosen] = self.embed(tokens, sentences[chosen]).cpu().numpy()
+                found[chosen] = self.embed(tokens, sentences[chosen], route).cpu().numpy()
                 counted.add(len(chosen))
         return found
 
     def keep_states(self, tokens: Tokens) -> bool:
-        """Compute the states at the cut for all sentences and keep them, if the backbone and the memory allow.
+        """Compute the states at the cut for all sentences and keep them, if the backbone, memory and disk allow.
 
         Returns:
             Whether they are kept; `embed` then takes these `tokens` and no others.
         """
-        width = int(self.transformer.config.hidden_size)
-        size = len(tokens.ids) * width * torch.finfo(self.precision).bits // 8
         frozen = len(self.layers) - len(self.tuned)
-        if self.transformer.config.model_type not in _CUTTABLE or size > self.cache_gib * _GIB or not frozen:
+        if self.transformer.config.model_type not in _CUTTABLE or not frozen:
             return False
-        states = torch.empty((len(tokens.ids), width), dtype=self.precision, device=self.device)
+        states = self._room(len(tokens.ids))
+        if states is None:
+            return False
         captured: list[Tensor] = []
 
         def capture(_module: nn.Module, _arguments: Any, output: Any) -> None:
@@ -165,17 +182,38 @@ class Backbone:
             with torch.no_grad(), self._without_tuned():
                 for sentences in _by_length(tokens.lengths):
                     inputs = self._inputs(tokens, sentences)
-                    self._forward(inputs)
+                    self._transform(inputs)
                     positions, mask = _padded(tokens, sentences)
                     real = mask.bool()
-                    states[torch.from_numpy(positions)[real].to(self.device)] = captured.pop()[real.to(self.device)].to(
-                        self.precision
-                    )
+                    found = captured.pop()[real.to(self.device)].to(states.device, self.precision)
+                    states[torch.from_numpy(positions)[real].to(states.device)] = found
                     counted.add(len(sentences))
         finally:
             hook.remove()
         self.states = states
         return True
+
+    def _room(self, tokens: int) -> Tensor | None:
+        """Return room for the states of so many tokens, in memory or in a file; None where they fit into neither."""
+        shape = (tokens, int(self.transformer.config.hidden_size))
+        size = shape[0] * shape[1] * torch.finfo(self.precision).bits // 8
+        if size <= self.cache_gib * _GIB:
+            return torch.empty(shape, dtype=self.precision, device=self.device)
+        if size > self.disk_gib * _GIB:
+            return None
+        try:
+            # A file without a name: the system frees it when this process is gone, however that ends.
+            with tempfile.TemporaryFile() as file:
+                os.posix_fallocate(file.fileno(), 0, size)  # a full disk is an error here and a crash later
+                bits = np.memmap(file, dtype=np.uint16 if self.precision == torch.bfloat16 else np.uint32, shape=shape)
+        except OSError as error:
+            log.warning(
+                "no room in %r for %.1f GiB of the outputs of the frozen layers (%s): they are computed again in every "
+                "step; free some space, or let TMPDIR name another folder",
+                *(tempfile.gettempdir(), size / _GIB, explain(error)),
+            )
+            return None
+        return torch.from_numpy(bits).view(self.precision)
 
     def tuned_parameters(self) -> dict[str, nn.Parameter]:
         """Return the parameters that learn, by the names they have in the transformer."""
@@ -187,14 +225,19 @@ class Backbone:
         ids = ids.masked_fill(~mask.bool(), int(self.model.tokenizer.pad_token_id or 0))
         return {"input_ids": ids.to(self.device), "attention_mask": mask.to(self.device)}
 
-    def _forward(self, inputs: dict[str, Tensor]) -> Tensor:
-        transformer, *rest = self.model
+    def _transform(self, inputs: dict[str, Tensor]) -> dict[str, Any]:
         # The fused attention is made for long texts: on sentences its backward pass takes as long as all matrices.
         with self._autocast(), sdpa_kernel(SDPBackend.MATH):
-            features = transformer(inputs)
+            features: dict[str, Any] = self.model[0](inputs)
+        return features
+
+    def _forward(self, inputs: dict[str, Tensor], route: str | None) -> Tensor:
+        features = self._transform(inputs)
+        if route is not None:
+            features["task"] = route
         # Pooling and normalisation stay in float32: rounded there, an embedding would not have length 1.
         features["token_embeddings"] = features["token_embeddings"].float()
-        for module in rest:
+        for module in list(self.model)[1:]:
             features = module(features)
         embeddings: Tensor = features["sentence_embedding"]
         return embeddings

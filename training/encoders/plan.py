@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from features.errors import SettingsError
-from training.encoders.s3bert.settings import S3bertSettings, from_version_before
+from training.encoders.settings import EncoderSettings, from_version_before
 from training.loop.settings import decisive
 from training.runs import TRAINING_FILE, flattened
 from training.writing import read_json
@@ -22,16 +22,18 @@ class TrainingPlan:
     """Everything that decides the result of a training.
 
     Args:
-        settings: with the facets named.
-        data_digest: of the pairs (`MeasuredPairs.digest`).
+        settings: with all that follows from the data.
+        data_digest: of what is learnt from (`MeasuredPairs.digest`, `LabelledTexts.digest`).
         backbone_digest: of the files of the start model.
-        source: where the pairs came from (`MeasuredPairs.source`); says what is other, and decides nothing.
+        source: where the data came from; says what is other, and decides nothing.
+        ratings_digest: of the ratings that the model is chosen by; empty where it is chosen by its loss.
     """
 
-    settings: S3bertSettings
+    settings: EncoderSettings
     data_digest: str
     backbone_digest: str
     source: Mapping[str, Any]
+    ratings_digest: str = ""
 
     @property
     def decisive(self) -> dict[str, Any]:
@@ -42,6 +44,7 @@ class TrainingPlan:
     def identity(self) -> str:
         """A hash of everything."""
         parts = [self.decisive, self.data_digest, self.backbone_digest]
+        parts += [self.ratings_digest] if self.ratings_digest else []
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
@@ -86,6 +89,9 @@ def _difference(found: Mapping[str, Any], plan: TrainingPlan) -> str:
         parts.append(f"other data (release {numbers[0]}, now {numbers[1]})" if all(numbers) else "other data")
     if found.get("backbone_digest") != plan.backbone_digest:
         parts.append("another backbone")
+    ratings = found.get("chosen_by", {}).get("digest", "")
+    if ratings and plan.ratings_digest and ratings != plan.ratings_digest:
+        parts.append(f"other ratings in {plan.settings.choose_by!r}, by which it was chosen")
     if not before:
         parts.append("settings that it does not tell")
     return " and ".join(parts)

@@ -5,7 +5,7 @@ import pytest
 
 from features.errors import ModelError
 from features.models import locate
-from features.parsers.srl.wordpieces import Wordpieces
+from features.parsers.wordpieces import Wordpieces
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "cat", "##s", "me", "##ow", "##owed", "the", "The", "e", "##-", "##mail"]
 
@@ -22,41 +22,46 @@ def names(wordpieces: Wordpieces, *words: str) -> list[str]:
 
 
 def test_longest_pieces_come_first(vocabulary):
-    assert names(Wordpieces(vocabulary, lowercase=True), "The", "cats", "meowed") == [
+    assert names(Wordpieces.of_vocabulary(vocabulary, lowercase=True), "The", "cats", "meowed") == [
         *("[CLS]", "the", "cat", "##s", "me", "##owed", "[SEP]")
     ]
 
 
 def test_positions_of_words(vocabulary):
-    pieces = Wordpieces(vocabulary, lowercase=True).cut(["The", "cats", "meowed"])
+    pieces = Wordpieces.of_vocabulary(vocabulary, lowercase=True).cut(["The", "cats", "meowed"])
     assert (pieces.starts, pieces.ends) == ((1, 2, 4), (1, 3, 5))
 
 
 def test_a_cased_model_keeps_case(vocabulary):
-    assert names(Wordpieces(vocabulary, lowercase=False), "The", "CAT") == ["[CLS]", "The", "[UNK]", "[SEP]"]
+    assert names(Wordpieces.of_vocabulary(vocabulary, lowercase=False), "The", "CAT") == [
+        "[CLS]",
+        "The",
+        "[UNK]",
+        "[SEP]",
+    ]
 
 
 def test_a_word_is_not_split_at_its_punctuation(vocabulary):
-    wordpieces = Wordpieces(vocabulary, lowercase=True)
+    wordpieces = Wordpieces.of_vocabulary(vocabulary, lowercase=True)
     assert names(wordpieces, "e-mail") == ["[CLS]", "e", "##-", "##mail", "[SEP]"]
     assert names(wordpieces, "cat.") == ["[CLS]", "[UNK]", "[SEP]"]
 
 
 def test_a_very_long_word_is_unknown(vocabulary):
-    assert names(Wordpieces(vocabulary, lowercase=True), "cat" + "s" * 98) == ["[CLS]", "[UNK]", "[SEP]"]
+    assert names(Wordpieces.of_vocabulary(vocabulary, lowercase=True), "cat" + "s" * 98) == ["[CLS]", "[UNK]", "[SEP]"]
 
 
 def test_words_of_white_space_have_no_piece(vocabulary):
-    pieces = Wordpieces(vocabulary, lowercase=True).cut(["the", " ", "cat"])
+    pieces = Wordpieces.of_vocabulary(vocabulary, lowercase=True).cut(["the", " ", "cat"])
     assert len(pieces.ids) == 4
 
 
 def test_a_file_that_is_no_vocabulary_is_refused(tmp_path):
     (tmp_path / "vocab.txt").write_text("a\nb\n")
     with pytest.raises(ModelError, match=r"has no '\[CLS\]'"):
-        Wordpieces(tmp_path / "vocab.txt", lowercase=True)
+        Wordpieces.of_vocabulary(tmp_path / "vocab.txt", lowercase=True)
     with pytest.raises(ModelError, match="cannot be read"):
-        Wordpieces(tmp_path / "none.txt", lowercase=True)
+        Wordpieces.of_vocabulary(tmp_path / "none.txt", lowercase=True)
 
 
 def test_words_without_punctuation_are_cut_as_bert_does(encoder_name):
@@ -65,9 +70,23 @@ def test_words_without_punctuation_are_cut_as_bert_does(encoder_name):
 
     folder = locate(encoder_name)
     theirs = BertTokenizerFast.from_pretrained(folder)
-    ours = Wordpieces(folder / "vocab.txt", lowercase=True)
+    ours = Wordpieces.of_vocabulary(folder / "vocab.txt", lowercase=True)
     vocabulary = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
     words = [f"{word}{ending}" for word in list(vocabulary)[2000:24000:97] for ending in ("", "s", "ising")]
     words = [word for word in words if word.isascii() and word.isalpha()]
     assert len(words) > 300
     assert list(ours.cut(words).ids) == theirs(" ".join(words), truncation=False)["input_ids"]
+
+
+def test_an_encoder_cuts_words_as_its_own_tokenizer_does(tiny_encoder):
+    pieces = Wordpieces.of_encoder(tiny_encoder)
+    letters = [pieces.vocabulary[piece] for piece in ("e", "-", "m")]
+    assert pieces.of_word("É-m") == tuple(letters)
+    assert pieces.of_word(" ") == ()
+
+
+def test_of_a_word_so_many_pieces_are_taken_and_one_without_any_is_unknown(vocabulary):
+    wordpieces = Wordpieces.of_vocabulary(vocabulary, lowercase=True)
+    pieces = wordpieces.cut(["e-mail", " ", "the"], most=2)
+    assert [PIECES[i] for i in pieces.ids] == ["[CLS]", "e", "##-", "[UNK]", "the", "[SEP]"]
+    assert (pieces.starts, pieces.ends) == ((1, 3, 4), (2, 3, 4))

@@ -1,0 +1,65 @@
+"""What is odd about the labels of texts, and told: no label, one label for all, labels that are spelt in two ways."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from features.corpora.dataset import TextLayout
+from features.corpora.reading import own_record
+from features.corpora.settings import CorpusSettings
+from features.ingest.report import LabelFaultReport
+from features.ingest.split_labels import SplitLabels
+from features.sentences import normalise
+
+
+def label_faults(corpora: Sequence[CorpusSettings], splits: Sequence[SplitLabels]) -> list[LabelFaultReport]:
+    """Return what is odd about the labels of corpora, over all their splits; texts with one class are not looked at.
+
+    Args:
+        corpora: that were read.
+        splits: of those with labels.
+    """
+    found = []
+    for corpus in corpora:
+        counts: Counter[tuple[str, str]] = Counter()
+        for split in splits:
+            if split.report.corpus == corpus.name and split.several:
+                counts += split.counts
+        layout = own_record(corpus).layouts[0]
+        for aspect in layout.aspects if counts and isinstance(layout, TextLayout) else ():
+            of_aspect = {label: texts for (name, label), texts in counts.items() if name == aspect}
+            found += _faults(corpus.name, aspect, of_aspect)
+    return found
+
+
+def _faults(corpus: str, aspect: str, texts: Mapping[str, int]) -> list[LabelFaultReport]:
+    if not texts:
+        return [LabelFaultReport(corpus=corpus, aspect=aspect, fault="no label")]
+    if len(texts) == 1:
+        return [
+            LabelFaultReport(
+                corpus=corpus,
+                aspect=aspect,
+                fault="one label",
+                labels=1,
+                texts=sum(texts.values()),
+                examples=dict(texts),
+            )
+        ]
+    spelt: dict[str, list[str]] = {}
+    for label in sorted(texts):
+        spelt.setdefault("".join(normalise(label).casefold().split()), []).append(label)
+    several = sorted(
+        (labels for labels in spelt.values() if len(labels) > 1), key=lambda ls: -sum(texts[x] for x in ls)
+    )
+    if not several:
+        return []
+    return [
+        LabelFaultReport(
+            corpus=corpus,
+            aspect=aspect,
+            fault="spelling",
+            labels=sum(map(len, several)),
+            texts=sum(texts[label] for labels in several for label in labels),
+            examples={label: texts[label] for label in several[0]},
+        )
+    ]

@@ -1,0 +1,122 @@
+"""Words to the word pieces of BERT, each word by itself, so that every piece knows its word.
+
+    words     The  cat  meowed
+    pieces    [CLS]  the  cat  me  ##owed  [SEP]
+    starts            1    2    3
+    ends              1    2    4
+
+`of_encoder` cuts a word as the encoder's own tokenizer does: accents are taken off, punctuation is split off.
+`of_vocabulary` cuts it as AllenNLP's `srl` reader does: longest pieces first, [UNK] if none fits, and nothing else.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from features.errors import ModelError
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+_LONGEST_WORD = 100  # characters, as in BERT
+_BEGIN, _END, _UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """A sentence as BERT reads it.
+
+    Args:
+        ids: vocabulary indices, with those of begin and end.
+        starts: position in `ids` of the first piece of each word.
+        ends: position in `ids` of the last piece of each word; before the first where the word has none.
+    """
+
+    ids: tuple[int, ...]
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+
+
+class Wordpieces:
+    """Cuts words; each distinct word is looked up once.
+
+    Args:
+        tokenizer: its vocabulary, with BERT's special pieces.
+        cut: the pieces of one word.
+    """
+
+    def __init__(self, tokenizer: "Tokenizer", cut: Callable[[str], Sequence[int]]) -> None:
+        self.vocabulary: dict[str, int] = tokenizer.get_vocab()
+        self._begin, self._end, self.unknown = (self.vocabulary[piece] for piece in (_BEGIN, _END, _UNKNOWN))
+        self._cut = cut
+        self._known: dict[str, tuple[int, ...]] = {}
+
+    @classmethod
+    def of_encoder(cls, folder: Path) -> Self:
+        """Return what cuts words as an encoder's own tokenizer does.
+
+        Args:
+            folder: of the encoder, with `tokenizer.json`.
+        """
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        return cls(tokenizer, lambda word: tokenizer.encode(word, add_special_tokens=False).ids)
+
+    @classmethod
+    def of_vocabulary(cls, file: Path, *, lowercase: bool) -> Self:
+        """Return what cuts words as AllenNLP's `srl` reader does.
+
+        Args:
+            file: BERT's `vocab.txt`, a piece a line.
+            lowercase: whether the model is uncased.
+
+        Raises:
+            ModelError: the file cannot be read, or lacks BERT's special pieces.
+        """
+        from tokenizers import Tokenizer
+        from tokenizers.models import WordPiece
+
+        try:
+            lines = file.read_text(encoding="utf-8").split("\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ModelError(f"The vocabulary {str(file)!r} cannot be read ({error}).") from error
+        index = {piece.rstrip("\r"): number for number, piece in enumerate(lines) if piece}
+        missing = [piece for piece in (_BEGIN, _END, _UNKNOWN) if piece not in index]
+        if missing:
+            raise ModelError(f"The vocabulary {str(file)!r} has no {missing[0]!r}; give the vocab.txt of a BERT.")
+        model = WordPiece(index, unk_token=_UNKNOWN, max_input_chars_per_word=_LONGEST_WORD)
+        tokenizer = Tokenizer(model)
+
+        def cut(word: str) -> list[int]:
+            parts = (word.lower() if lowercase else word).split()
+            return [piece for part in parts for piece in tokenizer.encode(part, add_special_tokens=False).ids]
+
+        return cls(tokenizer, cut)
+
+    def of_word(self, word: str) -> tuple[int, ...]:
+        """Return the word pieces of a word; none where it is nothing but white space."""
+        known = self._known.get(word)
+        if known is None:
+            known = self._known[word] = tuple(self._cut(word))
+        return known
+
+    def cut(self, words: Sequence[str], *, most: int | None = None) -> Pieces:
+        """Return the word pieces of a sentence.
+
+        Args:
+            words: in their order.
+            most: pieces that are taken of a word, the first ones, and a word without any is unknown; as they are when
+                None.
+        """
+        ids, starts, ends = [self._begin], [], []
+        for word in words:
+            starts.append(len(ids))
+            found = self.of_word(word)
+            ids += found if most is None else found[:most] or (self.unknown,)
+            ends.append(len(ids) - 1)
+        ids.append(self._end)
+        return Pieces(tuple(ids), tuple(starts), tuple(ends))

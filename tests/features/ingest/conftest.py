@@ -1,0 +1,67 @@
+"""Small corpora that are written, ingested and known to a later ingest."""
+
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+
+from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
+from features.ingest import KNOWN_PAIRS, KNOWN_SENTENCES, Ingested, ingest
+from features.schemas import PAIRS
+
+NOTHING = pl.DataFrame()
+NO_GUARD = LeakageSettings()
+
+
+def _write(path, rows, header="sentence_a\tsentence_b\tscore"):
+    path.write_text("\n".join([header, *("\t".join(map(str, row)) for row in rows)]) + "\n", encoding="utf-8")
+
+
+def _run(base, *known, corpora=None, leakage=NO_GUARD, **settings) -> Ingested:
+    corpora = corpora or [CorpusSettings(dataset="pairs", files={"train": "p.tsv"})]
+    return ingest(corpora, leakage, IngestSettings(**settings), base, *(known or (NOTHING, NOTHING)))
+
+
+def _stored(*parts: Ingested) -> tuple[pl.DataFrame, pl.DataFrame]:
+    tables = []
+    for table, columns in (("sentences", KNOWN_SENTENCES), ("pairs", KNOWN_PAIRS)):
+        frames = [
+            rows.with_columns(shard=pl.lit(shard)) for part in parts for shard, rows in getattr(part, table).items()
+        ]
+        tables.append(pl.concat(frames).select(list(columns)))
+    return tables[0], tables[1]
+
+
+def _pairs_of(ingested: Ingested) -> pl.DataFrame:
+    return pl.concat([pl.DataFrame(schema=PAIRS), *ingested.pairs.values()])
+
+
+@pytest.fixture(name="write", scope="session")
+def write_fixture() -> Callable[..., Any]:
+    """Return what writes rows as a table with tabs."""
+    return _write
+
+
+@pytest.fixture(name="run", scope="session")
+def run_fixture() -> Callable[..., Any]:
+    """Return what ingests corpora of a folder, by default p.tsv as train."""
+    return _run
+
+
+@pytest.fixture(name="stored", scope="session")
+def stored_fixture() -> Callable[..., Any]:
+    """Return what gives the tables that a store would know after some ingests."""
+    return _stored
+
+
+@pytest.fixture(name="pairs_of", scope="session")
+def pairs_of_fixture() -> Callable[..., Any]:
+    """Return what gives all pairs of an ingest."""
+    return _pairs_of
+
+
+@pytest.fixture
+def four_pairs(tmp_path):
+    _write(tmp_path / "p.tsv", [("A.", "B.", 1), ("A.", "C.", 2), ("D.", "E.", 3), ("A.", "B.", 4)])
+    return tmp_path

@@ -1,0 +1,199 @@
+"""Splits that ingest draws for texts with labels: a pure function of the text, and no text in two of them."""
+
+import unicodedata
+from collections import Counter
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from features.corpora.settings import CorpusSettings, DrawSettings, EvaluationSet, IngestSettings, LeakageSettings
+from features.ingest import KNOWN_LABELS, KNOWN_PAIRS, KNOWN_SENTENCES, ingest
+from features.sentences import sentence_id
+from features.types import RejectCode
+
+KNOWN = {"sentences": KNOWN_SENTENCES, "pairs": KNOWN_PAIRS, "labels": KNOWN_LABELS}
+DRAW = {"dev": 0.2, "test": 0.3}
+
+
+def table(*rows):
+    return "text\tlabel\n" + "".join(f"{text}\t{label}\n" for text, label in rows)
+
+
+def texts(count, first=0):
+    return [(f"Text number {number}.", "ab"[number % 2]) for number in range(first, first + count)]
+
+
+def corpus(file="papers.tsv", *, draw=DRAW, name="papers", split="train", **given):
+    return CorpusSettings(dataset="texts", name=name, files={split: file}, draw=draw, **given)
+
+
+def run(base, *corpora, known=(), leakage=None):
+    tables = [
+        pl.concat(
+            [
+                pl.DataFrame(schema=columns),
+                *(
+                    rows.with_columns(shard=pl.lit(shard)).select(list(columns))
+                    for part in known
+                    for shard, rows in part.tables[table].items()
+                ),
+            ]
+        )
+        for table, columns in KNOWN.items()
+    ]
+    return ingest(corpora, leakage or LeakageSettings(), IngestSettings(), base, *tables)
+
+
+def splits_of(*parts, corpus="papers"):
+    rows = pl.concat([rows for part in parts for rows in part.labels.values()]).filter(corpus=corpus)
+    found = {}
+    for sentence, split in rows.select("sentence", "split").iter_rows():
+        found.setdefault(sentence, set()).add(split)
+    assert all(len(splits) == 1 for splits in found.values()), "a text is in two splits"
+    return {sentence: next(iter(splits)) for sentence, splits in found.items()}
+
+
+def test_every_text_gets_a_split_in_about_the_shares_that_were_asked_for(tmp_path):
+    (tmp_path / "papers.tsv").write_text(table(*texts(2000)))
+    ingested = run(tmp_path, corpus())
+
+    counts = Counter(splits_of(ingested).values())
+    assert counts.total() == 2000
+    assert abs(counts["dev"] - 400) < 60
+    assert abs(counts["test"] - 600) < 60
+    assert {split.split: split.new for split in ingested.report.splits} == counts
+
+
+def test_a_text_keeps_its_split_when_the_corpus_grows_and_in_another_corpus(tmp_path):
+    (tmp_path / "papers.tsv").write_text(table(*texts(60)))
+    before = run(tmp_path, corpus())
+    (tmp_path / "papers.tsv").write_text(table(*texts(40, first=200), *texts(60)))
+    (tmp_path / "more.tsv").write_text(table(*texts(30, first=30)))
+    after = run(tmp_path, corpus(), corpus("more.tsv", name="more"))
+
+    assert splits_of(before).items() <= splits_of(after).items()
+    assert splits_of(after, corpus="more").items() <= splits_of(after).items()
+
+
+def test_another_seed_draws_other_texts(tmp_path):
+    (tmp_path / "papers.tsv").write_text(table(*texts(100)))
+
+    assert splits_of(run(tmp_path, corpus())) != splits_of(run(tmp_path, corpus(draw={**DRAW, "seed": 1})))
+
+
+@given(st.text(min_size=1), st.integers(0, 9), st.floats(0.01, 0.45), st.floats(0.01, 0.45), st.floats(0.01, 0.09))
+def test_larger_shares_take_texts_from_train_only(text, seed, dev, test, more):
+    sentence = sentence_id(text)
+    before = DrawSettings(dev=dev, test=test, seed=seed).split_of(sentence)
+    after = DrawSettings(dev=dev + more / 2, test=test + more / 2, seed=seed).split_of(sentence)
+
+    assert before in {after, "train"}
+
+
+def test_a_text_in_two_spellings_is_one_text_in_one_split(tmp_path):
+    composed = "Das Café ist groß."
+    (tmp_path / "papers.tsv").write_text(
+        table((composed, "a"), (unicodedata.normalize("NFD", composed).replace(" ", "  "), "b"))
+    )
+    ingested = run(tmp_path, corpus(draw={"dev": 0.5}))
+
+    assert len(splits_of(ingested)) == 1
+    assert sum(len(rows) for rows in ingested.labels.values()) == 2
+
+
+@pytest.mark.parametrize("then", [DRAW, {"dev": 0.45, "test": 0.1}, None], ids=["same", "other shares", "no draw"])
+def test_a_text_that_the_store_has_keeps_its_split_whatever_the_settings_say(tmp_path, then):
+    (tmp_path / "papers.tsv").write_text(table(*texts(60)))
+    first = run(tmp_path, corpus())
+    (tmp_path / "papers.tsv").write_text(table(*texts(60), ("Text number 1.", "c"), *texts(60, first=60)))
+    second = run(tmp_path, corpus(draw=then), known=[first])
+
+    splits = splits_of(first, second)
+    assert splits_of(first).items() <= splits.items()
+    new = {sentence_id(text) for text, _ in texts(60, first=60)}
+    drawn = (lambda _: "train") if then is None else DrawSettings(**then).split_of
+    assert {sentence: splits[sentence] for sentence in new} == {sentence: drawn(sentence) for sentence in new}
+    kept = sum(splits_of(first)[sentence] != drawn(sentence) for sentence in splits_of(first))
+    assert sum(split.kept for split in second.report.splits) == kept
+
+
+def test_a_build_again_finds_nothing_new(tmp_path):
+    (tmp_path / "papers.tsv").write_text(table(*texts(60)))
+    first = run(tmp_path, corpus())
+
+    assert run(tmp_path, corpus(), known=[first]).tables == {"sentences": {}, "pairs": {}, "labels": {}}
+
+
+def test_the_guard_keeps_evaluation_texts_out_of_the_train_that_was_drawn(tmp_path):
+    (tmp_path / "papers.tsv").write_text(table(*texts(40)))
+    (tmp_path / "guarded.tsv").write_text(table(*texts(40)))
+    guard = LeakageSettings(evaluation=[EvaluationSet(dataset="texts", name="guarded", file="guarded.tsv")])
+    drawn = splits_of(run(tmp_path, corpus()))
+
+    guarded = run(tmp_path, corpus(), leakage=guard)
+    assert splits_of(guarded) == {sentence: split for sentence, split in drawn.items() if split != "train"}
+    assert {reject.code for reject in guarded.rejects} == {RejectCode.LEAKED}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"draw": {"dev": 0.5, "test": 0.5}}, "leave no text for train"),
+        ({"draw": {"dev": 1.5}}, "less than 1"),
+        ({"draw": {}}, "it draws nothing"),
+        ({"files": {"train": "a.tsv", "dev": "b.tsv"}}, "put all files in one list"),
+        ({"dataset": "stsb"}, "`draw` is for texts with labels"),
+        ({"dataset": "mr"}, "`draw` is for texts with labels"),
+    ],
+    ids=["nothing left", "share", "no share", "two splits", "pairs", "classes"],
+)
+def test_a_draw_that_makes_no_sense_is_refused(given, said):
+    with pytest.raises(ValidationError, match=said):
+        CorpusSettings.model_validate({"dataset": "texts", "files": {"train": "a.tsv"}, "draw": DRAW} | given)
+
+
+def test_odd_labels_are_told_with_counts_and_examples(tmp_path):
+    rows = ["text\tcountry\ttask\tarea"]
+    rows += [f"Text {number}.\t{['USA', 'usa', 'U SA', 'Japan'][number % 4]}\tparsing\t" for number in range(40)]
+    (tmp_path / "papers.tsv").write_text("\n".join(rows) + "\n")
+    aspects = {"country": "country", "task": "task", "area": "area"}
+
+    spelt, single, none = map(str, run(tmp_path, corpus(aspects=aspects)).report.label_faults)
+    assert spelt == (
+        "3 labels of 'papers' in the aspect 'country' (30 texts) differ from another in case or blanks only, such as "
+        "'U SA' (10) and 'USA' (10) and 'usa' (10): they count as different labels. Where they mean the same, write "
+        "them alike in the file and build a new store; rows that a store has do not change."
+    )
+    assert single == (
+        "All 40 texts of 'papers' with a label in the aspect 'task' have the same, 'parsing': nothing can be learnt "
+        "from it; check the column, or leave the aspect out."
+    )
+    assert none == (
+        "No text of 'papers' has a label in the aspect 'area': check the column that `aspects` names for it, or leave "
+        "the aspect out."
+    )
+
+
+def test_a_text_without_labels_is_a_reject_and_the_others_stay(tmp_path):
+    (tmp_path / "papers.tsv").write_text("text\tlabel\nOne.\ta\nTwo.\t \nThree.\tb\n")
+    ingested = run(tmp_path, corpus(draw=None))
+
+    (reject,) = ingested.rejects
+    assert reject.code == RejectCode.NO_LABEL
+    assert reject.message == "papers.tsv:3: the text has no label in 'label'"
+    assert ingested.report.splits[0].new == 2
+
+
+def test_texts_that_are_in_train_and_test_are_told(tmp_path):
+    (tmp_path / "papers.tsv").write_text(table(*texts(10)))
+    both = CorpusSettings(dataset="texts", name="papers", files={"train": "papers.tsv"})
+    again = CorpusSettings(dataset="texts", name="again", files={"test": "papers.tsv"})
+
+    (overlap,) = run(tmp_path, both, again).report.overlaps
+    assert str(overlap) == (
+        "All 10 texts of test of 'again' are in train of 'papers' too: scores on them say nothing about new texts; "
+        "give each split texts of its own."
+    )

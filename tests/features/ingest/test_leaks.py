@@ -1,0 +1,130 @@
+"""Sentences of evaluation sets in the training data, and pairs of dev that are in train."""
+
+import pytest
+
+from features.corpora.settings import CorpusSettings, EvaluationSet, LeakageSettings
+from features.errors import InputError
+from features.sentences import sentence_id
+from features.types import RejectCode
+
+
+def guarded(mode, **files):
+    evaluation = [EvaluationSet(dataset="pairs", name=name, file=file) for name, file in files.items()]
+    return LeakageSettings(mode=mode, evaluation=evaluation)
+
+
+@pytest.fixture
+def leaking(tmp_path, write):
+    write(
+        tmp_path / "p.tsv", [("A cat sleeps.", "B.", 1), ("C.", "a CAT, sleeps", 2), ("D.", "E.", 3), ("F.", "...", 4)]
+    )
+    write(tmp_path / "one.tsv", [("A cat sleeps", "Nothing.", 1), ("!", "?", 0)])
+    write(tmp_path / "two.tsv", [("Else.", "E", 1), ("A cat sleeps!", "Nothing.", 1)])
+    return tmp_path
+
+
+def test_pairs_with_a_sentence_of_an_evaluation_set_are_dropped_from_train(leaking, run):
+    ingested = run(leaking, leakage=guarded("drop", one="one.tsv", two="two.tsv"))
+
+    assert {reject.code for reject in ingested.rejects} == {RejectCode.LEAKED}
+    assert len({reject.entity_id for reject in ingested.rejects}) == len(ingested.rejects) == 3
+    assert "p.tsv:2: 'A cat sleeps.' is a sentence of one, two" in ingested.rejects[0].message
+    counts = ingested.report.splits[0]
+    assert (counts.rows, counts.new, counts.dropped, counts.leaked) == (4, 1, 3, 3)
+    assert [(leak.evaluation, leak.pairs, leak.sentences) for leak in ingested.report.leaks] == [
+        ("one", 2, 2),
+        ("two", 3, 3),
+    ]
+    texts = [text for rows in ingested.sentences.values() for text in rows["text"]]
+    assert texts == ["F.", "..."]  # punctuation alone is no sentence that leaks
+
+
+def test_leaks_are_only_counted_where_asked(leaking, run):
+    ingested = run(leaking, leakage=guarded("report", one="one.tsv"))
+
+    counts = ingested.report.splits[0]
+    assert (counts.new, counts.dropped, counts.leaked) == (4, 0, 2)
+    assert ingested.rejects == []
+    assert [(leak.evaluation, leak.pairs) for leak in ingested.report.leaks] == [("one", 2)]
+
+
+def test_only_training_splits_are_guarded(leaking, run):
+    corpus = CorpusSettings(dataset="pairs", files={"dev": "p.tsv"})
+
+    ingested = run(leaking, corpora=[corpus], leakage=guarded("drop", one="one.tsv"))
+
+    assert ingested.report.splits[0].new == 4
+    assert ingested.report.leaks == []
+
+
+def test_a_leak_that_is_stored_already_is_reported(leaking, run, stored):
+    first = run(leaking)
+
+    second = run(leaking, *stored(first), leakage=guarded("drop", one="one.tsv", two="two.tsv"))
+
+    counts = second.report.splits[0]
+    assert (counts.known, counts.leaked, counts.leaked_stored, counts.dropped) == (4, 3, 3, 0)
+    assert second.pairs == {}
+    assert second.rejects == []
+
+
+def test_a_leak_that_is_stored_already_gets_no_negative_and_gives_none(leaking, write, run, stored, pairs_of):
+    write(leaking / "p.tsv", [("A cat sleeps.", "B.", 1), ("C.", "D.", 2), ("E.", "F.", 3)])
+    without = CorpusSettings(dataset="pairs", files={"train": "p.tsv"}, negatives=())
+    first = run(leaking, corpora=[without])
+
+    second = run(leaking, *stored(first), leakage=guarded("drop", one="one.tsv"))
+
+    negatives = pairs_of(second)
+    assert negatives.height == 2
+    assert set(negatives["sentence_a"]) == {sentence_id("C."), sentence_id("E.")}
+    assert not {sentence_id("A cat sleeps."), sentence_id("B.")} & set(negatives["sentence_b"])
+
+
+def test_an_evaluation_set_that_cannot_be_read_stops_the_ingest(leaking, write, run):
+    write(leaking / "bad.tsv", [("A", "B", "x")])
+
+    with pytest.raises(InputError, match="evaluation set 'bad'"):
+        run(leaking, leakage=guarded("drop", bad="bad.tsv"))
+
+
+def test_the_leaks_of_captions_into_the_test_sets_are_found(shared, run):
+    corpus = CorpusSettings(
+        dataset="flickr30k", files={"train": "flickr30k/train.tsv.gz"}, caption_pairs=1, negatives=()
+    )
+    leakage = LeakageSettings(
+        evaluation=[
+            EvaluationSet(dataset="stsb", file="bamboo/sts/orig.test.txt.gz"),
+            EvaluationSet(dataset="sick", file="sick/SICK_test_annotated.txt.gz"),
+        ]
+    )
+
+    report = run(shared / "data", corpora=[corpus], leakage=leakage).report
+
+    assert report.splits[0].rows == 29000
+    assert {leak.evaluation for leak in report.leaks} == {"stsb-test", "sick-test"}
+    assert report.splits[0].dropped == report.splits[0].leaked > 50
+
+
+@pytest.mark.parametrize(
+    ("dev", "said"),
+    [
+        ([("B.", "A."), ("C.", "D.")], "All 2 pairs of dev of 'two' are in train of 'pairs' too"),
+        ([("A.", "B."), ("C.", "D."), ("G.", "H.")], "2 of 3 pairs of dev of 'two' are in train of 'pairs' too"),
+        ([("A.", "B."), ("G.", "H.")], None),
+        ([("A.", "D.")], None),
+    ],
+)
+def test_a_dev_that_is_mostly_train_is_told(tmp_path, dev, said, write, run, stored):
+    write(tmp_path / "train.tsv", [("A.", "B."), ("C.", "D."), ("E.", "F.")], "sentence_a\tsentence_b")
+    write(tmp_path / "dev.tsv", dev, "sentence_a\tsentence_b")
+    corpora = [
+        CorpusSettings(dataset="pairs", files={"train": "train.tsv"}),
+        CorpusSettings(dataset="pairs", name="two", files={"dev": "dev.tsv"}),
+    ]
+
+    first = run(tmp_path, corpora=corpora)
+    again = run(tmp_path, *stored(first), corpora=corpora)
+
+    for report in (first.report, again.report):
+        assert [str(overlap).partition(":")[0] for overlap in report.overlaps] == ([said] if said else [])

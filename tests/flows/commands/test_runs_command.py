@@ -1,0 +1,74 @@
+"""`facetflow runs`: every suite that an encoder was scored by, without a line about it in the command."""
+
+import json
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from flows.commands.runs import runs
+from training.evaluation.run import FORMAT
+from training.evaluation.suites import SUITES
+from training.writing import write_json
+
+PROJECT = 'name = "p"\n[[corpora]]\ndataset = "pairs"\nname = "mine"\nfiles = { train = "x.tsv" }\n'
+CLASSES = """
+from training.evaluation.suites import Suite
+
+
+class ClassSuite(Suite):
+    name, title, needs, measure = "classes", "Classes", "texts", "accuracy"
+    of = score = tables = None
+
+    @classmethod
+    def numbers(cls, result):
+        return result
+"""
+SCORES = {
+    "facets": {"rows": [{"name": "smatch", "encoder": 0.5}, {"name": "frames", "encoder": 0.7}]},
+    "ratings": {"sets": [{"name": "sts", "encoder": 0.8}]},
+    "predictors": {"sets": [{"name": "sts", "facets": {"smatch": 0.4}}]},
+    "classes": {"mr": 0.9},
+}
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project with three runs: scored by a suite of the future as well, by ratings alone, and not at all."""
+    (tmp_path / "class_suite.py").write_text(CLASSES)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(SUITES, "classes", "class_suite:ClassSuite")
+    (tmp_path / "facetflow.toml").write_text(PROJECT)
+    group = tmp_path / "runs" / "syntax" / "00003-aaaaaa"
+    for seed, suites in enumerate((SCORES, {"ratings": {"sets": [{"name": "sts", "encoder": None}]}}, None)):
+        write_json(group / f"seed-{seed}" / "train.json", {})
+        if suites is not None:
+            write_json(group / f"seed-{seed}" / "metrics.json", {"format": FORMAT, "suites": suites})
+    yield tmp_path / "facetflow.toml"
+    sys.modules.pop("class_suite", None)
+
+
+def test_every_suite_has_its_columns_and_the_note_says_what_they_are(project, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    shown = CliRunner().invoke(runs, obj=project, catch_exceptions=False).stdout
+    lines = [line.split() for line in shown.splitlines() if line.split()]
+    header, first, second, third = [words for words in lines if words[0] == "run" or words[0].startswith("syntax/")][:4]
+    assert header[-3:] == ["facets", "sts", "mr"]
+    assert first[-3:] == ["60.0", "80.0", "90.0"]
+    assert second[-3:] == ["–", "–", "–"]
+    assert third[0] == "syntax/00003-aaaaaa/seed-2"
+    said = " ".join(shown.split())
+    assert "facets: Spearman × 100, the mean over all. sts: Spearman × 100. mr: accuracy × 100." in said
+
+
+def test_json_has_the_scores_by_suite(project):
+    found = json.loads(CliRunner().invoke(runs, ["--json"], obj=project, catch_exceptions=False).stdout)
+    assert [run["release"] for run in found] == [3, 3, 3]
+    assert [run["evaluated"] for run in found] == [True, True, False]
+    assert found[0]["scores"] == {
+        "facets": {"facets": 0.6},
+        "ratings": {"sts": 0.8},
+        "predictors": {},
+        "classes": {"mr": 0.9},
+    }
+    assert [run["scores"] for run in found[1:]] == [{"ratings": {"sts": None}}, {}]

@@ -1,0 +1,99 @@
+"""Labelled pairs: selected, exported, identified, and read from a store that holds scored pairs as well."""
+
+import polars as pl
+import pytest
+
+from features.errors import InputError
+from features.schemas import PAIRS
+from features.stages import StageOutput
+from features.store import Store
+from features.store.fingerprints import Recipe, fingerprint
+from training.data.labelled_pairs import JUDGED_COLUMNS, LabelledPairs
+
+ROWS = [
+    ("p1", "snli", "train", "entailment", "A man sleeps.", "A man rests."),
+    ("p2", "snli", "train", "contradiction", "A man sleeps.", "A man runs."),
+    ("p3", "snli", "dev", "neutral", "A man runs.", "A man runs home."),
+    ("p4", "mnli", "train", "neutral", "They left.", "They left early."),
+]
+COLUMNS = (*JUDGED_COLUMNS, "text_a", "text_b")
+
+
+@pytest.fixture
+def judged() -> LabelledPairs:
+    return LabelledPairs.from_table(pl.DataFrame(ROWS, schema=list(COLUMNS), orient="row"), source={})
+
+
+def rows_of(data: LabelledPairs) -> list[tuple[str, ...]]:
+    return sorted((*row[:4], data.texts[row[4]], data.texts[row[5]]) for row in data.pairs.iter_rows())
+
+
+def test_each_sentence_is_kept_once_and_pairs_point_at_their_own(judged):
+    assert len(judged.texts) == len(set(judged.texts)) == 6
+    assert rows_of(judged) == ROWS
+    assert judged.labels == ("contradiction", "entailment", "neutral")
+
+
+def test_a_selection_has_the_sentences_of_its_pairs_only(judged):
+    chosen = judged.select(splits=("train",), corpora=("snli",), labels=("entailment",))
+    assert (rows_of(chosen), sorted(chosen.texts)) == ([ROWS[0]], ["A man rests.", "A man sleeps."])
+
+
+def test_a_target_is_the_place_of_the_label_and_minus_one_for_another(judged):
+    assert judged.targets(("neutral", "entailment")).tolist() == [1, -1, 0, 0]
+
+
+def test_another_label_is_another_digest(judged):
+    changed = judged.pairs.with_columns(label=pl.col("label").str.replace("neutral", "entailment"))
+    assert LabelledPairs(judged.texts, changed).digest() != judged.digest()
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "tsv", "jsonl.gz"])
+def test_an_export_reads_as_the_same_pairs(judged, tmp_path, suffix):
+    path = tmp_path / f"pairs.{suffix}"
+    judged.export(path)
+    found = LabelledPairs.from_file(path)
+    assert (rows_of(found), found.digest()) == (ROWS, judged.digest())
+
+
+def test_an_export_without_a_label_is_refused(judged, tmp_path):
+    path = tmp_path / "pairs.parquet"
+    judged.export(path)
+    pl.read_parquet(path).drop("label").write_parquet(path)
+    with pytest.raises(InputError, match=r"lacks \['label'\]"):
+        LabelledPairs.from_file(path)
+
+
+def make_store(folder, labels: list[str | None]) -> Store:
+    """Return a store with a release of two pairs, without any stage."""
+    store = Store.open(folder / "store", create=True)
+    texts = {"s1": "A man sleeps.", "s2": "A man rests.", "s3": "A man runs."}
+    pairs = [
+        {"pair_id": f"p{n}", "corpus": "snli", "split": "train", "kind": "positive", "sentence_a": "s1"}
+        | {"sentence_b": f"s{n + 2}", "shard_a": "sentences-00000", "shard_b": "sentences-00000", "label": label}
+        for n, label in enumerate(labels)
+    ]
+    tables = {
+        "sentences": pl.DataFrame({"sentence_id": list(texts), "text": list(texts.values())}),
+        "pairs": pl.DataFrame(pairs, schema=PAIRS),
+    }
+    recipe = Recipe("ingest", {}, "1", None)
+    receipts = [
+        store.write_shard(table, f"{table}-00000", fingerprint(recipe, [f"{table}-00000"]), StageOutput(frame))
+        for table, frame in tables.items()
+    ]
+    store.commit(receipts, run_id="test", recipes=dict.fromkeys(tables, recipe))
+    store.publish("test", stages=[])
+    return store
+
+
+def test_pairs_with_a_label_are_read_from_a_release_without_stages(tmp_path):
+    found = LabelledPairs.from_store(make_store(tmp_path, ["entailment", None]).path)
+    assert rows_of(found) == [("p0", "snli", "train", "entailment", "A man sleeps.", "A man rests.")]
+    assert found.source["release"] == 1
+
+
+def test_a_release_without_labels_says_how_to_get_them(tmp_path):
+    store = make_store(tmp_path, [None, None])
+    with pytest.raises(InputError, match=r"release 1 of '.*' has no pair with a label: name judged pairs"):
+        LabelledPairs.from_store(store.path)

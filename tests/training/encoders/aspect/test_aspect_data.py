@@ -1,0 +1,124 @@
+"""Which texts are learnt from, and what is wrong with those that are none."""
+
+import polars as pl
+import pytest
+
+from features.errors import InputError, SettingsError
+from training.data.labelled_texts import LabelledTexts
+from training.encoders.aspect.data import learnt_from, plan_lessons, resolved
+from training.encoders.aspect.settings import AspectSettings
+
+SCHEMA = ["text", "corpus", "split", "aspect", "label"]
+
+
+def texts(*rows):
+    table = pl.DataFrame(
+        [(text, "papers", split, aspect, label) for text, split, aspect, label in rows], schema=SCHEMA, orient="row"
+    )
+    return LabelledTexts.from_table(table, source={"file": "made up"})
+
+
+def settings(**given):
+    return AspectSettings.model_validate({"name": "mine", "aspects": ["task"], "min_texts": 1} | given)
+
+
+def many(count, labels, aspect="task", split="train"):
+    return [(f"{aspect} {split} {n}", split, aspect, labels[n % len(labels)]) for n in range(count)]
+
+
+def plan(data, chosen):
+    chosen = resolved(data, chosen)
+    return plan_lessons(learnt_from(data, chosen), chosen)
+
+
+@pytest.mark.parametrize(
+    ("rows", "given", "error", "said"),
+    [
+        (
+            many(4, "xy"),
+            {"aspects": ["area"]},
+            SettingsError,
+            "names 'area', in which no text has a label; there are: task",
+        ),
+        (
+            many(4, "xy"),
+            {"corpora": ["wiki"]},
+            SettingsError,
+            "names 'wiki', of which no text has a label; there are: papers",
+        ),
+        (
+            [*many(4, "xy"), *many(4, "pq", "area")],
+            {"aspects": []},
+            SettingsError,
+            "labels in 2 aspects (area, task): say by `aspects` of the encoder 'mine'",
+        ),
+        (many(4, "x"), {}, InputError, "All 4 training texts with a label in the aspect 'task' have the same, 'x'"),
+        (
+            many(6, "xyzuvw"),
+            {"min_texts": 2},
+            InputError,
+            "0 of the 6 labels in the aspect 'task' are left to learn from: 6 have fewer than 2 training texts",
+        ),
+        (many(4, "wxyz"), {}, InputError, "of 4 texts 4 share their labels with no other"),
+        (many(4, "xy", split="test"), {}, InputError, "there are texts in: test. A corpus of one file gets splits by"),
+    ],
+    ids=["aspect", "corpus", "several aspects", "one label", "rare", "all alone", "no training split"],
+)
+def test_what_cannot_be_learnt_is_said_in_one_sentence(rows, given, error, said):
+    with pytest.raises(error) as raised:
+        plan(texts(*rows), settings(**given))
+    assert said in str(raised.value)
+
+
+def test_the_only_aspect_needs_no_name_and_several_are_all_that_there_are():
+    one, two = texts(*many(4, "xy")), texts(*many(4, "xy"), *many(4, "pq", "area"))
+
+    assert resolved(one, settings(aspects=[])).aspects == ("task",)
+    assert resolved(two, settings(aspects=[], combine="union")).aspects == ("area", "task")
+
+
+def test_a_text_of_another_split_is_not_learnt_from_and_that_is_told(caplog):
+    rows = [*many(6, "xy"), ("task train 0", "test", "task", "x"), ("task train 1", "dev", "task", "y")]
+    learnt = learnt_from(texts(*rows), settings())
+
+    assert learnt.labels.filter(split="train").height == 4
+    assert "2 texts of split 'train' are in another split too, and are not learnt from" in caplog.text
+
+
+def test_labels_that_are_held_out_are_named_and_no_text_of_them_is_seen():
+    data = texts(
+        *many(200, [f"label {n}" for n in range(20)]), *many(40, [f"label {n}" for n in range(20)], split="dev")
+    )
+    made = plan(data, settings(held_out_labels=0.3))
+
+    held = set(made.chosen.held_out["task"])
+    assert 0 < len(held) < 20
+    labels = dict(data.labels.select("text", "label").iter_rows())
+    (lesson,) = made.lessons
+    assert {labels[text] for text in (*lesson.maker.texts, *lesson.dev)} == {f"label {n}" for n in range(20)} - held
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"aspects": ["a", "b"]}, "aspects names 2: say by `combine`"),
+        ({"combine": "union"}, "aspects names 'task' alone"),
+        ({"aspects": ["a", "a"]}, "must differ"),
+        ({"loop": {"batch_size": 1}}, "batch_size must be at least 2"),
+        ({"objective": "simcse", "dropout": False}, "learns from dropout"),
+        ({"objective": "simcse", "aspects": ["a", "b"], "combine": "routes"}, "no routes"),
+        ({"preset": "large"}, "preset"),
+        ({"layers_tuned": 0}, "layers_tuned"),
+    ],
+    ids=lambda value: None if isinstance(value, dict) else value[:20],
+)
+def test_settings_that_contradict_each_other_are_refused(given, said):
+    with pytest.raises(ValueError, match=said):
+        settings(**given)
+
+
+def test_a_preset_gives_the_numbers_and_a_key_beside_it_changes_one():
+    paper = settings(preset="paper", loop={"epochs": 2})
+
+    assert (paper.pooling, paper.layers_tuned, paper.temperature, paper.max_tokens) == ("cls", "all", 0.05, 320)
+    assert (paper.loop.epochs, paper.loop.batch_size, paper.loop.learning_rate) == (2, 14, 5e-5)

@@ -1,0 +1,113 @@
+"""What the loop is given: batches without false negatives, and gradients that pieces do not change."""
+
+import numpy as np
+import pytest
+import torch
+
+from training.encoders.aspect.data import learnt_from, plan_lessons
+from training.encoders.aspect.encoder import start_model
+from training.encoders.aspect.task import AspectTask
+from training.encoders.backbone import Backbone
+from training.encoders.embedding import embed_together
+
+COMBINED = [
+    {},
+    {"aspects": ["animal", "place"], "combine": "intersection"},
+    {"aspects": ["animal", "place"], "combine": "union"},
+    {"aspects": ["animal", "place"], "combine": "routes"},
+]
+NAMES = ["one", "intersection", "union", "routes"]
+
+
+@pytest.fixture
+def make(job, zoo, tiny_encoder):
+    def made(**given):
+        settings = job(**given).settings
+        data = learnt_from(zoo, settings)
+        curriculum = plan_lessons(data, settings)
+        routes = [lesson.route for lesson in curriculum.lessons if lesson.route]
+        backbone = Backbone(
+            start_model(tiny_encoder, settings, routes, "cpu"),
+            layers_tuned=settings.layers_tuned,
+            precision=torch.float32,
+            dropout=settings.dropout,
+            cache_gib=1.0,
+        )
+        return data, AspectTask(backbone, backbone.tokenize(data.texts, max_tokens=32), curriculum, settings)
+
+    return made
+
+
+def labels_of(data, aspect):
+    found = {}
+    for text, label in data.labels.filter(aspect=aspect).select("text", "label").iter_rows():
+        found.setdefault(text, set()).add(label)
+    return found
+
+
+@pytest.mark.parametrize("given", COMBINED, ids=NAMES)
+def test_no_positive_of_an_anchor_is_among_its_negatives_in_any_batch(make, given):
+    data, task = make(**given)
+    aspects = given.get("aspects", ["animal"])
+    of = {aspect: labels_of(data, aspect) for aspect in aspects}
+    train = set(data.labels.filter(split="train")["text"])
+    seen = set()
+    for epoch in range(3):
+        for batch in task.batches(epoch):
+            route = task.curriculum.lessons[batch.lesson].route
+            shared = [lambda a, b, own=of[aspect]: bool(own[a] & own[b]) for aspect in ([route] if route else aspects)]
+            alike = all if given.get("combine") == "intersection" else any
+            masked = task._mask(batch).numpy()
+            for i, anchor in enumerate(batch.anchors):
+                for j, candidate in enumerate(batch.candidates):
+                    positive = anchor == candidate or alike(share(anchor, candidate) for share in shared)
+                    assert masked[i, j] == (positive and i != j)
+                    assert i != j or positive
+            seen |= {*batch.anchors, *batch.candidates}
+    assert seen <= train
+
+
+@pytest.mark.parametrize("given", COMBINED[2:], ids=NAMES[2:])
+@pytest.mark.parametrize("layers", [1, "all"])
+def test_pieces_change_no_gradient(make, given, layers):
+    found = []
+    for at_once in (None, 3):
+        _, task = make(layers_tuned=layers, dropout=False, embed_at_once=at_once, **given)
+        loss = task.losses(task.batches(0)[0])["loss"]
+        loss.backward()
+        parameters = {name: p for group in task.groups for name, p in group.parameters.items()}
+        found.append((loss, {name: p.grad for name, p in parameters.items() if p.grad is not None}))
+    (whole, plain), (pieced, cached) = found
+    torch.testing.assert_close(whole, pieced, atol=1e-5, rtol=1e-5)
+    assert plain.keys() == cached.keys()
+    for name, gradient in plain.items():
+        torch.testing.assert_close(cached[name], gradient, atol=1e-5, rtol=1e-4)
+
+
+def test_pieces_are_embedded_again_with_the_same_dropout(make):
+    gradients = []
+    for at_once in (4, None):
+        _, task = make()
+        backbone, texts = task.backbone, np.arange(12)
+        texts = texts[np.argsort(task.tokens.lengths[texts], kind="stable")]
+        task.train()
+        torch.manual_seed(3)
+        if at_once:
+            embedded = embed_together(backbone, task.tokens, texts, at_once=at_once)
+        else:
+            embedded = torch.cat([backbone.embed(task.tokens, piece) for piece in np.split(texts, 3)])
+        torch.rand(7)  # what follows in the stream of random numbers is not disturbed
+        (embedded[:, :5] * torch.arange(12)[:, None]).sum().backward()
+        gradients.append([p.grad for p in backbone.tuned_parameters().values()] + [torch.rand(3)])
+    for again, once in zip(*gradients, strict=True):
+        torch.testing.assert_close(again, once, atol=1e-5, rtol=1e-4)
+
+
+def test_a_route_begins_as_the_backbone(make, tiny_encoder):
+    from sentence_transformers import SentenceTransformer
+
+    _, task = make(**COMBINED[3])
+    texts = ["the cat in the park", "a red dog"]
+    expected = SentenceTransformer(str(tiny_encoder), device="cpu").encode(texts)
+    for route in ("animal", "place"):
+        np.testing.assert_allclose(task.backbone.model.encode(texts, task=route), expected, atol=1e-5)

@@ -1,0 +1,130 @@
+"""Training of aspects as a whole, with a tiny encoder: it learns, repeats itself, survives a kill, loads anywhere."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from sentence_transformers import SentenceTransformer
+
+from features.errors import SettingsError
+from training.data.shared_labels import SharedLabels
+from training.encoders.aspect.neighbours import score_neighbours
+from training.encoders.aspect.train import train
+from training.kinds import read_encoder_job
+
+ALONE = """
+import sys
+try:
+    import training
+except ModuleNotFoundError:
+    pass
+else:
+    raise SystemExit("the project can be imported: this process shows nothing")
+from sentence_transformers import SentenceTransformer
+encoder = SentenceTransformer(sys.argv[1], device="cpu")
+for task in sys.argv[2:] or [None]:
+    vectors = encoder.encode(["the cat in the park", "a red dog"], **({"task": task} if task else {}))
+    print(" ".join(f"{value:.5f}" for value in vectors.ravel()))
+"""
+
+
+def weights(folder):
+    return SentenceTransformer(str(folder), device="cpu").state_dict()
+
+
+def assert_same_weights(left, right):
+    first, second = weights(left), weights(right)
+    assert first.keys() == second.keys()
+    assert all(torch.equal(first[name], second[name]) for name in first)
+
+
+def told(folder):
+    return json.loads((folder / "training.json").read_text())
+
+
+def mrr(folder, zoo, aspect, **given):
+    texts = np.arange(len(zoo))
+    vectors = SentenceTransformer(str(folder), device="cpu").encode(list(zoo.texts), **given)
+    return score_neighbours(vectors, SharedLabels(zoo.labels, [aspect], "any", len(zoo)), texts).mrr
+
+
+def test_similarity_comes_to_mean_the_aspect_and_the_best_model_is_kept(job, zoo, tiny_encoder):
+    folder = train(job(loop={"epochs": 6}))
+
+    assert mrr(folder, zoo, "animal") > mrr(tiny_encoder, zoo, "animal") + 0.1
+    course = told(folder)
+    assert len(course["history"]) == 6
+    best = max(course["history"], key=lambda look: look["mrr"])
+    assert (course["dev"]["mrr"], course["best_step"]) == (best["mrr"], best["step"])
+    assert course["corpora"]["zoo"]["unit"] == "texts"
+    card = (folder / "README.md").read_text()
+    assert "whether they share a label in the aspect `animal`" in card
+    assert "chosen by mrr" in card
+
+
+def test_each_route_of_one_encoder_means_its_aspect(job, zoo):
+    folder = train(job(aspects=["animal", "place"], combine="routes", loop={"epochs": 8}, route_learning_rate=1e-2))
+
+    for aspect, other in (("animal", "place"), ("place", "animal")):
+        assert mrr(folder, zoo, aspect, task=aspect) > mrr(folder, zoo, aspect, task=other)
+    assert told(folder)["routes"] == ["animal", "place"]
+    assert {"mrr", "mrr_animal", "mrr_place"} <= told(folder)["dev"].keys()
+
+
+@pytest.mark.parametrize("routes", [(), ("animal", "place")], ids=["one", "routes"])
+def test_plain_sentence_transformers_loads_it_without_this_project(job, tmp_path, routes):
+    given = {"aspects": routes, "combine": "routes"} if routes else {}
+    folder = train(job(loop={"epochs": 1}, pooling="cls", **given))
+
+    encoder = SentenceTransformer(str(folder), device="cpu")
+    command = [sys.executable, "-I", "-c", ALONE, str(folder), *routes]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for task, line in zip(routes or (None,), done.stdout.splitlines(), strict=True):
+        expected = encoder.encode(["the cat in the park", "a red dog"], **({"task": task} if task else {}))
+        np.testing.assert_allclose([float(value) for value in line.split()], expected.ravel(), atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"objective": "multiple_negatives"},
+        {"objective": "simcse"},
+        {"aspects": ["animal", "place"], "combine": "intersection"},
+        {"aspects": ["animal", "place"], "combine": "union", "negatives": "any", "choose_by": "loss"},
+        {"layers_tuned": "all", "pooling": "mean", "triplets_per_text": 2, "choose_by": "ndcg"},
+        {"cache_gib": 0.0, "disk_gib": 1.0, "embed_at_once": 5},
+    ],
+    ids=["multiple negatives", "simcse", "intersection", "union", "all layers", "in pieces from disk"],
+)
+def test_every_way_of_training_gives_the_same_encoder_twice(job, given):
+    first, second = (train(job(run=run, loop={"epochs": 1}, **given)) for run in ("first", "second"))
+
+    assert_same_weights(first, second)
+    assert told(first)["dev"]["mrr"] > 0
+
+
+def test_a_killed_training_goes_on_exactly_where_its_checkpoint_is(job, kill_at_a_checkpoint, tmp_path):
+    whole = train(job(run="whole", loop={"epochs": 30}))
+    stopped = job(run="stopped", loop={"epochs": 30})
+    (tmp_path / "job.json").write_text(stopped.model_dump_json())
+    assert read_encoder_job(tmp_path / "job.json") == stopped
+    kill_at_a_checkpoint("training.encoders.aspect.train", tmp_path / "job.json", stopped.output)
+    assert not (stopped.output / "encoder").exists()
+
+    done = train(stopped)
+    assert_same_weights(whole, done)
+    assert told(whole)["history"] == told(done)["history"]
+
+
+def test_what_is_done_is_left_alone_and_other_settings_do_not_replace_it(job):
+    folder = train(job(loop={"epochs": 1}))
+    before = (folder / "training.json").stat().st_mtime_ns
+
+    assert train(job(loop={"epochs": 1})) == folder
+    with pytest.raises(SettingsError, match=r"other settings \(temperature 0.05, now 0.1\)"):
+        train(job(loop={"epochs": 1}, temperature=0.1))
+    assert (folder / "training.json").stat().st_mtime_ns == before

@@ -1,0 +1,37 @@
+"""An encoder that was evaluated once, with its files."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from training.evaluation.run import evaluate
+from training.jobs import EvaluationJob, Source
+
+
+@pytest.fixture(scope="session")
+def job(trained_run: Path) -> EvaluationJob:
+    """An evaluation of a tiny encoder with hostile names, ratings and sentences."""
+    ratings = trained_run / "rated.tsv"
+    ratings.write_text(
+        "sentence_a\tsentence_b\tscore\n"
+        "the cat sleeps\ta cat sleeps\t5\n"
+        "a dog runs\tthe red dog runs\t4\n"
+        "no man eats\tthree horse in a park\t0\n"
+        "two woman\ttwo child sees the house\t1.5\n"
+    )
+    return EvaluationJob(
+        source=Source(pairs=trained_run / "all.parquet"),
+        encoder=trained_run / "encoder",
+        output=trained_run,
+        ratings=({"dataset": "pairs", "name": "mine", "split": "test", "file": str(ratings)},),
+        examples=(("two cat <script>alert(1)</script>", "a cat & a dog"),),
+        project="my-<b>project</b>",
+        random_draws=3,
+    )
+
+
+@pytest.fixture(scope="session")
+def scores(job: EvaluationJob) -> dict[str, Any]:
+    """The scores of that evaluation, whose files lie beside the encoder."""
+    return evaluate(job)

@@ -1,0 +1,64 @@
+"""The classifier of pairs: what it sees, whether order matters, and that it comes back as it was saved."""
+
+import json
+
+import pytest
+import torch
+
+from features.errors import ModelError
+from training.modules.pair_classifier import SETTINGS_FILE, WEIGHTS_FILE, PairClassifier
+
+U = torch.tensor([[1.0, 2.0]])
+V = torch.tensor([[3.0, -1.0]])
+
+
+def seen(parts) -> list[float]:
+    """Return what a classifier sees of U and V: its weights pick one input each."""
+    classifier = PairClassifier(2, [str(n) for n in range(2 * len(parts))], parts)
+    with torch.no_grad():
+        classifier.linear.weight.copy_(torch.eye(2 * len(parts)))
+        classifier.linear.bias.zero_()
+        return classifier(U, V)[0].tolist()
+
+
+def test_the_parts_are_seen_in_their_order():
+    assert seen(("u", "v", "|u-v|")) == [1, 2, 3, -1, 2, 3]
+    assert seen(("|u-v|", "u*v")) == [2, 3, 3, -2]
+
+
+@pytest.mark.parametrize(
+    ("parts", "symmetric"), [(("|u-v|", "u*v"), True), (("|u-v|",), True), (("u", "v", "|u-v|"), False)], ids=str
+)
+def test_a_swapped_pair_has_the_same_answer_where_no_part_has_an_order(parts, symmetric):
+    torch.manual_seed(0)
+    classifier, left, right = PairClassifier(8, ["0", "1"], parts), torch.randn(50, 8), torch.randn(50, 8)
+    assert torch.equal(classifier(left, right), classifier(right, left)) is symmetric
+    assert classifier.is_symmetric is symmetric
+
+
+def test_a_saved_classifier_is_the_same(tmp_path):
+    classifier = PairClassifier(2, ["contradiction", "entailment", "neutral"])
+    classifier.save(tmp_path)
+    found = PairClassifier.load(tmp_path)
+    assert torch.equal(found(U, V), classifier(U, V))
+    assert (found.labels, found.parts) == (classifier.labels, classifier.parts)
+    assert not found.training
+
+
+def test_an_encoder_without_classifier_says_so(tmp_path):
+    with pytest.raises(ModelError, match="has no classifier: it was not trained on pairs with labels"):
+        PairClassifier.load(tmp_path)
+
+
+def test_damage_is_one_sentence(tmp_path):
+    PairClassifier(2, ["0", "1"]).save(tmp_path)
+    settings = tmp_path / SETTINGS_FILE
+    described = json.loads(settings.read_text())
+    for wrong in ({**described, "parts": ["u+v"]}, {**described, "dimension": 3}, {"labels": []}):
+        settings.write_text(json.dumps(wrong))
+        with pytest.raises(ModelError, match=r"cannot be loaded \(.*\); train it again"):
+            PairClassifier.load(tmp_path)
+    settings.write_text(json.dumps(described))
+    (tmp_path / WEIGHTS_FILE).write_bytes(b"nothing")
+    with pytest.raises(ModelError, match="train it again"):
+        PairClassifier.load(tmp_path)

@@ -1,0 +1,31 @@
+"""Spearman's correlation against scipy's."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import spearmanr
+
+from training.correlation import spearman, spearman_matrix
+
+tied_columns = arrays(np.float64, (12, 3), elements=st.integers(0, 4).map(float))
+
+
+@given(left=tied_columns, right=tied_columns)
+def test_spearman_is_scipys_and_none_where_a_column_is_constant(left, right):
+    found = spearman(left, right)
+    for k in range(3):
+        if np.ptp(left[:, k]) == 0 or np.ptp(right[:, k]) == 0:
+            assert found[k] is None
+        else:
+            assert found[k] == pytest.approx(spearmanr(left[:, k], right[:, k]).statistic)
+    matrix = spearman_matrix(left, right)
+    for i in range(3):
+        for j in range(3):
+            expected = spearman(left[:, [i]], right[:, [j]])[0]
+            assert matrix[i, j] == pytest.approx(0 if expected is None else expected)
+
+
+def test_spearman_of_one_pair_is_undefined():
+    assert spearman(np.ones((1, 2)), np.ones((1, 2))) == [None, None]

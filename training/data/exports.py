@@ -1,0 +1,29 @@
+"""Tables that were exported from a store, for machines that have none."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from features.errors import InputError
+from features.files import read_table
+
+
+def read_words(path: Path, columns: Sequence[str]) -> pl.DataFrame:
+    """Read columns that hold text in every row.
+
+    Args:
+        path: Parquet, or another format that the suffix names.
+        columns: their names; others are left out.
+
+    Raises:
+        InputError: when the file is missing, damaged, or lacks a column or a cell.
+    """
+    table = read_table(path)
+    if missing := [name for name in columns if name not in table.columns]:
+        raise InputError(f"{str(path)!r} has the columns {table.columns}; it lacks {missing}.")
+    table = table.select(pl.col(name).cast(pl.String) for name in columns)
+    for name in columns:
+        if empty := table[name].null_count():
+            raise InputError(f"{str(path)!r} has {empty} rows without {name!r}; every row must have one.")
+    return table

@@ -1,0 +1,132 @@
+"""What kinds learn from that need pairs with a human label: entailment or not, paraphrase or not.
+
+Release ──from_store──┐
+                      ├── LabelledPairs ──select──> train, dev, test
+pairs.parquet ─from_file┘      └──export──> a machine without a store
+"""
+
+import hashlib
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from features.files import write_table
+from training.data.exports import read_words
+from training.data.pair_tables import TEXTS, index_sentences, index_texts, keep_texts_of, with_texts
+from training.data.releases import OpenRelease
+
+JUDGED_COLUMNS: tuple[str, ...] = ("pair_id", "corpus", "split", "label")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledPairs:
+    """Pairs of sentences, each with a label; each sentence is kept once.
+
+    Args:
+        texts: the unique sentences, (n_texts,).
+        pairs: one row a pair: `JUDGED_COLUMNS`, `first` and `second` (positions in `texts`).
+        source: where the pairs came from, for model cards: release and table versions, or file.
+    """
+
+    texts: tuple[str, ...]
+    pairs: pl.DataFrame
+    source: dict[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return self.pairs.height
+
+    @property
+    def first(self) -> NDArray[np.int64]:
+        """Positions of the sentences a in `texts`, (n_pairs,)."""
+        return self.pairs["first"].to_numpy()
+
+    @property
+    def second(self) -> NDArray[np.int64]:
+        """Positions of the sentences b in `texts`, (n_pairs,)."""
+        return self.pairs["second"].to_numpy()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels that there are, sorted."""
+        return tuple(sorted(self.pairs["label"].unique()))
+
+    def targets(self, labels: Collection[str]) -> NDArray[np.int64]:
+        """Return the number of each pair's label among some labels, (n_pairs,); -1 where it is none of them."""
+        number = {label: position for position, label in enumerate(labels)}
+        return np.array([number.get(label, -1) for label in self.pairs["label"]], dtype=np.int64)
+
+    def select(
+        self, *, splits: Collection[str] = (), corpora: Collection[str] = (), labels: Collection[str] = ()
+    ) -> Self:
+        """Return the pairs of some splits, corpora and labels (all where empty), with only their sentences."""
+        kept = self.pairs
+        for column, wanted in (("split", splits), ("corpus", corpora), ("label", labels)):
+            if wanted:
+                kept = kept.filter(pl.col(column).is_in(list(wanted)))
+        used, pairs = keep_texts_of(kept)
+        return type(self)(texts=tuple(self.texts[position] for position in used), pairs=pairs, source=self.source)
+
+    def digest(self) -> str:
+        """Return 20 hexadecimal digits that change with any text, pair or label."""
+        hashed = hashlib.blake2b(digest_size=10)
+        for text in self.texts:
+            hashed.update(text.encode() + b"\0")
+        for column in JUDGED_COLUMNS:
+            hashed.update("\0".join(self.pairs[column]).encode())
+        for array in (self.first, self.second):
+            hashed.update(np.ascontiguousarray(array).tobytes())
+        return hashed.hexdigest()
+
+    def export(self, path: Path) -> None:
+        """Write pairs, texts and labels as one table that `from_file` reads."""
+        write_table(with_texts(self.texts, self.pairs, JUDGED_COLUMNS), path)
+
+    @classmethod
+    def from_file(cls, path: Path) -> Self:
+        """Read a table of `export`; Parquet, or another format that the suffix names.
+
+        Raises:
+            InputError: when the file is missing, damaged, or lacks a column or a cell.
+        """
+        return cls.from_table(read_words(path, (*JUDGED_COLUMNS, *TEXTS)), source={"file": path.name})
+
+    @classmethod
+    def from_table(cls, table: pl.DataFrame, *, source: dict[str, Any]) -> Self:
+        """Make labelled pairs of a table with `JUDGED_COLUMNS`, `text_a` and `text_b`."""
+        texts, pairs = index_texts(table)
+        return cls(texts=texts, pairs=pairs.select(*JUDGED_COLUMNS, "first", "second"), source=source)
+
+    @classmethod
+    def from_store(cls, root: Path, *, release: int | None = None) -> Self:
+        """Read the pairs of a release that have a label; no stage has a part in it.
+
+        Args:
+            root: folder of the store.
+            release: number of the release; the latest when missing.
+
+        Raises:
+            StoreError: when the store or the release does not exist, or a file of it is not what was written.
+            InputError: when the release holds no pair with a label.
+        """
+        pinned = OpenRelease(root, release)
+        judged = (
+            pinned.read("pairs", (*JUDGED_COLUMNS, "sentence_a", "sentence_b"))
+            .filter(pl.col("label").is_not_null())
+            .sort("pair_id")  # the order of rows in a store is nobody's promise
+        )
+        if not judged.height:
+            raise pinned.lacks(
+                "no pair with a label: name judged pairs under [[corpora]] (docs/corpora.md) and build again"
+            )
+        sentences, judged = index_sentences(pinned, judged)
+        return cls(
+            texts=tuple(sentences["text"].to_list()),
+            pairs=judged.select(*JUDGED_COLUMNS, "first", "second"),
+            source=pinned.source,
+        )

@@ -1,0 +1,65 @@
+"""Pairs of texts as tables: each text kept once, and each row saying where its two are.
+
+text_a  text_b           texts       first  second
+A dog.  A cat.    ──>    0  A cat.       1       0
+A cat.  A cow.           1  A dog.       0       2
+                         2  A cow.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from training.data.releases import OpenRelease
+
+TEXTS = ("text_a", "text_b")
+POSITIONS = ("first", "second")
+
+
+def index_texts(table: pl.DataFrame) -> tuple[tuple[str, ...], pl.DataFrame]:
+    """Return the unique texts of a table with `TEXTS`, as they come, and the table with `POSITIONS` (int64) as well."""
+    texts = pl.concat([table[name].alias("text") for name in TEXTS]).unique(maintain_order=True)
+    numbered = pl.DataFrame({"text": texts}).with_row_index("position")
+    pairs = table
+    for text, position in zip(TEXTS, POSITIONS, strict=True):
+        named = numbered.select(pl.col("text").alias(text), pl.col("position").cast(pl.Int64).alias(position))
+        pairs = pairs.join(named, on=text, how="left", maintain_order="left")
+    return tuple(texts.to_list()), pairs
+
+
+def index_sentences(pinned: OpenRelease, pairs: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the sentences of pairs of a release (`OpenRelease.texts_of`), and the pairs with `POSITIONS` in them.
+
+    Args:
+        pinned: the release.
+        pairs: with the columns `sentence_a` and `sentence_b`.
+    """
+    sentences = pinned.texts_of(pl.concat([pairs["sentence_a"], pairs["sentence_b"]]))
+    for entity, position in (("sentence_a", "first"), ("sentence_b", "second")):
+        named = sentences.select(pl.col("sentence_id").alias(entity), pl.col("position").alias(position))
+        pairs = pairs.join(named, on=entity, how="inner", maintain_order="left")
+    return sentences, pairs
+
+
+def keep_texts_of(pairs: pl.DataFrame) -> tuple[NDArray[np.int64], pl.DataFrame]:
+    """Return which texts some pairs need, and the pairs with `POSITIONS` among these alone.
+
+    Args:
+        pairs: what is left of a table with `POSITIONS`.
+
+    Returns:
+        Positions of the texts that are needed, ascending, (n_kept,), and the table.
+    """
+    used = np.union1d(*(pairs[name].to_numpy() for name in POSITIONS))
+    moved = [pl.Series(name, np.searchsorted(used, pairs[name].to_numpy()), dtype=pl.Int64) for name in POSITIONS]
+    return used, pairs.with_columns(moved)
+
+
+def with_texts(texts: Sequence[str], pairs: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """Return some columns of pairs, then `TEXTS`."""
+    known = pl.Series(texts, dtype=pl.String)
+    return pairs.select(
+        *columns, *(known.gather(pairs[place]).alias(name) for name, place in zip(TEXTS, POSITIONS, strict=True))
+    )

@@ -1,0 +1,120 @@
+"""Which texts share a label, in one aspect, in all of several or in any of them; and which labels are learnt from.
+
+              country   industry       share country   all of them   any of them
+Post          China     courier        Post, Tower     Post, Parcel  all three
+Parcel        China     courier
+Tower         China     steel
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+Positions = NDArray[np.int64]
+How = Literal["all", "any"]
+
+
+class SharedLabels:
+    """Tells for texts whether they share a label.
+
+    Args:
+        labels: columns `text` (a position, int64), `aspect` and `label`; rows of other aspects are ignored.
+        aspects: at least one.
+        how: whether texts are alike that share a label in `all` of the aspects, or in `any`.
+        n_texts: texts that there are.
+    """
+
+    def __init__(self, labels: pl.DataFrame, aspects: Sequence[str], how: How, n_texts: int) -> None:
+        self.how = how
+        self._memberships = [_membership(labels.filter(aspect=aspect), n_texts) for aspect in aspects]
+
+    def matrix(self, rows: Positions, columns: Positions) -> NDArray[np.bool_]:
+        """Return whether each text of some shares a label with each of others, (n_rows, n_columns)."""
+        shared = [(member[rows] @ member[columns].T).toarray() > 0 for member in self._memberships]
+        return self._joined(shared)
+
+    def pairs(self, left: Positions, right: Positions) -> NDArray[np.bool_]:
+        """Return whether the texts of each pair share a label, (n_pairs,)."""
+        shared = [
+            np.asarray(member[left].multiply(member[right]).sum(axis=1)).ravel() > 0 for member in self._memberships
+        ]
+        return self._joined(shared)
+
+    def _joined(self, shared: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+        joined: NDArray[np.bool_] = np.all(shared, axis=0) if self.how == "all" else np.any(shared, axis=0)
+        return joined
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenLabels:
+    """The labels that a training learns from.
+
+    Args:
+        kept: rows of the labels that are left; texts without one are not learnt from.
+        held_out: aspect → labels that are kept out of training, sorted.
+        counts: aspect → how many labels are learnt from, how many were too rare, and of how many texts.
+    """
+
+    kept: pl.DataFrame
+    held_out: Mapping[str, tuple[str, ...]]
+    counts: Mapping[str, Mapping[str, Any]]
+
+
+def choose_labels(
+    labels: pl.DataFrame, aspects: Sequence[str], *, min_texts: int, held_out: float, seed: int
+) -> ChosenLabels:
+    """Leave out labels that are too rare and those that are held out, with the texts that have one of these.
+
+    Args:
+        labels: columns `text`, `aspect` and `label`, of the texts to learn from.
+        aspects: that are learnt.
+        min_texts: labels of fewer texts are left out; a text with other labels stays.
+        held_out: share of the other labels that no text to learn from has, in [0, 1). Whether a label is one follows
+            from its name and the seed.
+        seed: of the choice.
+    """
+    counted = labels.filter(pl.col("aspect").is_in(list(aspects))).unique(["text", "aspect", "label"])
+    texts = counted.group_by("aspect", "label").len("texts")
+    frequent = texts.filter(pl.col("texts") >= min_texts)
+    out = {
+        aspect: tuple(
+            label for label in sorted(frequent.filter(aspect=aspect)["label"]) if _place(aspect, label, seed) < held_out
+        )
+        for aspect in aspects
+    }
+    hidden = pl.DataFrame(
+        [(aspect, label) for aspect, some in out.items() for label in some],
+        schema={"aspect": pl.String, "label": pl.String},
+        orient="row",
+    )
+    away = labels.join(hidden, on=["aspect", "label"], how="semi")["text"].unique()
+    kept = counted.join(frequent, on=["aspect", "label"], how="semi").filter(~pl.col("text").is_in(away.implode()))
+    counts = {
+        aspect: {
+            "labels": kept.filter(aspect=aspect)["label"].n_unique(),
+            "texts": kept.filter(aspect=aspect)["text"].n_unique(),
+            "rare_labels": texts.filter(pl.col("texts") < min_texts, aspect=aspect).height,
+            "rare_label_texts": int(texts.filter(pl.col("texts") < min_texts, aspect=aspect)["texts"].sum()),
+            "held_out_labels": list(out[aspect]),
+        }
+        for aspect in aspects
+    }
+    return ChosenLabels(kept.select("text", "aspect", "label").sort("text", "aspect", "label"), out, counts)
+
+
+def _membership(labels: pl.DataFrame, n_texts: int) -> Any:
+    """Return which text has which label, (n_texts, n_labels), sparse."""
+    known, columns = np.unique(labels["label"].to_numpy(), return_inverse=True)
+    rows = labels["text"].to_numpy()
+    return csr_matrix((np.ones(len(rows), np.float32), (rows, columns)), shape=(n_texts, len(known)))
+
+
+def _place(aspect: str, label: str, seed: int) -> float:
+    drawn = hashlib.blake2b(f"{seed}/{aspect}/{label}".encode(), digest_size=8).digest()
+    return int.from_bytes(drawn) / 2**64

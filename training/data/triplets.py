@@ -1,0 +1,205 @@
+"""Triplets of texts: an anchor, a positive that shares its label, and a negative that does not.
+
+    aspect country       anchor  Post (China, courier)     positive  Tower (China, steel)
+                                                           negative  Parcelia (France, courier): like it but in this
+
+A pure function of labels, seed and epoch: the same rows give the same triplets, in whatever order they stand.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from training.data.shared_labels import How, Positions, SharedLabels
+
+_TRIES = 8  # draws before all candidates are listed
+
+
+@dataclass(frozen=True, slots=True)
+class Triplets:
+    """Texts by their positions.
+
+    Args:
+        anchors: (n,).
+        positives: (n,); each shares a label with its anchor, and is another text.
+        negatives: (n,); each has labels and shares none with its anchor.
+        counts: texts that are no anchors: `alone` share their labels with no other text, `without_negative` with every
+            other one.
+    """
+
+    anchors: Positions
+    positives: Positions
+    negatives: Positions
+    counts: Mapping[str, int]
+
+    def __len__(self) -> int:
+        """Return the number of triplets."""
+        return len(self.anchors)
+
+
+class TripletMaker:
+    """Draws triplets for one aspect, for all of several, or for any of them.
+
+    Args:
+        labels: columns `text`, `aspect` and `label`: those to learn from. Texts without one are in no triplet.
+        aspects: what the positive shares with the anchor.
+        how: whether in `all` of them, or in `any`.
+        every: the same with labels that are not learnt from (rare ones), and with further aspects. A text that shares a
+            label with an anchor by `every` is no negative of it; one that shares a label in another aspect, or in some
+            but not all, is the negative that is taken first.
+        n_texts: texts that there are.
+        other_aspects: whether such negatives are taken first.
+    """
+
+    def __init__(
+        self,
+        labels: pl.DataFrame,
+        aspects: Sequence[str],
+        how: How,
+        *,
+        every: pl.DataFrame,
+        n_texts: int,
+        other_aspects: bool = True,
+    ) -> None:
+        self.shared = SharedLabels(every, aspects, how, n_texts)
+        self._groups = _Groups(_keys(labels, aspects, how))
+        self.texts = self._groups.texts
+        near = every.filter(pl.col("text").is_in(pl.Series(self.texts).implode()))
+        # For all of several, what shares some of them is near; for one, or any, what shares another one.
+        further = (
+            aspects
+            if how == "all" and len(aspects) > 1
+            else [aspect for aspect in near["aspect"].unique().sort() if aspect not in aspects]
+        )
+        self._near = _Groups(_keys(near, further, "any")) if other_aspects and further else None
+
+    def draw(self, *, seed: int, epoch: int, each: int = 1) -> Triplets:
+        """Draw triplets.
+
+        Args:
+            seed: another one draws other triplets.
+            epoch: likewise.
+            each: triplets that each text is the anchor of; they may repeat where there is little to draw from.
+        """
+        random = np.random.default_rng((seed, epoch))
+        usable = self._groups.in_company(self.texts)
+        anchors = np.repeat(usable, each)
+        positives = self._groups.draw(anchors, random)
+        negatives = self._negatives(anchors, random)
+        found = negatives >= 0
+        counts = {
+            "alone": len(self.texts) - len(usable),
+            "without_negative": len(np.unique(anchors[~found])),
+        }
+        return Triplets(anchors[found], positives[found], negatives[found], counts)
+
+    def _negatives(self, anchors: Positions, random: np.random.Generator) -> Positions:
+        """Return a negative of each anchor, -1 where there is none."""
+        negatives = np.full(len(anchors), -1, dtype=np.int64)
+        if not len(anchors):
+            return negatives
+        if self._near is not None:
+            near = self._near
+            able = np.flatnonzero(np.isin(anchors, near.in_company(near.texts)))
+            self._fill(negatives, able, anchors, lambda some: near.draw(some, random), near.fellows, random)
+        rest = np.flatnonzero(negatives < 0)
+        self._fill(negatives, rest, anchors, lambda some: random.choice(self.texts, len(some)), self._all, random)
+        return negatives
+
+    def _fill(
+        self, negatives: Positions, places: Positions, anchors: Positions, draw: Any, listed: Any, random: Any
+    ) -> None:
+        """Give some anchors a negative: drawn a few times, then from the list of all candidates."""
+        for _ in range(_TRIES):
+            if not len(places):
+                return
+            drawn = draw(anchors[places])
+            good = ~self.shared.pairs(anchors[places], drawn)
+            negatives[places[good]] = drawn[good]
+            places = places[~good]
+        for anchor in np.unique(anchors[places]):
+            candidates = listed(anchor)
+            left = candidates[~self.shared.matrix(np.array([anchor]), candidates)[0]]
+            if len(left):
+                mine = places[anchors[places] == anchor]
+                negatives[mine] = random.choice(left, len(mine))
+
+    def _all(self, _anchor: int) -> Positions:
+        return self.texts
+
+
+class _Groups:
+    """Texts by what they share, for draws: each row is a text in a group.
+
+    Args:
+        rows: columns `text` and `key`, each pair once.
+    """
+
+    def __init__(self, rows: pl.DataFrame) -> None:
+        keys, numbers = np.unique(rows["key"].to_numpy(), return_inverse=True)
+        texts = rows["text"].to_numpy()
+        order = np.lexsort((texts, numbers))
+        self._members, groups = texts[order], numbers[order]
+        self._sizes = np.bincount(groups, minlength=len(keys))
+        self._starts = np.concatenate([[0], np.cumsum(self._sizes)])[:-1]
+        # Of each text its rows in groups with another text, one after the other.
+        rows_in_company = np.flatnonzero(self._sizes[groups] > 1)
+        self._by_text = rows_in_company[np.argsort(self._members[rows_in_company], kind="stable")]
+        self._groups = groups
+        self._sorted = self._members[self._by_text]
+        self.texts = np.unique(texts)
+
+    def in_company(self, texts: Positions) -> Positions:
+        """Return those of some texts that share a group with another text."""
+        return texts[np.isin(texts, self._sorted)]
+
+    def draw(self, texts: Positions, random: np.random.Generator) -> Positions:
+        """Return for each text in company another one of a group of it; groups are equally likely."""
+        first, last = (np.searchsorted(self._sorted, texts, side) for side in ("left", "right"))
+        rows = self._by_text[random.integers(first, last)]
+        groups = self._groups[rows]
+        other = random.integers(0, self._sizes[groups] - 1)
+        own = rows - self._starts[groups]
+        found: Positions = self._members[self._starts[groups] + other + (other >= own)]
+        return found
+
+    def fellows(self, text: int) -> Positions:
+        """Return the texts that share a group with a text."""
+        first, last = (np.searchsorted(self._sorted, text, side) for side in ("left", "right"))
+        groups = self._groups[self._by_text[first:last]]
+        found = [self._members[self._starts[g] : self._starts[g] + self._sizes[g]] for g in groups]
+        return np.setdiff1d(np.concatenate(found), [text])
+
+
+def _keys(labels: pl.DataFrame, aspects: Sequence[str], how: How) -> pl.DataFrame:
+    """Return each text with what it shares by: its labels, or for all of several aspects each combination of them."""
+    of_aspects = labels.filter(pl.col("aspect").is_in(list(aspects))).select("text", "aspect", "label").unique()
+    if how == "any" or len(aspects) == 1:
+        return of_aspects.select("text", key=pl.concat_str("aspect", pl.lit("\0"), "label"))
+    rows = [
+        (text, "\0".join(chosen))
+        for (text,), own in of_aspects.sort("text").group_by("text", maintain_order=True)
+        for chosen in product(*(sorted(own.filter(aspect=aspect)["label"]) for aspect in aspects))
+    ]
+    return pl.DataFrame(rows, schema={"text": pl.Int64, "key": pl.String}, orient="row")
+
+
+def in_batch_mask(shared: SharedLabels, anchors: Positions, candidates: Positions) -> NDArray[np.bool_]:
+    """Return which candidates are no negatives of an anchor, (n_anchors, n_candidates).
+
+    Args:
+        shared: says which texts share a label.
+        anchors: of the batch, (n_anchors,).
+        candidates: of the batch, first the positives in the order of the anchors, (n_candidates,).
+
+    Returns:
+        True for what shares a label with the anchor or is the anchor; False for the anchor's own positive.
+    """
+    mask: NDArray[np.bool_] = shared.matrix(anchors, candidates) | (anchors[:, None] == candidates[None, :])
+    mask[np.arange(len(anchors)), np.arange(len(anchors))] = False
+    return mask

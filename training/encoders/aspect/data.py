@@ -1,0 +1,211 @@
+"""Which texts and labels an encoder of aspects learns from, and whether they can teach it anything."""
+
+import logging
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from features.errors import InputError, SettingsError
+from training.data.labelled_texts import LabelledTexts
+from training.data.shared_labels import ChosenLabels, How, Positions, SharedLabels, choose_labels
+from training.data.triplets import TripletMaker
+from training.encoders.aspect.settings import AspectSettings
+
+_log = logging.getLogger("training")
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """One thing that similarity is to mean: that of an encoder, or of a route of it.
+
+    Args:
+        route: its name; None where the encoder has no routes.
+        maker: draws the triplets.
+        dev: texts to choose the best model by, positions.
+        shared: says of dev texts which share a label.
+        dev_maker: draws the triplets of the dev loss.
+    """
+
+    route: str | None
+    maker: TripletMaker
+    dev: Positions
+    shared: SharedLabels
+    dev_maker: TripletMaker
+
+
+@dataclass(frozen=True, slots=True)
+class Curriculum:
+    """All that is learnt.
+
+    Args:
+        lessons: one, or one a route.
+        chosen: the labels that are learnt from.
+        texts: training texts with such a label, positions.
+    """
+
+    lessons: tuple[Lesson, ...]
+    chosen: ChosenLabels
+    texts: Positions
+
+
+def resolved(data: LabelledTexts, settings: AspectSettings) -> AspectSettings:
+    """Return the settings with their aspects named.
+
+    Args:
+        data: all texts.
+        settings: that may leave aspects to the texts.
+
+    Raises:
+        SettingsError: a corpus or an aspect is named that no text has, or aspects are not named and there are several.
+    """
+    corpora = sorted(set(data.labels["corpus"]))
+    if unknown := [name for name in settings.corpora if name not in corpora]:
+        raise SettingsError(
+            f"`corpora` of the encoder {settings.name!r} names {unknown[0]!r}, of which no text has a label; there "
+            f"are: {', '.join(corpora)}."
+        )
+    known = data.select(corpora=settings.corpora).aspects
+    if unknown := [name for name in settings.aspects if name not in known]:
+        raise SettingsError(
+            f"`aspects` of the encoder {settings.name!r} names {unknown[0]!r}, in which no text has a label; there "
+            f"are: {', '.join(known)}."
+        )
+    if settings.aspects:
+        return settings
+    if len(known) > 1 and settings.combine is None:
+        raise SettingsError(
+            f"the texts have labels in {len(known)} aspects ({', '.join(known)}): say by `aspects` of the encoder "
+            f"{settings.name!r} which one is meant, or by `combine` how several are."
+        )
+    if len(known) == 1 and settings.combine is not None:
+        raise SettingsError(
+            f"`combine` of the encoder {settings.name!r} is {settings.combine!r}, and the texts have labels in one "
+            f"aspect alone ({known[0]}): leave it out."
+        )
+    return settings.model_copy(update={"aspects": known})
+
+
+def learnt_from(data: LabelledTexts, settings: AspectSettings) -> LabelledTexts:
+    """Return the training and the dev texts, none of which is in two splits: one that is in another leaves training.
+
+    Args:
+        data: all texts.
+        settings: corpora and splits; aspects are named.
+
+    Raises:
+        InputError: no text is left to learn from.
+    """
+    train, dev = settings.splits
+    # Of every corpus, chosen or not: on the other splits the encoder is judged.
+    elsewhere = data.labels.filter(pl.col("split") != train)["text"].unique()
+    both = data.labels.filter(pl.col("text").is_in(elsewhere.implode()), split=train)["text"].n_unique()
+    if both:
+        _log.warning("%s texts of split %r are in another split too, and are not learnt from", f"{both:,}", train)
+    rows = data.labels.filter((pl.col("split") != train) | ~pl.col("text").is_in(elsewhere.implode()))
+    chosen = LabelledTexts(data.texts, rows, data.source).select(splits=(train, dev), corpora=settings.corpora)
+    if not chosen.labels.filter(pl.col("aspect").is_in(list(settings.aspects)), split=train).height:
+        of = f"of {', '.join(settings.corpora)} " if settings.corpora else ""
+        splits = ", ".join(sorted(set(data.select(corpora=settings.corpora).labels["split"])))
+        raise InputError(
+            f"No text {of}in the split {train!r} has a label in {', '.join(settings.aspects)}, which the encoder "
+            f"{settings.name!r} learns; there are texts in: {splits}. A corpus of one file gets splits by `draw`."
+        )
+    return chosen
+
+
+def plan_lessons(data: LabelledTexts, settings: AspectSettings) -> Curriculum:
+    """Return what is learnt from which texts.
+
+    Args:
+        data: training and dev texts.
+        settings: with the aspects named.
+
+    Raises:
+        InputError: nothing can be learnt: one label for all, or no two texts that are alike.
+    """
+    train, dev = settings.splits
+    of_train, of_dev = (data.labels.filter(split=split) for split in (train, dev))
+    chosen = choose_labels(
+        of_train,
+        settings.aspects,
+        min_texts=settings.min_texts,
+        held_out=settings.held_out_labels,
+        seed=settings.held_out_seed,
+    )
+    _check_labels(of_train, chosen, settings)
+    hidden = pl.DataFrame(
+        [(aspect, label) for aspect, labels in chosen.held_out.items() for label in labels],
+        schema={"aspect": pl.String, "label": pl.String},
+        orient="row",
+    )
+    seen = of_dev.join(of_dev.join(hidden, on=["aspect", "label"], how="semi").select("text"), on="text", how="anti")
+    n_texts = len(data)
+    lessons = []
+    for route, aspects, how in _meanings(settings):
+        maker = TripletMaker(
+            chosen.kept,
+            aspects,
+            how,
+            every=of_train,
+            n_texts=n_texts,
+            other_aspects=settings.negatives == "other_aspect",
+        )
+        dev_maker = TripletMaker(seen, aspects, how, every=seen, n_texts=n_texts)
+        shared = SharedLabels(seen, aspects, how, n_texts)
+        lessons.append(Lesson(route, maker, dev_maker.texts, shared, dev_maker))
+    texts = np.unique(chosen.kept["text"].to_numpy()).astype(np.int64)
+    if settings.objective != "simcse":
+        _check_lessons(lessons, settings)
+    return Curriculum(tuple(lessons), chosen, texts)
+
+
+def _meanings(settings: AspectSettings) -> list[tuple[str | None, tuple[str, ...], How]]:
+    """Return for each lesson its route, its aspects, and whether texts are alike in all or in any of them."""
+    if settings.combine == "routes":
+        return [(aspect, (aspect,), "any") for aspect in settings.aspects]
+    return [(None, settings.aspects, "all" if settings.combine == "intersection" else "any")]
+
+
+def _check_labels(labels: pl.DataFrame, chosen: ChosenLabels, settings: AspectSettings) -> None:
+    for aspect, counts in chosen.counts.items():
+        own = labels.filter(aspect=aspect)
+        if own["label"].n_unique() == 1:
+            raise InputError(
+                f"All {own['text'].n_unique():,} training texts with a label in the aspect {aspect!r} have the same, "
+                f"{own['label'][0]!r}: nothing can be learnt from it. Check the column of the corpus, or leave the "
+                f"aspect out of `aspects` of the encoder {settings.name!r}."
+            )
+        if counts["labels"] < 2:
+            raise InputError(
+                f"{counts['labels']} of the {own['label'].n_unique():,} labels in the aspect {aspect!r} are left to "
+                f"learn from: {counts['rare_labels']:,} have fewer than {settings.min_texts} training texts, "
+                f"{len(counts['held_out_labels']):,} are held out. Lower `min_texts` of the encoder {settings.name!r}, "
+                "or give more texts a label."
+            )
+        _log.info(
+            "aspect %r: %s labels of %s training texts; %s labels (%s texts) are rarer than %d, %d are held out",
+            *(aspect, f"{counts['labels']:,}", f"{counts['texts']:,}", f"{counts['rare_labels']:,}"),
+            *(f"{counts['rare_label_texts']:,}", settings.min_texts, len(counts["held_out_labels"])),
+        )
+
+
+def _check_lessons(lessons: list[Lesson], settings: AspectSettings) -> None:
+    for lesson in lessons:
+        drawn = lesson.maker.draw(seed=0, epoch=0)
+        if not len(drawn):
+            raise InputError(
+                f"No two training texts are alike by `aspects` and `combine` of the encoder {settings.name!r}, beside "
+                f"others that are not: of {len(lesson.maker.texts):,} texts {drawn.counts['alone']:,} share their "
+                f"labels with no other and {drawn.counts['without_negative']:,} with every other. Take another "
+                "`combine`, or lower `min_texts`."
+            )
+        if len(drawn) < settings.loop.batch_size:
+            _log.warning("few texts to learn from: %d, less than one batch (%d)", len(drawn), settings.loop.batch_size)
+        if not len(lesson.dev_maker.draw(seed=0, epoch=0)):
+            _log.warning(
+                "no two texts of split %r are alike%s: there is nothing to choose the best model by%s",
+                settings.splits[1],
+                "" if lesson.route is None else f" in the aspect {lesson.route!r}",
+                ", the last one is kept" if len(lessons) == 1 else "",
+            )

@@ -1,0 +1,84 @@
+"""The encoder that learns aspects: the backbone, pooled as is asked for, with a layer for each route.
+
+    transformer ── pooling ──┬── country   linear layer, at first the identity     encode(texts, task="country")
+                             └── industry  likewise                                normalisation, as in the backbone
+
+Modules of sentence-transformers alone: plain `SentenceTransformer(folder)` loads it.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from features.errors import ModelError
+from training.encoders.aspect.settings import AspectSettings
+from training.encoders.loading import load_encoder
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+    from torch import nn
+
+# Their positions begin behind that of the padding.
+_FROM_PADDING = frozenset({"roberta", "xlm-roberta", "camembert", "mpnet"})
+
+
+def start_model(folder: Path, settings: AspectSettings, routes: Sequence[str], device: str) -> "SentenceTransformer":
+    """Return the encoder before it has learnt anything; each route gives what the backbone gives.
+
+    Args:
+        folder: of the backbone.
+        settings: pooling, and the longest text.
+        routes: aspects with a layer of their own; none where it is empty.
+        device: of torch.
+
+    Raises:
+        ModelError: the backbone pools in a way that is not known here, or cannot be loaded.
+    """
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Normalize, Router
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    model = load_encoder(folder, device=device)
+    model.max_seq_length = min(settings.max_tokens, _longest(model))
+    modules = list(model)
+    if settings.pooling is not None:
+        places = [place for place, module in enumerate(modules) if isinstance(module, Pooling)]
+        if not places:
+            raise ModelError(
+                f"the backbone {settings.backbone!r} has no pooling that could be {settings.pooling!r}; leave "
+                f"`pooling` of the encoder {settings.name!r} out"
+            )
+        modules[places[0]] = Pooling(modules[places[0]].embedding_dimension, pooling_mode=settings.pooling)
+    if routes:
+        width = int(model.get_embedding_dimension() or 0)
+        router = Router({route: [_identity(width)] for route in routes}, default_route=routes[0])
+        place = len(modules) - 1 if isinstance(modules[-1], Normalize) else len(modules)
+        modules.insert(place, router)
+    return SentenceTransformer(modules=modules, device=device)
+
+
+def route_parameters(model: "SentenceTransformer") -> "dict[str, nn.Parameter]":
+    """Return the parameters of the layers of routes, which are made to learn; none where there are no routes."""
+    from sentence_transformers.base.modules import Router
+
+    found: dict[str, nn.Parameter] = {}
+    for module in model:
+        if isinstance(module, Router):
+            module.requires_grad_(requires_grad=True)
+            found |= {f"routes.{name}": parameter for name, parameter in module.named_parameters()}
+    return found
+
+
+def _identity(width: int) -> Any:
+    import torch
+    from sentence_transformers.base.modules import Dense
+    from torch import nn
+
+    return Dense(width, width, bias=False, activation_function=nn.Identity(), init_weight=torch.eye(width))
+
+
+def _longest(model: "SentenceTransformer") -> int:
+    """Return how many tokens the backbone can read."""
+    config: Any = getattr(model.transformers_model, "config", None)
+    positions = int(getattr(config, "max_position_embeddings", None) or model.max_seq_length or 512)
+    return positions - 2 if getattr(config, "model_type", "") in _FROM_PADDING else positions

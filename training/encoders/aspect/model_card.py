@@ -1,0 +1,86 @@
+"""The README.md of an encoder of aspects: what its similarity means, what it learnt from, and how."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from training.encoders.cards import course, data_parts
+from training.markdown import table
+from training.runs import flattened
+
+_FRONT_MATTER = """\
+---
+library_name: sentence-transformers
+pipeline_tag: sentence-similarity
+tags:
+- facetflow
+- aspectcse
+---"""
+
+
+def write_card(training: Mapping[str, Any]) -> str:
+    """Return the model card as Markdown; an evaluation writes its scores into it.
+
+    Args:
+        training: content of `training.json`.
+    """
+    settings = training["settings"]
+    parts = [
+        _FRONT_MATTER,
+        f"# Encoder of aspects, from {settings['backbone']}",
+        f"A text encoder in the way of AspectCSE (Schopf et al. 2023): {_meaning(settings)}",
+        _usage(training["routes"]),
+        *data_parts(training, unit="texts", exported="texts with labels"),
+        _labels(training["labels"]),
+        "## Training",
+        course(training, _chosen(training)),
+        table(("setting", "value"), [(name, f"`{value}`") for name, value in flattened(settings).items()]),
+        "## Scores",
+        "Not evaluated yet.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _meaning(settings: Mapping[str, Any]) -> str:
+    aspects = [f"`{aspect}`" for aspect in settings["aspects"]]
+    listed = " and ".join(aspects)
+    if settings["objective"] == "simcse":
+        return "a baseline that learnt from no labels (SimCSE): similarity means what the backbone makes of it."
+    if settings["combine"] == "routes":
+        return f"the similarity of two texts says whether they share a label in one aspect; routes: {listed}."
+    how = {"intersection": "in each of the aspects", "union": "in any of the aspects"}
+    where = f"{how[settings['combine']]} {listed}" if settings["combine"] else f"in the aspect {listed}"
+    return f"the similarity of two texts says whether they share a label {where}."
+
+
+def _usage(routes: Sequence[str]) -> str:
+    task = f', task="{routes[0]}"' if routes else ""
+    return f"""\
+```python
+from sentence_transformers import SentenceTransformer
+
+encoder = SentenceTransformer("path/to/this/folder")
+embeddings = encoder.encode(["A maker of steel in Luxembourg.", "A bank in Luxembourg."]{task})
+encoder.similarity(embeddings[0], embeddings[1])
+```"""
+
+
+def _labels(labels: Mapping[str, Mapping[str, Any]]) -> str:
+    rows = [
+        (
+            aspect,
+            counts["labels"],
+            counts["texts"],
+            f"{counts['rare_labels']} ({counts['rare_label_texts']} texts)",
+            ", ".join(counts["held_out_labels"]) or "none",
+        )
+        for aspect, counts in labels.items()
+    ]
+    return table(("aspect", "labels", "texts with one", "too rare to learn from", "held out"), rows)
+
+
+def _chosen(training: Mapping[str, Any]) -> str:
+    dev = training["dev"]
+    if dev is None:
+        return "There were no dev texts to choose by."
+    told = ", ".join(f"{name} {value:.4f}" for name, value in dev.items())
+    return f"On the dev texts, of ten neighbours each: {told}; chosen by {training['settings']['choose_by']}."

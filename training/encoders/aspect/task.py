@@ -1,0 +1,146 @@
+"""What an encoder of aspects gives the loop: batches of triplets, InfoNCE, and the neighbours of dev texts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from training.data.shared_labels import Positions
+from training.data.triplets import Triplets, in_batch_mask
+from training.encoders.aspect.data import Curriculum, Lesson
+from training.encoders.aspect.encoder import route_parameters
+from training.encoders.aspect.neighbours import score_neighbours
+from training.encoders.aspect.settings import AspectSettings
+from training.encoders.backbone import Backbone, Tokens
+from training.encoders.embedding import embed_together
+from training.loop.batches import epoch_batches
+from training.loop.task import Group, Judgement, decaying_matrices
+from training.objectives.info_nce import InfoNceObjective
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Texts of a step, by their positions; all through one route.
+
+    Args:
+        lesson: which one, from 0.
+        anchors: (b,).
+        candidates: positives in the order of the anchors, then negatives, (b,) or (2b,).
+    """
+
+    lesson: int
+    anchors: Positions
+    candidates: Positions
+
+
+class AspectTask:
+    """Tune a backbone until texts with a common label are near each other.
+
+    Args:
+        backbone: the encoder.
+        tokens: of all texts.
+        curriculum: what is learnt from which texts.
+        settings: of the encoder.
+    """
+
+    unit = "triplets"
+
+    def __init__(self, backbone: Backbone, tokens: Tokens, curriculum: Curriculum, settings: AspectSettings) -> None:
+        self.backbone, self.tokens, self.curriculum, self.settings = backbone, tokens, curriculum, settings
+        self.objective = InfoNceObjective(settings.temperature)
+        factor = settings.route_learning_rate / settings.loop.learning_rate
+        routes = route_parameters(backbone.model)
+        # Decay would pull the layer of a route, which begins as the identity, to 0.
+        self.groups: Sequence[Group] = [
+            *decaying_matrices(backbone.tuned_parameters()),
+            *([Group(routes, factor, decays=False)] if routes else []),
+        ]
+
+    def batches(self, epoch: int) -> list[Batch]:
+        """Return the batches of an epoch, each of one lesson; every epoch draws triplets of its own."""
+        loop = self.settings.loop
+        found = []
+        for number, lesson in enumerate(self.curriculum.lessons):
+            drawn = self._drawn(lesson, epoch)
+            texts = np.stack(drawn)  # (2 or 3, n)
+            groups = np.arange(texts.shape[1], dtype=np.int64)
+            lengths = self.tokens.lengths[texts].max(axis=0)
+            some = epoch_batches(groups, lengths, batch_size=loop.batch_size, seed=loop.seed, epoch=epoch)
+            # One triplet alone has no other text in its batch to be told from.
+            found += [Batch(number, texts[0, batch], texts[1:, batch].ravel()) for batch in some if len(batch) > 1]
+        order = np.random.default_rng((loop.seed, epoch, 1)).permutation(len(found))
+        return [found[place] for place in order]
+
+    def size(self, batch: Batch) -> int:
+        """Return the number of triplets."""
+        return len(batch.anchors)
+
+    def train(self) -> None:
+        """Switch on the dropout of what learns, if it is wanted."""
+        self.backbone.train()
+
+    def losses(self, batch: Batch) -> dict[str, Tensor]:
+        """Return the loss of a batch; each text is embedded once, by one of the processes."""
+        lesson = self.curriculum.lessons[batch.lesson]
+        every = np.concatenate([batch.anchors, batch.candidates])
+        if self.settings.objective == "simcse":  # a text twice is two texts, by dropout
+            texts, places = every, np.arange(len(every))
+        else:
+            texts, places = np.unique(every, return_inverse=True)
+        embeddings = embed_together(
+            self.backbone, self.tokens, texts, route=lesson.route, at_once=self.settings.embed_at_once
+        )
+        where = torch.from_numpy(places).to(embeddings.device)
+        anchors, candidates = embeddings[where[: len(batch.anchors)]], embeddings[where[len(batch.anchors) :]]
+        return {"loss": self.objective(anchors, candidates, self._mask(batch).to(embeddings.device))}
+
+    @torch.no_grad()
+    def judge(self) -> Judgement | None:
+        """Return how well the neighbours of dev texts share their labels; means over the routes."""
+        self.backbone.eval()
+        found = [scores for lesson in self.curriculum.lessons if (scores := self._judge(lesson))]
+        if not found:
+            return None
+        by = self.settings.choose_by
+        means = {name: float(np.mean([scores[name] for scores in found])) for name in (by, *found[0])}
+        if len(found) > 1:
+            routes = [lesson.route for lesson in self.curriculum.lessons if len(lesson.dev)]
+            means |= {f"{by}_{route}": scores[by] for route, scores in zip(routes, found, strict=False)}
+        return Judgement(means, value=-means[by] if by == "loss" else means[by])
+
+    def _drawn(self, lesson: Lesson, epoch: int) -> tuple[Positions, ...]:
+        """Return anchors and positives of an epoch, and negatives where the objective takes some."""
+        if self.settings.objective == "simcse":
+            return self.curriculum.texts, self.curriculum.texts
+        drawn: Triplets = lesson.maker.draw(
+            seed=self.settings.loop.seed, epoch=epoch, each=self.settings.triplets_per_text
+        )
+        if self.settings.objective == "multiple_negatives":
+            return drawn.anchors, drawn.positives
+        return drawn.anchors, drawn.positives, drawn.negatives
+
+    def _mask(self, batch: Batch) -> Tensor:
+        if self.settings.objective == "simcse":
+            return torch.zeros((len(batch.anchors), len(batch.candidates)), dtype=torch.bool)
+        shared = self.curriculum.lessons[batch.lesson].maker.shared
+        return torch.from_numpy(in_batch_mask(shared, batch.anchors, batch.candidates))
+
+    def _judge(self, lesson: Lesson) -> dict[str, float] | None:
+        vectors = self.backbone.embed_many(self.tokens, lesson.dev, lesson.route)
+        neighbours = score_neighbours(vectors, lesson.shared, lesson.dev)
+        drawn = lesson.dev_maker.draw(seed=0, epoch=0)
+        if neighbours is None or not len(drawn):
+            return None
+        place = np.zeros(len(self.tokens.lengths), dtype=np.int64)
+        place[lesson.dev] = np.arange(len(lesson.dev))
+        size, losses = self.settings.loop.batch_size, []
+        for start in range(0, len(drawn), size):
+            some = slice(start, start + size)
+            anchors = drawn.anchors[some]
+            candidates = np.concatenate([drawn.positives[some], drawn.negatives[some]])
+            masked = torch.from_numpy(in_batch_mask(lesson.shared, anchors, candidates))
+            embedded = [torch.from_numpy(vectors[place[texts]]) for texts in (anchors, candidates)]
+            losses.append(len(anchors) * self.objective(embedded[0], embedded[1], masked).item())
+        return {"mrr": neighbours.mrr, "ndcg": neighbours.ndcg, "loss": sum(losses) / len(drawn)}

@@ -1,0 +1,154 @@
+"""Train an encoder of aspects in a process of its own: `python -m training.encoders.aspect.train --settings FILE`."""
+
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from features import models
+from training.data.labelled_texts import LabelledTexts
+from training.encoders.aspect.data import learnt_from, plan_lessons, resolved
+from training.encoders.aspect.encoder import start_model
+from training.encoders.aspect.model_card import write_card
+from training.encoders.aspect.settings import AspectSettings
+from training.encoders.plan import TrainingPlan
+from training.encoders.running import report_of, train_once, write_encoder
+from training.jobs import Source, TrainingJob, read_job
+from training.loop import together
+from training.process import run_process
+from training.runs import ENCODER, flattened
+from training.writing import writing
+
+if TYPE_CHECKING:
+    from training.encoders.aspect.task import AspectTask
+    from training.loop.loop import Outcome
+
+_log = logging.getLogger("training")  # not __name__, which is __main__ in the process of its own
+
+AspectJob = TrainingJob[Source, AspectSettings]
+MODULE = "training.encoders.aspect.train"
+
+
+def train(job: AspectJob) -> Path:
+    """Train an encoder, from a checkpoint in the run's folder if there is one.
+
+    Args:
+        job: what to do. A job that is already done does nothing.
+
+    Returns:
+        Folder of the encoder.
+
+    Raises:
+        InputError: when there are no labels to learn from, or none that tell texts apart.
+        SettingsError: when a corpus or an aspect is not there, or the folder holds another training.
+        ModelError: when the backbone is missing or unsuitable.
+        RunError: when a loss is not finite, another process trains in the folder, or it cannot be written.
+    """
+    data = job.source.read_texts()
+    settings = resolved(data, job.settings)
+    data = learnt_from(data, settings)
+    folder = models.locate(settings.backbone, job.base)
+    plan = TrainingPlan(settings, data_digest=data.digest(), backbone_digest=models.digest(folder), source=data.source)
+    return train_once(job, plan, MODULE, lambda: _train(job, plan, settings, data, folder))
+
+
+def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: LabelledTexts, folder: Path) -> None:
+    """Train the encoder of a plan and write it.
+
+    Args:
+        job: what to do.
+        plan: the same, with all that follows from the data.
+        settings: of the plan.
+        data: texts to learn from and to choose the best model by.
+        folder: of the backbone.
+    """
+    import torch
+
+    from training.encoders.aspect.task import AspectTask
+    from training.encoders.backbone import Backbone
+    from training.loop.loop import Loop
+    from training.loop.machine import prepare_machine
+
+    curriculum = plan_lessons(data, settings)
+    machine = prepare_machine(settings.loop, job.output)
+    routes = [lesson.route for lesson in curriculum.lessons if lesson.route is not None]
+    backbone = Backbone(
+        start_model(folder, settings, routes, str(machine.device)),
+        layers_tuned=settings.layers_tuned,
+        precision=machine.precision,
+        dropout=settings.dropout,
+        cache_gib=settings.cache_gib,
+        disk_gib=settings.disk_gib,
+    )
+    tokens = backbone.tokenize(data.texts, max_tokens=settings.max_tokens)
+    if backbone.keep_states(tokens):
+        _log.info("the outputs of the frozen layers are kept")
+    task = AspectTask(backbone, tokens, curriculum, settings)
+    loop = Loop(
+        task,
+        settings.loop,
+        machine,
+        folder=job.output,
+        identity=plan.identity,
+        described=flattened(settings.model_dump(mode="json")),
+    )
+    cut = int((tokens.lengths >= int(backbone.model.max_seq_length or 0)).sum())
+    _log.info(
+        "%d training texts, %d dev texts, %d of %d cut at %s tokens, %d steps, %s on %s",
+        *(len(curriculum.texts), max(len(lesson.dev) for lesson in curriculum.lessons), cut, len(data)),
+        *(backbone.model.max_seq_length, loop.total_steps, backbone.precision, backbone.device),
+    )
+    torch.manual_seed(settings.loop.seed)
+    with loop.saying_what_is_left():
+        outcome = loop.run()
+        if together.rank() == 0:
+            _complete(job, plan, data, task, outcome)
+        loop.forget()
+
+
+def _complete(job: AspectJob, plan: TrainingPlan, data: LabelledTexts, task: "AspectTask", outcome: "Outcome") -> None:
+    """Write the encoder of a training that has come to its end."""
+    backbone, curriculum = task.backbone, task.curriculum
+    backbone.eval()
+    drawn = [lesson.maker.draw(seed=0, epoch=0) for lesson in curriculum.lessons]
+    report: dict[str, Any] = report_of(plan, backbone, outcome, task.unit) | {
+        "corpora": _corpora(data, task.settings, job.licences),
+        "labels": {aspect: dict(counts) for aspect, counts in curriculum.chosen.counts.items()},
+        "held_out_labels": {aspect: list(labels) for aspect, labels in curriculum.chosen.held_out.items()},
+        "routes": [lesson.route for lesson in curriculum.lessons if lesson.route is not None],
+        "anchors": [{"texts": len(np.unique(some.anchors)), **some.counts} for some in drawn],
+    }
+    with writing(job.output / ENCODER):
+        write_encoder(backbone.model, report, job.output / ENCODER, card=write_card(report))
+    _log.info("%s is done: %.0f triplets/s", job.output / ENCODER, outcome.per_second)
+
+
+def _corpora(data: LabelledTexts, settings: AspectSettings, licences: dict[str, str]) -> dict[str, dict[str, Any]]:
+    """Return the number of texts and the licence of each corpus."""
+    counts = {
+        (corpus, split): count
+        for corpus, split, count in data.labels.group_by("corpus", "split").agg(pl.col("text").n_unique()).iter_rows()
+    }
+    return {
+        corpus: {
+            "train": counts.get((corpus, settings.splits[0]), 0),
+            "dev": counts.get((corpus, settings.splits[1]), 0),
+            "unit": "texts",
+            "licence": licences.get(corpus, ""),
+        }
+        for corpus in sorted({corpus for corpus, _ in counts})
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one training job."""
+    about = "Train an encoder of aspects: TrainingJob as JSON."
+    return run_process(MODULE, about, lambda path: train(read_job(AspectJob, path)), arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,54 @@
+"""What the model cards of all kinds of encoders say: where the data are from, and what their use is bound to."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from training.markdown import table
+
+_TERMS = """\
+The encoder was made from these corpora: the terms of the strictest of them may bind its use. The licence of the
+backbone ({backbone}) is {licence}."""
+
+
+def data_parts(training: Mapping[str, Any], *, unit: str, exported: str) -> list[str]:
+    """Return the paragraphs on the training data, as Markdown.
+
+    Args:
+        training: content of `training.json`.
+        unit: of what the corpora are counted in: "pairs".
+        exported: what is learnt from where it is no release: "measured pairs".
+    """
+    settings = training["settings"]
+    return [
+        "## Training data",
+        _origin(training["source"], exported),
+        table(
+            ("corpus", f"training {unit}", f"dev {unit}", "licence"),
+            [
+                (name, counts["train"], counts["dev"], counts["licence"] or "not recorded; ask its source")
+                for name, counts in training["corpora"].items()
+            ],
+        ),
+        _TERMS.format(backbone=settings["backbone"], licence=training["backbone_licence"] or "not recorded"),
+    ]
+
+
+def course(training: Mapping[str, Any], chosen: str) -> str:
+    """Return how the training went, in a sentence or three.
+
+    Args:
+        training: content of `training.json`.
+        chosen: what the model was chosen by.
+    """
+    return (
+        f"{training['steps']} steps in {training['seconds']:.0f} s, {training['precision']} on {training['device']}; "
+        f"the model of step {training['best_step']} was kept. {chosen} Start weights "
+        f"`{training['backbone_digest'][:16]}`, data `{training['data_digest']}`."
+    )
+
+
+def _origin(source: Mapping[str, Any], exported: str) -> str:
+    if "release" not in source:
+        return f"An exported table of {exported}, " + ", ".join(f"{k} `{v}`" for k, v in source.items()) + "."
+    versions = ", ".join(f"{table} {version}" for table, version in source["versions"].items())
+    return f"Release {source['release']} of a facetflow store; table versions: {versions}."

@@ -1,0 +1,126 @@
+"""What the trainings of all kinds of encoders have in common around the loop: done once, alone, and written whole.
+
+done already? ── no ── lock ── other processes ── learn (the kind's own) ── encoder/ appears, complete
+      └─ yes: nothing is done
+"""
+
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from features import models
+from features.errors import SettingsError
+from features.locks import only_one
+from training.encoders.plan import TrainingPlan, is_finished
+from training.jobs import TrainingJob
+from training.loop import together
+from training.loop.launching import all_processes
+from training.runs import ENCODER, PER_SECOND, TRAINING_FILE, TRAINING_JOB
+from training.writing import require_writable, write_json, write_text
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+    from training.encoders.backbone import Backbone
+    from training.loop.loop import Outcome
+
+LOCK = "train.lock"
+"""In the folder of a run: held by the process that trains there."""
+
+
+def train_once(job: TrainingJob[Any, Any], plan: TrainingPlan, module: str, learn: Callable[[], None]) -> Path:
+    """Train the encoder of a plan, unless it is there already.
+
+    Args:
+        job: what to do.
+        plan: the same, with all that follows from the data.
+        module: that was called, and is called for each further process.
+        learn: trains, and writes the encoder in the first process.
+
+    Returns:
+        Folder of the encoder.
+
+    Raises:
+        SettingsError: when the folder holds another training, finished or begun, or the model is to be chosen by
+            ratings and the kind has not read them.
+        RunError: when another process trains in the folder, or it cannot be written.
+    """
+    settings = plan.settings
+    if settings.by_ratings and not plan.ratings_digest:
+        raise SettingsError(
+            f"Encoders of kind {settings.kind!r} are chosen by {' or '.join(settings.OWN_CHOICES)} alone, and "
+            f"`choose_by` of {settings.name!r} is {settings.choose_by!r}: leave it out."
+        )
+    encoder = job.output / ENCODER
+    if is_finished(encoder, plan):
+        return encoder
+    require_writable(job.output)
+    if together.rank() > 0:  # the first process has the lock and writes; the others only learn
+        learn()
+        return encoder
+    with only_one(job.output / LOCK, f"Another training works in {str(job.output)!r}"):
+        if not is_finished(encoder, plan):  # by the one that held the lock
+            write_json(job.output / TRAINING_JOB, job.model_dump(mode="json"))
+            with all_processes(plan.settings.loop, module, job):
+                learn()
+    return encoder
+
+
+def report_of(plan: TrainingPlan, backbone: "Backbone", outcome: "Outcome", unit: str) -> dict[str, Any]:
+    """Return what the training.json of every kind says.
+
+    Args:
+        plan: of the training.
+        backbone: that has learnt.
+        outcome: of the loop.
+        unit: of what a batch holds: "pairs".
+    """
+    name = plan.settings.backbone
+    return {
+        "identity": plan.identity,
+        "settings": plan.settings.model_dump(mode="json"),
+        "source": dict(plan.source),
+        "data_digest": plan.data_digest,
+        "backbone_digest": plan.backbone_digest,
+        "backbone_licence": models.MODELS[name].licence if name in models.MODELS else "",
+        "precision": str(backbone.precision).removeprefix("torch."),
+        "device": backbone.device.type,
+        "dimension": backbone.dimension,
+        "steps": outcome.steps,
+        "best_step": outcome.best_step,
+        "history": list(outcome.history),
+        "seconds": outcome.seconds,
+        unit + PER_SECOND: outcome.per_second,
+        "dev": outcome.best_scores,
+    }
+
+
+def write_encoder(
+    model: "SentenceTransformer",
+    training: Mapping[str, Any],
+    folder: Path,
+    *,
+    card: str,
+    further: Mapping[str, str] | None = None,
+) -> None:
+    """Write model, training.json, README.md and what else a kind has; the folder appears when it is complete.
+
+    Args:
+        model: the trained encoder.
+        training: how it was made.
+        folder: must not exist, or be empty.
+        card: text of README.md.
+        further: name → text of the kind's own files.
+    """
+    partial = folder.with_name(f".{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    try:
+        model.save_pretrained(str(partial), create_model_card=False)
+        for name, text in (further or {}).items():
+            write_text(partial / name, text)
+        write_json(partial / TRAINING_FILE, training)
+        write_text(partial / "README.md", card)
+        partial.rename(folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)  # half an encoder would keep a full disk full

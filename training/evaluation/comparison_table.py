@@ -1,0 +1,88 @@
+"""A comparison of two encoders as a table, with what its verdicts rest on."""
+
+from training.evaluation.comparison import Comparison, Spread
+from training.evaluation.tables import UNDEFINED, ScoreTable, hundred
+
+
+def comparison_table(comparison: Comparison, a: str, b: str) -> ScoreTable:
+    """Return a comparison as a table.
+
+    Args:
+        comparison: the scores.
+        a: name of the first side.
+        b: name of the second.
+    """
+    measures = {score.measure for score in comparison.scores}
+    rows = tuple(
+        (
+            f"{score.suite}: {score.name}{f', {score.measure}' if len(measures) > 1 else ''}",
+            _spread(score.a),
+            _spread(score.b),
+            _signed(None if score.a.mean is None or score.b.mean is None else score.b.mean - score.a.mean),
+            UNDEFINED
+            if score.difference is None
+            else f"{_signed(score.difference.low)} to {_signed(score.difference.high)}",
+            "" if score.difference is None else score.difference.verdict,
+        )
+        for score in comparison.scores
+    )
+    (first, *_) = measures
+    columns = (f"{first if len(measures) == 1 else 'score'} × 100", "A", "B", "B − A", "95 % interval", "B is")
+    return ScoreTable(f"A: {a}, B: {b}", columns, rows, _note(comparison))
+
+
+def _note(comparison: Comparison) -> str:
+    """Return what a reader must know about the verdicts."""
+    first, second = comparison.runs
+    scores = comparison.scores
+    units = list(dict.fromkeys(score.unit for score in scores if score.items is not None))
+    of = " and ".join(units)
+    by_items = (
+        f"One run each: intervals are of a paired bootstrap over the {of}. They say nothing about other seeds; train "
+        "some more with --seeds to know how much these change."
+        if units
+        else "One run each, of suites that keep no single items: a verdict needs several runs of both (--seeds)."
+    )
+    said = {
+        "items": by_items,
+        "seeds": f"{first} seeds of A, {second} of B, as mean ± standard deviation; intervals are Welch's for the "
+        f"difference of two means. They say nothing about other {of or 'data'}.",
+        "nothing": f"{first} run{'s' if first > 1 else ''} of A against {second} of B: a verdict needs one run of "
+        "each, or several of both (--seeds).",
+    }[comparison.basis]
+    taken = dict.fromkeys(score.suite for score in scores if score.items is None)
+    if units and taken and comparison.basis == "items":
+        said += f"\nNo verdict on {', '.join(taken)}: a verdict on these needs several runs of both (--seeds)."
+    judged = sum(score.difference is not None for score in scores)
+    if judged > 1:
+        said += f"\nOf {judged} comparisons at 95 % one in twenty is above or below by chance."
+    if units:
+        said += f"\nIn common: {', '.join(_in_common(comparison))}."
+    if comparison.left_out:
+        reasons: dict[str, list[str]] = {}
+        for name, reason in comparison.left_out.items():
+            reasons.setdefault(reason, []).append(name)
+        said += "".join(f"\nLeft out, because {reason}: {', '.join(names)}." for reason, names in reasons.items())
+    return said
+
+
+def _in_common(comparison: Comparison) -> list[str]:
+    """Return on how many items scores were computed; a suite is named once where all of its scores have as many."""
+    counts: dict[str, dict[str, str]] = {}
+    for score in comparison.scores:
+        if score.items is not None:
+            counts.setdefault(score.suite, {})[score.name] = f"{score.items:,} {score.unit}"
+    return [
+        f"{name} {count}"
+        for suite, of in counts.items()
+        for name, count in ({suite: next(iter(of.values()))} if len(set(of.values())) == 1 else of).items()
+    ]
+
+
+def _signed(difference: float | None) -> str:
+    return UNDEFINED if difference is None else f"{100 * difference:+.1f}"
+
+
+def _spread(spread: Spread) -> str:
+    deviation = "" if spread.deviation is None else f" ± {100 * spread.deviation:.1f}"
+    return f"{hundred(spread.mean)}{deviation}"

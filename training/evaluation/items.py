@@ -1,0 +1,111 @@
+"""What a score is made of, item by item: encoders are compared on the items that all of them were scored on.
+
+expected    4.2   0.5   3.0        of a pair: its metric, or what people say
+predicted   .81   .12   .77        what the encoder says             ──> Spearman's correlation of the two
+
+expected    none
+predicted   1     0     1          of a text: whether it was right   ──> the mean
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from features.errors import InputError
+from features.metrics.corpus_scores import Bootstrap
+from training.correlation import spearman
+from training.evaluation.bootstrap import draw_spearman
+
+
+@dataclass(frozen=True, slots=True)
+class ItemScores:
+    """One score of one encoder, item by item.
+
+    Args:
+        name: of the score.
+        items: what names each item, the same in every evaluation; no two are equal.
+        predicted: what the encoder says of each, (n,), finite.
+        expected: what it should follow, (n,): the score is Spearman's correlation of the two. None where the score is
+            the mean of `predicted`.
+        unit: what an item is, in the plural.
+    """
+
+    name: str
+    items: Sequence[str]
+    predicted: NDArray[np.float64]
+    expected: NDArray[np.float64] | None = None
+    unit: str = "pairs"
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """One score of several encoders on the items that all of them have.
+
+    Args:
+        predicted: (n, n_runs).
+        expected: (n,); None where scores are means.
+    """
+
+    predicted: NDArray[np.float64]
+    expected: NDArray[np.float64] | None
+
+    def scores(self) -> NDArray[np.float64]:
+        """Return the score of each run, (n_runs,), NaN where it is undefined."""
+        if self.expected is None:
+            return np.asarray(self.predicted.mean(axis=0), dtype=np.float64)
+        found = spearman(self.predicted, np.repeat(self.expected[:, None], self.predicted.shape[1], axis=1))
+        return np.array([np.nan if score is None else score for score in found])
+
+    def draws(self, bootstrap: Bootstrap) -> NDArray[np.float64]:
+        """Return the score of each run in each draw of items, (resamples, n_runs)."""
+        if self.expected is not None:
+            return draw_spearman(self.predicted, self.expected, bootstrap)
+        drawn = [times @ self.predicted / len(self.predicted) for times in bootstrap.draws(len(self.predicted))]
+        return np.array(drawn, dtype=np.float64)
+
+
+def align(scores: Sequence[ItemScores]) -> Aligned | None:
+    """Return a score of several encoders on their common items; None where they have none.
+
+    Args:
+        scores: of one name, one a run.
+
+    Raises:
+        InputError: an item was judged by other values in two evaluations.
+    """
+    places = [{item: place for place, item in enumerate(score.items)} for score in scores]
+    common = [item for item in scores[0].items if all(item in known for known in places)]
+    if not common:
+        return None
+    rows = [np.array([known[item] for item in common]) for known in places]
+    predicted = np.stack([score.predicted[chosen] for score, chosen in zip(scores, rows, strict=True)], axis=1)
+    known = [s.expected[chosen] for s, chosen in zip(scores, rows, strict=True) if s.expected is not None]
+    if any(not np.allclose(known[0], other, atol=1e-6) for other in known[1:]):
+        raise InputError(
+            f"What the {scores[0].unit} of {scores[0].name!r} are judged by has changed between the evaluations: "
+            "train and evaluate all of them on one release, with the same files."
+        )
+    return Aligned(predicted, known[0] if known else None)
+
+
+def read_items(file: Path, *columns: str) -> pl.DataFrame:
+    """Read a table of items that an evaluation left.
+
+    Args:
+        file: the table.
+        columns: that it must have.
+
+    Raises:
+        InputError: it cannot be read, or a column is missing.
+    """
+    try:
+        table = pl.read_parquet(file)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"{str(file)!r} cannot be read; run `facetflow evaluate` again") from error
+    if missing := [column for column in columns if column not in table.columns]:
+        raise InputError(f"{str(file)!r} has no column {missing[0]!r}; run `facetflow evaluate` again")
+    return table

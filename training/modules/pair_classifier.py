@@ -1,0 +1,93 @@
+"""The head that tells what two sentences are to each other: a linear layer over their embeddings, saved beside them."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, Self, get_args
+
+import torch
+from torch import Tensor, nn
+
+from features.errors import ModelError
+
+Part = Literal["u", "v", "|u-v|", "u*v"]
+"""What of the embeddings u and v a classifier sees. The last two are the same for (u, v) and (v, u)."""
+
+WEIGHTS_FILE = "classifier.safetensors"
+SETTINGS_FILE = "classifier.json"
+
+
+class PairClassifier(nn.Module):
+    """Tell the label of a pair: softmax(W [parts of u and v] + b).
+
+    Sources:
+        - `("u", "v", "|u-v|")`: SBERT (Reimers & Gurevych 2019, §3) and SBERT-RGCN (Peng et al. 2021).
+        - `("|u-v|", "u*v")`: PAS-SBERT (Peng et al. 2022); its answer does not depend on the order of the pair.
+
+    Args:
+        dimension: of an embedding (d).
+        labels: that it tells apart, in the order of the logits.
+        parts: what it sees, in this order.
+
+    Raises:
+        ValueError: when a part is unknown.
+    """
+
+    def __init__(self, dimension: int, labels: Sequence[str], parts: Sequence[Part] = ("u", "v", "|u-v|")) -> None:
+        super().__init__()
+        if unknown := sorted(set(parts) - set(get_args(Part))):
+            raise ValueError(f"a classifier sees {', '.join(get_args(Part))}, not {unknown[0]!r}")
+        self.labels = tuple(labels)
+        self.parts = tuple(parts)
+        self.linear = nn.Linear(dimension * len(self.parts), len(self.labels))
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether a pair and the same pair swapped get the same answer, to the last bit."""
+        return not {"u", "v"} & set(self.parts)
+
+    def forward(self, left: Tensor, right: Tensor) -> Tensor:
+        """Return the logits of pairs, (n_pairs, n_labels).
+
+        Args:
+            left: embeddings of the sentences a, (n_pairs, d).
+            right: embeddings of the sentences b, (n_pairs, d).
+        """
+        made = {"u": left, "v": right, "|u-v|": (left - right).abs(), "u*v": left * right}
+        logits: Tensor = self.linear(torch.cat([made[part] for part in self.parts], dim=-1))
+        return logits
+
+    def save(self, folder: Path) -> None:
+        """Write the classifier into the folder of its encoder."""
+        from safetensors.torch import save_file
+
+        save_file({name: value.contiguous().cpu() for name, value in self.state_dict().items()}, folder / WEIGHTS_FILE)
+        described = {"labels": self.labels, "parts": self.parts, "dimension": self._dimension}
+        (folder / SETTINGS_FILE).write_text(json.dumps(described, ensure_ascii=False, indent=2) + "\n", "utf-8")
+
+    @property
+    def _dimension(self) -> int:
+        return self.linear.in_features // len(self.parts)
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read the classifier of an encoder.
+
+        Raises:
+            ModelError: when there is none, or it is damaged.
+        """
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+
+        try:
+            described = json.loads((folder / SETTINGS_FILE).read_text("utf-8"))
+            found = cls(described["dimension"], described["labels"], described["parts"])
+            found.load_state_dict(load_file(folder / WEIGHTS_FILE))
+        except FileNotFoundError as error:
+            raise ModelError(
+                f"the encoder {str(folder)!r} has no classifier: it was not trained on pairs with labels"
+            ) from error
+        except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
+            why = str(error).partition("\n")[0].rstrip(".")
+            raise ModelError(f"the classifier of {str(folder)!r} cannot be loaded ({why}); train it again") from error
+        return found.eval()

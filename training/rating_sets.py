@@ -1,0 +1,59 @@
+"""Sets of human ratings as jobs describe them: a model may be chosen by one, and encoders are compared with all."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from features.errors import SettingsError
+
+if TYPE_CHECKING:
+    from features.corpora import EvaluationPairs
+    from features.corpora.settings import EvaluationSet
+
+
+def read_rating_sets(described: Sequence[Mapping[str, Any]], base: Path) -> "list[EvaluationPairs]":
+    """Read sets of human ratings.
+
+    Args:
+        described: as `features.corpora.settings.EvaluationSet` takes them.
+        base: folder that relative paths start from.
+
+    Raises:
+        InputError: when a file is missing or wrong.
+        SettingsError: when a set is described wrongly.
+    """
+    from features.corpora import read_evaluation
+
+    return [read_evaluation(known, base) for known in check_sets(described, "ratings")]
+
+
+def check_sets(described: Sequence[Mapping[str, Any]], what: str) -> "list[EvaluationSet]":
+    """Return sets of an evaluation, checked.
+
+    Args:
+        described: as a job has them.
+        what: that they are, for the message.
+
+    Raises:
+        SettingsError: when a set is described wrongly.
+    """
+    from pydantic import ValidationError
+
+    from features.corpora.settings import EvaluationSet
+
+    sets = []
+    for one in described:
+        try:
+            sets.append(EvaluationSet.model_validate(one))
+        except ValidationError as error:
+            raise SettingsError(f"the {what} {one!r} are wrong: {error.errors()[0]['msg']}") from error
+    return sets
+
+
+def rating_digest(rated: "EvaluationPairs") -> str:
+    """Return a hash of the sentences of a set and of their ratings, whatever its name is."""
+    digest = hashlib.sha256()
+    for a, b, score in zip(rated.texts_a, rated.texts_b, rated.scores, strict=True):
+        digest.update(f"{a}\0{b}\0{score!r}\n".encode())
+    return digest.hexdigest()
