@@ -50,7 +50,7 @@ bench: $(VENV)/.dev models ## run every benchmark (see benchmarks/README.md)
 
 lock: ## resolve pyproject.toml into constraints.txt again
 	$(PYTHON) -m pip install --quiet --target build/uv uv
-	build/uv/bin/uv pip compile --quiet pyproject.toml --extra dev --python-version 3.11 --no-annotate --no-header \
+	build/uv/bin/uv pip compile --quiet pyproject.toml --extra dev --extra maps --extra tensorboard --python-version 3.11 --no-annotate --no-header \
 		--find-links "$${PIP_FIND_LINKS:-.}" --no-emit-find-links --output-file constraints.txt
 	# A local build of torch satisfies the plain version; the suffix would bind the file to one machine.
 	sed -i 's/^torch==\([0-9.]*\)+.*/torch==\1/' constraints.txt

@@ -3,6 +3,7 @@
     load_encoder(path)                          an encoder: encode, similarity, explain
     smatch(a, b), metrics.…, measure(a, b)      AMR graphs compared by one metric, or by all of them
     parse_amr, parse_srl, parse_dependencies    what a parser makes of sentences
+    search(text, texts, encoder), TextIndex     texts by what an encoder finds similar, in one aspect too
     open_store(path)                            the tables of a feature store at a release, as polars frames
 
 What is named here stays; everything behind it may move. `import facetflow` imports nothing heavy: each name is loaded
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from facetflow.encoders import Encoder, Explanation, Facet, load_encoder
     from facetflow.metrics import GraphMetric, measure, smatch
     from facetflow.parsing import DependencyTree, SrlParse, parse_amr, parse_dependencies, parse_srl
+    from facetflow.searching import FoundText, TextIndex, search
     from facetflow.stores import FeatureStore, open_store
     from features.errors import FacetflowError, InputError, ModelError, RowError, SettingsError, StoreError
     from features.stages import Reject
@@ -30,6 +32,7 @@ __all__ = [
     "Facet",
     "FacetflowError",
     "FeatureStore",
+    "FoundText",
     "GraphMetric",
     "InputError",
     "ModelError",
@@ -38,6 +41,7 @@ __all__ = [
     "SettingsError",
     "SrlParse",
     "StoreError",
+    "TextIndex",
     "__version__",
     "load_encoder",
     "measure",
@@ -46,6 +50,7 @@ __all__ = [
     "parse_amr",
     "parse_dependencies",
     "parse_srl",
+    "search",
     "smatch",
 ]
 
@@ -53,6 +58,7 @@ _HOMES = {
     "facetflow.encoders": ("Encoder", "Explanation", "Facet", "load_encoder"),
     "facetflow.metrics": ("GraphMetric", "measure", "smatch"),
     "facetflow.parsing": ("DependencyTree", "SrlParse", "parse_amr", "parse_dependencies", "parse_srl"),
+    "facetflow.searching": ("FoundText", "TextIndex", "search"),
     "facetflow.stores": ("FeatureStore", "open_store"),
     "features.errors": ("FacetflowError", "InputError", "ModelError", "RowError", "SettingsError", "StoreError"),
     "features.stages": ("Reject",),

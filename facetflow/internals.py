@@ -5,7 +5,10 @@ from training.encoders.s3bert.encoder_facts import encoder_facts
 from training.encoders.s3bert.explain import Explanation, explain_with, with_graphs
 from training.encoders.s3bert.facet_reading import FacetReading
 from training.encoders.s3bert.facets import FILE_NAME, RESIDUAL, FacetLayout
+from training.nearest import Nearest, cosines_of, find_nearest
 from training.runs import ENCODER
+from training.search.choosing import task_of
+from training.search.vectors import embed
 from training.similarity import cosines
 
 __all__ = [
@@ -15,9 +18,14 @@ __all__ = [
     "Explanation",
     "FacetLayout",
     "FacetReading",
+    "Nearest",
     "cosines",
+    "cosines_of",
+    "embed",
     "encoder_facts",
     "explain_with",
+    "find_nearest",
     "load_encoder",
+    "task_of",
     "with_graphs",
 ]

@@ -16,6 +16,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         'facetflow explain "two cats look" "a cat looks"',
         "facetflow explain --pairs pairs.tsv --html pairs.html",
     ),
+    "search": (
+        'facetflow search "stochastic gradient methods" --aspect task',
+        'facetflow search "a bank in Paris" --among companies.tsv --text name --text description -k 5',
+    ),
+    "neighbours": ("facetflow neighbours companies.tsv --aspect country -o neighbours.tsv",),
     "measure": ("facetflow measure first.amr second.amr -o scores.tsv",),
     "align": ("facetflow align first.amr second.amr -o pairs.html",),
     "score amr": ("facetflow score gold.amr parsed.amr", "facetflow score gold.amr parsed.amr --metrics smatch,srl"),

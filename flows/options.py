@@ -34,6 +34,30 @@ THREADS = click.option(
     "--threads", type=click.IntRange(min=1), help="CPU threads; by default as many as the library takes."
 )
 NAME = click.option("--name", help="An encoder of the project, or the id of one of its runs, instead of --model.")
+ASPECT = click.option(
+    "--aspect",
+    help="In which respect texts are to be alike: chooses the encoder that was trained for it, or its route.",
+)
+ENCODER = click.option(
+    "--encoder",
+    metavar="NAME|FOLDER",
+    help="An encoder of the project or one of its runs, a folder, or a pulled model; by default that of the aspect, or "
+    "the current one.",
+)
+AMONG = click.option(
+    "--among",
+    metavar="FILE|CORPUS",
+    help="A file (a table, or a line each), or a corpus of the project with labels; by default all texts with labels "
+    "of the newest release.",
+)
+TEXT_COLUMNS = click.option(
+    "--text",
+    "columns",
+    metavar="COLUMN",
+    multiple=True,
+    help="Column of a table that has the text; repeated, several are joined by a colon.  [default: text]",
+)
+TOP = click.option("-k", "k", default=10, show_default=True, type=click.IntRange(min=1), help="How many texts to find.")
 CRON = click.option(
     "--cron",
     metavar="EXPRESSION",

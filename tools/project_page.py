@@ -1,10 +1,15 @@
 """Write docs/project_file.md, every key of the project file, from the models: python tools/project_page.py."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from flows.project_schema import SCHEMA_FILE, Key, sections, toml
-from training.encoders.s3bert.settings import PRESETS, S3bertSettings
+from training.encoders.aspect import settings as aspect
+from training.encoders.aspect.settings import AspectSettings
+from training.encoders.s3bert import settings as s3bert
+from training.encoders.s3bert.settings import S3bertSettings
 from training.markdown import table
 from training.runs import flattened
 
@@ -46,7 +51,8 @@ def page() -> str:
             parts.append(ENCODERS)
         rows = [(f"`{key.name}`", key.kind, _default(key), key.meaning) for key in section.keys]
         parts.append(table(("key", "what to give", "default", "meaning"), rows) + "\n")
-    parts.append(_presets())
+    parts.append(_presets("S3BERT", S3bertSettings, s3bert.PRESETS))
+    parts.append(_presets("encoders of aspects", AspectSettings, aspect.PRESETS))
     return "\n".join(part for part in parts if part)
 
 
@@ -56,12 +62,12 @@ def _default(key: Key) -> str:
     return f"`{key.default}`" if key.default else ""
 
 
-def _presets() -> str:
-    known = {preset: flattened(S3bertSettings(preset=preset).model_dump(mode="json")) for preset in PRESETS}
-    names = list(dict.fromkeys(name for values in PRESETS.values() for name in flattened(values)))
+def _presets(title: str, settings: Any, presets: Mapping[Any, Mapping[str, Any]]) -> str:
+    known = {preset: flattened(settings(preset=preset).model_dump(mode="json")) for preset in presets}
+    names = list(dict.fromkeys(name for values in presets.values() for name in flattened(values)))
     rows = [(f"`{name}`", *(toml(values[name]) for values in known.values())) for name in names]
     return (
-        "## Presets of S3BERT\n\nAn empty cell is what holds where the key is missing.\n\n"
+        f"## Presets of {title}\n\nAn empty cell is what holds where the key is missing.\n\n"
         + table(("key", *(f"`{name}`" for name in known)), rows)
         + "\n"
     )

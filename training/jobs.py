@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationErr
 from features.errors import InputError, SettingsError
 from training.data.labelled_texts import LabelledTexts
 from training.data.measured_pairs import MeasuredPairs
+from training.data.releases import has_rows
 
 From = TypeVar("From", bound=BaseModel)
 Settings = TypeVar("Settings", bound=BaseModel)
@@ -43,6 +44,15 @@ class Source(BaseModel):
         if (self.store is None) == (self.pairs is None and self.texts is None):
             raise ValueError("give either store (with or without a release) or the exports: pairs, texts")
         return self
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether there are texts with labels.
+
+        Raises:
+            StoreError: when the store or the release does not exist.
+        """
+        return self.texts is not None or (self.store is not None and has_rows(self.store, self.release, "labels"))
 
     def read(self) -> MeasuredPairs:
         """Return all measured pairs.
@@ -98,10 +108,10 @@ class EvaluationJob(BaseModel):
     """One evaluation of one encoder.
 
     Args:
-        source: the measured pairs, for suites that need any.
+        source: measured pairs and texts with labels, for suites that need any.
         encoder: folder of the encoder.
         output: folder for metrics.json, report.html and what the suites write.
-        split: the split whose positive pairs are compared.
+        split: the split whose positive pairs are compared, and whose texts are retrieved.
         corpora: corpora to compare on; all when empty.
         suites: what the encoder is scored by (`training.evaluation.suites`); by all that there are for its kind when
             empty.
@@ -112,7 +122,8 @@ class EvaluationJob(BaseModel):
         base: folder that relative paths of ratings and tasks start from.
         examples: pairs of sentences for the report, beside those that it picks itself.
         random_draws: partitions that the random baseline is the mean of.
-        resamples: draws of pairs that intervals are made of.
+        resamples: draws of pairs, or of queries, that intervals are made of.
+        cutoff: rank up to which retrieval looks (k).
         seed: of the random baseline and of the draws of pairs.
         project: name of the project, for the report.
         own_metrics: name → first line of the docstring of each of the project's own metrics, for the report.
@@ -134,6 +145,7 @@ class EvaluationJob(BaseModel):
     examples: tuple[tuple[str, str], ...] = ()
     random_draws: Annotated[int, Field(ge=1)] = 10
     resamples: Annotated[int, Field(ge=100)] = 1000
+    cutoff: Annotated[int, Field(ge=1)] = 10
     seed: Annotated[int, Field(ge=0)] = 0
     project: str = ""
     own_metrics: dict[str, str] = Field(default_factory=dict)

@@ -88,6 +88,7 @@ class TextLayout(Record):
         form: `label first` has lines `label text`, without a header line; the others are tables whose columns go by
             name, TSV, CSV, JSON lines or Parquet by the suffix of the file when None.
         text: columns that make the text, joined by ": " (title and abstract); several tuples are several texts a row.
+        needs: columns without which a row is left out: nothing else says what it is about.
         aspects: aspect → column with its labels; the one aspect of `label first` has no column.
         separator: what stands between several labels in a cell; a cell is one label when None.
         cut: the part of a label from this sign on is left out (`DESC:manner` is `DESC`).
@@ -96,6 +97,7 @@ class TextLayout(Record):
 
     form: TableFormat | Literal["label first"] | None = None
     text: tuple[tuple[str, ...], ...] = ()
+    needs: tuple[str, ...] = ()
     aspects: Mapping[str, str]
     separator: str | None = None
     cut: str | None = None

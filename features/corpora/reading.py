@@ -143,7 +143,8 @@ def own_record(settings: CorpusSettings | EvaluationSet) -> Dataset:
     if settings.text is not None or settings.aspects is not None:
         (own,) = (layout for layout in layouts[:1] if isinstance(layout, TextLayout))
         columns = (settings.text,) if isinstance(settings.text, str) else settings.text
-        update = {"text": (columns,) if columns else own.text, "aspects": settings.aspects or own.aspects}
+        texts = {"text": (columns,), "needs": ()} if columns else {}
+        update = {**texts, "aspects": settings.aspects or own.aspects}
         layouts = (own.model_copy(update=update),)
     if settings.columns:
         by_name = any(isinstance(place, str) for place in settings.columns.values())
@@ -278,6 +279,8 @@ class _Reader:
     def _labelled(self, row: LabelledText, split: Split, source: Source) -> Outcome:
         origin = f"{source.name}:{row.line}"
         known = [(aspect, label) for aspect, label in row.labels if label and label not in self.record.no_gold]
+        if row.lacking:
+            return Skip(split, f"no {row.lacking}", origin)
         if not row.text:
             return self._bad(source, row.line, RowError(RejectCode.EMPTY_SENTENCE, "the text is empty"))
         if not any(label for _, label in row.labels):

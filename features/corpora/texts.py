@@ -25,11 +25,13 @@ class LabelledText(NamedTuple):
         line: where it begins, from 1 (of the row, for Parquet).
         text: the text.
         labels: aspect and label, as written, in the order of the layout.
+        lacking: the column that the row lacks and that it is left out for; empty where it is taken.
     """
 
     line: int
     text: str
     labels: tuple[tuple[str, str], ...]
+    lacking: str = ""
 
 
 def read_texts(path: Path, layouts: Sequence[TextLayout]) -> Iterator[LabelledText | tuple[int, RowError]]:
@@ -106,8 +108,9 @@ def _table(path: Path, layout: TextLayout) -> Iterator[LabelledText | tuple[int,
                 for label in (values[column].split(layout.separator) if layout.separator else (values[column],))
             )
         )
+        lacking = next((name for name in layout.needs if not values[name]), "")
         for names in layout.text:
-            yield LabelledText(line, JOIN.join(values[name] for name in names if values[name]), labels)
+            yield LabelledText(line, JOIN.join(values[name] for name in names if values[name]), labels, lacking)
 
 
 def _named(

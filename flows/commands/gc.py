@@ -65,5 +65,5 @@ def gc(project: Path, older_than: timedelta, *, dry_run: bool, as_json: bool) ->
         click.echo(path)
     done = "Would delete" if dry_run else "Deleted"
     files = f"{len(garbage.files)} file{'s' * (len(garbage.files) != 1)} of the store"
-    of_builds = f"page and logs of {len(builds)} build{'s' * (len(builds) != 1)}"
+    of_builds = "the page and logs of 1 build" if len(builds) == 1 else f"the pages and logs of {len(builds)} builds"
     click.echo(f"{done} {files} and {of_builds}, {size / 1e6:.1f} MB.")

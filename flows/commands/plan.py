@@ -29,6 +29,8 @@ def plan(project: Path, *, explain: bool, deep: bool, as_json: bool) -> None:
     click.echo(summary(outlook.ingest))
     for damage in outlook.damaged:
         click.echo(f"damaged: {damage}")
+    if not outlook.plan.stages:
+        click.echo("No encoder reads what a stage makes: nothing is to be parsed or measured.")
     for line in outlook.plan.explain():
         click.echo(line if explain else line.partition(" to do:")[0] + (" to do" if " to do:" in line else ""))
     for sentence in outlook.obstacles:

@@ -55,7 +55,7 @@ def test_a_project_whose_encoders_have_other_names_evaluates_the_newest_run(proj
 
 def test_suites_are_chosen_by_name(project):
     run = project.runs / SEEDS[0]
-    assert suites_to_score(project, run, ()) == ("facets", "ratings", "predictors")
+    assert suites_to_score(project, run, ()) == ("facets", "ratings", "predictors", "retrieval")
     assert suites_to_score(project, run, ("ratings",)) == ("ratings",)
-    with pytest.raises(SettingsError, match=r"no suite 'rating': choose from facets, ratings, predictors\."):
+    with pytest.raises(SettingsError, match=r"no suite 'rating': choose from facets, ratings, predictors, retrieval\."):
         suites_to_score(project, run, ("rating",))

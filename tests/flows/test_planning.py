@@ -142,3 +142,17 @@ def test_a_store_may_be_named_by_a_url(project, monkeypatch, address):
     monkeypatch.chdir(project.folder)
     assert run(["status"]) == 0
     assert not (project.folder / "file:").exists()
+
+
+def test_a_project_for_aspects_plans_no_stage_and_says_so(tmp_path, capfd):
+    (tmp_path / "papers.tsv").write_text("text\tlabel\nWe parse .\tparsing\nWe wait .\twaiting\n")
+    (tmp_path / "facetflow.toml").write_text(
+        'name = "papers"\n[[corpora]]\ndataset = "texts"\nfiles = { train = "papers.tsv" }\n'
+        '[[encoders]]\nname = "task"\nkind = "aspect"\n'
+    )
+
+    assert run(["plan", "--project", str(tmp_path)]) == 0
+    assert capfd.readouterr().out.splitlines() == [
+        "Read 2 rows: 2 new sentences in 1 shards, 2 new labels in 1 shards.",
+        "No encoder reads what a stage makes: nothing is to be parsed or measured.",
+    ]

@@ -40,11 +40,11 @@ def test_a_limit_at_which_every_worker_would_rest_is_refused(check):
     with pytest.raises(RunError) as error:
         check(GIB)
     assert str(error.value).startswith(
-        "A worker needs at least 2.55 GiB for the models of the stages 'amr', 'srl', most"
+        "A worker needs at least 2.50 GiB for the models of the stages 'amr', 'srl', most"
     )
     assert str(error.value).endswith(
         "most of it for 'amr', and a worker of the local cluster is paused at 870.40 MiB of its limit of 1.00 GiB: set "
-        "memory_limit in [cluster] to 3.30 GiB or more."
+        "memory_limit in [cluster] to 3.23 GiB or more."
     )
 
 

@@ -38,6 +38,10 @@ def test_an_s3bert_brings_the_stages_that_it_reads_and_no_others():
     assert made() == ["amr", "embeddings", "label_vectors", "metrics"]
 
 
+def test_an_encoder_of_aspects_brings_no_stage_at_all():
+    assert made(encoders=[{"name": "country", "kind": "aspect", "aspects": ["country"]}]) == []
+
+
 def test_enabled_brings_a_stage_for_all_corpora():
     project = Project.model_validate(
         CAPTIONS | {"srl": {"enabled": True}, "encoders": [ENCODER | {"corpora": ["example"]}]}

@@ -71,3 +71,21 @@ class OpenRelease:
     def lacks(self, what: str) -> InputError:
         """Return the error of a release that has nothing to learn from: "no labels: ..."."""
         return InputError(f"{self.name} has {what}")
+
+
+def has_rows(root: Path, release: int | None, table: str) -> bool:
+    """Return whether a table of a release has rows; nothing of it is read.
+
+    Args:
+        root: folder of the store.
+        release: number of the release; the latest when missing.
+        table: its name.
+
+    Raises:
+        StoreError: when the store or the release does not exist.
+    """
+    from features.store import Store
+
+    store = Store.open(root)
+    pinned = store.latest_release() if release is None else store.release(release)
+    return pinned.rows.get(table, 0) > 0

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from features.errors import InputError, SettingsError
 from training.correlation import spearman
-from training.rating_sets import rating_digest, read_rating_sets
+from training.evaluation_sets import rating_digest, read_rating_sets
 from training.similarity import cosines
 
 if TYPE_CHECKING:

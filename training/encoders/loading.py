@@ -53,3 +53,23 @@ def _own_modules(folder: Path) -> dict[str, "type[nn.Module]"]:
         module, _, kind = name.rpartition(".")
         found[name] = getattr(import_module(module), kind)
     return found
+
+
+def routes_in(folder: Path) -> tuple[str, ...]:
+    """Return the routes of an encoder, in its order: what `encode` takes as `task`; none for most encoders.
+
+    Args:
+        folder: of the encoder, as sentence-transformers saves one with a `Router`.
+
+    Raises:
+        ModelError: when its files are damaged.
+    """
+    modules = folder / "modules.json"
+    if not modules.is_file():
+        return ()
+    try:
+        routers = [each for each in json.loads(modules.read_bytes()) if each["type"].endswith(".Router")]
+        files = [folder / each["path"] / "router_config.json" for each in routers]
+        return tuple(route for file in files for route in json.loads(file.read_bytes())["structure"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelError(f"the encoder {str(folder)!r} has damaged files ({error}); train or pull it again") from error

@@ -122,10 +122,9 @@ def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | No
         else:
             found += _by_numbers(suite, results, sides, left_out)
     if not found:
-        why = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
-        raise InputError(
-            f"The encoders have no score in common ({why}); evaluate all of them on one release and split."
-        )
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
+        why = f" ({reasons})" if reasons else ""
+        raise InputError(f"The encoders have no score in common{why}; evaluate all of them on one release and split.")
     return Comparison(sides.runs, basis, tuple(found), left_out)
 
 

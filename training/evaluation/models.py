@@ -1,18 +1,30 @@
 """The encoder that is evaluated and the model that it started from, as functions that embed each text once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from training.encoders.loading import load_encoder
+from training.encoders.loading import load_encoder, routes_in
 from training.progress import Counted
 
-Embed = Callable[[Sequence[str]], NDArray[np.float32]]
-"""Texts → embeddings, (n, d)."""
 _ENCODED_AT_ONCE = 1024  # texts between two looks at the clock: enough to sort by length, seconds on a slow machine
+
+
+class Embed(Protocol):
+    """Texts → embeddings, (n, d)."""
+
+    def __call__(self, texts: Sequence[str], task: str | None = None, /) -> NDArray[np.float32]:
+        """Return the embeddings of texts.
+
+        Args:
+            texts: any number, in any order.
+            task: route of an encoder that has routes; its default where it is None.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +34,12 @@ class Models:
     Args:
         encoder: the one that is evaluated.
         start: the model that it started from; None where that is not known.
+        routes: those of the encoder, an aspect each; empty for an encoder without any.
     """
 
     encoder: Embed
     start: Embed | None
+    routes: tuple[str, ...] = ()
 
 
 class Embedder:
@@ -39,17 +53,35 @@ class Embedder:
     def __init__(self, folder: Path, name: str) -> None:
         self.model = load_encoder(folder)
         self.name = name
+        self.routes = routes_in(folder)
+        self._embedded: dict[str | None, _Embedded] = {}
+
+    def __call__(self, texts: Sequence[str], task: str | None = None, /) -> NDArray[np.float32]:
+        """Return the embeddings of texts, (n, d).
+
+        Args:
+            texts: any number, in any order.
+            task: route of an encoder that has routes; its default where it is None.
+        """
+        known = self._embedded.setdefault(task, _Embedded())
+        new = list(dict.fromkeys(text for text in texts if text not in known.positions))
+        counted = Counted(f"encoding with {self.name}{f' for {task!r}' if task else ''}", len(new), "sentences")
+        options: dict[str, Any] = {} if task is None else {"task": task}
+        for start in range(0, len(new), _ENCODED_AT_ONCE):
+            some = new[start : start + _ENCODED_AT_ONCE]
+            encoded = self.model.encode(some, batch_size=64, convert_to_numpy=True, show_progress_bar=False, **options)
+            known.add(some, encoded)
+            counted.add(len(some))
+        return known.vectors[[known.positions[text] for text in texts]]
+
+
+class _Embedded:
+    """Texts that are embedded by now, with their vectors."""
+
+    def __init__(self) -> None:
         self.positions: dict[str, int] = {}
         self.vectors = np.empty((0, 0), dtype=np.float32)
 
-    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the embeddings of texts, (n, d)."""
-        new = list(dict.fromkeys(text for text in texts if text not in self.positions))
-        counted = Counted(f"encoding with {self.name}", len(new), "sentences")
-        for start in range(0, len(new), _ENCODED_AT_ONCE):
-            some = new[start : start + _ENCODED_AT_ONCE]
-            encoded = self.model.encode(some, batch_size=64, convert_to_numpy=True, show_progress_bar=False)
-            self.positions.update({text: len(self.vectors) + row for row, text in enumerate(some)})
-            self.vectors = encoded if not len(self.vectors) else np.concatenate([self.vectors, encoded])
-            counted.add(len(some))
-        return self.vectors[[self.positions[text] for text in texts]]
+    def add(self, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
+        self.positions.update({text: len(self.vectors) + row for row, text in enumerate(texts)})
+        self.vectors = vectors if not len(self.vectors) else np.concatenate([self.vectors, vectors])

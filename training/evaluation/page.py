@@ -10,15 +10,16 @@ from features.metrics.explanation.legend import PAGE_STYLE
 from training.evaluation.tables import ScoreTable
 
 
-def render_page(title: str, body: str) -> str:
+def render_page(title: str, body: str, more_style: str = "") -> str:
     """Return a page with its style inside; nothing is fetched from anywhere.
 
     Args:
         title: text.
         body: HTML.
+        more_style: rules that only this page needs.
     """
     style = (files("training.evaluation") / "report.css").read_text(encoding="utf-8")
-    return page.render_page(title, body, style + PAGE_STYLE)
+    return page.render_page(title, body, style + PAGE_STYLE + more_style)
 
 
 def tables_html(tables: Sequence[ScoreTable]) -> str:

@@ -48,7 +48,8 @@ def evaluate(job: EvaluationJob) -> dict[str, Any]:
     suites = _prepared(subject)
     require_writable(job.output)
     start = None if subject.backbone is None else Embedder(subject.backbone, "its start model")
-    embedders = Models(Embedder(job.encoder, "the encoder"), start)
+    encoder = Embedder(job.encoder, "the encoder")
+    embedders = Models(encoder, start, encoder.routes)
     results = {}
     for number, suite in enumerate(suites, start=1):
         _log.info("scoring by the suite %r (%d of %d)", suite.name, number, len(suites))

@@ -3,7 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from training.rating_sets import rating_digest
+from training.encoders.settings import BY_LOSS
+from training.evaluation_sets import rating_digest
 
 if TYPE_CHECKING:
     from features.corpora import EvaluationPairs
@@ -69,31 +70,41 @@ def tell_choice(training: Mapping[str, Any]) -> str:
     what = "average of models" if settings.get("loop", {}).get("keep") == "average" else "model"
     if chosen_by.get("set"):
         return f"its score on {chosen_by['set']} ({chosen_by['pairs']:,} rated pairs), the best {what} of all looks"
+    unit = next((known.get("unit", "pairs") for known in training.get("corpora", {}).values()), "pairs")
     if training["dev"] is None:
-        return "nothing, there were no dev pairs"
-    return f"its loss on the dev pairs, the best {what} of all looks"
+        return f"nothing, there were no dev {unit}"
+    return f"its {settings.get('choose_by', BY_LOSS)} on the dev {unit}, the best {what} of all looks"
 
 
-def tell_seen(seen: Mapping[str, Any] | None, split: str, others: Mapping[str, int]) -> str:
-    """Return what a reader must know of scores on pairs that had a part in the training; nothing where they had none.
+def tell_seen(
+    seen: Mapping[str, Any] | None,
+    split: str,
+    others: Mapping[str, int],
+    *,
+    unit: str = "pairs",
+    chosen: str = "by its loss on",
+) -> str:
+    """Return what a reader must know of scores on data that had a part in the training; nothing where they had none.
 
     Args:
         seen: as `seen_part` returns it.
-        split: the pairs that are scored.
-        others: split that had no part in the training → its pairs.
+        split: what is scored.
+        others: split that had no part in the training → how much it has.
+        unit: what is scored, in the plural.
+        chosen: how the model was chosen on them.
     """
     if seen is None:
         return ""
-    of = f"{split} pairs of {_listed(seen['corpora'])}"
+    of = f"{split} {unit} of {_listed(seen['corpora'])}"
     said = (
         f"The encoder learnt from the {of}: these scores do not show how good it is on others."
         if seen["part"] == "learnt"
-        else f"The model was chosen by its loss on the {of}: on pairs that had no part in its training, its scores may "
-        "be lower."
+        else f"The model was chosen {chosen} the {of}: on {unit} that had no part in its training, its scores may be "
+        "lower."
     )
     if not others:
-        return f"{said} There are no pairs of another split to evaluate on."
-    counted = ", ".join(f"{name} ({count:,} pairs)" for name, count in others.items())
+        return f"{said} There are no {unit} of another split to evaluate on."
+    counted = ", ".join(f"{name} ({count:,} {unit})" for name, count in others.items())
     return f"{said} To evaluate on others: --split with {counted}."
 
 

@@ -11,12 +11,14 @@ class PromotionSettings(BaseModel):
     Args:
         ratings: points (Spearman × 100) that each set of human ratings may lose against the current encoder.
         facets: points that the mean over the facets may lose, on the pairs of the new release.
+        retrieval: points (MRR × 100) that retrieval may lose in each aspect, on the texts of the new release.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     ratings: Annotated[float, Field(ge=0)] = 1.0
     facets: Annotated[float, Field(ge=0)] = 2.0
+    retrieval: Annotated[float, Field(ge=0)] = 2.0
 
 
 class TransferSettings(BaseModel):

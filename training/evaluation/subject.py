@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from features import models
 from features.metrics.corpus_scores import Bootstrap
+from training.evaluation_sets import read_class_tasks, read_rating_sets
 from training.jobs import EvaluationJob
 from training.kinds import KIND_BEFORE
-from training.rating_sets import check_sets, read_rating_sets
 from training.runs import TRAINING_FILE
 from training.writing import read_json
 
@@ -74,7 +74,4 @@ class Subject:
             InputError: when a file is missing or wrong.
             SettingsError: when a set is described wrongly.
         """
-        from features.corpora import read_tasks
-
-        sets = check_sets(self.job.tasks, "tasks")
-        return [task for known in sets for task in read_tasks(known, self.job.base)]
+        return read_class_tasks(self.job.tasks, self.job.base)

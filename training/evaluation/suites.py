@@ -33,6 +33,7 @@ SUITES: dict[str, str] = {
     "ratings": "training.evaluation.ratings:RatingSuite",
     "transfer": "training.evaluation.transfer.suite:TransferSuite",
     "predictors": "training.evaluation.facets.predictors:PredictorSuite",
+    "retrieval": "training.evaluation.retrieval.suite:RetrievalSuite",
 }
 """Name → module and class, in the order of the report. A suite that no kind of encoder names is one of all kinds."""
 
@@ -62,6 +63,7 @@ class Chapter:
         warnings: what a reader must know before any number, a sentence each.
         figures: numbers for the head.
         origin: what the numbers can be traced back to.
+        style: rules of style sheets that only this chapter needs.
     """
 
     body: str
@@ -69,6 +71,7 @@ class Chapter:
     warnings: Sequence[str] = ()
     figures: Sequence[Figure] = ()
     origin: Mapping[str, Any] = field(default_factory=dict)
+    style: str = ""
 
 
 class Suite(ABC):

@@ -37,7 +37,13 @@ WIKI_ENTITIES = Dataset(
     kind="aspects",
     about="Descriptions of companies, from Wikipedia, with their industry and their country.",
     splits=("train",),
-    layouts=(TextLayout(text=(("name", "description"),), aspects={"industry": "industry", "country": "country"}),),
+    layouts=(
+        TextLayout(
+            text=(("name", "description"),),
+            needs=("description",),
+            aspects={"industry": "industry", "country": "country"},
+        ),
+    ),
     licence="CC BY 3.0",
     source="https://www.wikipedia.org",
     paper="none",

@@ -49,8 +49,8 @@ TEXTS: dict[tuple[str, int], list[tuple[str, bytes, Labelled]]] = {
     ("wiki_entities", 0): [
         (
             "companies.tsv",
-            b"name\tcountry\tcontinent\tindustry\tpeople\tdescription\nPost\tChina\tAsia\tcourier\t9\tIt posts.\n",
-            [("Post: It posts.", (("industry", "courier"), ("country", "China")))],
+            b"name\tcountry\tindustry\tdescription\nPost\tChina\tcourier\tIt posts.\nTower\tChina\tsteel\t\n",
+            [("Post: It posts.", (("industry", "courier"), ("country", "China"))), "no description"],
         )
     ],
     ("ukp_topics", 0): [

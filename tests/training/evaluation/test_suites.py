@@ -97,8 +97,8 @@ def test_every_suite_loads_under_its_name_and_every_kind_names_suites_that_exist
 
 
 def test_a_suite_that_no_kind_names_is_one_of_all_kinds():
-    assert suites_of("s3bert") == ("facets", "ratings", "transfer", "predictors")
-    assert suites_of("a kind of the future") == suites_of("") == ("ratings", "transfer")
+    assert suites_of("s3bert") == ("facets", "ratings", "transfer", "predictors", "retrieval")
+    assert suites_of("a kind of the future") == suites_of("") == ("ratings", "transfer", "retrieval")
 
 
 def test_an_encoder_of_no_kind_is_evaluated_by_human_ratings_alone(plain, capsys):
@@ -182,6 +182,10 @@ def test_an_unknown_suite_is_refused_with_those_that_there_are(plain):
 
 
 RATINGS_NEED = "the suite 'ratings' needs human ratings: name a set under [[evaluation]]"
+RETRIEVAL_NEEDS = (
+    "the suite 'retrieval' needs texts in the split that share labels: name a corpus of texts with labels under "
+    "[[corpora]] (docs/corpora.md)"
+)
 TRANSFER_NEEDS = (
     "the suite 'transfer' needs texts or pairs with a class: name a set under [[evaluation]] (docs/corpora.md)"
 )
@@ -189,8 +193,13 @@ TRANSFER_NEEDS = (
 
 @pytest.mark.parametrize(
     ("suites", "said"),
-    [((), f"{RATINGS_NEED}; {TRANSFER_NEEDS}"), (("ratings",), RATINGS_NEED), (("transfer",), TRANSFER_NEEDS)],
-    ids=["all", "ratings", "transfer"],
+    [
+        ((), f"{RATINGS_NEED}; {TRANSFER_NEEDS}; {RETRIEVAL_NEEDS}"),
+        (("ratings",), RATINGS_NEED),
+        (("transfer",), TRANSFER_NEEDS),
+        (("retrieval",), RETRIEVAL_NEEDS),
+    ],
+    ids=["all", "ratings", "transfer", "retrieval"],
 )
 def test_nothing_to_score_on_is_said_with_what_a_suite_needs(plain, suites, said):
     with pytest.raises(InputError) as error:
@@ -253,9 +262,14 @@ def test_which_part_the_pairs_had_in_the_training_is_known(split, corpora, part)
     assert seen_part(TRAINED, split, corpora) == part
 
 
-@pytest.mark.parametrize("settings", [{"loop": {"keep": "last"}}, {"choose_by": "stsb-dev"}], ids=["last", "ratings"])
-def test_a_model_that_was_not_chosen_by_its_dev_loss_is_not_said_to_be(settings):
-    assert seen_part(TRAINED | {"settings": TRAINED["settings"] | settings}, "dev", ["stsb"]) is None
+@pytest.mark.parametrize(
+    ("settings", "chosen_by"),
+    [({"loop": {"keep": "last"}}, {}), ({"choose_by": "stsb-dev"}, {"set": "stsb-dev"})],
+    ids=["last", "ratings"],
+)
+def test_a_model_that_was_not_chosen_by_its_dev_split_is_not_said_to_be(settings, chosen_by):
+    training = TRAINED | {"settings": TRAINED["settings"] | settings, "chosen_by": chosen_by}
+    assert seen_part(training, "dev", ["stsb"]) is None
 
 
 @pytest.mark.parametrize(
@@ -273,6 +287,13 @@ def test_it_is_said_by_what_the_model_was_chosen(keep, dev, chosen_by, said):
     training = TRAINED | {"settings": {"loop": {"keep": keep}}, "dev": dev, "chosen_by": chosen_by}
     assert tell_choice(training) == said
     assert tell_choice({}) == ""
+
+
+def test_a_score_of_the_kinds_own_that_chose_the_model_is_named():
+    settings = {"choose_by": "mrr", "loop": {"keep": "best"}}
+    training = {"settings": settings, "dev": {"mrr": 0.5}, "corpora": {"papers": {"unit": "texts"}}}
+    assert tell_choice(training) == "its mrr on the dev texts, the best model of all looks"
+    assert tell_choice(training | {"dev": None}) == "nothing, there were no dev texts"
 
 
 def test_it_is_said_which_pairs_had_a_part_and_which_had_none():

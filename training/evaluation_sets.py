@@ -1,4 +1,4 @@
-"""Sets of human ratings as jobs describe them: a model may be chosen by one, and encoders are compared with all."""
+"""Sets under `[[evaluation]]` as jobs describe them: a model may be chosen by one, and encoders are scored on all."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from features.errors import SettingsError
 
 if TYPE_CHECKING:
-    from features.corpora import EvaluationPairs
+    from features.corpora import ClassTask, EvaluationPairs
     from features.corpora.settings import EvaluationSet
 
 
@@ -25,19 +25,34 @@ def read_rating_sets(described: Sequence[Mapping[str, Any]], base: Path) -> "lis
     """
     from features.corpora import read_evaluation
 
-    return [read_evaluation(known, base) for known in check_sets(described, "ratings")]
+    return [read_evaluation(known, base) for known in _checked(described, "ratings")]
 
 
-def check_sets(described: Sequence[Mapping[str, Any]], what: str) -> "list[EvaluationSet]":
-    """Return sets of an evaluation, checked.
+def read_class_tasks(described: Sequence[Mapping[str, Any]], base: Path) -> "list[ClassTask]":
+    """Read texts and pairs whose class is learnt from embeddings.
 
     Args:
-        described: as a job has them.
-        what: that they are, for the message.
+        described: as for `read_rating_sets`.
+        base: likewise.
 
     Raises:
+        InputError: when a file is missing or wrong.
         SettingsError: when a set is described wrongly.
     """
+    from features.corpora import read_tasks
+
+    return [task for known in _checked(described, "tasks") for task in read_tasks(known, base)]
+
+
+def rating_digest(rated: "EvaluationPairs") -> str:
+    """Return a hash of the sentences of a set and of their ratings, whatever its name is."""
+    digest = hashlib.sha256()
+    for a, b, score in zip(rated.texts_a, rated.texts_b, rated.scores, strict=True):
+        digest.update(f"{a}\0{b}\0{score!r}\n".encode())
+    return digest.hexdigest()
+
+
+def _checked(described: Sequence[Mapping[str, Any]], what: str) -> "list[EvaluationSet]":
     from pydantic import ValidationError
 
     from features.corpora.settings import EvaluationSet
@@ -49,11 +64,3 @@ def check_sets(described: Sequence[Mapping[str, Any]], what: str) -> "list[Evalu
         except ValidationError as error:
             raise SettingsError(f"the {what} {one!r} are wrong: {error.errors()[0]['msg']}") from error
     return sets
-
-
-def rating_digest(rated: "EvaluationPairs") -> str:
-    """Return a hash of the sentences of a set and of their ratings, whatever its name is."""
-    digest = hashlib.sha256()
-    for a, b, score in zip(rated.texts_a, rated.texts_b, rated.scores, strict=True):
-        digest.update(f"{a}\0{b}\0{score!r}\n".encode())
-    return digest.hexdigest()

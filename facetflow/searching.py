@@ -1,0 +1,136 @@
+"""Texts searched by what an encoder finds similar: as a whole, or in one aspect."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import overload
+
+from facetflow import internals
+from facetflow.encoders import Encoder, load_encoder
+from facetflow.pairing import Texts, read_texts
+from features.errors import InputError, SettingsError
+
+
+@dataclass(frozen=True, slots=True)
+class FoundText:
+    """A text that was found.
+
+    Args:
+        rank: 1 for the most similar one.
+        text: itself.
+        position: among the texts that were searched, from 0.
+        similarity: cosine, in [-1, 1].
+    """
+
+    rank: int
+    text: str
+    position: int
+    similarity: float
+
+
+class TextIndex:
+    """Texts that are embedded once and searched often. The search is exact: every text is compared.
+
+    Args:
+        texts: one or more.
+        encoder: an encoder, its folder, or that of the run that trained it.
+        aspect: in which respect texts are to be alike, for an encoder that was trained for it or has a route for it.
+
+    Raises:
+        InputError: there is no text, or something that is not a string.
+        ModelError: the folder holds no encoder, or it was not trained for the aspect.
+    """
+
+    def __init__(self, texts: Texts, encoder: Encoder | str | Path, *, aspect: str | None = None) -> None:
+        self.texts = tuple(read_texts(texts, "text")[0])
+        if not self.texts:
+            raise InputError("there is no text to search; give one at least")
+        self.encoder = encoder if isinstance(encoder, Encoder) else load_encoder(encoder)
+        self.aspect = aspect
+        self._task = internals.task_of(self.encoder.folder, aspect)
+        self.vectors = internals.embed(self.encoder.model, self.texts, self._task)
+        """Embeddings of the texts, (n_texts, d) float32, of unit length."""
+
+    def __len__(self) -> int:
+        """Return the number of texts."""
+        return len(self.texts)
+
+    @overload
+    def search(self, query: str, k: int = 10) -> list[FoundText]: ...  # type: ignore[overload-overlap]
+    @overload
+    def search(self, query: Texts, k: int = 10) -> list[list[FoundText]]: ...
+    def search(self, query: str | Texts, k: int = 10) -> list[FoundText] | list[list[FoundText]]:
+        """Return the texts that are most similar to a query, best first.
+
+        Args:
+            query: a text, or several.
+            k: how many to return; fewer where there are fewer.
+
+        Returns:
+            A list for one query, a list of lists for several. Of texts that are equally similar the first comes first.
+
+        Raises:
+            InputError: a query is empty, or no string.
+            SettingsError: k is below 1.
+        """
+        _check(k)
+        queries, single = read_texts(query, "query")
+        if any(not text.strip() for text in queries):
+            raise InputError("the query is empty; give a text")
+        if not queries:
+            return []
+        vectors = internals.embed(self.encoder.model, queries, self._task)
+        similarities = internals.cosines_of(vectors, self.vectors)
+        found = self._named(internals.find_nearest(similarities, queries=len(queries), texts=len(self), k=k))
+        return found[0] if single else found
+
+    def neighbours(self, k: int = 10) -> list[list[FoundText]]:
+        """Return for each text the others that are most similar to it, best first.
+
+        Args:
+            k: how many to return; fewer where there are fewer.
+
+        Raises:
+            SettingsError: k is below 1.
+        """
+        _check(k)
+        similarities, count = internals.cosines_of(self.vectors, self.vectors), len(self)
+        return self._named(internals.find_nearest(similarities, queries=count, texts=count, k=k, themselves=True))
+
+    def __repr__(self) -> str:
+        aspect = "" if self.aspect is None else f" in {self.aspect}"
+        return f"<index of {len(self)} texts{aspect}, by {self.encoder!r}>"
+
+    def _named(self, nearest: "internals.Nearest") -> list[list[FoundText]]:
+        return [
+            [
+                FoundText(rank, self.texts[place], place, similarity)
+                for rank, (place, similarity) in enumerate(zip(places, similarities, strict=True), start=1)
+            ]
+            for places, similarities in zip(nearest.positions.tolist(), nearest.similarities.tolist(), strict=True)
+        ]
+
+
+def search(
+    query: str, texts: Texts, encoder: Encoder | str | Path, *, aspect: str | None = None, k: int = 10
+) -> list[FoundText]:
+    """Return the texts that are most similar to a query, best first; for many queries make a `TextIndex`.
+
+    Args:
+        query: a text.
+        texts: those that are searched.
+        encoder: an encoder, its folder, or that of the run that trained it.
+        aspect: in which respect texts are to be alike, for an encoder that was trained for it or has a route for it.
+        k: how many to return; fewer where there are fewer.
+
+    Raises:
+        InputError: the query is empty, there is no text, or something that is not a string.
+        ModelError: the folder holds no encoder, or it was not trained for the aspect.
+        SettingsError: k is below 1.
+    """
+    _check(k)
+    return TextIndex(texts, encoder, aspect=aspect).search(query, k)
+
+
+def _check(k: int) -> None:
+    if k < 1:
+        raise SettingsError(f"k is how many texts to return, and {k!r} is none; give 1 or more")

@@ -1,0 +1,88 @@
+"""`facetflow neighbours`: for each text of a file the texts that are most similar to it."""
+
+from pathlib import Path
+
+import click
+
+from flows.options import ASPECT, DEVICE, ENCODER, INPUT, OUTPUT, TEXT_COLUMNS, TOP, format_option
+
+
+@click.command()
+@click.argument("file", type=INPUT)
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=OUTPUT,
+    help="Table to write (.tsv, .csv, .jsonl, .parquet), a row a neighbour. - is standard output.",
+)
+@format_option("tsv", "csv", "jsonl", "parquet")
+@click.option(
+    "--among",
+    help="Another file, or a corpus of the project with labels, whose texts are found; FILE's own by default.",
+)
+@ASPECT
+@ENCODER
+@TEXT_COLUMNS
+@TOP
+@DEVICE
+@click.pass_obj
+def neighbours(
+    project: Path,
+    /,
+    *,
+    file: Path,
+    output: Path,
+    form: str | None,
+    among: str | None,
+    aspect: str | None,
+    encoder: str | None,
+    columns: tuple[str, ...],
+    k: int,
+    device: str,
+) -> None:
+    """Find for each text of FILE those that are most similar to it, in FILE or elsewhere, in one aspect perhaps.
+
+    FILE is a table, or a text with a line each. No text is its own neighbour. Columns of the output: id, text, rank,
+    neighbour_id, neighbour, similarity; an id is that of the column `id`, else the number of the line or row.
+    """
+    import polars as pl
+
+    from features.errors import InputError
+    from features.files import write_table
+    from features.outputs import STANDARD, TABLES, check_output, format_of
+    from flows.one_shot import counted, nothing_half_written, say_written
+    from flows.searching import Searcher
+    from training.nearest import cosines_of, find_nearest
+
+    format_of(output, TABLES, form)
+    check_output(output)  # both before the work, not after it
+    if file == STANDARD and among == str(STANDARD):
+        raise click.UsageError("only one of FILE and --among can be '-': standard input is read once")
+    with nothing_half_written():
+        searcher = Searcher(project, encoder, aspect, device)
+        asked = searcher.texts(str(file), columns)
+        searched = asked if among is None else searcher.texts(among, columns)
+        if len(searched) == 1 and among is None:
+            raise InputError(f"{asked.origin} has one text only, so it has no neighbour; give more, or --among.")
+        queries = searcher.embed(asked.texts)
+        texts = queries if among is None else searcher.embed(searched.texts)
+        nearest = find_nearest(
+            cosines_of(queries, texts), queries=len(asked), texts=len(searched), k=k, themselves=among is None
+        )
+        each = nearest.positions.shape[1]
+        rows = [row for row in range(len(asked)) for _ in range(each)]
+        found = nearest.positions.reshape(-1).tolist()
+        ids = searched.ids or tuple("" for _ in searched.texts)
+        table = pl.DataFrame(
+            {
+                "id": [asked.ids[row] for row in rows],
+                "text": [asked.texts[row] for row in rows],
+                "rank": list(range(1, each + 1)) * len(asked),
+                "neighbour_id": [ids[place] for place in found],
+                "neighbour": [searched.texts[place] for place in found],
+                "similarity": nearest.similarities.reshape(-1),
+            }
+        )
+        write_table(table, output, form)
+    say_written(f"{counted(table.height, 'neighbour')} of {counted(len(asked), 'text')}", output)

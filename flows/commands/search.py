@@ -1,0 +1,99 @@
+"""`facetflow search`: the texts that are most similar to a text, in one aspect perhaps."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from flows.options import AMONG, ASPECT, DEVICE, ENCODER, JSON, TEXT_COLUMNS, TOP
+
+if TYPE_CHECKING:
+    from training.search.texts import SearchedTexts
+
+_SHOWN_LETTERS = 300
+
+
+@click.command()
+@click.argument("text")
+@ASPECT
+@ENCODER
+@AMONG
+@TEXT_COLUMNS
+@TOP
+@DEVICE
+@JSON
+@click.pass_obj
+def search(
+    project: Path,
+    /,
+    *,
+    text: str,
+    aspect: str | None,
+    encoder: str | None,
+    among: str | None,
+    columns: tuple[str, ...],
+    k: int,
+    device: str,
+    as_json: bool,
+) -> None:
+    """Find the texts that are most similar to TEXT, in one aspect perhaps.
+
+    Searched are the texts with labels of the project's newest release, or a file. The search is exact; the vectors of
+    what is searched are kept in the project's runs, so that the next search of the same texts is fast.
+    """
+    from features.errors import InputError
+    from features.sentences import normalise
+    from flows.searching import Searcher
+    from flows.terminal import write_json
+    from training.nearest import cosines_of, find_nearest
+
+    query = normalise(text)
+    if not query:
+        raise InputError("The text to search for is empty: give one in quotes.")
+    searcher = Searcher(project, encoder, aspect, device)
+    searched = searcher.texts(among, columns)
+    vectors = searcher.embed(searched.texts)
+    similarities = cosines_of(searcher.embed_query(query), vectors)
+    nearest = find_nearest(similarities, queries=1, texts=len(searched), k=k)
+    found = [
+        _found(searched, rank, place, similarity)
+        for rank, (place, similarity) in enumerate(
+            zip(nearest.positions[0].tolist(), nearest.similarities[0].tolist(), strict=True), start=1
+        )
+    ]
+    if as_json:
+        write_json(
+            {
+                "text": query,
+                "encoder": str(searcher.chosen.folder),
+                "aspect": aspect,
+                "among": {"texts": len(searched), "from": searched.origin},
+                "found": found,
+            }
+        )
+        return
+    searcher.say_what(searched)
+    for row in found:
+        click.echo(f"{row['rank']:>3}  {row['similarity']:.3f}  {_cut(row['text'])}")
+        if about := _about(row):
+            click.echo(f"            {about}")
+
+
+def _found(searched: "SearchedTexts", rank: int, place: int, similarity: float) -> dict[str, Any]:
+    row: dict[str, Any] = {"rank": rank, "similarity": round(similarity, 6), "text": searched.texts[place]}
+    if searched.ids:
+        row["id"] = searched.ids[place]
+    if searched.labels:
+        row["labels"] = searched.labels[place]
+    return row
+
+
+def _about(row: dict[str, Any]) -> str:
+    """Return the labels of a text, or where it is in its file."""
+    if "id" in row:
+        return f"id: {row['id']}"
+    return "; ".join(f"{aspect}: {', '.join(labels)}" for aspect, labels in row.get("labels", {}).items())
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN_LETTERS else f"{text[:_SHOWN_LETTERS].rstrip()}…"

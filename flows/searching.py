@@ -1,0 +1,97 @@
+"""What `search` and `neighbours` have in common: which texts, which encoder, and their vectors, kept in the project."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from features.errors import InputError
+from features.outputs import STANDARD
+from flows.file_progress import FileProgress
+from flows.one_shot import counted
+from flows.project import Project, load
+from flows.terminal import say
+from training.search.choosing import Chosen, choose_encoder
+from training.search.texts import SearchedTexts, texts_of_file, texts_of_release
+from training.search.vectors import embed, kept_vectors
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+
+class Searcher:
+    """An encoder that searches, and where it keeps vectors.
+
+    Args:
+        project: the project file, which need not exist where all is named.
+        encoder: name or folder; None leaves it to the project.
+        aspect: in which respect texts are to be alike.
+        device: `auto`, `cpu`, `cuda` or `cuda:N`.
+
+    Raises:
+        ModelError: when there is no such encoder, or several are as good.
+        SettingsError: when the project file is wrong.
+    """
+
+    def __init__(self, project: Path, encoder: str | None, aspect: str | None, device: str) -> None:
+        self.project: Project | None = load(project) if project.exists() else None
+        self.aspect = aspect
+        self._device = device
+        runs = None if self.project is None else self.project.runs
+        self.chosen: Chosen = choose_encoder(runs, encoder, aspect)
+
+    @cached_property
+    def model(self) -> "SentenceTransformer":
+        """The encoder, loaded when it is needed: vectors that are kept need none."""
+        from features.parsers.devices import resolve_device
+        from training.encoders.loading import load_encoder
+
+        return load_encoder(self.chosen.folder, device=resolve_device(self._device))
+
+    def texts(self, among: str | None, columns: Sequence[str]) -> SearchedTexts:
+        """Return the texts that are searched.
+
+        Args:
+            among: a file, `-`, or a corpus of the project; all texts with labels of its newest release when None.
+            columns: of a file that is a table: those with the text.
+
+        Raises:
+            InputError: when there are none.
+        """
+        if among is not None and (Path(among) == STANDARD or Path(among).exists()):
+            found = texts_of_file(Path(among), columns)
+            if found.empty:
+                say(f"Left out: {counted(found.empty, 'row')} of {found.origin} without a text.")
+            return found
+        if self.project is None:
+            missing = "name a file to search by --among" if among is None else f"{among!r} does not exist"
+            raise InputError(f"There is no project here whose texts could be searched: {missing}.")
+        known = [corpus.name for corpus in self.project.corpora]
+        if among is not None and among not in known:
+            raise InputError(
+                f"{among!r} is neither a file nor a corpus of the project; its corpora are: {', '.join(known)}. Check "
+                "the path."
+            )
+        return texts_of_release(self.project.store, among)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vectors of texts, kept ones where encoder and texts are those of a search before."""
+        runs = None if self.project is None else self.project.runs
+
+        def make() -> NDArray[np.float32]:
+            with FileProgress("texts") as progress:
+                return embed(self.model, texts, self.chosen.task, progress)
+
+        return kept_vectors(runs, self.chosen.folder, self.chosen.task, texts, make)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return the vector of a text that is kept nowhere, (1, d)."""
+        return embed(self.model, [text], self.chosen.task)
+
+    def say_what(self, searched: SearchedTexts) -> None:
+        """Say which encoder searches which texts."""
+        aspect = "" if self.aspect is None else f" in {self.aspect}"
+        say(f"By the encoder {self.chosen.name}{aspect}, among {len(searched):,} texts of {searched.origin}:")

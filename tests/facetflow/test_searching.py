@@ -1,0 +1,60 @@
+"""Texts searched from Python: results, several queries, what is refused."""
+
+import pytest
+
+import facetflow
+
+TEXTS = ["A cat sleeps.", "Two dogs bark.", "Prices fall.", "A kitten naps."]
+
+
+@pytest.fixture(scope="module")
+def index(encoder_model):
+    return facetflow.TextIndex(TEXTS, encoder_model)
+
+
+def test_what_is_found_has_its_rank_place_and_similarity(index):
+    first, second = index.search("A sleeping cat", k=2)
+    assert (first.rank, first.text, first.position) == (1, "A cat sleeps.", 0)
+    assert (second.rank, second.text) == (2, "A kitten naps.")
+    assert 1 >= first.similarity > second.similarity
+    assert facetflow.search("A sleeping cat", TEXTS, index.encoder, k=2)[0].text == first.text
+
+
+def test_several_queries_give_as_many_lists_and_few_texts_are_all_found(index):
+    found = index.search(["A sleeping cat", "The market"], k=99)
+    assert [len(of) for of in found] == [4, 4]
+    assert found[1][0].text == "Prices fall."
+    assert index.search([]) == []
+
+
+def test_no_text_is_its_own_neighbour(index):
+    found = index.neighbours(k=1)
+    assert found[0][0].position == 3
+    assert all(of[0].position != place for place, of in enumerate(found))
+
+
+def test_it_says_what_it_is(index):
+    assert len(index) == 4
+    assert index.vectors.shape == (4, 384)
+    assert repr(index).startswith("<index of 4 texts, by <encoder ")
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "said"),
+    [
+        (lambda index: index.search(" "), facetflow.InputError, "the query is empty"),
+        (lambda index: index.search([3]), facetflow.InputError, "query 1 of 1 is no string but 3"),
+        (lambda index: index.search("a", k=0), facetflow.SettingsError, "k is how many texts to return, and 0 is none"),
+        (lambda index: index.neighbours(k=-1), facetflow.SettingsError, "-1 is none; give 1 or more"),
+        (lambda index: facetflow.TextIndex([], index.encoder), facetflow.InputError, "there is no text to search"),
+        (
+            lambda index: facetflow.TextIndex(["a"], index.encoder, aspect="country"),
+            facetflow.ModelError,
+            "was trained for no aspect, not for 'country'",
+        ),
+    ],
+    ids=["empty query", "no string", "no k", "negative k", "no texts", "aspect"],
+)
+def test_what_cannot_be_searched_is_refused(index, call, error, said):
+    with pytest.raises(error, match=said):
+        call(index)

@@ -1,0 +1,209 @@
+"""`facetflow search` and `facetflow neighbours`: results, what is kept between two searches, and wrong input."""
+
+import json
+
+import pytest
+
+from flows.command_line import run
+
+TEXTS = ("a cat in the park", "a dog in the park", "a cat in the house", "a dog in the house", "two cat")
+
+
+@pytest.fixture(scope="module")
+def word_encoder(tmp_path_factory):
+    """Return the folder of an encoder that sees five words and nothing else."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer import modules
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    words = ("?", "cat", "dog", "park", "house")
+    tokenizer = Tokenizer(models.WordLevel({word: n for n, word in enumerate(words)}, unk_token="?"))  # noqa: S106  # a word
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    weights = torch.eye(len(words))
+    weights[0] *= 0.01  # a text of unknown words is no vector of zeros
+    embedding = modules.StaticEmbedding(tokenizer, embedding_weights=weights)
+    folder = tmp_path_factory.mktemp("words") / "encoder"
+    SentenceTransformer(modules=[embedding], device="cpu").save_pretrained(str(folder), create_model_card=False)
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch, word_encoder):
+    """Go to the folder of a project with an encoder for the aspect `animal`, and a file of texts."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "facetflow.toml").write_text(
+        'name = "zoo"\n[[corpora]]\ndataset = "texts"\nname = "zoo"\nfiles.train = "texts.tsv"\n'
+    )
+    made = tmp_path / "runs" / "animals" / "00001-abcdef" / "seed-0"
+    (made / "encoder").mkdir(parents=True)
+    for file in word_encoder.iterdir():
+        (made / "encoder" / file.name).symlink_to(file)
+    settings = {"kind": "aspect", "aspects": ["animal"]}
+    (made / "encoder" / "training.json").write_text(json.dumps({"settings": settings}))
+    (made / "train.json").write_text("{}")
+    rows = "\n".join(f"{name}\t{text}" for name, text in zip("vwxyz", TEXTS, strict=True))
+    (tmp_path / "texts.tsv").write_text(f"id\ttext\n{rows}\n")
+    return tmp_path
+
+
+@pytest.fixture
+def labelled_store(project):
+    """Make the store of the project: one release of texts with labels."""
+    import polars as pl
+
+    from features.schemas import TABLES
+    from features.sentences import sentence_id
+    from features.stages import StageOutput
+    from features.store.fingerprints import Recipe, fingerprint
+    from features.store.releases import Release, write_release
+    from features.store.store import Store
+
+    store = Store.open(project / "store", create=True)
+    sentences = [{"sentence_id": sentence_id(text), "text": text} for text in TEXTS]
+    labels = [
+        dict.fromkeys(TABLES["labels"])
+        | {
+            "label_id": f"l{number}{aspect}",
+            "sentence": sentence_id(text),
+            "corpus": "zoo",
+            "split": "test",
+            "aspect": aspect,
+            "label": word,
+        }
+        for number, text in enumerate(TEXTS)
+        for aspect, words in (("animal", ("cat", "dog")), ("place", ("park", "house")))
+        for word in words
+        if word in text
+    ]
+    recipes = {name: Recipe(name, {}) for name in ("sentences", "labels")}
+    receipts = [
+        store.write_shard(
+            name, f"{name}-00000", fingerprint(recipes[name], []), StageOutput(pl.DataFrame(rows, schema=TABLES[name]))
+        )
+        for name, rows in (("sentences", sentences), ("labels", labels))
+    ]
+    store.commit(receipts, run_id="made", recipes=recipes)
+    versions = {name: version for name, version in store.versions().items() if name in {*recipes, "rejects"}}
+    described = {name: recipe.as_dict() for name, recipe in recipes.items()}
+    rows = {"sentences": len(sentences), "labels": len(labels)}
+    write_release(store.path, Release(1, "made", "2026-03-01T09:00:00+00:00", "0", versions, described, rows, {}))
+
+
+def test_a_search_finds_the_texts_that_the_encoder_finds_similar(project, capsys):
+    assert run(["search", "the cat", "--aspect", "animal", "--among", "texts.tsv", "-k", "2"]) == 0
+    out, err = capsys.readouterr()
+    assert out == "  1  1.000  two cat\n            id: z\n  2  0.707  a cat in the park\n            id: v\n"
+    assert "By the encoder animals in animal, among 5 texts of 'texts.tsv':" in err
+
+
+def test_as_json_standard_output_is_one_object(project, capsys):
+    assert run(["search", "  the \n cat", "--among", "texts.tsv", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["text"], found["aspect"]) == ("the cat", None)
+    assert found["among"] == {"texts": 5, "from": "'texts.tsv'"}
+    assert [row["rank"] for row in found["found"]] == [1, 2, 3, 4, 5]  # there are no ten
+    assert found["found"][0] == {"rank": 1, "similarity": 1.0, "text": "two cat", "id": "z"}
+
+
+@pytest.mark.slow  # makes a store
+def test_the_texts_of_the_newest_release_are_found_with_their_labels(project, labelled_store, capsys):
+    assert run(["search", "a cat, park", "-k", "1"]) == 0
+    out, err = capsys.readouterr()
+    assert out == "  1  1.000  a cat in the park\n            animal: cat; place: park\n"
+    assert "among 5 texts of release 1:" in err
+    assert run(["search", "a cat", "--among", "zoo", "-k", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["found"][0]["labels"] == {"animal": ["cat"]}
+    assert run(["search", "a cat", "--among", "zo"]) == 1
+    assert "'zo' is neither a file nor a corpus of the project; its corpora are: zoo." in capsys.readouterr().err
+
+
+def test_texts_are_embedded_once_for_all_searches_of_them(project, monkeypatch):
+    from flows import searching
+
+    embedded, embed = [], searching.embed
+
+    def watched(model, texts, *rest):
+        embedded.append(len(texts))
+        return embed(model, texts, *rest)
+
+    monkeypatch.setattr(searching, "embed", watched)
+    for _ in range(2):
+        assert run(["search", "a cat", "--among", "texts.tsv", "--quiet"]) == 0
+    assert run(["neighbours", "texts.tsv", "-o", "out.tsv", "--quiet"]) == 0
+    assert embedded == [5, 1, 1]
+    (project / "texts.tsv").write_text("text\na cat\nanother\n")
+    assert run(["neighbours", "texts.tsv", "-o", "out.tsv", "--quiet"]) == 0
+    assert embedded[3:] == [2]
+
+
+def test_neighbours_are_a_table_with_a_row_a_neighbour(project, capsys):
+    assert run(["neighbours", "texts.tsv", "--aspect", "animal", "-o", "out.tsv", "-k", "2"]) == 0
+    assert "Wrote 10 neighbours of 5 texts to out.tsv." in capsys.readouterr().err
+    lines = (project / "out.tsv").read_text().splitlines()
+    assert lines[0] == "id\ttext\trank\tneighbour_id\tneighbour\tsimilarity"
+    first = [line.split("\t") for line in lines[1:3]]
+    assert [cells[:5] for cells in first] == [
+        ["v", TEXTS[0], "1", "z", TEXTS[4]],
+        ["v", TEXTS[0], "2", "w", TEXTS[1]],
+    ]
+    assert float(first[0][5]) == pytest.approx(0.707, abs=1e-3)
+
+
+def test_neighbours_in_another_file_may_be_the_text_itself(project, capsys):
+    (project / "asked.txt").write_text("a dog in the park\n\nthe house\n")
+    assert run(["neighbours", "asked.txt", "--among", "texts.tsv", "-o", "-", "--format", "csv", "-k", "1"]) == 0
+    out, err = capsys.readouterr()
+    assert [line.split(",")[:4] for line in out.splitlines()[1:]] == [
+        ["1", "a dog in the park", "1", "w"],
+        ["3", "the house", "1", "x"],
+    ]
+    assert "Left out: 1 row of 'asked.txt' without a text." in err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["search", "  ", "--among", "texts.tsv"], "The text to search for is empty: give one in quotes."),
+        (["search", "a cat", "--aspect", "colour"], "No encoder of the project was trained for the aspect 'colour'"),
+        (["search", "a cat", "--encoder", "cats"], "'cats' is no encoder of the project (there are: animals)"),
+        (["search", "a cat", "--encoder", "runs"], "'runs' holds no encoder (there is no modules.json)"),
+        (["search", "a cat", "--among", "texts.tsv", "--text", "title"], "has no column 'title'; it has 'id', 'text'"),
+        (
+            ["search", "a cat", "--among", "none.tsv"],
+            "'none.tsv' is neither a file nor a corpus of the project; its corpora are: zoo. Check the path.",
+        ),
+        (["search", "a cat", "-k", "0"], "0 is not in the range x>=1"),
+        (["neighbours", "texts.tsv", "-o", "out.docx"], "out.docx"),
+        (["neighbours", "empty.txt", "-o", "out.tsv"], "'empty.txt' is empty"),
+        (["neighbours", "bytes.txt", "-o", "out.tsv"], "'bytes.txt' is no UTF-8 text"),
+        (["neighbours", "one.txt", "-o", "out.tsv"], "'one.txt' has one text only, so it has no neighbour"),
+        (["neighbours", "-", "--among", "-", "-o", "out.tsv"], "standard input is read once"),
+    ],
+    ids=[
+        *("empty query", "aspect", "encoder", "no encoder", "column", "no file", "k", "suffix"),
+        *("empty file", "binary file", "one text", "standard input twice"),
+    ],
+)
+def test_wrong_input_is_one_sentence_and_nothing_is_written(project, capsys, words, said):
+    (project / "empty.txt").write_text("")
+    (project / "bytes.txt").write_bytes(bytes(range(256)))
+    (project / "one.txt").write_text("a cat\n")
+    assert run(words) == 1
+    out, err = capsys.readouterr()
+    assert said in err
+    assert "Traceback" not in err
+    assert out == ""
+    assert not (project / "out.tsv").exists()
+
+
+def test_without_a_project_a_file_is_searched_by_any_encoder(tmp_path, monkeypatch, word_encoder, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "texts.txt").write_text("a cat\na dog\n")
+    assert run(["search", "cat", "--among", "texts.txt", "--encoder", str(word_encoder), "-k", "1", "--quiet"]) == 0
+    assert capsys.readouterr().out == "  1  1.000  a cat\n            id: 1\n"
+    assert [file.name for file in tmp_path.iterdir()] == ["texts.txt"]
+    assert run(["search", "cat", "--encoder", str(word_encoder)]) == 1
+    assert "There is no project here whose texts could be searched: name a file to search by --among." in (
+        capsys.readouterr().err
+    )

@@ -1,0 +1,211 @@
+"""Numbers of rankings against other ways to compute them, and which texts belong together."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.metrics import average_precision_score, ndcg_score
+
+from features.metrics.corpus_scores import Bootstrap
+from training.data.labelled_texts import LabelledTexts
+from training.evaluation.retrieval.asking import band_of
+from training.evaluation.retrieval.groups import groups_of
+from training.evaluation.retrieval.scoring import MEASURES, judge, measure, summarise
+from training.evaluation.retrieval.words import bm25, products_of, tfidf
+from training.nearest import cosines_of, find_nearest, unit
+
+ROWS = [
+    ("a", "country", "France"),
+    ("a", "industry", "banks"),
+    ("b", "country", "France"),
+    ("b", "industry", "banks"),
+    ("c", "country", "France"),
+    ("d", "country", "Japan"),
+    ("d", "industry", "banks"),
+    ("d", "industry", "trade"),
+    ("e", "country", "Japan"),
+    ("e", "industry", "trade"),
+]
+
+
+def labelled(rows, corpus="wiki"):
+    table = pl.DataFrame(rows, schema=["text", "aspect", "label"], orient="row")
+    return LabelledTexts.from_table(table.with_columns(corpus=pl.lit(corpus), split=pl.lit("test")), source={})
+
+
+def related(group, data):
+    block = group.relevant(slice(0, len(group)))
+    names = [data.texts[place] for place in group.texts]
+    return {
+        name: {other for other, known in zip(names, row, strict=True) if known}
+        for name, row in zip(names, block, strict=True)
+    }
+
+
+def test_texts_belong_together_by_one_aspect_by_both_or_by_any():
+    data = labelled(ROWS)
+    found = {group.name: related(group, data) for group in groups_of(data)}
+    assert found == {
+        "country": {"a": {"b", "c"}, "b": {"a", "c"}, "c": {"a", "b"}, "d": {"e"}, "e": {"d"}},
+        "industry": {"a": {"b", "d"}, "b": {"a", "d"}, "d": {"a", "b", "e"}, "e": {"d"}},
+        "country and industry": {"a": {"b"}, "b": {"a"}, "d": {"e"}, "e": {"d"}},
+        "country or industry": {"a": {"b", "d"}, "b": {"a", "d"}, "d": {"a", "b", "e"}, "e": {"d"}},
+    }
+    (_, industry, *_) = groups_of(data)
+    again = np.concatenate([industry.relevant(slice(start, start + 1)) for start in range(4)])
+    np.testing.assert_array_equal(again, industry.relevant(slice(0, 4)))
+
+
+def test_labels_of_two_corpora_are_not_compared():
+    data = LabelledTexts.from_table(
+        pl.DataFrame(
+            [("a", "mr", "test", "class", "1"), ("b", "mr", "test", "class", "1"), ("c", "cr", "test", "class", "1")],
+            schema=["text", "corpus", "split", "aspect", "label"],
+            orient="row",
+        ),
+        source={},
+    )
+    found = {group.name: related(group, data) for group in groups_of(data)}
+    assert found == {"cr: class": {"c": set()}, "mr: class": {"a": {"b"}, "b": {"a"}}}
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([("a", "x", "1")], "only one text has a label, so there is none to find"),
+        ([("a", "x", "1"), ("b", "x", "2")], "no label is that of two texts (2 texts), so there is none to find"),
+        ([("a", "x", "1"), ("b", "x", "1")], "all 2 texts have the label '1', so every order of them is right"),
+        ([("a", "x", "1"), ("b", "x", "1"), ("c", "x", "2")], ""),
+    ],
+    ids=["one text", "one text a label", "one label", "two labels"],
+)
+def test_what_cannot_be_asked_is_said(rows, said):
+    (group,) = groups_of(labelled(rows))
+    assert group.lacks == said
+
+
+def test_two_aspects_that_no_text_has_together_are_not_asked():
+    by_name = {group.name: group.lacks for group in groups_of(labelled([("a", "x", "1"), ("b", "y", "1")]))}
+    assert by_name["x and y"] == by_name["x or y"] == "no text has labels in both aspects"
+
+
+rankings_with_hits = st.integers(2, 9).flatmap(
+    lambda n: st.tuples(
+        arrays(np.bool_, (4, n)), arrays(np.float64, (4, n), elements=st.integers(0, 1000), unique=True)
+    )
+)
+
+
+@given(drawn=rankings_with_hits, k=st.integers(1, 10))
+def test_measures_are_those_of_sentence_transformers_and_scikit_learn(drawn, k):
+    from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
+
+    relevant, similarities = drawn
+    order = np.argsort(-similarities, axis=1, kind="stable")
+    counts = relevant.sum(axis=1)
+    values = measure(np.take_along_axis(relevant, order, axis=1)[:, :k], counts, k)
+    assert ((values >= 0) & (values <= 1 + 1e-12)).all()
+    n = relevant.shape[1]
+    for query in np.flatnonzero(counts):
+        gold = relevant[query].astype(int)
+        if n > 1:
+            assert values[query, MEASURES.index("ndcg")] == pytest.approx(
+                ndcg_score([gold], [similarities[query]], k=k)
+            )
+        if k >= n:
+            expected = average_precision_score(gold, similarities[query])
+            assert values[query, MEASURES.index("map")] == pytest.approx(expected)
+    asked = [str(query) for query in np.flatnonzero(counts)]
+    if not asked:
+        return
+    evaluator = InformationRetrievalEvaluator(
+        queries={query: query for query in asked},
+        corpus={str(place): str(place) for place in range(n)},
+        relevant_docs={query: {str(place) for place in np.flatnonzero(relevant[int(query)])} for query in asked},
+        mrr_at_k=[k],
+        ndcg_at_k=[k],
+        accuracy_at_k=[k],
+        precision_recall_at_k=[k],
+        map_at_k=[k],
+    )
+    found = [
+        [{"corpus_id": str(place), "score": float(similarities[int(query), place])} for place in order[int(query)]]
+        for query in evaluator.queries_ids
+    ]
+    theirs = evaluator.compute_metrics(found)
+    keys = ("precision@k", "recall@k", "mrr@k", "ndcg@k", "map@k")
+    for column, key in enumerate(keys):
+        assert values[counts > 0, column].mean() == pytest.approx(theirs[key][k]), key
+
+
+@given(hits=arrays(np.bool_, (1, 6)), more=st.integers(0, 5), k=st.integers(1, 6), place=st.integers(0, 4))
+def test_a_hit_one_rank_higher_is_never_worse(hits, more, k, place):
+    relevant = hits.sum(axis=1) + more
+    before = measure(hits[:, :k], relevant, k)
+    higher = hits.copy()
+    if hits[0, place + 1] and not hits[0, place]:
+        higher[0, [place, place + 1]] = True, False
+    assert (measure(higher[:, :k], relevant, k) >= before - 1e-12).all()
+
+
+def test_queries_without_a_relevant_text_are_counted_and_judged_in_blocks_alike(monkeypatch):
+    from training.evaluation.retrieval import scoring
+
+    data = labelled([*ROWS, ("f", "country", "Peru")])
+    (country, *_) = groups_of(data)
+    vectors = unit(np.random.default_rng(0).standard_normal((len(country), 4)).astype(np.float32))
+    ranking = find_nearest(cosines_of(vectors, vectors), queries=6, texts=6, k=3, themselves=True).positions
+    counts, values = judge(country.relevant, {"it": ranking}, texts=6, k=3)
+    assert counts.tolist() == [2, 2, 2, 1, 1, 0]
+    assert values["it"][-1].tolist() == [0] * 5
+    monkeypatch.setattr(scoring, "_CELLS_AT_ONCE", 6)
+    again = judge(country.relevant, {"it": ranking}, texts=6, k=3)
+    np.testing.assert_array_equal(again[1]["it"], values["it"])
+
+
+def test_intervals_hold_the_mean_and_a_better_ranking_is_above():
+    random = np.random.default_rng(0)
+    good, bad = random.uniform(0.5, 1, (80, 5)), random.uniform(0, 0.5, (80, 5))
+    found = summarise({"encoder": good, "start": bad, "same": good}, Bootstrap(200))
+    for column, name in enumerate(MEASURES):
+        score = found["encoder"][name]
+        assert score["low"] < score["value"] < score["high"]
+        assert score["value"] == pytest.approx(good[:, column].mean())
+        assert found["start"]["difference"][name]["verdict"] == "above"
+        assert found["same"]["difference"][name] == {"low": 0, "high": 0, "verdict": "unclear"}
+    assert "difference" not in found["encoder"]
+
+
+def test_a_query_belongs_to_its_rarest_label_that_another_text_has():
+    rows = [(f"t{n}", "x", "often") for n in range(6)]
+    rows += [("t0", "x", "twice"), ("t1", "x", "twice"), ("t2", "x", "once"), ("t6", "x", "alone")]
+    ((labels,),) = [group.labels.values() for group in groups_of(labelled(rows))]
+    assert band_of(labels).tolist() == [0, 0, 1, 1, 1, 1, -1]
+
+
+def test_tfidf_is_scikit_learns_and_bm25_the_sum_over_common_words():
+    texts = ["red cat cat", "the cat", "the the dog runs", ""]
+    weights = tfidf(texts)
+    lengths = np.sqrt(weights.multiply(weights).sum(axis=1))
+    assert lengths[:3] == pytest.approx(1)
+    found = products_of(*bm25(texts))(slice(0, 4))
+
+    def expected(query, text):
+        words, score = [each.split() for each in texts], 0.0
+        mean = sum(map(len, words)) / 4
+        for word in set(words[query]):
+            times, having = words[text].count(word), sum(word in of for of in words)
+            idf = np.log(1 + (4 - having + 0.5) / (having + 0.5))
+            score += idf * times * 2.5 / (times + 1.5 * (0.25 + 0.75 * len(words[text]) / mean))
+        return score
+
+    for query in range(4):
+        for text in range(4):
+            assert found[query, text] == pytest.approx(expected(query, text), rel=1e-5)
+
+
+def test_texts_without_a_word_are_like_nothing():
+    assert products_of(*bm25(["…", "?"]))(slice(0, 2)).tolist() == [[0, 0], [0, 0]]
+    assert tfidf(["…", "?"]).shape[0] == 2

@@ -1,0 +1,303 @@
+"""The retrieval suite: what it scores, what it leaves out and says so, its baselines, its maps in the report."""
+
+import json
+import shutil
+
+import numpy as np
+import polars as pl
+import pytest
+
+from features.errors import InputError
+from training.data.labelled_texts import LabelledTexts
+from training.evaluation.comparison import compare_runs
+from training.evaluation.models import Models
+from training.evaluation.promotion import compare_scores, on_same_pairs
+from training.evaluation.retrieval import maps
+from training.evaluation.retrieval.suite import RetrievalSuite
+from training.evaluation.run import evaluate, write_report
+from training.evaluation.settings import PromotionSettings
+from training.evaluation.subject import Subject
+from training.evaluation.suites import score_tables, suites_of
+from training.jobs import EvaluationJob, Source
+
+ANIMALS, PLACES = ("cat", "dog", "horse"), ("park", "house")
+WORDS = ("red", "small", "sleeps", "runs", "eats", "sees", "two", "three", "no", "the")
+
+
+def texts_with_labels(count=48, *, split="dev"):
+    """Return rows: an animal and a place in each text, which are its labels, among words that say nothing."""
+    random = np.random.default_rng(3)
+    rows = []
+    for number in range(count):
+        animal, place = ANIMALS[number % 3], PLACES[number // 3 % 2]
+        others = " ".join(random.choice(WORDS, size=4).tolist())
+        text = f"{animal} <{number}> {others} in {place}"
+        rows += [(text, "zoo", split, "animal", animal), (text, "zoo", split, "place", f"<{place}>")]
+    rows[0] = (*rows[0][:4], "unicorn")  # a query without a relevant text
+    return rows
+
+
+def exported(path, rows):
+    table = pl.DataFrame(rows, schema=["text", "corpus", "split", "aspect", "label"], orient="row")
+    LabelledTexts.from_table(table, source={}).export(path)
+    return Source(texts=path)
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory, tiny_encoder):
+    """Return a job about an encoder of a kind of the future, which started from another one."""
+    folder = tmp_path_factory.mktemp("retrieval") / "run"
+    shutil.copytree(tiny_encoder, folder / "encoder")
+    training = {
+        "settings": {"kind": "hyperbolic", "backbone": str(tiny_encoder), "splits": ["train", "dev"]},
+        "corpora": {"zoo": {"train": 9, "dev": 48}},
+        "backbone_digest": "d",
+        "best_step": 1,
+        "held_out_labels": {"animal": ["horse", "griffin"]},
+    }
+    (folder / "encoder" / "training.json").write_text(json.dumps(training))
+    rows = [*texts_with_labels(), ("a dog not here", "zoo", "train", "animal", "cat")]
+    return EvaluationJob(
+        source=exported(folder / "texts.parquet", rows),
+        encoder=folder / "encoder",
+        output=folder,
+        resamples=100,
+        cutoff=5,
+        project="zoo",
+    )
+
+
+@pytest.fixture(scope="module")
+def scores(job):
+    return evaluate(job)
+
+
+@pytest.fixture(scope="module")
+def result(scores):
+    return scores["suites"]["retrieval"]
+
+
+def perfect(texts, _task=None):
+    """Embed a text by its animal and its place alone; the first one's animal is like no other."""
+    known = [*ANIMALS, *PLACES, "<0>"]
+    seen = [text.replace("cat", "") if "<0>" in text else text for text in texts]
+    return np.array([[float(word in text) for word in known] for text in seen], np.float32)
+
+
+def of_route(texts, task=None):
+    columns = {"animal": [0, 1, 2, 5], "place": [3, 4]}[task]
+    return perfect(texts)[:, columns]
+
+
+def scored(job, models, **changes):
+    return RetrievalSuite.of(Subject(job.model_copy(update=changes))).score(models)
+
+
+def test_an_encoder_of_any_kind_is_scored_where_there_are_texts_with_labels(scores, result):
+    assert "retrieval" in {*suites_of("")} & {*suites_of("s3bert")}
+    assert list(scores["suites"]) == ["retrieval"]
+    assert result["texts"] == 48  # those of the split
+    assert [group["name"] for group in result["groups"]] == ["animal", "place", "animal and place", "animal or place"]
+    assert {group["queries"] for group in result["groups"]} == {47, 48}
+    assert result["groups"][0]["without"] == 1
+    assert RetrievalSuite.numbers(result).keys() == {group["name"] for group in result["groups"]}
+
+
+def test_the_start_model_and_words_stand_beside_it_and_the_same_model_is_no_better(result):
+    for group in result["groups"]:
+        rankings = group["rankings"]
+        assert list(rankings) == ["encoder", "start", "bm25", "tfidf"]
+        for measure in ("precision", "recall", "mrr", "ndcg", "map"):
+            assert rankings["start"][measure] == rankings["encoder"][measure]
+            assert rankings["start"]["difference"][measure] == {"low": 0, "high": 0, "verdict": "unclear"}
+
+
+def test_an_encoder_that_sees_nothing_but_the_labels_is_right_and_above_words(job):
+    found = scored(job, Models(perfect, None))
+    for group in found["groups"]:
+        assert group["rankings"]["encoder"]["mrr"]["value"] == 1
+        assert "start" not in group["rankings"]
+    both = found["groups"][2]
+    assert both["rankings"]["encoder"]["precision"]["value"] == 1
+    assert both["rankings"]["tfidf"]["difference"]["mrr"]["verdict"] == "above"
+    assert [row["name"] for row in found["unseen"]] == ["animal"]
+    assert found["unseen"][0]["queries"] == 16
+    assert found["unseen"][0]["rankings"]["encoder"]["mrr"]["value"] == 1
+
+
+def test_an_encoder_with_routes_is_asked_by_that_of_the_aspect_and_by_both_for_two(job):
+    found = scored(job, Models(of_route, None, ("animal", "place")))
+    by_name = {group["name"]: group["rankings"]["encoder"]["mrr"]["value"] for group in found["groups"]}
+    assert by_name["animal"] == by_name["place"] == by_name["animal and place"] == 1
+    routes = {row["name"]: row["mrr"] for row in found["routes"]}
+    assert routes["animal"]["animal"] == routes["place"]["place"] == 1
+    assert routes["place"]["animal"] < 1
+    assert any(table.title.endswith("each route of the encoder") for table in RetrievalSuite.tables(found))
+
+
+def test_an_encoder_with_routes_is_embedded_by_task(tmp_path, tiny_encoder):
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer import modules
+
+    from training.evaluation.models import Embedder
+
+    plain = SentenceTransformer(str(tiny_encoder), device="cpu")
+    other = modules.Pooling(plain.get_embedding_dimension(), pooling_mode="cls")
+    first, pooling, _ = plain.children()
+    routes = {"animal": [first, pooling], "place": [first, other]}
+    router = modules.Router(routes, default_route="place")
+    SentenceTransformer(modules=[router], device="cpu").save_pretrained(str(tmp_path), create_model_card=False)
+    embed = Embedder(tmp_path, "the encoder")
+    assert embed.routes == ("animal", "place")
+    assert Embedder(tiny_encoder, "a plain one").routes == ()
+    texts = ["the cat", "a dog runs"]
+    np.testing.assert_allclose(embed(texts), embed(texts, "place"), atol=1e-6)
+    assert np.abs(embed(texts, "animal") - embed(texts, "place")).max() > 0.01
+
+
+def test_what_is_asked_of_a_label_by_its_frequency_adds_up(result):
+    for group in result["groups"][:2]:
+        assert sum(band["queries"] for band in group["bands"]) == group["queries"]
+    assert result["groups"][0]["bands"][0]["labels"] == 3
+    assert result["groups"][0]["bands"][0]["least"] == 10
+
+
+def test_that_the_model_was_chosen_on_these_texts_is_said(scores, result):
+    note = score_tables(scores)[0].note
+    assert note.startswith("The model was chosen on the dev texts of zoo: on texts that had no part")
+    assert "queries of animal 1, animal and place 1" in note
+    assert result["others"] == {}
+
+
+def test_scores_are_repeated_to_the_last_digit(job, scores, tmp_path):
+    again = evaluate(job.model_copy(update={"output": tmp_path}))
+    assert again["suites"] == scores["suites"]
+    for name in ("retrieval.parquet", "maps.parquet", "report.html"):
+        assert (tmp_path / name).read_bytes() == (job.output / name).read_bytes() or name == "report.html"
+
+
+def test_what_two_encoders_are_compared_by_is_left_beside_the_scores(job, result):
+    table = pl.read_parquet(job.output / "retrieval.parquet")
+    means = dict(table.group_by("group").agg(pl.col("mrr").mean()).iter_rows())
+    assert means == pytest.approx(RetrievalSuite.numbers(result))
+    compared = compare_runs([job.output], [job.output]).scores
+    assert {score.name: (score.a.mean, score.items, score.unit) for score in compared} == {
+        group["name"]: (pytest.approx(means[group["name"]]), group["queries"], "queries") for group in result["groups"]
+    }
+    assert {score.difference.verdict for score in compared} == {"unclear"}
+    assert list(RetrievalSuite.headline(result)) == ["animal", "place"]
+
+
+def test_a_promotion_looks_at_every_aspect(scores, result):
+    assert on_same_pairs(scores, scores)
+    worse = json.loads(json.dumps(scores))
+    worse["suites"]["retrieval"]["groups"][0]["rankings"]["encoder"]["mrr"]["value"] -= 0.05
+    verdict = compare_scores(worse, scores, PromotionSettings(retrieval=2))
+    assert not verdict.holds
+    assert verdict.reasons[0].startswith("retrieval (MRR) by animal ")
+    assert compare_scores(worse, scores, PromotionSettings(retrieval=6)).holds
+    other = json.loads(json.dumps(scores))
+    other["suites"]["retrieval"]["data_digest"] = "another"
+    assert not on_same_pairs(scores, other)
+
+
+def test_a_split_without_texts_is_refused_with_those_that_there_are(job):
+    with pytest.raises(InputError) as error:
+        RetrievalSuite.of(Subject(job.model_copy(update={"split": "tset", "suites": ("retrieval",)})))
+    assert str(error.value) == (
+        "Retrieval cannot be scored. No text in the split 'tset' has a label; there are: dev (48), train (1). Evaluate "
+        "on another split (--split), or add texts."
+    )
+
+
+def test_where_nobody_asked_for_it_by_name_it_is_left_out_with_a_warning(job, caplog):
+    assert RetrievalSuite.of(Subject(job.model_copy(update={"split": "train"}))) is None
+    assert "Not asked: animal, only one text has a label, so there is none to find." in caplog.text
+    assert RetrievalSuite.of(Subject(job.model_copy(update={"source": None}))) is None
+
+
+def test_an_aspect_that_says_nothing_is_skipped_and_told_beside_the_others(job, tmp_path):
+    rows = [*texts_with_labels(12), *((row[0], "zoo", "dev", "kind", "text") for row in texts_with_labels(12)[::2])]
+    source = exported(tmp_path / "texts.parquet", rows)
+    found = scored(job, Models(perfect, None), source=source)
+    (first, *_) = RetrievalSuite.tables(found)
+    assert "Not asked: kind, all 12 texts have the label 'text', so every order of them is right." in first.note
+
+
+def test_maps_are_drawn_by_seed_with_the_most_frequent_labels_coloured(job, monkeypatch):
+    monkeypatch.setattr(maps, "MOST_POINTS", 20)
+    monkeypatch.setattr(maps, "COLOURS", 2)
+    subject = Subject(job)
+    suite = RetrievalSuite.of(subject)
+    drawn = suite.score(Models(perfect, perfect))["maps"][0]
+    assert (drawn["name"], drawn["points"], drawn["of"], drawn["seed"]) == ("animal", 20, 48, 0)
+    assert list(drawn["legend"]) == sorted(drawn["legend"], key=lambda label: -drawn["legend"][label])
+    assert len(drawn["legend"]) == 2
+    assert drawn["sides"]["encoder"]["agreement"] > 0.6
+    assert drawn["sides"]["encoder"] == drawn["sides"]["start"]
+
+
+def test_neighbours_and_silhouette_are_those_of_the_full_space():
+    table = pl.DataFrame(
+        [(f"t{n}", "c", "dev", "x", f"label {n % 2}") for n in range(12)],
+        schema=["text", "corpus", "split", "aspect", "label"],
+        orient="row",
+    )
+    from training.evaluation.retrieval.groups import groups_of
+
+    (group,) = groups_of(LabelledTexts.from_table(table, source={}))
+    (labels,) = group.labels.values()
+    apart = np.eye(2, dtype=np.float32)[labels.matrix.indices]
+    (drawn,) = maps.choose_points(group, [f"t{n}" for n in range(12)], {"encoder": apart}, seed=0, k=5)
+    assert drawn.agreement == {"encoder": 1}
+    assert drawn.silhouette == {"encoder": pytest.approx(1)}
+    mixed = np.ones((12, 2), np.float32)
+    (drawn,) = maps.choose_points(group, [f"t{n}" for n in range(12)], {"encoder": mixed}, seed=0, k=11)
+    assert drawn.agreement == {"encoder": pytest.approx(5 / 11)}
+    assert drawn.silhouette == {"encoder": 0}
+
+
+def test_in_a_browser_nothing_is_wrong_with_the_maps_wide_or_narrow_light_or_dark(scores, job, browser):
+    report = write_report(job.output, job.encoder)
+    assert "<script" not in report.read_text()
+    assert "&lt;park&gt;" in report.read_text()
+    assert browser.find_faults(report) == []
+
+
+def test_without_a_start_model_there_is_one_map_and_a_second_method_is_one_click_away(
+    job, tiny_encoder, tmp_path, monkeypatch, browser
+):
+    monkeypatch.setattr(maps, "methods", lambda: {"t-SNE": maps._tsne, "UMAP": lambda vectors, _: vectors[:, 2:4]})
+    evaluate(job.model_copy(update={"encoder": tiny_encoder, "output": tmp_path}))
+    assert browser.find_faults(tmp_path / "report.html") == []
+    browser.show(tmp_path / "report.html")
+    where = "return [...document.querySelectorAll('.plane i')].map(dot => dot.getBoundingClientRect().left);"
+    before = browser.run(where)
+    browser.run("document.querySelectorAll('.by1').forEach(choice => choice.click())")
+    after = browser.run(where)
+    assert len(before) == len(after) == 96
+    assert sum(a != b for a, b in zip(before, after, strict=True)) > 80
+
+
+@pytest.mark.parametrize("width", [1280, 420], ids=["wide", "narrow"])
+def test_the_text_of_a_point_is_shown_on_focus_and_arrow_keys_go_on(scores, job, browser, width):
+    browser.show(write_report(job.output, job.encoder), width=width)
+    shown = """return [...document.querySelectorAll('.plane span')].filter(e => e.getClientRects().length)
+        .map(e => e.innerText);"""
+    assert browser.run(shown) == []
+    browser.run("document.querySelector('.plane input').click(); document.querySelector('.plane input').focus();")
+    (first,) = browser.run(shown)
+    browser.press("ArrowRight")
+    (second,) = browser.run(shown)
+    assert first != second
+    assert "animal: " in first
+    inside = """
+        const frames = [...document.querySelectorAll('.plane')].map(plane =>
+            [...plane.querySelectorAll('.frame')].map(frame => frame.getBoundingClientRect()));
+        return [...document.querySelectorAll('.plane')].every((plane, n) =>
+            [...plane.querySelectorAll('label')].every(label => [...label.querySelectorAll('i')].every((dot, side) => {
+                const box = dot.getBoundingClientRect(), frame = frames[n][side];
+                return box.left >= frame.left && box.right <= frame.right && box.top >= frame.top
+                    && box.bottom <= frame.bottom;
+            })));"""
+    assert browser.run(inside) is True

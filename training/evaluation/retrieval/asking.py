@@ -1,0 +1,135 @@
+"""One group of texts, asked: how well each ranking finds the texts that belong together, as JSON."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from features.metrics.corpus_scores import Bootstrap
+from training.evaluation.retrieval.groups import AspectLabels, Group
+from training.evaluation.retrieval.scoring import MEASURES, judge, summarise
+from training.evaluation.retrieval.words import bm25, products_of, tfidf
+from training.nearest import Similarities, cosines_of, find_nearest
+
+BANDS = (2, 5, 10, 25, 100)
+"""Least number of texts that a label of each band has."""
+
+
+def word_rankings(texts: Sequence[str]) -> dict[str, Similarities]:
+    """Return the rankings that need no encoder, of texts among themselves."""
+    weights = tfidf(texts)
+    return {"bm25": products_of(*bm25(texts)), "tfidf": products_of(weights, weights)}
+
+
+def ask(
+    group: Group, vectors: Mapping[str, NDArray[np.float32]], texts: Sequence[str], k: int, bootstrap: Bootstrap
+) -> tuple[dict[str, NDArray[np.int64]], dict[str, Any], pl.DataFrame]:
+    """Ask with each text of a group which others belong to it.
+
+    Args:
+        group: the texts, and which of them belong together.
+        vectors: `encoder`, and `start` where it is known → embeddings of the group's texts, of unit length.
+        texts: the group's texts.
+        k: rank up to which rankings are looked at.
+        bootstrap: how queries are drawn.
+
+    Returns:
+        The rankings; what was found; and a row a query with its text, its number of relevant texts, and the encoder's
+        values.
+    """
+    similarities = {name: cosines_of(of, of) for name, of in vectors.items()} | word_rankings(texts)
+    rankings = {
+        name: find_nearest(of, queries=len(group), texts=len(group), k=k, themselves=True).positions
+        for name, of in similarities.items()
+    }
+    counts, values = judge(group.relevant, rankings, texts=len(group), k=k)
+    asked = counts > 0
+    found: dict[str, Any] = {
+        "name": group.name,
+        "corpus": group.corpus,
+        "way": group.way,
+        "aspects": list(group.aspects),
+        "texts": len(group),
+        "queries": int(asked.sum()),
+        "without": int((~asked).sum()),
+        "labels": {aspect: len(labels.names) for aspect, labels in group.labels.items()},
+        "rankings": summarise({name: of[asked] for name, of in values.items()}, bootstrap),
+    }
+    if group.way == "one":
+        (labels,) = group.labels.values()
+        found["bands"] = _by_frequency(labels, asked, values, bootstrap)
+    table = pl.DataFrame(
+        {
+            "group": [group.name] * int(asked.sum()),
+            "text": [text for text, kept in zip(texts, asked, strict=True) if kept],
+            "relevant": counts[asked],
+            **{name: values["encoder"][asked, column] for column, name in enumerate(MEASURES)},
+        }
+    )
+    return rankings, found, table
+
+
+def ask_for(
+    labels: Sequence[str], group: Group, rankings: Mapping[str, NDArray[np.int64]], k: int, bootstrap: Bootstrap
+) -> dict[str, Any] | None:
+    """Return how well texts with one of some labels are found by each other, None where there are none.
+
+    Args:
+        labels: those that count, of the one aspect of the group.
+        group: the texts.
+        rankings: of the group.
+        k: rank up to which rankings are looked at.
+        bootstrap: how queries are drawn.
+    """
+    (aspect,) = group.aspects
+    chosen = Group(group.name, group.corpus, "one", group.texts, {aspect: group.labels[aspect].only(labels)})
+    if not chosen.labels[aspect].names:
+        return None
+    counts, values = judge(chosen.relevant, rankings, texts=len(group), k=k)
+    asked = counts > 0
+    if not asked.any():
+        return None
+    return {
+        "name": group.name,
+        "labels": len(chosen.labels[aspect].names),
+        "queries": int(asked.sum()),
+        "rankings": summarise({name: of[asked] for name, of in values.items()}, bootstrap),
+    }
+
+
+def band_of(labels: AspectLabels) -> NDArray[np.int64]:
+    """Return for each text the place in `BANDS` of the rarest of its labels that another text has, -1 without any."""
+    frequencies = np.where(labels.frequencies > 1, labels.frequencies, np.iinfo(np.int64).max)
+    rarest = np.full(labels.matrix.shape[0], np.iinfo(np.int64).max)
+    rows = np.repeat(np.arange(labels.matrix.shape[0]), np.diff(labels.matrix.indptr))
+    np.minimum.at(rarest, rows, frequencies[labels.matrix.indices])
+    places = np.searchsorted(BANDS, rarest, side="right") - 1
+    return np.where(rarest == np.iinfo(np.int64).max, -1, places).astype(np.int64)
+
+
+def _by_frequency(
+    labels: AspectLabels,
+    asked: NDArray[np.bool_],
+    values: Mapping[str, NDArray[np.float64]],
+    bootstrap: Bootstrap,
+) -> list[dict[str, Any]]:
+    """Return what was found for the queries of each band."""
+    bands, frequencies = band_of(labels), labels.frequencies
+    found = []
+    for place, least in enumerate(BANDS):
+        most = BANDS[place + 1] - 1 if place + 1 < len(BANDS) else None
+        of_band = asked & (bands == place)
+        if of_band.any():
+            within = (frequencies >= least) & (frequencies <= (most or len(asked)))
+            found.append(
+                {
+                    "least": least,
+                    "most": most,
+                    "labels": int(within.sum()),
+                    "queries": int(of_band.sum()),
+                    "rankings": summarise({name: of[of_band] for name, of in values.items()}, bootstrap),
+                }
+            )
+    return found

@@ -1,0 +1,198 @@
+"""Maps: embeddings in two dimensions, coloured by label, and two numbers of the full space that a picture cannot show.
+
+    t-SNE   van der Maaten & Hinton 2008, by scikit-learn
+    UMAP    McInnes et al. 2018, where umap-learn is installed (`pip install facetflow[maps]`)
+
+Neighbours on a map are mostly neighbours in the full space; distances between clusters, and their sizes, mean little.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from training.evaluation.retrieval.groups import AspectLabels, Group
+from training.nearest import cosines_of, find_nearest
+
+MAPS_FILE = "maps.parquet"
+"""A row a point of each map: text, labels, colour, and where it lies by which method in which model's space."""
+MOST_POINTS = 2000
+LEAST_POINTS = 10
+COLOURS = 9
+"""Most labels that have a colour of their own."""
+Project = Callable[[NDArray[np.float32], int], NDArray[np.float64]]
+"""Embeddings and a seed → places, (n, 2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """The points of a map, not yet projected.
+
+    Args:
+        name: of the group of texts.
+        aspect: that colours.
+        of: how many texts the group has; more than there are points where these were drawn.
+        seed: of the drawing and of the projections.
+        texts: (n_points,).
+        labels: of each point, joined.
+        colours: the label that each point has the colour of; empty where it has none of `legend`.
+        legend: the most frequent labels, with their number of points.
+        vectors: model → embeddings of the points.
+        agreement: model → share of the nearest points in the full space that share a label, in [0, 1].
+        silhouette: model → mean silhouette of the coloured points by cosine distance in the full space (Rousseeuw
+            1987), in [-1, 1]; None where fewer than two labels have a colour.
+        k: how many nearest points `agreement` looks at.
+    """
+
+    name: str
+    aspect: str
+    of: int
+    seed: int
+    texts: Sequence[str]
+    labels: Sequence[str]
+    colours: Sequence[str]
+    legend: Mapping[str, int]
+    vectors: Mapping[str, NDArray[np.float32]]
+    agreement: Mapping[str, float]
+    silhouette: Mapping[str, float | None]
+    k: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what the report says of the map, without its points."""
+        return {
+            "name": self.name,
+            "aspect": self.aspect,
+            "points": len(self.texts),
+            "of": self.of,
+            "seed": self.seed,
+            "k": self.k,
+            "legend": dict(self.legend),
+            "methods": list(methods()),
+            "sides": {
+                side: {"agreement": self.agreement[side], "silhouette": self.silhouette[side]} for side in self.vectors
+            },
+        }
+
+    def draw(self, known: dict[str, NDArray[np.float64]]) -> pl.DataFrame:
+        """Return the points with their places, a row each.
+
+        Args:
+            known: projections by the digest of what was projected; those of this map are added.
+        """
+        columns: dict[str, Any] = {
+            "map": [self.name] * len(self.texts),
+            "text": list(self.texts),
+            "labels": list(self.labels),
+            "colour": list(self.colours),
+        }
+        for side, vectors in self.vectors.items():
+            for method, project in methods().items():
+                key = f"{method} {hashlib.blake2b(vectors.tobytes()).hexdigest()}"
+                if key not in known:
+                    known[key] = _fitted(project(vectors, self.seed))
+                for axis, name in enumerate("xy"):
+                    columns[place_column(side, method, name)] = known[key][:, axis]
+        return pl.DataFrame(columns)
+
+
+def place_column(side: str, method: str, axis: str) -> str:
+    """Return the column of maps.parquet with one coordinate of the points, in [0, 1]."""
+    return f"{side} {method} {axis}"
+
+
+def methods() -> dict[str, Project]:
+    """Return name → method of projection, those that are installed."""
+    return {"t-SNE": _tsne, **({"UMAP": _umap} if find_spec("umap") is not None else {})}
+
+
+def choose_points(
+    group: Group, texts: Sequence[str], vectors: Mapping[str, NDArray[np.float32]], seed: int, k: int
+) -> list[Map]:
+    """Return the map of a group of one aspect; none where it has too few texts for one.
+
+    Args:
+        group: the texts.
+        texts: themselves.
+        vectors: model → their embeddings, of unit length.
+        seed: of the drawing and of the projections.
+        k: how many neighbours are looked at.
+    """
+    if len(group) < LEAST_POINTS:
+        return []
+    drawn = np.arange(len(group))
+    if len(group) > MOST_POINTS:
+        drawn = np.sort(np.random.default_rng(seed).choice(len(group), MOST_POINTS, replace=False))
+    ((aspect, labels),) = group.labels.items()
+    of_points = AspectLabels(labels.names, labels.matrix[drawn])
+    frequencies = of_points.frequencies
+    order = np.lexsort((np.arange(len(frequencies)), -frequencies))[:COLOURS].tolist()
+    ranks = {labels.names[place]: rank for rank, place in enumerate(order)}
+    indices, starts = of_points.matrix.indices, of_points.matrix.indptr
+    names = [sorted(labels.names[i] for i in indices[a:b].tolist()) for a, b in pairwise(starts)]
+    # A text with several labels has the colour of the most frequent one.
+    colours = [min((name for name in of if name in ranks), key=ranks.__getitem__, default="") for of in names]
+    counts = Counter(colours)
+    points = {side: np.ascontiguousarray(of[drawn]) for side, of in vectors.items()}
+    return [
+        Map(
+            name=group.name,
+            aspect=aspect,
+            of=len(group),
+            seed=seed,
+            texts=[texts[place] for place in drawn.tolist()],
+            labels=[", ".join(of) for of in names],
+            colours=colours,
+            legend={name: counts[name] for name in ranks if counts[name]},
+            vectors=points,
+            agreement={side: _agreement(of, of_points, k) for side, of in points.items()},
+            silhouette={side: _silhouette(of, colours) for side, of in points.items()},
+            k=k,
+        )
+    ]
+
+
+def _agreement(vectors: NDArray[np.float32], labels: AspectLabels, k: int) -> float:
+    count = len(vectors)
+    nearest = find_nearest(cosines_of(vectors, vectors), queries=count, texts=count, k=k, themselves=True).positions
+    # Some 2,000 points at most, so all at once.
+    return float(np.take_along_axis(labels.shared(slice(0, count)), nearest, axis=1).mean())
+
+
+def _silhouette(vectors: NDArray[np.float32], colours: Sequence[str]) -> float | None:
+    from sklearn.metrics import silhouette_score
+
+    coloured = np.array([bool(colour) for colour in colours])
+    names = [colour for colour in colours if colour]
+    if not 2 <= len(set(names)) < len(names):
+        return None
+    return float(silhouette_score(vectors[coloured], names, metric="cosine"))
+
+
+def _fitted(places: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return places in the unit square, both axes on one scale."""
+    low, high = places.min(axis=0), places.max(axis=0)
+    size = max(float((high - low).max()), 1e-9)
+    return np.asarray(0.5 + (places - (low + high) / 2) / size, np.float64)
+
+
+def _tsne(vectors: NDArray[np.float32], seed: int) -> NDArray[np.float64]:
+    from sklearn.manifold import TSNE
+
+    wide = min(30.0, (len(vectors) - 1) / 3)
+    # Of unit length, so that distances order neighbours as cosines do.
+    return np.asarray(TSNE(perplexity=wide, init="pca", random_state=seed).fit_transform(vectors), np.float64)
+
+
+def _umap(vectors: NDArray[np.float32], seed: int) -> NDArray[np.float64]:
+    from umap import UMAP
+
+    # With a seed it computes in one thread, and says so where it is not told to.
+    model = UMAP(n_neighbors=min(15, len(vectors) - 1), random_state=seed, n_jobs=1)
+    return np.asarray(model.fit_transform(vectors), np.float64)

@@ -1,0 +1,142 @@
+"""Maps as HTML that needs no script: one point a text, at its place on each map, with the text where it is pointed at.
+
+encoder · agree 54 %         start model · agree 48 %
+┌──────────────┐             ┌──────────────┐    a <label> a text: a radio button and a dot on each map, so that
+│  ∘ ∘   ● ←── the same text ──────→ ●  ∘   │    both light up together; Tab goes to the points, arrows go from
+└──────────────┘             └──────────────┘    one to the next
+Deutsche Bank: … (country: Germany)              the text of the point that is pointed at, or chosen
+● Germany  ● France  ○ others                    pointing at a label fades the others
+"""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+import polars as pl
+
+from training.evaluation.retrieval.maps import COLOURS, place_column
+from training.evaluation.retrieval.tables import RANKINGS
+
+_SHOWN_LETTERS = 220
+
+
+def draw_points(drawn: Mapping[str, Any], points: pl.DataFrame, name: str) -> str:
+    """Return the maps of one aspect beside each other.
+
+    Args:
+        drawn: what is said of the map (`Map.as_json`).
+        points: its rows of maps.parquet.
+        name: letters and digits that no other map of the page has.
+    """
+    sides = list(drawn["sides"])
+    methods = [method for method in drawn["methods"] if place_column(sides[0], method, "x") in points.columns]
+    places = [
+        points[place_column(side, method, axis)].to_list() for method in methods for side in sides for axis in "xy"
+    ]
+    colours = {label: place for place, label in enumerate(drawn["legend"])}
+    # Neighbours in the order of the arrow keys: by colour, and from left to right on the first map.
+    order = sorted(
+        range(points.height), key=lambda row: (colours.get(points["colour"][row], len(colours)), places[0][row])
+    )
+    texts, labels, of = points["text"].to_list(), points["labels"].to_list(), points["colour"].to_list()
+    dots = "<i></i>" * len(sides)
+    marks = "".join(
+        f'<label class="{_class(colours.get(of[row]))}" style="{_style(places, row)}">'
+        f'<input type="radio" name="{name}">{dots}<span dir="auto">'
+        f"<small>{escape(drawn['aspect'])}: {escape(labels[row])}</small>{escape(_cut(texts[row]))}</span></label>"
+        for row in order
+    )
+    frames = "".join(
+        f'<figure class="frame"><figcaption>{escape(_caption(drawn, side))}</figcaption></figure>' for side in sides
+    )
+    asked = f"Texts by {drawn['aspect']}; arrow keys go from one to the next"
+    return (
+        f'<div class="maps{" single" if len(sides) == 1 else ""}">{_choice(methods, name)}'
+        f'<div class="plane" role="radiogroup" aria-label="{escape(asked)}">{frames}{marks}</div>'
+        f'{_legend(drawn["legend"], points.height)}<p class="note">{escape(_note(drawn, methods))}</p></div>'
+    )
+
+
+def _choice(methods: Sequence[str], name: str) -> str:
+    """Return radio buttons for the methods; nothing where there is one."""
+    if len(methods) < 2:
+        return ""
+    inputs = "".join(
+        f'<input type="radio" name="{name}-by" id="{name}-by{place}" class="by{place}"{"" if place else " checked"}>'
+        for place in range(len(methods))
+    )
+    labels = "".join(
+        f'<label for="{name}-by{place}" class="by{place}">{escape(method)}</label>'
+        for place, method in enumerate(methods)
+    )
+    return f'{inputs}<div class="bys">{labels}</div>'
+
+
+def _style(places: Sequence[Sequence[float]], row: int) -> str:
+    """Return where a text lies: a coordinate of each side by each method, in hundredths of a map."""
+    return ";".join(f"--{'abcdefgh'[number]}:{100 * of[row]:.1f}" for number, of in enumerate(places))
+
+
+def _caption(drawn: Mapping[str, Any], side: str) -> str:
+    known = drawn["sides"][side]
+    silhouette = "" if known["silhouette"] is None else f", silhouette {known['silhouette']:.2f}".replace("-", "−")
+    what = RANKINGS[side].capitalize()
+    return f"{what}: {100 * known['agreement']:.0f} % of the {drawn['k']} nearest share a label{silhouette}"
+
+
+def _legend(legend: Mapping[str, int], points: int) -> str:
+    others = points - sum(legend.values())
+    entries = [(_class(place), label, count) for place, (label, count) in enumerate(legend.items())]
+    entries += [(_class(None), "other", others)] if others else []
+    items = "".join(
+        f'<span class="{kind}" tabindex="0"><i></i> {escape(label)} <small>{count:,}</small></span>'
+        for kind, label, count in entries
+    )
+    return f'<div class="labels">{items}</div>'
+
+
+def _note(drawn: Mapping[str, Any], methods: Sequence[str]) -> str:
+    drawn_by = (
+        f"{drawn['points']:,} of {drawn['of']:,} texts, drawn with the seed {drawn['seed']}"
+        if drawn["points"] < drawn["of"]
+        else f"All {drawn['of']:,} texts"
+    )
+    more = "" if len(methods) > 1 else " For UMAP beside it: pip install facetflow[maps], and evaluate again."
+    return (
+        f"{drawn_by}, by {' and '.join(methods)} (seed {drawn['seed']}). The {len(drawn['legend'])} most frequent "
+        "labels have a colour; a text with several has that of the most frequent one. Nearest texts and silhouette (of "
+        f"the coloured texts) are by cosine in the full space, among the points that are drawn.{more}"
+    )
+
+
+def _class(place: int | None) -> str:
+    return "kn" if place is None else f"k{place}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN_LETTERS else f"{text[:_SHOWN_LETTERS].rstrip()}…"
+
+
+_COLOURS = ("#2f7fd6", "#d9730d", "#1b8a75", "#d13b3b", "#8b5cd6", "#7d8a10", "#d14d94", "#0e8fb0", "#9c6b3c")
+
+
+def map_style() -> str:
+    """Return the rules for all maps of a page."""
+    layout = (files("training.evaluation.retrieval") / "maps.css").read_text(encoding="utf-8")
+    return layout + "".join(_rules(place) for place in (*range(COLOURS), None)) + _chosen(0) + _chosen(1)
+
+
+def _rules(place: int | None) -> str:
+    """Return the colour of a label, and what pointing at it in the legend fades."""
+    kind = _class(place)
+    colour = "" if place is None else f".{kind} {{ --k: {_COLOURS[place]}; }}\n"
+    pointed = f".maps:has(.labels .{kind}:is(:hover, :focus)) .plane label:not(.{kind}) i {{ opacity: .07; }}\n"
+    return colour + pointed
+
+
+def _chosen(place: int) -> str:
+    return (
+        f".by{place}:checked ~ .bys .by{place} {{ background: var(--accent-fill); color: #fff; }}\n"
+        f".by{place}:focus-visible ~ .bys .by{place} {{ outline: 2px solid var(--accent); outline-offset: 2px; }}\n"
+    )

@@ -1,0 +1,233 @@
+"""The suite of texts with labels: is what an encoder finds similar alike in an aspect?"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from features.errors import InputError
+from features.files import write_table
+from training.data.labelled_texts import LabelledTexts
+from training.evaluation.items import ItemScores, read_items
+from training.evaluation.models import Models
+from training.evaluation.retrieval.asking import ask, ask_for
+from training.evaluation.retrieval.groups import Group, groups_of
+from training.evaluation.retrieval.maps import MAPS_FILE, Map, choose_points
+from training.evaluation.retrieval.scoring import MEASURES, judge
+from training.evaluation.retrieval.tables import retrieval_tables
+from training.evaluation.seen import seen_part
+from training.evaluation.subject import Subject
+from training.evaluation.suites import Chapter, Result, Suite
+from training.evaluation.tables import ScoreTable
+from training.jobs import EvaluationJob
+from training.nearest import cosines_of, find_nearest, unit
+
+QUERIES_FILE = "retrieval.parquet"
+"""The encoder's values for each query of each group: what two encoders are compared by."""
+_MRR = MEASURES.index("mrr")
+_log = logging.getLogger("training")
+
+
+class RetrievalSuite(Suite):
+    """Texts asked which others share their labels: by aspect, and by two aspects together.
+
+    Args:
+        job: how far rankings are looked at, and how intervals are made.
+        data: the texts of the split.
+        groups: what is asked, those that something can be asked of.
+        skipped: what could not be asked, a sentence each.
+        training: content of the encoder's training.json; perhaps empty.
+        others: split that had no part in the training → its texts with labels.
+    """
+
+    name: ClassVar[str] = "retrieval"
+    title: ClassVar[str] = "Retrieval by aspect"
+    measure: ClassVar[str] = "MRR"
+    needs: ClassVar[str] = (
+        "texts in the split that share labels: name a corpus of texts with labels under [[corpora]] (docs/corpora.md)"
+    )
+
+    def __init__(
+        self,
+        job: EvaluationJob,
+        data: LabelledTexts,
+        groups: Sequence[Group],
+        skipped: Sequence[str],
+        training: Mapping[str, Any],
+        others: Mapping[str, int],
+    ) -> None:
+        self._job = job
+        self._data = data
+        self._groups = groups
+        self._skipped = skipped
+        self._training = training
+        self._others = others
+        self._queries = pl.DataFrame()
+        self._maps: list[Map] = []
+
+    @classmethod
+    def of(cls, subject: Subject) -> Self | None:
+        """Read the texts with labels.
+
+        Raises:
+            InputError: when the suite is asked for by name, and nothing can be asked of the texts of the split.
+        """
+        job = subject.job
+        if job.source is None or not job.source.has_texts:
+            return None
+        known = job.source.read_texts().select(corpora=job.corpora)
+        data = known.select(splits=(job.split,))
+        groups = groups_of(data)
+        skipped = [f"Not asked: {group.name}, {group.lacks}." for group in groups if group.lacks]
+        groups = [group for group in groups if not group.lacks]
+        if not groups:
+            corpora = f" of {', '.join(map(repr, job.corpora))}" if job.corpora else ""
+            lacking = " ".join(skipped) or (
+                f"No text{corpora} in the split {job.split!r} has a label; there are: {_counted(known) or 'none'}."
+            )
+            said = f"Retrieval cannot be scored. {lacking} Evaluate on another split (--split), or add texts."
+            if cls.name in job.suites:
+                raise InputError(said)
+            _log.warning("%s", said)
+            return None
+        trained = subject.settings.get("splits", ())
+        others = {split: count for split, count in _counts(known).items() if split not in {*trained, job.split}}
+        return cls(job, data, groups, skipped, subject.training, others)
+
+    def score(self, models: Models) -> Result:
+        """Return the score of each group by each ranking."""
+        job, data = self._job, self._data
+        bootstrap = Subject(job).bootstrap
+        held_out: Mapping[str, Sequence[str]] = self._training.get("held_out_labels") or {}
+        found, unseen, routes, tables = [], [], [], []
+        for group in self._groups:
+            texts = [data.texts[place] for place in group.texts]
+            vectors = {"encoder": _by_routes(models, texts, group.aspects)}
+            if models.start is not None:
+                vectors["start"] = unit(models.start(texts))
+            rankings, score, queries = ask(group, vectors, texts, job.cutoff, bootstrap)
+            found.append(score)
+            tables.append(queries)
+            if group.way != "one":
+                continue
+            if held_out.get(group.aspects[0]):
+                row = ask_for(held_out[group.aspects[0]], group, rankings, job.cutoff, bootstrap)
+                unseen += [row] if row is not None else []
+            if len(models.routes) > 1:
+                routes.append({"name": group.name, "mrr": self._by_each_route(group, models, texts)})
+            self._maps += choose_points(group, texts, vectors, job.seed, job.cutoff)
+        self._queries = pl.concat(tables)
+        return {
+            "split": job.split,
+            "corpora": sorted(data.labels["corpus"].unique()),
+            "texts": len(data),
+            "k": job.cutoff,
+            "groups": found,
+            "unseen": unseen,
+            "routes": routes,
+            "maps": [drawn.as_json() for drawn in self._maps],
+            "skipped": list(self._skipped),
+            "seen": seen_part(self._training, job.split, data.labels["corpus"].unique().to_list()),
+            "others": dict(self._others),
+            "source": data.source,
+            "data_digest": data.digest(),
+        }
+
+    def _by_each_route(self, group: Group, models: Models, texts: Sequence[str]) -> dict[str, float]:
+        """Return the MRR of a group by each route of the encoder: what those of other aspects are worth in this one."""
+        rankings = {}
+        for route in models.routes:
+            vectors = unit(models.encoder(texts, route))
+            similarities = cosines_of(vectors, vectors)
+            rankings[route] = find_nearest(
+                similarities, queries=len(texts), texts=len(texts), k=self._job.cutoff, themselves=True
+            ).positions
+        counts, values = judge(group.relevant, rankings, texts=len(texts), k=self._job.cutoff)
+        return {route: float(of[counts > 0, _MRR].mean()) for route, of in values.items()}
+
+    def write(self, folder: Path) -> None:
+        """Write retrieval.parquet, and the points of the maps."""
+        write_table(self._queries, folder / QUERIES_FILE)
+        if self._maps:
+            _log.info("drawing maps of %d aspects", len(self._maps))
+            known: dict[str, NDArray[np.float64]] = {}
+            tables = [drawn.draw(known) for drawn in self._maps]
+            write_table(pl.concat(tables, how="diagonal"), folder / MAPS_FILE)
+
+    @classmethod
+    def tables(cls, result: Result) -> list[ScoreTable]:
+        """Return the groups by each ranking, and where it is known, by frequency, unseen labels and routes."""
+        return retrieval_tables(result)
+
+    @classmethod
+    def chapter(cls, result: Result, folder: Path) -> Chapter:
+        """Return bars, tables and maps."""
+        from training.evaluation.retrieval.chapter import retrieval_chapter
+
+        return retrieval_chapter(result, folder / MAPS_FILE)
+
+    @classmethod
+    def numbers(cls, result: Result) -> dict[str, float | None]:
+        """Return the MRR of each group."""
+        return {group["name"]: group["rankings"]["encoder"]["mrr"]["value"] for group in result["groups"]}
+
+    @classmethod
+    def headline(cls, result: Result) -> dict[str, float | None]:
+        """Return the MRR of each aspect by itself."""
+        numbers = cls.numbers(result)
+        return {group["name"]: numbers[group["name"]] for group in result["groups"] if group["way"] == "one"}
+
+    @classmethod
+    def items(cls, folder: Path, result: Result) -> list[ItemScores]:
+        """Return 1 / rank of the first relevant text of each query, group by group."""
+        table = read_items(folder / QUERIES_FILE, "group", "text", "mrr")
+        return [
+            ItemScores(name, rows["text"].to_list(), rows["mrr"].to_numpy(), unit="queries")
+            for name in cls.numbers(result)
+            if not (rows := table.filter(pl.col("group") == name)).is_empty()
+        ]
+
+    @classmethod
+    def same_data(cls, new: Result, current: Result) -> bool:
+        """Return whether the texts and their labels are the same, and were looked at up to the same rank."""
+        return bool(new["data_digest"] == current["data_digest"] and new["k"] == current["k"])
+
+    @classmethod
+    def compared(cls, new: Result, current: Result) -> list[tuple[str, float, float]]:
+        """Return the MRR of each group that both have."""
+        return [(f"retrieval (MRR) by {name}", before, after) for name, before, after in _both(cls, new, current)]
+
+
+def _both(suite: type[Suite], new: Result, current: Result) -> list[tuple[str, float, float]]:
+    before = suite.numbers(current)
+    return [
+        (name, known, score)
+        for name, score in suite.numbers(new).items()
+        if score is not None and (known := before.get(name)) is not None
+    ]
+
+
+def _by_routes(models: Models, texts: Sequence[str], aspects: Sequence[str]) -> NDArray[np.float32]:
+    """Return the embeddings by which an encoder is asked in some aspects, of unit length.
+
+    An encoder with routes is asked by those of the aspects, or by all where it has none of them; of several routes the
+    embeddings stand beside each other, so that their cosine is the mean of the routes' cosines.
+    """
+    if not models.routes:
+        return unit(models.encoder(texts))
+    chosen = [aspect for aspect in aspects if aspect in models.routes] or list(models.routes)
+    return unit(np.concatenate([unit(models.encoder(texts, route)) for route in chosen], axis=1))
+
+
+def _counts(data: LabelledTexts) -> dict[str, int]:
+    """Return split → number of its texts."""
+    rows = data.labels.group_by("split").agg(pl.col("text").n_unique()).sort("split").iter_rows()
+    return dict(rows)
+
+
+def _counted(data: LabelledTexts) -> str:
+    return ", ".join(f"{split} ({count:,})" for split, count in _counts(data).items())

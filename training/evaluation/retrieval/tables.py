@@ -1,0 +1,179 @@
+"""What retrieval found, as tables of text."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from training.evaluation.seen import tell_seen
+from training.evaluation.tables import UNDEFINED, ScoreTable, ends, hundred
+from training.evaluation.verdicts import tell_verdict
+
+RANKINGS = {"encoder": "encoder", "start": "start model", "bm25": "BM25", "tfidf": "TF-IDF"}
+"""Key of a ranking → what it is called."""
+_MEASURES = {"precision": "P", "recall": "R", "mrr": "MRR", "ndcg": "nDCG", "map": "MAP"}
+
+
+def retrieval_tables(result: Mapping[str, Any]) -> list[ScoreTable]:
+    """Return the groups by each ranking; by frequency, unseen labels and routes where these are known.
+
+    Args:
+        result: what `RetrievalSuite` found.
+    """
+    tables = [_by_ranking(result), _measures(result), _bands(result), _unseen(result), _routes(result), _maps(result)]
+    return [table for table in tables if table.rows]
+
+
+def tell_seen_texts(result: Mapping[str, Any]) -> str:
+    """Return what a reader must know where the texts had a part in the training; nothing where they had none."""
+    return tell_seen(result["seen"], result["split"], result["others"], unit="texts", chosen="on")
+
+
+def tell_way(group: Mapping[str, Any]) -> str:
+    """Return in words which texts belong together in a group."""
+    first, *second = group["aspects"]
+    if group["way"] == "one":
+        return f"shares a label in {first}"
+    if group["way"] == "both":
+        return f"shares a label in {first} and one in {second[0]}"
+    return f"shares a label in {first}, or one in {second[0]}"
+
+
+def tell_band(band: Mapping[str, Any]) -> str:
+    """Return a band of frequencies: "5–9 texts", "100 texts and more"."""
+    if band["most"] is None:
+        return f"{band['least']} texts and more"
+    return f"{band['least']}–{band['most']} texts"
+
+
+def _by_ranking(result: Mapping[str, Any]) -> ScoreTable:
+    known = _known(result)
+    others = [name for name in known if name != "encoder"]
+    rows = tuple(
+        (
+            group["name"],
+            f"{group['queries']:,}",
+            *(_value(group, name, "mrr") for name in others),
+            _value(group, "encoder", "mrr"),
+            ends(group["rankings"]["encoder"]["mrr"]),
+            tell_verdict(group["rankings"][others[0]]["difference"]["mrr"]),
+        )
+        for group in result["groups"]
+    )
+    columns = ("asked by", "queries", *(RANKINGS[name] for name in others), "encoder", "95 % interval")
+    title = f"MRR@{result['k']} × 100 among the {result['texts']:,} texts of {result['split']}"
+    return ScoreTable(title, (*columns, f"to {RANKINGS[others[0]]}"), rows, _note(result))
+
+
+def _note(result: Mapping[str, Any]) -> str:
+    k, groups = result["k"], result["groups"]
+    without = {group["name"]: group["without"] for group in groups if group["without"]}
+    left_out = ", ".join(f"{name} {count:,}" for name, count in without.items())
+    meaning = (
+        "Each text is a query, and is left out of what it finds; a text that shares a label with it is relevant. "
+        "Texts without a label in an aspect are left out of it. "
+        f"MRR@{k}: 1 / rank of the first relevant text among the {k} nearest, 0 where none is. Equally similar texts "
+        "stand in the order of their letters."
+    )
+    verdicts = (
+        "Intervals, and whether the encoder is above or below, are of a bootstrap over the queries (paired, at 95 %); "
+        "of comparisons without any difference one in twenty is above or below by chance."
+    )
+    sentences = [
+        tell_seen_texts(result),
+        meaning,
+        f"Left out, because no other text is relevant for them: queries of {left_out}." if left_out else "",
+        verdicts,
+        *result["skipped"],
+    ]
+    if result["routes"]:
+        routes = ", ".join(result["routes"][0]["mrr"])
+        sentences.append(
+            f"The encoder has routes ({routes}): each aspect is asked by its own, two aspects by both together, and an "
+            "aspect without one by all."
+        )
+    return "\n".join(sentence for sentence in sentences if sentence)
+
+
+def _measures(result: Mapping[str, Any]) -> ScoreTable:
+    k = result["k"]
+    rows = tuple(
+        (f"{group['name']}: {RANKINGS[name]}", *(_value(group, name, measure) for measure in _MEASURES))
+        for group in result["groups"]
+        for name in _known(result)
+    )
+    columns = ("asked by: ranking", *(f"{short}@{k}" for short in _MEASURES.values()))
+    note = (
+        f"P: share of the {k} nearest that is relevant. R: share of the relevant ones that is among them. nDCG and MAP "
+        "weigh hits by their rank. All × 100."
+    )
+    return ScoreTable(f"The {k} nearest texts", columns, rows, note)
+
+
+def _bands(result: Mapping[str, Any]) -> ScoreTable:
+    known = _known(result)
+    rows = tuple(
+        (
+            f"{group['name']}, {tell_band(band)}",
+            f"{band['labels']:,}",
+            f"{band['queries']:,}",
+            *(_value(band, name, "mrr") for name in known),
+        )
+        for group in result["groups"]
+        for band in group.get("bands", ())
+    )
+    columns = ("frequency of the label", "labels", "queries", *(RANKINGS[name] for name in known))
+    note = "A query belongs to the rarest of its labels that another text has. Of few queries these numbers say little."
+    return ScoreTable(f"MRR@{result['k']} × 100 by label frequency", columns, rows, note)
+
+
+def _unseen(result: Mapping[str, Any]) -> ScoreTable:
+    known = _known(result)
+    rows = tuple(
+        (
+            row["name"],
+            f"{row['labels']:,}",
+            f"{row['queries']:,}",
+            *(_value(row, name, "mrr") for name in known),
+            ends(row["rankings"]["encoder"]["mrr"]),
+        )
+        for row in result["unseen"]
+    )
+    columns = ("aspect", "labels", "queries", *(RANKINGS[name] for name in known), "95 % interval")
+    note = "Texts with such a label are asked for the others with it, among all texts: how far the aspect carries over."
+    return ScoreTable(f"MRR@{result['k']} × 100 by labels that the training never saw", columns, rows, note)
+
+
+def _routes(result: Mapping[str, Any]) -> ScoreTable:
+    names = list(result["routes"][0]["mrr"]) if result["routes"] else []
+    rows = tuple((row["name"], *(hundred(row["mrr"][name]) for name in names)) for row in result["routes"])
+    return ScoreTable(f"MRR@{result['k']} × 100 by each route of the encoder", ("asked by", *names), rows)
+
+
+def _maps(result: Mapping[str, Any]) -> ScoreTable:
+    sides = list(dict.fromkeys(side for drawn in result["maps"] for side in drawn["sides"]))
+    rows = tuple(
+        (
+            drawn["name"],
+            f"{drawn['points']:,}",
+            *(hundred(drawn["sides"][side]["agreement"]) for side in sides),
+            *(_silhouette(drawn["sides"][side]["silhouette"]) for side in sides),
+        )
+        for drawn in result["maps"]
+    )
+    columns = ("aspect", "texts", *(f"{what}: {RANKINGS[s]}" for what in ("agree", "silhouette") for s in sides))
+    note = (
+        f"Agree: share of the {result['k']} nearest texts in the full space that share a label, × 100. Silhouette of "
+        "the most frequent labels, in [−1, 1]: how much nearer texts are to their own label than to the next."
+    )
+    return ScoreTable("Neighbours and clusters", columns, rows, note)
+
+
+def _known(result: Mapping[str, Any]) -> Sequence[str]:
+    return [name for name in RANKINGS if name in result["groups"][0]["rankings"]]
+
+
+def _value(row: Mapping[str, Any], ranking: str, measure: str) -> str:
+    return hundred(row["rankings"][ranking][measure]["value"])
+
+
+def _silhouette(value: float | None) -> str:
+    return UNDEFINED if value is None else f"{value:.2f}".replace("-", "−")

@@ -1,0 +1,99 @@
+"""Exact nearest neighbours, some queries at a time: no matrix of all similarities is ever in memory.
+
+    queries 0–166    ×  all texts  ──>  similarities (167, n)  ──>  the k best of each row
+    queries 167–333  ×  all texts  ──>  …                            equal to six digits: the earlier text first
+
+Any similarity will do that gives its rows in blocks: cosines of vectors here, weights of words elsewhere. torch
+selects; `sentence_transformers.util.semantic_search` does so too, but leaves open which of two equal texts it returns.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from features.errors import ModelError
+from training.similarity import TINY
+
+Similarities = Callable[[slice], NDArray[np.float32]]
+"""Some queries → their similarity to every text, (n_some, n_texts); the array is the caller's to change."""
+DIGITS = 6
+"""Similarities that agree in so many decimals count as equal: what follows hangs on the order of additions."""
+_NUMBERS_AT_ONCE = 1 << 24  # 64 MiB of similarities
+
+
+class Nearest(NamedTuple):
+    """The texts that are most similar to each query, best first.
+
+    Args:
+        positions: of the texts, (n_queries, k); int64.
+        similarities: likewise, float32.
+    """
+
+    positions: NDArray[np.int64]
+    similarities: NDArray[np.float32]
+
+
+def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return vectors of length 1, (n, d); one of zeros stays as it is.
+
+    Raises:
+        ModelError: when a number is not finite.
+    """
+    if not np.isfinite(vectors).all():
+        raise ModelError("the encoder gives embeddings that are not finite numbers; train it again, or use another")
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.maximum(lengths, TINY), np.float32)
+
+
+def cosines_of(queries: NDArray[np.float32], texts: NDArray[np.float32]) -> Similarities:
+    """Return the cosine of queries and texts.
+
+    Args:
+        queries: of unit length, (n_queries, d).
+        texts: likewise, (n_texts, d).
+    """
+    return lambda some: queries[some] @ texts.T
+
+
+def find_nearest(similarities: Similarities, *, queries: int, texts: int, k: int, themselves: bool = False) -> Nearest:
+    """Return the k texts that are most similar to each query.
+
+    Args:
+        similarities: of queries and texts.
+        queries: how many there are.
+        texts: likewise.
+        k: how many are returned; fewer where there are fewer.
+        themselves: the queries are the texts, in their order, and none is returned for itself.
+
+    Returns:
+        Of texts that are equally similar, the one that stands first.
+    """
+    kept = max(0, min(k, texts - themselves))
+    found = Nearest(np.empty((queries, kept), np.int64), np.empty((queries, kept), np.float32))
+    if not kept:
+        return found
+    rows = max(1, _NUMBERS_AT_ONCE // texts)
+    for start in range(0, queries, rows):
+        some = slice(start, min(start + rows, queries))
+        block = np.round(similarities(some), DIGITS)
+        if themselves:
+            block[np.arange(len(block)), np.arange(some.start, some.stop)] = -np.inf
+        found.positions[some], found.similarities[some] = _best(block, kept)
+    return found
+
+
+def _best(block: NDArray[np.float32], k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Return positions and values of the k largest numbers of each row; of equal ones the first."""
+    import torch
+
+    values, positions = (found.numpy() for found in torch.topk(torch.from_numpy(block), k, dim=1))
+    last = values[:, -1:]
+    # Where more numbers equal the last one than there is room for, torch may have taken any of them.
+    for row in np.flatnonzero(np.count_nonzero(block >= last, axis=1) > k):
+        candidates = np.flatnonzero(block[row] >= last[row])
+        positions[row] = candidates[np.lexsort((candidates, -block[row, candidates]))][:k]
+    values = np.take_along_axis(block, positions, axis=1)
+    order = np.lexsort((positions, -values), axis=1)
+    return np.take_along_axis(positions, order, axis=1), np.take_along_axis(values, order, axis=1)

@@ -1,0 +1,142 @@
+"""Which encoder searches: one that is named, the one that was trained for an aspect, or the one in use.
+
+--aspect country                     the encoder of the project that was trained for it, or has a route for it
+--encoder companies                  an encoder of the project, or one of its runs
+--encoder ./folder, all-MiniLM-L6-v2 any other encoder
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from features import models
+from features.errors import ModelError
+from training.encoders.loading import routes_in
+from training.evaluation.promotion import encoder_in_use
+from training.runs import ENCODER, TRAINING_FILE, all_runs, encoder_name, is_finished, runs_named
+from training.writing import read_json
+
+_MODULES = "modules.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The encoder that searches.
+
+    Args:
+        folder: where it is.
+        task: its route; None for an encoder without routes.
+        name: what a reader knows it by.
+    """
+
+    folder: Path
+    task: str | None
+    name: str
+
+
+def choose_encoder(runs: Path | None, name: str | None, aspect: str | None, base: Path | None = None) -> Chosen:
+    """Return the encoder that searches.
+
+    Args:
+        runs: folder of a project's runs; None where there is no project.
+        name: of an encoder or a run of the project, of a pulled model, or a folder; None leaves it to the aspect.
+        aspect: in which respect texts are to be alike; None for an encoder that knows only one.
+        base: folder that relative paths start from; the working directory when None.
+
+    Raises:
+        ModelError: when there is none, or several are as good.
+    """
+    if name is not None:
+        folder = _named(runs, name, base)
+        return Chosen(folder, task_of(folder, aspect), name)
+    if runs is None:
+        raise ModelError("There is no project here whose encoder could search: name one with --encoder, or --project.")
+    if aspect is None:
+        folder = encoder_in_use(runs)
+        return Chosen(folder, task_of(folder, None), encoder_name(folder.parent))
+    known = {name: encoder_in_use(runs, name) for name in _finished(runs)}
+    aspects = {name: aspects_of(folder) for name, folder in known.items()}
+    fitting = [name for name, of in aspects.items() if aspect in of]
+    if len(fitting) > 1:
+        raise ModelError(
+            f"Several encoders were trained for the aspect {aspect!r}: {', '.join(fitting)}. Choose one with --encoder."
+        )
+    if not fitting:
+        others = "; ".join(f"{name} for {' and '.join(of)}" for name, of in aspects.items() if of)
+        there_are = f"there are: {others}" if others else "none was trained for an aspect"
+        raise ModelError(
+            f"No encoder of the project was trained for the aspect {aspect!r}; {there_are}. Train one ([[encoders]] "
+            "with that aspect), or name any encoder with --encoder and leave --aspect out."
+        )
+    return Chosen(known[fitting[0]], task_of(known[fitting[0]], aspect), fitting[0])
+
+
+def aspects_of(folder: Path) -> tuple[str, ...]:
+    """Return the aspects that an encoder can be asked in, one at a time; none for one that was trained for none.
+
+    Args:
+        folder: of the encoder. One without routes that learnt several aspects together is one for none of them alone.
+    """
+    routes = routes_in(folder)
+    learnt = _learnt(folder)
+    return routes or (learnt if len(learnt) == 1 else ())
+
+
+def task_of(folder: Path, aspect: str | None) -> str | None:
+    """Return the route of an encoder for an aspect; None for an encoder without routes.
+
+    Raises:
+        ModelError: when it has routes and none of them is asked for, or was not trained for the aspect.
+    """
+    routes, learnt = routes_in(folder), _learnt(folder)
+    if routes:
+        if aspect in routes:
+            return aspect
+        asked = "choose one of them as the aspect" if aspect is None else f"there is none for {aspect!r}"
+        raise ModelError(f"The encoder {str(folder)!r} has a route for each of {', '.join(routes)}: {asked}.")
+    if aspect is None or learnt == (aspect,):
+        return None
+    of = f"for {' and '.join(learnt)}" if learnt else "for no aspect"
+    raise ModelError(
+        f"The encoder {str(folder)!r} was trained {of}, not for {aspect!r}; leave the aspect out, or name another "
+        "encoder."
+    )
+
+
+def _learnt(folder: Path) -> tuple[str, ...]:
+    """Return the aspects that an encoder learnt from; none where that is not known."""
+    file = folder / TRAINING_FILE
+    training: Mapping[str, Any] = read_json(file) if file.is_file() else {}
+    settings = training.get("settings", {})
+    # Where the texts had one aspect alone, the settings need not name it.
+    return tuple(settings.get("aspects") or (training.get("labels", ()) if settings.get("kind") == "aspect" else ()))
+
+
+def _finished(runs: Path) -> list[str]:
+    """Return the names of the encoders of a project that have a finished run."""
+    return sorted({encoder_name(run) for run in all_runs(runs) if is_finished(run)})
+
+
+def _named(runs: Path | None, name: str, base: Path | None) -> Path:
+    if runs is not None and runs_named(runs, name):
+        return encoder_in_use(runs, name)
+    given = (base or Path()) / Path(name).expanduser()
+    for folder in (given / ENCODER, given):
+        if (folder / _MODULES).is_file():
+            return folder
+    if given.is_dir():
+        raise ModelError(
+            f"{name!r} holds no encoder (there is no {_MODULES}); give the folder of an encoder, or of the run that "
+            "trained it."
+        )
+    try:
+        return models.locate(name, base)
+    except ModelError as error:
+        known = _finished(runs) if runs is not None else []
+        if not known or name in models.MODELS:
+            raise
+        raise ModelError(
+            f"{name!r} is no encoder of the project (there are: {', '.join(known)}), no folder and no model; check the "
+            "name."
+        ) from error
