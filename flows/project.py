@@ -197,7 +197,7 @@ class Project(BaseModel):
 
     @model_validator(mode="after")
     def _check_choose_by(self) -> Self:
-        sets = {found.name: found.split for found in self.evaluation}
+        sets = {found.name: found.split for found in self.evaluation if not found.has_classes}
         of_dev = [name for name, split in sets.items() if split == "dev"]
         for number, encoder in enumerate(self.encoders, start=1):
             name, own = encoder.choose_by, encoder.OWN_CHOICES
@@ -206,7 +206,7 @@ class Project(BaseModel):
                 close = difflib.get_close_matches(name, [*own, *of_dev], n=1)
                 hint = f"did you mean {close[0]!r}? Or " if close else ""
                 raise ValueError(
-                    f"`encoders[{number}].choose_by` is {name!r}, which names no set under [[evaluation]]; "
+                    f"`encoders[{number}].choose_by` is {name!r}, which names no set of ratings under [[evaluation]]; "
                     f"{hint}{instead}"
                 )
             if encoder.by_ratings and sets[name] != "dev":

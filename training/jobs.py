@@ -9,7 +9,7 @@ runs/<encoder>/<release>-<digest>/seed-<n>/        (`training.runs`)
 """
 
 from pathlib import Path
-from typing import Annotated, Any, Generic, Self, TypeVar
+from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError, model_validator
 
@@ -139,7 +139,7 @@ class EvaluationJob(BaseModel):
     suites: tuple[str, ...] = ()
     ratings: tuple[dict[str, Any], ...] = ()
     tasks: tuple[dict[str, Any], ...] = ()
-    classifiers: tuple[str, ...] = ("logistic regression",)
+    classifiers: tuple[Literal["logistic regression", "mlp"], ...] = ("logistic regression",)
     folds: Annotated[int, Field(ge=2)] = 10
     base: Path = Path()
     examples: tuple[tuple[str, str], ...] = ()

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from features.corpora.reading import evaluation_outcomes
-from features.corpora.rows import BadRow, PairRow, TextRow
+from features.corpora.reading import NO_TEXT, evaluation_outcomes
+from features.corpora.rows import BadRow, PairRow, Skip, TextRow
 from features.corpora.settings import EvaluationSet
 from features.errors import InputError
-from features.types import SPLITS, RejectCode, Split
+from features.types import SPLITS, Split
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,11 @@ def read_tasks(evaluation: EvaluationSet, base: Path) -> list[ClassTask]:
     items: dict[str, list[tuple[str, str | None, str, Split]]] = {}
     empty = 0
     for outcome in evaluation_outcomes(evaluation, base):
-        if isinstance(outcome, BadRow) and outcome.reject.code == RejectCode.EMPTY_SENTENCE:
-            empty += 1  # releases have such lines (CR), and nobody can correct them
-            continue
-        if isinstance(outcome, BadRow):
+        if isinstance(outcome, Skip) and outcome.reason == NO_TEXT:
+            empty += 1
+        elif isinstance(outcome, BadRow):
             raise InputError(f"{outcome.reject.message} (evaluation set {evaluation.name!r}): correct the row.")
-        if isinstance(outcome, TextRow):
+        elif isinstance(outcome, TextRow):
             _require_one_class(outcome, evaluation)
             for aspect, label in outcome.labels:
                 items.setdefault(aspect, []).append((outcome.text, None, label, outcome.split))

@@ -28,6 +28,9 @@ from features.files import open_text
 from features.stages import Reject
 from features.types import RejectCode, Split
 
+NO_TEXT = "no text"
+"""Why a row of texts or pairs with a class is left out."""
+
 
 def read(settings: CorpusSettings, base: Path) -> Iterator[PairRow | TextRow | Reject]:
     """Read the rows of a corpus.
@@ -118,13 +121,19 @@ def evaluation_outcomes(evaluation: EvaluationSet, base: Path, *, held_out: bool
     """
     files = evaluation.held_out if held_out else evaluation.splits
     reader = _Reader(evaluation.name, own_record(evaluation), None, "all")
-    if evaluation.files:
-        for split, named in files.items():
-            for source in locate(evaluation.record, {split: named}, base, evaluation.files_key):
-                yield from reader.outcomes(source._replace(splits=(split,)))
-        return
-    for source in locate(evaluation.record, files, base, evaluation.files_key):
-        yield from reader.outcomes(source._replace(splits=(evaluation.split,)))
+    parts = [{split: named} for split, named in files.items()] if evaluation.files else [files]
+    for part in parts:
+        for source in locate(evaluation.record, part, base, evaluation.files_key):
+            split = next(iter(part)) if evaluation.files else evaluation.split
+            for outcome in reader.outcomes(source._replace(splits=(split,))):
+                yield _without_text(outcome) if evaluation.has_classes else outcome
+
+
+def _without_text(outcome: Outcome) -> Outcome:
+    """Leave out a row without text: releases have such lines (CR, MPQA), and nobody can correct them."""
+    if isinstance(outcome, BadRow) and outcome.reject.code == RejectCode.EMPTY_SENTENCE:
+        return Skip(outcome.split, NO_TEXT, outcome.reject.entity_id)
+    return outcome
 
 
 def own_record(settings: CorpusSettings | EvaluationSet) -> Dataset:

@@ -316,7 +316,7 @@ def test_a_model_is_chosen_by_a_set_of_dev_that_the_project_names(write):
     [
         (
             "sts_dev",
-            "which names no set under [[evaluation]]; did you mean 'sts-dev'? Or choose from 'loss', 'sts-dev'",
+            "which names no set of ratings under [[evaluation]]; did you mean 'sts-dev'? Or choose from 'loss', 'sts-d",
         ),
         (
             "stsb-test",

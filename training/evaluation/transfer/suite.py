@@ -15,6 +15,7 @@ from features.files import write_table
 from features.metrics.corpus_scores import Bootstrap
 from features.page import folded
 from training.evaluation.bars import Bar, Mark, draw_bars, ends_of, hundredths
+from training.evaluation.items import ItemScores, read_items
 from training.evaluation.models import Embed, Models
 from training.evaluation.page import tables_html
 from training.evaluation.paired import COLUMNS, average, cells, pair, tell
@@ -44,6 +45,7 @@ class TransferSuite(Suite):
     name: ClassVar[str] = "transfer"
     title: ClassVar[str] = "Classes learnt from embeddings"
     needs: ClassVar[str] = "texts or pairs with a class: name a set under [[evaluation]] (docs/corpora.md)"
+    measure: ClassVar[str] = "accuracy"
 
     def __init__(
         self, tasks: "Sequence[ClassTask]", classifiers: Sequence[str], folds: int, bootstrap: Bootstrap
@@ -117,6 +119,27 @@ class TransferSuite(Suite):
         }
 
     @classmethod
+    def headline(cls, result: Result) -> dict[str, float | None]:
+        """Return the average over the tasks, by each classifier."""
+        return {f"{cls.name} by {name}": _mean(result, name)["encoder"] for name in result["classifiers"]}
+
+    @classmethod
+    def items(cls, folder: Path, result: Result) -> list[ItemScores]:
+        """Return whether each item was classified rightly, by task and classifier."""
+        table = read_items(folder / TRANSFER_FILE, "task", "classifier", "text_a", "text_b", "label", "predicted")
+        texts = [pl.col("text_a"), pl.col("text_b").fill_null("")]
+        # A text that a task has twice is two items.
+        numbered = table.with_columns(*texts, nth=pl.int_range(pl.len()).over("task", "classifier", "text_a", "text_b"))
+        found = []
+        for task in result["tasks"]:
+            for name in result["classifiers"]:
+                rows = numbered.filter(task=task["name"], classifier=name)
+                items = rows.select(pl.concat_str("label", "text_a", "text_b", "nth", separator="\t")).to_series()
+                right = (rows["label"] == rows["predicted"]).cast(pl.Float64).to_numpy()
+                found.append(ItemScores(f"{task['name']} by {name}", items.to_list(), right, unit="texts"))
+        return found
+
+    @classmethod
     def same_data(cls, new: Result, current: Result) -> bool:
         """Return whether the tasks are the same, by name and number of items, and learnt in the same way."""
         first, second = (
@@ -154,10 +177,12 @@ class TransferSuite(Suite):
                 {
                     "task": [task.name] * len(rows),
                     "classifier": [classifier] * len(rows),
-                    "item": rows,
+                    "text_a": [task.texts[row] for row in rows],
+                    "text_b": [None if task.others is None else task.others[row] for row in rows],
                     "label": [names[each] for each in classes[rows]],
                     "predicted": [names[each] for each in said[0].classes],
-                }
+                },
+                schema_overrides={"text_b": pl.String},
             )
         )
         right = np.stack([each.classes == classes[rows] for each in said], axis=1).astype(np.float64)
@@ -251,12 +276,16 @@ def _chart(result: Result, classifier: str) -> str:
     return draw_bars(bars, marks, of="this encoder", axis=AXIS)
 
 
+def _mean(result: Result, classifier: str) -> Mapping[str, Any]:
+    """Return the average over the tasks, or the score on the only one."""
+    mean: Mapping[str, Any] = result["averages"][classifier] or result["tasks"][0]["scores"][classifier]
+    return mean
+
+
 def _figures(result: Result, classifier: str) -> list[Figure]:
     """Return the average, or the only score, for the head of the report."""
-    mean: Mapping[str, Any] | None = result["averages"][classifier]
-    score = mean or result["tasks"][0]["scores"][classifier]
-    tasks = result["tasks"]
-    of = f"average accuracy of {len(tasks)} tasks" if mean else f"accuracy on {escape(tasks[0]['name'])}"
+    score, tasks = _mean(result, classifier), result["tasks"]
+    of = f"average accuracy of {len(tasks)} tasks" if len(tasks) > 1 else f"accuracy on {escape(tasks[0]['name'])}"
     said = f"{of}, by {escape(classifier)}."
     if score["start"] is not None:
         said += f" Start model: {hundred(score['start'])}. This encoder against it: {tell(score)}"

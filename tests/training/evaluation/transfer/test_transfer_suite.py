@@ -79,6 +79,11 @@ def test_tasks_of_every_form_are_learnt_by_both_classifiers_and_shown(files, tin
     assert suite.same_data(found, found)
     assert not suite.same_data(found, found | {"folds": 10})
     assert suite.numbers(found)["sst2 by mlp"] == by_dev["encoder"]
+    assert suite.headline(found)["transfer by mlp"] == pytest.approx(mean)
+    items = {item.name: item for item in suite.items(files / "out", found)}
+    assert items["sst2 by mlp"].predicted.mean() == pytest.approx(by_dev["encoder"])
+    assert all(len(set(item.items)) == len(item.items) for item in items.values())
+    assert len(items["mrpc by mlp"].items) == 18
 
 
 def test_an_encoder_is_compared_with_its_start_model_item_by_item(files, tiny_encoder):
@@ -112,6 +117,8 @@ def test_lines_without_text_are_left_out_and_counted(files, tiny_encoder, capsys
     assert scores["suites"]["transfer"]["tasks"][0]["items"] == 36
     print_scores(scores)
     assert "Left out of mr: 2 without text." in capsys.readouterr().out
+    guard = LeakageGuard.from_settings(LeakageSettings(evaluation=[EvaluationSet(**MR)]), files)  # no reason to refuse
+    assert guard.sets_with("the cat sleeps") == ("mr",)
 
 
 @pytest.mark.parametrize(
