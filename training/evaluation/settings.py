@@ -25,8 +25,8 @@ class TransferSettings(BaseModel):
     """How the classes of texts and pairs under `[[evaluation]]` are learnt from embeddings, as SentEval does it.
 
     Args:
-        classifiers: what learns them: "logistic regression", or "mlp" with one hidden layer of 128 units, which computes
-            more than a hundred times as much: better done on a GPU, or with fewer folds.
+        classifiers: what learns them: "logistic regression", or "mlp" with one hidden layer of 128 units, which
+            computes more than a hundred times as much: better done on a GPU, or with fewer folds.
         folds: of cross-validations, and of those within them that choose the penalty.
     """
 
