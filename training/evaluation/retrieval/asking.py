@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from features.metrics.corpus_scores import Bootstrap
 from training.evaluation.retrieval.groups import AspectLabels, Group
-from training.evaluation.retrieval.scoring import MEASURES, judge, summarise
+from training.evaluation.retrieval.scoring import summarise
 from training.evaluation.retrieval.words import bm25, products_of, tfidf
 from training.nearest import Similarities, cosines_of, find_nearest
+from training.ranking import MEASURES, judge
 
 BANDS = (2, 5, 10, 25, 100)
 """Least number of texts that a label of each band has."""

@@ -1,16 +1,9 @@
-"""How good rankings are, query by query, and as means with intervals.
+"""How good rankings are on the whole: means with intervals, and differences.
 
-Of a query with R relevant texts, whose k nearest are relevant (1) or not (0), in their order (1 0 1 0 …):
-
-    P     hits / k                                       R     hits / R
-    MRR   1 / rank of the first hit, 0 without one       MAP   sum over hits of (hits so far / rank) / min(k, R)
-    nDCG  sum over hits of 1 / log2(1 + rank), divided by that of a ranking whose first min(k, R) are all relevant
-
-(Manning, Raghavan & Schütze 2008, chapter 8; nDCG with binary gains, Järvelin & Kekäläinen 2002.) Means are over the
-queries that have a relevant text; the bootstrap draws queries, the same ones for all rankings.
+Means are over the queries that have a relevant text; the bootstrap draws queries, the same ones for all rankings.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,64 +11,7 @@ from numpy.typing import NDArray
 
 from features.metrics.corpus_scores import Bootstrap
 from training.evaluation.bootstrap import compare, interval
-
-MEASURES = ("precision", "recall", "mrr", "ndcg", "map")
-Relevant = Callable[[slice], NDArray[np.bool_]]
-"""Some queries → which texts are relevant for each, (n_some, n_texts)."""
-_CELLS_AT_ONCE = 1 << 24
-
-
-def judge(
-    relevant: Relevant, rankings: Mapping[str, NDArray[np.int64]], *, texts: int, k: int
-) -> tuple[NDArray[np.int64], dict[str, NDArray[np.float64]]]:
-    """Return how many relevant texts each query has, and how good each ranking is.
-
-    Args:
-        relevant: of each query; a query is not relevant for itself.
-        rankings: name → positions of the nearest texts of each query, best first, (n_queries, at most k).
-        texts: how many there are.
-        k: rank up to which rankings are looked at.
-
-    Returns:
-        Counts, (n_queries,), and name → values of `MEASURES`, (n_queries, 5), in [0, 1]; of a query without any
-        relevant text they are 0 and mean nothing.
-    """
-    queries = len(next(iter(rankings.values())))
-    counts = np.zeros(queries, np.int64)
-    hits = {name: np.zeros(ranking.shape, np.bool_) for name, ranking in rankings.items()}
-    rows = max(1, _CELLS_AT_ONCE // max(1, texts))
-    for start in range(0, queries, rows):
-        some = slice(start, min(start + rows, queries))
-        block = relevant(some)
-        counts[some] = block.sum(axis=1)
-        for name, ranking in rankings.items():
-            hits[name][some] = np.take_along_axis(block, ranking[some], axis=1)
-    return counts, {name: measure(found, counts, k) for name, found in hits.items()}
-
-
-def measure(hits: NDArray[np.bool_], relevant: NDArray[np.int64], k: int) -> NDArray[np.float64]:
-    """Return the value of each of `MEASURES` for each query, (n_queries, 5), in [0, 1].
-
-    Args:
-        hits: whether the text at each rank is relevant, (n_queries, at most k).
-        relevant: how many relevant texts each query has, (n_queries,).
-        k: rank up to which rankings are looked at; a shorter ranking is one of all texts.
-    """
-    shown = hits[:, :k].astype(np.float64)
-    ranks = np.arange(1, shown.shape[1] + 1)
-    most = np.minimum(relevant, k)
-    discounts = 1 / np.log2(1 + np.arange(1, k + 1))
-    ideal = np.concatenate([[0.0], np.cumsum(discounts)])[most]
-    found = shown.sum(axis=1)
-    at_hits = (shown * np.cumsum(shown, axis=1) / ranks).sum(axis=1)
-    columns = [
-        found / k,
-        found / np.maximum(relevant, 1),
-        (shown / ranks).max(axis=1, initial=0.0),
-        (shown * discounts[: shown.shape[1]]).sum(axis=1) / np.where(ideal > 0, ideal, 1),
-        at_hits / np.maximum(most, 1),
-    ]
-    return np.stack(columns, axis=1)
+from training.ranking import MEASURES
 
 
 def summarise(values: Mapping[str, NDArray[np.float64]], bootstrap: Bootstrap) -> dict[str, dict[str, Any]]:

@@ -18,7 +18,6 @@ from training.evaluation.models import Models
 from training.evaluation.retrieval.asking import ask, ask_for
 from training.evaluation.retrieval.groups import Group, groups_of
 from training.evaluation.retrieval.maps import MAPS_FILE, Map, choose_points
-from training.evaluation.retrieval.scoring import MEASURES, judge
 from training.evaluation.retrieval.tables import retrieval_tables
 from training.evaluation.seen import seen_part
 from training.evaluation.subject import Subject
@@ -26,6 +25,7 @@ from training.evaluation.suites import Chapter, Result, Suite
 from training.evaluation.tables import ScoreTable
 from training.jobs import EvaluationJob
 from training.nearest import cosines_of, find_nearest, unit
+from training.ranking import MEASURES, judge
 
 QUERIES_FILE = "retrieval.parquet"
 """The encoder's values for each query of each group: what two encoders are compared by."""

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from training.data.shared_labels import SharedLabels
-from training.encoders.aspect import neighbours
 from training.encoders.aspect.neighbours import score_neighbours
 
 
@@ -36,6 +35,7 @@ def test_texts_ask_some_at_a_time(monkeypatch):
     shared = SharedLabels(labels.cast({"text": pl.Int64}), ["x"], "any", 40)
     vectors = np.random.default_rng(0).normal(size=(40, 5)).astype(np.float32)
     whole = score_neighbours(vectors, shared, np.arange(40))
-    monkeypatch.setattr(neighbours, "_AT_ONCE", 7)
+    monkeypatch.setattr("training.nearest._NUMBERS_AT_ONCE", 7 * 40)
+    monkeypatch.setattr("training.ranking._CELLS_AT_ONCE", 11 * 40)
 
     assert score_neighbours(vectors, shared, np.arange(40)) == pytest.approx(whole)

@@ -12,9 +12,10 @@ from features.metrics.corpus_scores import Bootstrap
 from training.data.labelled_texts import LabelledTexts
 from training.evaluation.retrieval.asking import band_of
 from training.evaluation.retrieval.groups import groups_of
-from training.evaluation.retrieval.scoring import MEASURES, judge, measure, summarise
+from training.evaluation.retrieval.scoring import summarise
 from training.evaluation.retrieval.words import bm25, products_of, tfidf
 from training.nearest import cosines_of, find_nearest, unit
+from training.ranking import MEASURES, judge, measure
 
 ROWS = [
     ("a", "country", "France"),
@@ -173,8 +174,6 @@ def test_a_hit_one_rank_higher_is_never_worse(hits, more, k, place):
 
 
 def test_queries_without_a_relevant_text_are_counted_and_judged_in_blocks_alike(monkeypatch):
-    from training.evaluation.retrieval import scoring
-
     data = labelled([*ROWS, ("f", "country", "Peru")])
     (country, *_) = groups_of(data)
     vectors = unit(np.random.default_rng(0).standard_normal((len(country), 4)).astype(np.float32))
@@ -182,7 +181,7 @@ def test_queries_without_a_relevant_text_are_counted_and_judged_in_blocks_alike(
     counts, values = judge(country.relevant, {"it": ranking}, texts=6, k=3)
     assert counts.tolist() == [2, 2, 2, 1, 1, 0]
     assert values["it"][-1].tolist() == [0] * 5
-    monkeypatch.setattr(scoring, "_CELLS_AT_ONCE", 6)
+    monkeypatch.setattr("training.ranking._CELLS_AT_ONCE", 6)
     again = judge(country.relevant, {"it": ranking}, texts=6, k=3)
     np.testing.assert_array_equal(again[1]["it"], values["it"])
 
