@@ -67,11 +67,12 @@ $(VENV)/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit("facetflow needs Python 3.11 or later, and $(PYTHON) is %s: make PYTHON=/path/to/python3.11" % sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 
-# A test machine has what a user's machine has and more: the stamp .dev implies .run.
+# A test machine has what a user's machine has and more: the stamp .dev implies .run. What is imported is compiled then:
+# compiling all that is installed takes as long as installing it.
 $(VENV)/.run: $(VENV)/bin/pip pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all]'
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[all]'
 	touch $@
 
 $(VENV)/.dev: $(VENV)/bin/pip pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev]'
 	touch $@ $(VENV)/.run
