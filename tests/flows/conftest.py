@@ -15,6 +15,7 @@ from typing import TypeVar
 import polars as pl
 import psutil
 import pytest
+from filelock import FileLock
 from generated import NO_ROLES, write_project
 
 from features.errors import FacetflowError, ModelError
@@ -202,13 +203,22 @@ def _without_prefect() -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def _built(tmp_path_factory: pytest.TempPathFactory) -> Generated:
-    """A project of 60 pairs, built by a command that starts and stops its own server."""
-    project = Generated(tmp_path_factory.mktemp("built"))
-    project.write(60, sentences=8, per_shard=8)
-    alone = CommandLine(_without_prefect())
-    code, output = alone.run(project, "build")
-    assert code == 0, output
-    _wait_until(lambda: not alone.left_running(), "the server and the workers of a build to end", 20)
+    """A project of 60 pairs, built by a command that starts and stops its own server; once for all of pytest-xdist."""
+    own = tmp_path_factory.getbasetemp()
+    of_all = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    project = Generated(of_all / "built-once")
+    done = of_all / "built-once.done"
+    with FileLock(of_all / "built-once.lock"):
+        if done.exists():
+            return project
+        shutil.rmtree(project.folder, ignore_errors=True)  # of a process that failed at it
+        project.folder.mkdir()
+        project.write(60, sentences=8, per_shard=8)
+        alone = CommandLine(_without_prefect())
+        code, output = alone.run(project, "build")
+        assert code == 0, output
+        _wait_until(lambda: not alone.left_running(), "the server and the workers of a build to end", 20)
+        done.touch()
     return project
 
 
