@@ -100,7 +100,9 @@ class Parses:
         """
         pinned = OpenRelease(root, release)
         if "dependencies" not in pinned:
-            raise pinned.lacks("no dependency trees: name the encoder in the project file and build again")
+            raise pinned.lacks(
+                "no dependency trees: take `enabled = false` out of [dependencies] where it stands, and build again"
+            )
         named = pinned.read("sentences", ("sentence_id", "text"))
         trees = pinned.read("dependencies", ("sentence_id", "parser", *_TREE))
         max_words = int(pinned.parameters("dependencies")["max_words"])
