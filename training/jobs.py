@@ -8,14 +8,17 @@ runs/<encoder>/<release>-<digest>/seed-<n>/        (`training.runs`)
 └── encoder/        loads with SentenceTransformer; facets.json, training.json (how it went), README.md
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError, model_validator
 
 from features.errors import InputError, SettingsError
+from training.data.labelled_pairs import LabelledPairs
 from training.data.labelled_texts import LabelledTexts
 from training.data.measured_pairs import MeasuredPairs
+from training.data.parses import Parses
 from training.data.releases import has_rows
 
 From = TypeVar("From", bound=BaseModel)
@@ -30,6 +33,8 @@ class Source(BaseModel):
         release: number of the release; the latest when missing.
         pairs: an export of measured pairs (`MeasuredPairs.export`), instead of a store.
         texts: an export of labelled texts (`LabelledTexts.export`), instead of a store.
+        judged: an export of pairs with labels (`LabelledPairs.export`), instead of a store.
+        parses: an export of the dependency trees of their sentences (`Parses.export`).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -38,12 +43,21 @@ class Source(BaseModel):
     release: int | None = None
     pairs: Path | None = None
     texts: Path | None = None
+    judged: Path | None = None
+    parses: Path | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if (self.store is None) == (self.pairs is None and self.texts is None):
-            raise ValueError("give either store (with or without a release) or the exports: pairs, texts")
+        exports = (self.pairs, self.texts, self.judged, self.parses)
+        if (self.store is None) == all(export is None for export in exports):
+            raise ValueError(
+                "give either store (with or without a release) or the exports: pairs, texts, judged, parses"
+            )
         return self
+
+    @property
+    def _exports(self) -> str:
+        return ", ".join(repr(str(path)) for path in (self.pairs, self.texts, self.judged, self.parses) if path)
 
     @property
     def has_texts(self) -> bool:
@@ -64,7 +78,7 @@ class Source(BaseModel):
         if self.store is not None:
             return MeasuredPairs.from_store(self.store, release=self.release)
         if self.pairs is None:
-            raise InputError(f"the source {str(self.texts)!r} holds texts with labels; give measured pairs as `pairs`")
+            raise InputError(f"the source has no measured pairs, but {self._exports}; give them as `pairs`")
         return MeasuredPairs.from_file(self.pairs)
 
     def read_texts(self) -> LabelledTexts:
@@ -77,8 +91,37 @@ class Source(BaseModel):
         if self.store is not None:
             return LabelledTexts.from_store(self.store, release=self.release)
         if self.texts is None:
-            raise InputError(f"the source {str(self.pairs)!r} holds measured pairs; give texts with labels as `texts`")
+            raise InputError(f"the source has no texts with labels, but {self._exports}; give them as `texts`")
         return LabelledTexts.from_file(self.texts)
+
+    def read_judged(self) -> LabelledPairs:
+        """Return all pairs with labels.
+
+        Raises:
+            InputError: when there are none, or the export is wrong.
+            StoreError: when the store or the release does not exist, or is damaged.
+        """
+        if self.store is not None:
+            return LabelledPairs.from_store(self.store, release=self.release)
+        if self.judged is None:
+            raise InputError(f"the source has no pairs with labels, but {self._exports}; give them as `judged`")
+        return LabelledPairs.from_file(self.judged)
+
+    def read_parses(self, texts: Sequence[str]) -> Parses:
+        """Return the dependency trees of sentences, as far as there are any.
+
+        Args:
+            texts: the sentences.
+
+        Raises:
+            InputError: when there is no tree, or the export is wrong.
+            StoreError: when the store or the release does not exist, or is damaged.
+        """
+        if self.store is not None:
+            return Parses.from_store(self.store, texts, release=self.release)
+        if self.parses is None:
+            raise InputError(f"the source has no dependency trees, but {self._exports}; give them as `parses`")
+        return Parses.from_file(self.parses, texts)
 
 
 class TrainingJob(BaseModel, Generic[From, Settings]):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from features.errors import SettingsError
 from training.encoders.aspect.settings import AspectSettings
+from training.encoders.rgcn.settings import RgcnSettings
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.settings import EncoderSettings, from_version_before
 from training.jobs import Source, TrainingJob, wrong_job
@@ -43,6 +44,11 @@ KINDS: Mapping[str, Kind] = {
         settings=AspectSettings,
         module="training.encoders.aspect.train",
         tables=("sentences", "labels"),
+    ),
+    "rgcn": Kind(
+        settings=RgcnSettings,
+        module="training.encoders.rgcn.train",
+        tables=("sentences", "pairs", "dependencies"),
     ),
 }
 

@@ -42,6 +42,14 @@ def test_an_encoder_of_aspects_brings_no_stage_at_all():
     assert made(encoders=[{"name": "country", "kind": "aspect", "aspects": ["country"]}]) == []
 
 
+def test_an_encoder_with_trees_brings_the_trees_alone():
+    assert made(encoders=[{"name": "syntax", "kind": "rgcn"}]) == ["dependencies"]
+    assert made(encoders=[{"name": "syntax", "kind": "rgcn"}, ENCODER | {"name": "facets"}])[:2] == [
+        "amr",
+        "dependencies",
+    ]
+
+
 def test_enabled_brings_a_stage_for_all_corpora():
     project = Project.model_validate(
         CAPTIONS | {"srl": {"enabled": True}, "encoders": [ENCODER | {"corpora": ["example"]}]}

@@ -1,6 +1,6 @@
 """One release of a store, open to be learnt from: every byte of its tables was read and is what was written."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,10 @@ class OpenRelease:
         """Return the rows of a table; some columns, or all."""
         version = self._pinned.versions[table]
         return self._store.read(table, version=version, columns=None if columns is None else list(columns))
+
+    def parameters(self, stage: str) -> Mapping[str, Any]:
+        """Return the parameters of the recipe by which a stage of this release was made."""
+        return self._pinned.recipe(stage).parameters
 
     def own_metrics(self) -> dict[str, Any]:
         """Return the project's own metrics that this release was measured with: name → digest."""

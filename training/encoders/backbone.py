@@ -11,7 +11,7 @@ With all layers tuned there is no cut, and nothing to keep.
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -65,6 +65,8 @@ class Backbone:
         dropout: whether the tuned layers keep their dropout while training.
         cache_gib: memory for the states at the cut.
         disk_gib: room for them in a file, where they do not fit into that memory.
+        beside: positions of sentences → what modules behind the transformer read of them beside its last states, such
+            as trees; by default nothing.
     """
 
     def __init__(
@@ -76,8 +78,10 @@ class Backbone:
         dropout: bool,
         cache_gib: float,
         disk_gib: float = 0.0,
+        beside: Callable[[NDArray[np.int64]], dict[str, Tensor]] | None = None,
     ) -> None:
         self.model = model
+        self.beside = beside
         self.precision = precision
         self.dropout = dropout
         self.cache_gib = cache_gib
@@ -140,13 +144,14 @@ class Backbone:
         return embeddings[torch.from_numpy(np.argsort(order)).to(embeddings.device)]
 
     def _embed(self, tokens: Tokens, sentences: NDArray[np.int64], route: str | None) -> Tensor:
+        beside = {} if self.beside is None else self.beside(sentences)
         if self.states is None:
-            return self._forward(self._inputs(tokens, sentences), route)
+            return self._forward(self._inputs(tokens, sentences) | beside, route)
         positions, mask = _padded(tokens, sentences)
         states = self.states[torch.from_numpy(positions).to(self.states.device)].to(self.device)
         with self._from_cut(states):
             ids = torch.zeros(mask.shape, dtype=torch.long, device=self.device)
-            return self._forward({"input_ids": ids, "attention_mask": mask.to(self.device)}, route)
+            return self._forward({"input_ids": ids, "attention_mask": mask.to(self.device)} | beside, route)
 
     def embed_many(self, tokens: Tokens, sentences: NDArray[np.int64], route: str | None = None) -> NDArray[np.float32]:
         """Return the embeddings of any number of sentences by the model as it is, without gradient, (n, d)."""

@@ -103,6 +103,7 @@ def write_encoder(
     *,
     card: str,
     further: Mapping[str, str] | None = None,
+    head: Callable[[Path], None] | None = None,
 ) -> None:
     """Write model, training.json, README.md and what else a kind has; the folder appears when it is complete.
 
@@ -112,6 +113,7 @@ def write_encoder(
         folder: must not exist, or be empty.
         card: text of README.md.
         further: name → text of the kind's own files.
+        head: writes what was learnt beside the encoder into its folder.
     """
     partial = folder.with_name(f".{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -119,6 +121,8 @@ def write_encoder(
         model.save_pretrained(str(partial), create_model_card=False)
         for name, text in (further or {}).items():
             write_text(partial / name, text)
+        if head is not None:
+            head(partial)
         write_json(partial / TRAINING_FILE, training)
         write_text(partial / "README.md", card)
         partial.rename(folder)

@@ -13,7 +13,7 @@ from sentence_transformers.base.modules import Module
 from torch import Tensor, nn
 from torch.nn import functional
 
-from training.modules.relational_graph import Graph, RelationalGraphLayer, relation_count
+from training.modules.relational_graph import Direction, Graph, RelationalGraphLayer, relation_count
 from training.modules.trees import HEADS, LABELS, PLACES
 
 NODES = "node_embedding"
@@ -59,13 +59,15 @@ class GraphPooling(_Saved):
     Args:
         token_width: of the word pieces.
         width: of the nodes.
-        labels: of the parser, with the one of all unknown ones (`TreeLabels`).
+        labels: of the parser, with the one of all unknown ones (`TreeLabels`). Of fewer, the last one stands for all
+            that follow; with 1 all edges are alike.
         layers: of the graph; 0 for the words as they are.
         bases: of the layers (`RelationalGraphLayer`); None for full matrices.
         dropout: share of the nodes' values that are dropped in training.
+        direction: of the edges of trees.
     """
 
-    config_keys: list[str] = ["token_width", "width", "labels", "layers", "bases", "dropout"]  # noqa: RUF012 - as there
+    config_keys: list[str] = ["token_width", "width", "labels", "layers", "bases", "dropout", "direction"]  # noqa: RUF012 - as there
 
     def __init__(
         self,
@@ -76,10 +78,11 @@ class GraphPooling(_Saved):
         layers: int = 1,
         bases: int | None = 8,
         dropout: float = 0.2,
+        direction: Direction = "both",
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.token_width, self.width, self.labels = token_width, width, labels
-        self.layers, self.bases, self.dropout = layers, bases, dropout
+        self.layers, self.bases, self.dropout, self.direction = layers, bases, dropout, direction
         self.words = nn.Linear(token_width, width)
         relations = relation_count(labels)
         self.graph = nn.ModuleList(RelationalGraphLayer(width, width, relations, bases) for _ in range(layers))
@@ -88,7 +91,7 @@ class GraphPooling(_Saved):
         """Add the mean over the nodes of each sentence."""
         tokens: Tensor = features["token_embeddings"]
         places, heads, labels = (features[name].to(tokens.device) for name in (PLACES, HEADS, LABELS))
-        graph = Graph.of(heads, labels, places > 0)
+        graph = Graph.of(heads, labels.clamp(max=self.labels), places > 0, self.direction)
         sentence = graph.nodes // max(1, places.shape[1])
         flat = sentence * tokens.shape[1] + places.flatten().index_select(0, graph.nodes)
         states = functional.relu(self.words(tokens.flatten(0, 1).index_select(0, flat)))

@@ -12,7 +12,7 @@ from sentence_transformers.base.modules import Transformer
 
 from features.errors import ModelError
 from features.sentences import normalise
-from training.modules.trees import Parse, TreeLabels, tree_tensors
+from training.modules.trees import Parse, TreeLabels, random_tree, tree_tensors
 
 if TYPE_CHECKING:
     from features.parsers.dependencies import DependencyParser
@@ -32,11 +32,16 @@ class ParsingTransformer(Transformer):
         parser_identity: name and version of the pipeline whose trees it learnt from, as stores have it in `parser`.
         labels: of that pipeline (`DependencyParser.labels`).
         max_words: longer sentences, in words between blanks, are not parsed, as a build does not parse them.
+        random_trees: seed of trees that are drawn at random in place of those of the parser (`random_tree`), to see
+            what structure adds; None for those of the parser.
         other_parser: take a pipeline of another version all the same; not kept when it is saved.
         further: what `Transformer` takes.
     """
 
-    config_keys: list[str] = [*Transformer.config_keys, "parser", "parser_identity", "labels", "max_words"]  # noqa: RUF012 - as there
+    config_keys: list[str] = [  # noqa: RUF012 - as there
+        *Transformer.config_keys,
+        *("parser", "parser_identity", "labels", "max_words", "random_trees"),
+    ]
 
     def __init__(
         self,
@@ -46,12 +51,14 @@ class ParsingTransformer(Transformer):
         parser_identity: str,
         labels: Sequence[str],
         max_words: int = 512,
+        random_trees: int | None = None,
         other_parser: bool = False,
         **further: Any,
     ) -> None:
         super().__init__(model_name_or_path, **further)
         self.parser, self.parser_identity, self.labels = parser, parser_identity, list(labels)
         self.max_words = max_words
+        self.random_trees = random_trees
         self.other_parser = other_parser
         self._tree_labels = TreeLabels(labels)
         self._parses: OrderedDict[str, Parse] = OrderedDict()
@@ -84,6 +91,8 @@ class ParsingTransformer(Transformer):
         ]
         parsed = iter(self._parse([text for text, parse in zip(texts, parses, strict=True) if parse is _TO_PARSE]))
         trees = [next(parsed) if parse is _TO_PARSE else parse for parse in parses]
+        if self.random_trees is not None:
+            trees = [tree and random_tree(tree, self.random_trees) for tree in trees]
         return features | tree_tensors(trees, pieces, self._tree_labels)
 
     def _parse(self, every: Sequence[str]) -> list[Parse | None]:

@@ -12,13 +12,16 @@ relations at once. What is multiplied differs by how the W_r are made:
 """
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Literal, Self
 
 import torch
 from torch import Tensor, nn
 
 BLOCK = 16
 """Edges of one relation that are multiplied at once; what is left of a relation is filled up with zeros."""
+
+Direction = Literal["both", "down", "up"]
+"""Of tree edges: `down` from heads to what depends on them, `up` the other way, or both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +41,8 @@ class Graph:
     relations: Tensor
 
     @classmethod
-    def of(cls, heads: Tensor, labels: Tensor, known: Tensor) -> Self:
-        """Make the graph of a batch of trees: every tree edge in both directions, and a self-loop of every word.
+    def of(cls, heads: Tensor, labels: Tensor, known: Tensor, direction: Direction = "both") -> Self:
+        """Make the graph of a batch of trees: every tree edge, in both directions or one, and each word's self-loop.
 
         Args:
             heads: place of each word's head, from 1, (n_sentences, n_words), int64; 0 for padding. A root is its own
@@ -47,6 +50,7 @@ class Graph:
             labels: of the edge to the head, from 1, the same shape; 0 for padding.
             known: whether a word is a node, the same shape, bool: padding and words that were cut off are none. Edges
                 to and from other words are left out.
+            direction: of the tree edges. Relations have the same numbers whatever it is.
         """
         sentences, words = heads.shape
         count = sentences * words
@@ -58,13 +62,12 @@ class Graph:
         child = torch.arange(len(nodes), device=heads.device)
         edge = (head >= 0) & (head != child) & (heads.flatten()[nodes] > 0)
         label = labels.flatten()[nodes[edge]]
-        down, up = 2 * label - 1, 2 * label
-        return cls(
-            nodes,
-            torch.cat([head[edge], child[edge], child]),
-            torch.cat([child[edge], head[edge], child]),
-            torch.cat([down, up, torch.zeros_like(child)]),
-        )
+        down = (head[edge], child[edge], 2 * label - 1)
+        up = (child[edge], head[edge], 2 * label)
+        loops = (child, child, torch.zeros_like(child))
+        parts = {"both": (down, up, loops), "down": (down, loops), "up": (up, loops)}[direction]
+        sources, targets, relations = (torch.cat(same) for same in zip(*parts, strict=True))
+        return cls(nodes, sources, targets, relations)
 
     def shares(self) -> Tensor:
         """Return 1 / number of edges into the target of each edge, over all relations, float32, (n_edges,)."""

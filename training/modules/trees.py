@@ -11,10 +11,12 @@ All are (n_sentences, n_words), int64, and 0 is padding. A word that has no piec
 before it or because it is a blank, has place 0 and is no node of the graph.
 """
 
+import hashlib
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -43,6 +45,27 @@ class TreeLabels:
     def number(self, name: str) -> int:
         """Return the number of a label, from 1; all unknown ones share the last."""
         return self._numbers.get(name, len(self))
+
+
+def random_tree(parse: Parse, seed: int) -> Parse:
+    """Return a parse of the same words with edges drawn at random, and its own labels shuffled among them.
+
+    What an encoder gains by such trees it does not gain by syntax. Words and seed decide: a sentence has the same tree
+    in training and whenever it is encoded.
+
+    Args:
+        parse: of a sentence.
+        seed: of the draw.
+    """
+    count = len(parse["tokens"])
+    hashed = hashlib.blake2b("\0".join(parse["tokens"]).encode(), digest_size=8).digest()
+    random = np.random.default_rng((seed, int.from_bytes(hashed, "big")))
+    order = random.permutation(count)
+    heads = np.zeros(count, dtype=np.int64)
+    for number, word in enumerate(order):
+        heads[word] = order[random.integers(number)] if number else word
+    labels = [parse["relations"][place] for place in random.permutation(count)]
+    return {**parse, "heads": heads.tolist(), "relations": labels}
 
 
 def tree_rows(parse: Parse | None, pieces: Sequence[tuple[int, int]], labels: TreeLabels) -> list[tuple[int, int, int]]:

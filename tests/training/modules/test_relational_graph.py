@@ -96,3 +96,15 @@ def test_relations_that_do_not_occur_have_no_gradient():
     used = layer.matrices.grad.abs().sum(dim=(1, 2)) > 0
     assert used[0]
     assert not used[-2:].any()
+
+
+@pytest.mark.parametrize(
+    ("direction", "edges"),
+    [("down", {(1, 0, 1), (1, 2, 3)}), ("up", {(0, 1, 2), (2, 1, 4)})],
+    ids=["down", "up"],
+)
+def test_edges_of_one_direction_keep_their_relations_and_every_word_its_loop(direction, edges):
+    heads, labels = torch.tensor([[2, 2, 2]]), torch.tensor([[1, 3, 2]])
+    graph = Graph.of(heads, labels, torch.ones(1, 3, dtype=torch.bool), direction)
+    found = {*zip(graph.sources.tolist(), graph.targets.tolist(), graph.relations.tolist(), strict=True)}
+    assert found == edges | {(0, 0, 0), (1, 1, 0), (2, 2, 0)}

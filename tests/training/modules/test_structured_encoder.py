@@ -15,7 +15,7 @@ from training.encoders.loading import load_encoder
 from training.modules import parsing_transformer
 from training.modules.graph_pooling import GraphPooling, NodeCombination
 from training.modules.parsing_transformer import ParsingTransformer
-from training.modules.trees import HEADS, LABELS, PLACES, TreeLabels, tree_rows, tree_tensors
+from training.modules.trees import HEADS, LABELS, PLACES, TreeLabels, random_tree, tree_rows, tree_tensors
 
 ODD = [
     "two cats sleep in the park",
@@ -158,3 +158,32 @@ def test_the_mean_over_nodes_without_layers_is_that_of_the_words():
     found = pooling(features)["node_embedding"]
     torch.testing.assert_close(found[0], torch.relu(pooling.words(tokens[0, [1, 3]])).mean(dim=0))
     assert found[1].tolist() == [0, 0, 0, 0]
+
+
+def test_a_random_tree_is_a_tree_of_the_same_words_and_labels_and_always_the_same():
+    words = ["two", "cats", "and", "a", "dog", "sleep", "in", "the", "park"]
+    parse = {"tokens": words, "starts": list(range(9)), "heads": [1, 5, 1, 4, 1, 5, 5, 8, 6]}
+    parse["relations"] = ["num", "nsubj", "cc", "det", "conj", "ROOT", "prep", "det", "pobj"]
+    found = [random_tree(parse, seed) for seed in (0, 0, 1)]
+    assert found[0] == found[1] != found[2]
+    for tree in found:
+        assert sorted(tree["relations"]) == sorted(parse["relations"])
+        assert (tree["tokens"], tree["starts"]) == (parse["tokens"], parse["starts"])
+        (root,) = [word for word, head in enumerate(tree["heads"]) if head == word]
+        for start in range(9):
+            word = start
+            for _ in range(9):
+                word = tree["heads"][word]
+            assert word == root
+    assert random_tree({"tokens": [], "starts": [], "heads": [], "relations": []}, 0)["heads"] == []
+
+
+def test_with_one_label_all_edges_are_alike(encoder, parser):
+    torch.manual_seed(0)
+    (tree,) = parser.parse(["two cats sleep in the park"])
+    other = tree | {"relations": ["det"] * len(tree["relations"])}
+    for labels, alike in ((1, True), (len(TreeLabels(parser.labels)), False)):
+        graph = GraphPooling(48, labels, width=24, bases=4)
+        alone = SentenceTransformer(modules=[encoder[0], Pooling(48), graph, NodeCombination(48, 24)], device="cpu")
+        first, second = embed(alone, [{"text": "two cats sleep in the park", "parse": one} for one in (tree, other)])
+        assert torch.allclose(first, second) is alike

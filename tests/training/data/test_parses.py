@@ -1,0 +1,97 @@
+"""Trees of sentences that are learnt from: found by their text, exported, identified, and read from a store."""
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from features.errors import InputError
+from features.schemas import DEPENDENCIES, PAIRS
+from features.stages import Reject, StageOutput, rejects_frame
+from features.store import Store
+from features.store.fingerprints import Recipe, fingerprint
+from features.store.plan import plan
+from features.store.stage import Stage
+from features.types import RejectCode
+from training.data.parses import Parses
+
+PARSER = "spacy/en_core_web_md-3.8.0"
+TEXTS = {"s1": "A man sleeps", "s2": "Men rest", "s3": "too long to be parsed"}
+TOO_LONG = Reject("s3", RejectCode.SENTENCE_TOO_LONG, "the sentence has 5 words")
+TREES = {
+    "s1": {"tokens": ["A", "man", "sleeps"], "starts": [0, 2, 6], "heads": [1, 2, 2]}
+    | {"relations": ["det", "nsubj", "ROOT"]},
+    "s2": {"tokens": ["Men", "rest"], "starts": [0, 4], "heads": [1, 1], "relations": ["nsubj", "ROOT"]},
+}
+
+
+@pytest.fixture
+def parses():
+    rows = [{"text": TEXTS[name], **tree} for name, tree in TREES.items()]
+    return Parses(pl.DataFrame(rows).sort("text"), PARSER, 512)
+
+
+def make_store(folder, parser=None):
+    """Return a store with a release: three sentences, and trees of two of them where there is a parser."""
+    store = Store.open(folder / "store", create=True)
+    ingest, parsing = Recipe("ingest"), Recipe("dependencies", {"max_words": 77})
+    sentences = pl.DataFrame({"sentence_id": list(TEXTS), "text": list(TEXTS.values())})
+    shards = {"sentences": sentences, "pairs": pl.DataFrame(schema=PAIRS)}
+    receipts = [
+        store.write_shard(table, f"{table}-00000", fingerprint(ingest, [table]), StageOutput(frame))
+        for table, frame in shards.items()
+    ]
+    store.commit(receipts, run_id="test", recipes=dict.fromkeys(shards, ingest))
+    stages = [Stage("dependencies", "sentences", ("sentences",), parsing)] if parser else []
+    for task in plan(store, stages).todo:
+        made = StageOutput(pl.DataFrame(rows_of(parser), schema=DEPENDENCIES), rejects_frame([TOO_LONG]))
+        receipt = store.write_shard(task.stage, task.shard, task.fingerprint, made)
+        store.commit([receipt], run_id="test", recipes={"dependencies": parsing})
+    store.publish("test", stages=stages, rejected_rows=1.0)
+    return store
+
+
+def rows_of(parser):
+    words = {"lemmas": [], "tags": []}
+    return [
+        {"sentence_id": name, "parser": parser if name == "s1" else PARSER, **tree, **words}
+        for name, tree in TREES.items()
+    ]
+
+
+def test_a_sentence_finds_its_tree_and_one_that_was_rejected_none(parses):
+    assert parses.find([TEXTS["s2"], TEXTS["s3"], TEXTS["s1"], TEXTS["s2"]]) == [
+        TREES["s2"], None, TREES["s1"], TREES["s2"],
+    ]  # fmt: skip
+    assert TEXTS["s1"] in parses
+    assert TEXTS["s3"] not in parses
+    assert parses.pipeline == "en_core_web_md"
+
+
+def test_an_export_is_read_as_it_was_for_the_sentences_that_are_asked_for(parses, tmp_path):
+    parses.export(tmp_path / "parses.parquet")
+    assert Parses.from_file(tmp_path / "parses.parquet", list(TEXTS.values())).digest() == parses.digest()
+    assert len(Parses.from_file(tmp_path / "parses.parquet", [TEXTS["s2"]])) == 1
+
+
+def test_the_digest_changes_with_any_head_and_with_the_parser(parses):
+    moved = parses.table.with_columns(heads=pl.Series([[1, 2, 1], [1, 1]]))
+    others = [replace(parses, table=moved), replace(parses, parser=f"{PARSER}1"), replace(parses, max_words=1)]
+    assert len({one.digest() for one in (parses, *others)}) == 4
+
+
+def test_trees_of_a_release_are_those_of_its_table(tmp_path):
+    store = make_store(tmp_path, PARSER)
+    found = Parses.from_store(store.path, list(TEXTS.values()))
+    assert (found.parser, found.max_words) == (PARSER, 77)
+    assert found.find(list(TEXTS.values())) == [TREES["s1"], TREES["s2"], None]
+    with pytest.raises(InputError, match="has no dependency tree of any of the 1 sentences to learn from"):
+        Parses.from_store(store.path, [TEXTS["s3"]])
+
+
+def test_a_release_without_trees_or_with_those_of_two_parsers_is_refused(tmp_path):
+    without, mixed = make_store(tmp_path / "without"), make_store(tmp_path / "mixed", "spacy/other-1.0.0")
+    with pytest.raises(InputError, match="has no dependency trees: take `enabled = false` out of"):
+        Parses.from_store(without.path, [TEXTS["s1"]])
+    with pytest.raises(InputError, match="has trees of several parsers"):
+        Parses.from_store(mixed.path, list(TEXTS.values()))

@@ -1,0 +1,30 @@
+"""Settings of SBERT-RGCN that contradict each other, and those of the paper where nothing is said."""
+
+import pytest
+
+from training.encoders.rgcn.settings import RgcnSettings
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"graph": False, "trees": "random"}, "graph is false, and trees is about the graph: leave `trees` out"),
+        ({"labels": ["a", "a"]}, "must differ"),
+        ({"labels": ["a"]}, "names 'a' alone"),
+        ({"objective": "multiple_negatives", "labels": ["a", "b"]}, "leave `labels` out"),
+        ({"objective": "multiple_negatives", "negative_label": "entailment"}, "are both 'entailment'"),
+        ({"objective": "distillation", "loop": {"batch_size": 1}}, "at least 2"),
+        ({"graph_layers": 3}, "graph_layers"),
+    ],
+    ids=["twin", "labels twice", "one label", "labels unread", "one for both", "alone", "layers"],
+)
+def test_settings_that_contradict_each_other_are_refused(given, said):
+    with pytest.raises(ValueError, match=said):
+        RgcnSettings.model_validate(given)
+
+
+def test_the_loop_is_that_of_the_paper_unless_it_is_told_otherwise():
+    settings = RgcnSettings.model_validate({"loop": {"epochs": 2}})
+
+    assert (settings.loop.epochs, settings.loop.batch_size, settings.loop.learning_rate) == (2, 16, 2e-5)
+    assert (settings.loop.warmup, settings.graph_dropout, settings.loop.evaluate_every) == (0.1, 0.2, 1000)

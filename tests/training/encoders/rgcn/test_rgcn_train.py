@@ -1,0 +1,252 @@
+"""Training with dependency trees as a whole, with a tiny encoder: what is learnt, repeated, resumed and loaded."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from features.errors import InputError, ModelError, SettingsError
+from training.encoders.loading import load_encoder
+from training.encoders.rgcn.train import train
+from training.jobs import Source
+from training.kinds import read_encoder_job
+from training.modules import parsing_transformer
+from training.modules.pair_classifier import PairClassifier
+
+ODD = [
+    "the cat sees two dog",
+    "a \U0001f436 runs",
+    "see https://example.org/a?b=c",
+    "\u732b",
+    "the red " * 60,
+    "",
+    "...",
+]
+LOADED = """
+import sys
+import facetflow
+print(" ".join(f"{value:.5f}" for value in facetflow.load_encoder(sys.argv[1], device="cpu").encode(["two cat"])[0]))
+"""
+
+
+def weights(folder):
+    return load_encoder(folder, device="cpu").state_dict()
+
+
+def assert_same_weights(left, right):
+    first, second = weights(left), weights(right)
+    assert first.keys() == second.keys()
+    assert all(torch.equal(first[name], second[name]) for name in first)
+
+
+def told(folder):
+    return json.loads((folder / "training.json").read_text())
+
+
+def test_the_classifier_learns_labels_and_is_saved_beside_the_encoder(job, judged, parses, caplog):
+    with caplog.at_level("INFO", logger="training"):
+        folder = train(job(loop={"epochs": 8}, new_learning_rate=1e-2))
+
+    course = told(folder)
+    assert course["dev"]["accuracy"] > 0.6 > 1 / 3
+    assert course["dev"]["loss"] == min(look["loss"] for look in course["history"])
+    assert course["settings"]["labels"] == ["contradiction", "entailment", "neutral"]
+    assert course["corpora"]["nli"] == {"train": 90, "dev": 30, "licence": ""}
+    assert course["parser"] == {
+        "identity": parses.parser, "trees": len(judged.texts) - 1, "sentences": len(judged.texts)
+    }  # fmt: skip
+    assert f"1 of {len(judged.texts)} sentences have no dependency tree" in caplog.text
+    classifier, encoder = PairClassifier.load(folder), load_encoder(folder, device="cpu")
+    dev = judged.select(splits=["dev"])
+    left, right = (torch.from_numpy(encoder.encode([dev.texts[n] for n in side])) for side in (dev.first, dev.second))
+    said = classifier(left, right).argmax(dim=1).numpy() == dev.targets(classifier.labels)
+    assert said.mean() == pytest.approx(course["dev"]["accuracy"], abs=0.05)
+    assert encoder[0].parser_identity == parses.parser
+    card = (folder / "README.md").read_text()
+    assert f"with {parses.parser}" in card
+    assert "Chosen by the dev loss: loss" in card
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"objective": "multiple_negatives", "direction": "down"},
+        {"objective": "distillation", "relations": "one", "graph_layers": 2, "cache_gib": 0.0, "disk_gib": 1.0},
+        {"trees": "random", "direction": "up", "bases": "full", "cache_gib": 0.0, "disk_gib": 0.0},
+        {"graph_layers": 0, "layers_tuned": "all"},
+        {"graph": False},
+        {"graph": False, "objective": "distillation"},
+    ],
+    ids=["multiple negatives", "distillation", "random trees", "no layer", "twin", "twin of distillation"],
+)
+def test_every_way_of_training_gives_the_same_encoder_twice_and_it_loads(job, given):
+    first, second = (train(job(run=run, loop={"epochs": 1}, **given)) for run in ("first", "second"))
+
+    assert_same_weights(first, second)
+    assert told(first)["dev"]["loss"] > 0
+    assert (first / "classifier.json").exists() == (given.get("objective") is None)
+    encoder = load_encoder(first, device="cpu")
+    assert encoder.encode(ODD).shape == (len(ODD), 48 if given.get("graph") is False else 64)
+    assert encoder.max_seq_length == 32
+
+
+def test_training_from_a_store_parses_nothing(job, monkeypatch):
+    monkeypatch.setattr(parsing_transformer.ParsingTransformer, "_load_parser", lambda self: pytest.fail("parsed"))
+
+    train(job(loop={"epochs": 1}))
+
+
+@pytest.mark.parametrize("trees", ["parsed", "random"])
+def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_text(
+    job, parser, tiny_encoder, tmp_path, trees
+):
+    import polars as pl
+
+    from features.sentences import normalise
+    from training.data.parses import Parses
+    from training.encoders.backbone import Backbone
+    from training.encoders.rgcn.encoder import start_model
+    from training.encoders.rgcn.inputs import read_sentences
+
+    texts = [normalise(text) for text in ODD]
+    rows = [
+        {"text": text, **{name: tree[name] for name in ("tokens", "starts", "heads", "relations")}}
+        for text, tree in zip(texts, parser.parse(texts), strict=True)
+    ]
+    parses = Parses(pl.DataFrame(rows), parser.name, parser.max_words)
+    model = start_model(tiny_encoder, job(trees=trees).settings, parses, "cpu")
+    backbone = Backbone(model, layers_tuned=1, precision=torch.float32, dropout=True, cache_gib=1.0)
+    tokens, backbone.beside = read_sentences(model[0], texts, parses)
+    assert backbone.keep_states(tokens)
+    order = np.array([3, 0, 6, 4, 1, 5, 2])
+    made = backbone.embed(tokens, order).detach().numpy()
+    model.save(str(tmp_path / "saved"), create_model_card=False)
+    np.testing.assert_allclose(load_encoder(tmp_path / "saved", device="cpu").encode(ODD)[order], made, atol=1e-5)
+
+
+def test_trees_directions_and_relations_change_the_embedding(job, tiny_encoder, parses):
+    from training.encoders.rgcn.encoder import start_model
+
+    made = [
+        start_model(tiny_encoder, job(**given).settings, parses, "cpu").encode(["the man sees no cat in the park"])
+        for given in ({}, {"direction": "down"}, {"direction": "up"}, {"trees": "random"}, {"graph_layers": 0})
+    ]
+    assert all(not np.allclose(one, other) for n, one in enumerate(made) for other in made[:n])
+
+
+def test_hard_negatives_contradict_the_same_premise_and_no_positive_is_a_negative(judged):
+    from training.encoders.rgcn.data import PairTable, learnt_from
+    from training.encoders.rgcn.settings import RgcnSettings
+
+    settings = RgcnSettings(objective="multiple_negatives")
+    data = learnt_from(judged, settings)
+    table = PairTable(data, "train", settings)
+    assert (len(table), table.with_hard) == (30, 30)
+    batch = table.batch(np.arange(30), np.random.default_rng(0))
+    labels = {
+        (a, b): label
+        for a, b, label in zip(data.first.tolist(), data.second.tolist(), data.pairs["label"], strict=True)
+    }
+    assert [labels[a, c] for a, c in zip(batch.first, batch.hard, strict=True)] == ["contradiction"] * 30
+    masked = table.masked(batch)
+    for i, a in enumerate(batch.first):
+        for j, candidate in enumerate([*batch.second, *batch.hard]):
+            positive = labels.get((a, candidate)) == "entailment" or candidate in {a, batch.second[i]}
+            assert masked[i, j] == (positive and i != j)
+
+
+def test_distillation_begins_where_the_start_model_is_right_and_the_twin_stays_there(job, tiny_encoder, judged):
+    twin = load_encoder(train(job(objective="distillation", graph=False, loop={"epochs": 1, "learning_rate": 1e-6})))
+    start = load_encoder(tiny_encoder)
+    texts = list(judged.texts[:20])
+    own, before = (model.similarity(made := model.encode(texts), made).numpy() for model in (twin, start))
+    assert np.abs(own - before).max() < 0.05
+
+
+def test_a_killed_training_goes_on_exactly_where_its_checkpoint_is(job, kill_at_a_checkpoint, tmp_path):
+    whole = train(job(run="whole"))
+    stopped = job(run="stopped", loop={"epochs": 2})
+    (tmp_path / "job.json").write_text(stopped.model_dump_json())
+    assert read_encoder_job(tmp_path / "job.json") == stopped
+    kill_at_a_checkpoint("training.encoders.rgcn.train", tmp_path / "job.json", stopped.output)
+    assert not (stopped.output / "encoder").exists()
+
+    done = train(stopped)
+    assert_same_weights(whole, done)
+    assert PairClassifier.load(whole).linear.weight.equal(PairClassifier.load(done).linear.weight)
+    assert told(whole)["history"] == told(done)["history"]
+    # Another process makes the same of plain text, with its parser.
+    said = subprocess.run(
+        [sys.executable, "-c", LOADED, str(done)], capture_output=True, text=True, check=True
+    ).stdout.split()
+    np.testing.assert_allclose(
+        [float(value) for value in said], load_encoder(whole, device="cpu").encode(["two cat"])[0], atol=1e-4
+    )
+
+
+def test_the_best_model_by_ratings_is_kept_and_only_their_sentences_are_parsed(job, tmp_path):
+    path = tmp_path / "rated.tsv"
+    rows = [("a cat sleeps", "the cat sleeps", 5), ("two dog runs", "no man eats", 0), ("a horse", "the red horse", 3)]
+    path.write_text("sentence_a\tsentence_b\tscore\n" + "".join(f"{a}\t{b}\t{score}\n" for a, b, score in rows))
+    rated = {"dataset": "pairs", "name": "mine", "split": "dev", "file": str(path)}
+    folder = train(job(choose_by="mine", ratings=(rated,), loop={"epochs": 3}))
+
+    course = told(folder)
+    assert course["dev"]["spearman"] == max(look["spearman"] for look in course["history"])
+    assert course["chosen_by"]["pairs"] == 3
+    assert "Chosen by Spearman on the 3 pairs of mine: spearman" in (folder / "README.md").read_text()
+
+
+def test_what_is_done_is_left_alone_and_other_settings_do_not_replace_it(job):
+    folder = train(job(loop={"epochs": 1}))
+    before = (folder / "training.json").stat().st_mtime_ns
+
+    assert train(job(loop={"epochs": 1})) == folder
+    with pytest.raises(SettingsError, match=r"other settings \(width 16, now 8\)"):
+        train(job(loop={"epochs": 1}, width=8))
+    assert (folder / "training.json").stat().st_mtime_ns == before
+
+
+def test_trees_of_a_parser_that_is_not_here_are_refused(job, parses, tmp_path):
+    from dataclasses import replace
+
+    for identity, said in (
+        ("spacy/en_core_web_md-1.0.0", r"the trees are by 'spacy/en_core_web_md-1.0.0', and the pipeline"),
+        ("spacy/xx_nobody_has-1.0.0", r"the trees are by 'spacy/xx_nobody_has-1.0.0', .* which is not here .*: pull"),
+    ):
+        replace(parses, parser=identity).export(tmp_path / "parses.parquet")
+        with pytest.raises(ModelError, match=said):
+            train(job())
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "said"),
+    [
+        ({"corpora": ["snli"]}, SettingsError, "names 'snli', of which no pair has a label; there are: nli"),
+        ({"labels": ["entailment", "maybe"]}, SettingsError, "names 'maybe', which no training pair has; there are"),
+        (
+            {"splits": ["learn", "dev"]},
+            InputError,
+            "No pair in the split 'learn' has a label.* such pairs in: dev, train",
+        ),
+        ({"objective": "multiple_negatives", "positive_label": "yes"}, SettingsError, "is 'yes', which no training"),
+    ],
+    ids=["corpus", "label", "split", "positive"],
+)
+def test_what_cannot_be_learnt_is_said_in_one_sentence(job, given, error, said):
+    with pytest.raises(error, match=said):
+        train(job(**given))
+
+
+def test_sentences_without_any_tree_are_refused(job, tmp_path, parses):
+    from training.data.parses import Parses
+
+    Parses(parses.table.with_columns(text="text"[:0] + parses.table["text"] + " x"), parses.parser, 512).export(
+        tmp_path / "parses.parquet"
+    )
+    with pytest.raises(InputError, match="has no dependency tree of any of the"):
+        train(job())
+    assert train(job(graph=False, source=Source(judged=tmp_path / "judged.parquet"))).is_dir()

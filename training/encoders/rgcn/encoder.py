@@ -1,0 +1,122 @@
+"""The encoder that learns: a backbone, the graph over its word vectors, and what is made of both.
+
+    graph = true     ParsingTransformer ── Pooling ── GraphPooling ── NodeCombination: LayerNorm([u₁; u₂])
+    graph = false    Transformer ───────── Pooling ── LayerNorm(u₁)
+
+The twin without graph is of modules of sentence-transformers alone; the other is loaded by `facetflow.load_encoder`.
+"""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from features.errors import ModelError
+from training.data.parses import Parses
+from training.encoders.loading import load_encoder
+from training.encoders.rgcn.settings import RgcnSettings
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+    from torch import nn
+
+    from training.modules.parsing_transformer import ParsingTransformer
+
+
+def start_model(folder: Path, settings: RgcnSettings, parses: Parses | None, device: str) -> "SentenceTransformer":
+    """Return the encoder before it has learnt anything; the seed of the loop draws what is new in it.
+
+    Args:
+        folder: of the backbone.
+        settings: of the graph, and the longest sentence.
+        parses: that are learnt from; None without a graph.
+        device: of torch.
+
+    Raises:
+        ModelError: the backbone is unsuitable, or the parser of the trees is not here.
+    """
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Normalize
+    from sentence_transformers.sentence_transformer.modules import LayerNorm, Pooling
+
+    from training.modules.graph_pooling import GraphPooling, NodeCombination
+    from training.modules.trees import TreeLabels
+
+    plain = load_encoder(folder, device="cpu")
+    first, *others = plain
+    pooling = [module for module in others if isinstance(module, Pooling)]
+    if len(pooling) != 1 or any(not isinstance(module, (Pooling, Normalize)) for module in others):
+        made_of = ", ".join(type(module).__name__ for module in plain)
+        raise ModelError(
+            f"the backbone {settings.backbone!r} is made of {made_of}; an encoder of kind 'rgcn' needs one of a "
+            "transformer and one pooling, such as all-MiniLM-L6-v2"
+        )
+    sentence_width = int(pooling[0].get_embedding_dimension())
+    longest = min(settings.max_tokens, int(plain.max_seq_length or settings.max_tokens))
+    torch.manual_seed(settings.loop.seed)
+    if parses is None:
+        model = SentenceTransformer(modules=[first, pooling[0], LayerNorm(sentence_width)], device=device)
+        model.max_seq_length = longest
+        return model
+    transformer = _parsing(folder, settings, parses)
+    labels = 1 if settings.relations == "one" else len(TreeLabels(transformer.labels))
+    graph = GraphPooling(
+        int(transformer.get_embedding_dimension()),
+        labels,
+        width=settings.width,
+        layers=settings.graph_layers,
+        bases=None if settings.bases == "full" else settings.bases,
+        dropout=settings.graph_dropout,
+        direction=settings.direction,
+    )
+    combination = NodeCombination(sentence_width, settings.width)
+    model = SentenceTransformer(modules=[transformer, pooling[0], graph, combination], device=device)
+    model.max_seq_length = longest
+    return model
+
+
+def new_modules(model: "SentenceTransformer") -> "list[nn.Module]":
+    """Return the modules that the backbone does not have."""
+    return list(model)[2:]
+
+
+def _parsing(folder: Path, settings: RgcnSettings, parses: Parses) -> "ParsingTransformer":
+    """Return the backbone's transformer as one that parses with the parser of some trees."""
+    from features.parsers.dependencies import load
+    from features.parsers.settings import DependencySettings
+    from training.modules.parsing_transformer import ParsingTransformer
+
+    name = settings.parser or parses.pipeline
+    try:
+        parser = load(DependencySettings(model=name))
+    except ModelError as error:
+        if settings.parser:
+            raise
+        raise ModelError(
+            f"the trees are by {parses.parser!r}, and the finished encoder parses with the same pipeline, which is not "
+            f"here ({str(error).rstrip('.')}): pull it, or give its folder as `parser` of the encoder "
+            f"{settings.name!r}."
+        ) from error
+    if parser.name != parses.parser:
+        raise ModelError(
+            f"the trees are by {parses.parser!r}, and the pipeline {name!r} here is {parser.name!r}, with which the "
+            "finished encoder would parse otherwise: pull the same version, or build the trees again with this one."
+        )
+    options: dict[str, Any] = {
+        "parser": name,
+        "parser_identity": parser.name,
+        "labels": parser.labels,
+        "max_words": parses.max_words,
+        "random_trees": settings.loop.seed if settings.trees == "random" else None,
+    }
+    found: ParsingTransformer = ParsingTransformer.load(
+        str(folder), subfolder=_place(folder), local_files_only=True, init_defaults=options
+    )
+    return found
+
+
+def _place(folder: Path) -> str:
+    """Return where in the folder of an encoder its transformer is; it is the folder itself for a plain one."""
+    modules = folder / "modules.json"
+    return str(json.loads(modules.read_bytes())[0]["path"]) if modules.is_file() else ""

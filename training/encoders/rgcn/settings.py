@@ -1,0 +1,90 @@
+"""What a user chooses about an encoder with dependency trees inside."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from training.encoders.settings import EncoderSettings
+from training.loop.settings import LoopSettings
+
+
+class RgcnSettings(EncoderSettings):
+    """What is learnt from judged pairs, by which graph; a batch of its loop is so many pairs.
+
+    Args:
+        name: of the encoder.
+        kind: this one.
+        objective: `softmax` tells the label of a pair by a classifier over [u; v; |u-v|]; `multiple_negatives` tells
+            what a sentence entails from other sentences of the batch and from what contradicts it; `distillation` keeps
+            the similarities of the start model, and looks at no label.
+        graph: whether there is one. Without, the encoder is the twin that shows what the graph adds: the same training,
+            mean pooling and LayerNorm.
+        direction: of the edges of trees: `down` from heads to dependents, `up` the other way, or both.
+        relations: `all` gives each label matrices of its own, `one` gives all labels the same.
+        trees: `parsed`, or `random` in their place, by the seed of the loop: what these gain is not syntax.
+        graph_layers: convolutions; 0 takes the mean of the words as they are.
+        width: of the nodes.
+        bases: that the matrices of relations are mixed of, or `full` for a matrix of its own for each.
+        graph_dropout: share of the nodes' values that are dropped in training.
+        labels: that `softmax` tells apart, and of the pairs that `distillation` takes; all that occur when empty.
+        positive_label: of pairs whose sentence b is a positive of a, for `multiple_negatives`.
+        negative_label: of pairs whose sentence b is a hard negative of a.
+        temperature: of `multiple_negatives` (τ).
+        parser: name or folder of the spaCy pipeline that the finished encoder parses with, the one of the trees that it
+            learns from; needs to be given where that is no known model.
+        max_tokens: longer sentences are cut, also by the finished encoder.
+        layers_tuned: how many of the last layers learn, or `all`, with the embeddings of tokens.
+        dropout: whether these layers keep their dropout.
+        new_learning_rate: highest rate of what the backbone does not have: graph, LayerNorm and classifier.
+        cache_gib: memory for the outputs of the frozen layers.
+        disk_gib: room for them in the folder for temporary files, where they do not fit into that memory; beyond it
+            they are computed again.
+        loop: how long and how fast it learns, and where.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[\w.-]+$")] = "rgcn"
+    kind: Literal["rgcn"] = "rgcn"
+    objective: Literal["softmax", "multiple_negatives", "distillation"] = "softmax"
+    graph: bool = True
+    direction: Literal["both", "down", "up"] = "both"
+    relations: Literal["all", "one"] = "all"
+    trees: Literal["parsed", "random"] = "parsed"
+    graph_layers: Annotated[int, Field(ge=0, le=2)] = 1
+    width: Annotated[int, Field(ge=1)] = 256
+    bases: Annotated[int, Field(ge=1)] | Literal["full"] = 8
+    graph_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.2
+    labels: tuple[str, ...] = ()
+    positive_label: str = "entailment"
+    negative_label: str = "contradiction"
+    temperature: Annotated[float, Field(gt=0)] = 0.05
+    parser: str | None = None
+    max_tokens: Annotated[int, Field(ge=8)] = 128
+    layers_tuned: Annotated[int, Field(ge=1)] | Literal["all"] = 2
+    dropout: bool = True
+    new_learning_rate: Annotated[float, Field(gt=0)] = 5e-4
+    cache_gib: Annotated[float, Field(ge=0)] = 2.0
+    disk_gib: Annotated[float, Field(ge=0)] = 20.0
+    loop: LoopSettings = LoopSettings(epochs=1, batch_size=16, learning_rate=2e-5, warmup=0.1, evaluate_every=1000)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if not self.graph:
+            of_graph = ("direction", "relations", "trees", "graph_layers", "width", "bases", "graph_dropout", "parser")
+            usual = {name: type(self).model_fields[name].default for name in of_graph}
+            if given := [name for name in of_graph if getattr(self, name) != usual[name]]:
+                raise ValueError(f"graph is false, and {given[0]} is about the graph: leave `{given[0]}` out")
+        if len(set(self.labels)) < len(self.labels):
+            raise ValueError(f"labels must differ from one another, got {list(self.labels)!r}")
+        if self.objective == "softmax" and len(self.labels) == 1:
+            raise ValueError(f"labels names {self.labels[0]!r} alone: there is nothing to tell it apart from")
+        if self.objective == "multiple_negatives":
+            if self.labels:
+                raise ValueError(
+                    'objective "multiple_negatives" learns from the pairs of `positive_label` and `negative_label`: '
+                    "leave `labels` out"
+                )
+            if self.positive_label == self.negative_label:
+                raise ValueError(f"positive_label and negative_label are both {self.positive_label!r}")
+        if self.objective != "softmax" and self.loop.batch_size < 2:
+            raise ValueError("loop.batch_size must be at least 2: sentences of a batch are compared with each other")
+        return self
