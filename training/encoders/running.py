@@ -9,10 +9,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from features import models
 from features.errors import SettingsError
 from features.locks import only_one
 from training.encoders.plan import TrainingPlan, is_finished
+from training.encoders.settings import EncoderSettings
 from training.jobs import TrainingJob
 from training.loop import together
 from training.loop.launching import all_processes
@@ -93,6 +96,30 @@ def report_of(plan: TrainingPlan, backbone: "Backbone", outcome: "Outcome", unit
         "seconds": outcome.seconds,
         unit + PER_SECOND: outcome.per_second,
         "dev": outcome.best_scores,
+    }
+
+
+def corpora_of(
+    rows: pl.DataFrame, settings: EncoderSettings, licences: Mapping[str, str], *, unit: str = "pairs"
+) -> dict[str, dict[str, Any]]:
+    """Return what each corpus brought, and its licence, as training.json has it.
+
+    Args:
+        rows: `corpus` and `split` of each thing that is counted.
+        settings: name the splits.
+        licences: by corpus.
+        unit: of what is counted.
+    """
+    counts = {(corpus, split): count for corpus, split, count in rows.group_by("corpus", "split").len().iter_rows()}
+    train, dev = settings.splits
+    return {
+        corpus: {
+            "train": counts.get((corpus, train), 0),
+            "dev": counts.get((corpus, dev), 0),
+            "unit": unit,
+            "licence": licences.get(corpus, ""),
+        }
+        for corpus in sorted({corpus for corpus, _ in counts})
     }
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from features import models
 from training.data.labelled_texts import LabelledTexts
@@ -16,7 +15,7 @@ from training.encoders.aspect.encoder import start_model
 from training.encoders.aspect.model_card import write_card
 from training.encoders.aspect.settings import AspectSettings
 from training.encoders.plan import TrainingPlan
-from training.encoders.running import report_of, train_once, write_encoder
+from training.encoders.running import corpora_of, report_of, train_once, write_encoder
 from training.jobs import Source, TrainingJob, read_job
 from training.loop import together
 from training.process import run_process
@@ -116,7 +115,9 @@ def _complete(job: AspectJob, plan: TrainingPlan, data: LabelledTexts, task: "As
     backbone.eval()
     drawn = [lesson.maker.draw(seed=0, epoch=0) for lesson in curriculum.lessons]
     report: dict[str, Any] = report_of(plan, backbone, outcome, task.unit) | {
-        "corpora": _corpora(data, task.settings, job.licences),
+        "corpora": corpora_of(
+            data.labels.unique(["corpus", "split", "text"]), task.settings, job.licences, unit="texts"
+        ),
         "labels": {aspect: dict(counts) for aspect, counts in curriculum.chosen.counts.items()},
         "held_out_labels": {aspect: list(labels) for aspect, labels in curriculum.chosen.held_out.items()},
         "routes": [lesson.route for lesson in curriculum.lessons if lesson.route is not None],
@@ -125,23 +126,6 @@ def _complete(job: AspectJob, plan: TrainingPlan, data: LabelledTexts, task: "As
     with writing(job.output / ENCODER):
         write_encoder(backbone.model, report, job.output / ENCODER, card=write_card(report))
     _log.info("%s is done: %.0f triplets/s", job.output / ENCODER, outcome.per_second)
-
-
-def _corpora(data: LabelledTexts, settings: AspectSettings, licences: dict[str, str]) -> dict[str, dict[str, Any]]:
-    """Return the number of texts and the licence of each corpus."""
-    counts = {
-        (corpus, split): count
-        for corpus, split, count in data.labels.group_by("corpus", "split").agg(pl.col("text").n_unique()).iter_rows()
-    }
-    return {
-        corpus: {
-            "train": counts.get((corpus, settings.splits[0]), 0),
-            "dev": counts.get((corpus, settings.splits[1]), 0),
-            "unit": "texts",
-            "licence": licences.get(corpus, ""),
-        }
-        for corpus in sorted({corpus for corpus, _ in counts})
-    }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -16,7 +16,7 @@ from training.encoders.plan import TrainingPlan
 from training.encoders.rgcn.data import PairTable, learnt_from, resolved, warn_of_little
 from training.encoders.rgcn.model_card import write_card
 from training.encoders.rgcn.settings import RgcnSettings
-from training.encoders.running import report_of, train_once, write_encoder
+from training.encoders.running import corpora_of, report_of, train_once, write_encoder
 from training.jobs import Source, TrainingJob, read_job
 from training.loop import together
 from training.process import run_process
@@ -193,7 +193,7 @@ def _complete(
     prepared, backbone = task.prepared, task.backbone
     task.eval()
     report: dict[str, Any] = report_of(plan, backbone, outcome, task.unit) | {
-        "corpora": _corpora(data, task.settings, job.licences),
+        "corpora": corpora_of(data.pairs, task.settings, job.licences),
         "chosen_by": prepared.ratings.recorded() if prepared.ratings else {"set": None},
         "pairs": {"train": len(prepared.train), "dev": len(prepared.dev), "with_hard": prepared.train.with_hard},
         "parser": parses and {"identity": parses.parser, "trees": len(parses), "sentences": len(data.texts)},
@@ -202,21 +202,6 @@ def _complete(
     with writing(job.output / ENCODER):
         write_encoder(backbone.model, report, job.output / ENCODER, card=write_card(report), head=head)
     _log.info("%s is done: %.0f pairs/s", job.output / ENCODER, outcome.per_second)
-
-
-def _corpora(data: LabelledPairs, settings: RgcnSettings, licences: dict[str, str]) -> dict[str, dict[str, Any]]:
-    """Return the number of pairs and the licence of each corpus."""
-    counts = {
-        (corpus, split): count for corpus, split, count in data.pairs.group_by("corpus", "split").len().iter_rows()
-    }
-    return {
-        corpus: {
-            "train": counts.get((corpus, settings.splits[0]), 0),
-            "dev": counts.get((corpus, settings.splits[1]), 0),
-            "licence": licences.get(corpus, ""),
-        }
-        for corpus in sorted({corpus for corpus, _ in counts})
-    }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -4,7 +4,7 @@ import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from training.data.measured_pairs import MeasuredPairs
 from training.encoders.judging import ChosenRatings, chosen_ratings
 from training.encoders.loading import load_encoder
 from training.encoders.plan import TrainingPlan
-from training.encoders.running import LOCK, report_of, train_once
+from training.encoders.running import LOCK, corpora_of, report_of, train_once
 from training.encoders.s3bert.checks import check_pairs, warn_of_little
 from training.encoders.s3bert.encoder import calibrated, recalibrate, save_encoder
 from training.encoders.s3bert.facets import FacetLayout, plan_layout
@@ -176,7 +176,7 @@ def _complete(
     layout = _scaled(layout, decomposition, targets)
     layout = calibrated(layout, backbone.model, data.select(splits=settings.splits[1:]))
     report = report_of(plan, backbone, outcome, task.unit) | {
-        "corpora": _corpora(data, settings, job.licences),
+        "corpora": corpora_of(data.pairs, settings, job.licences),
         "facets": [facet.model_dump(exclude={"usual", "calibration"}) for facet in layout.facets],
         "history": [recorded(look) for look in outcome.history],
         "dev": None if outcome.best_scores is None else recorded(outcome.best_scores),
@@ -229,21 +229,6 @@ def _scaled(layout: FacetLayout, decomposition: "DecompositionObjective", target
         for k, facet in enumerate(layout.facets)
     )
     return layout.model_copy(update={"facets": facets})
-
-
-def _corpora(data: MeasuredPairs, settings: S3bertSettings, licences: dict[str, str]) -> dict[str, dict[str, Any]]:
-    """Return the number of pairs and the licence of each corpus."""
-    counts = {
-        (corpus, split): count for corpus, split, count in data.pairs.group_by("corpus", "split").len().iter_rows()
-    }
-    return {
-        corpus: {
-            "train": counts.get((corpus, settings.splits[0]), 0),
-            "dev": counts.get((corpus, settings.splits[1]), 0),
-            "licence": licences.get(corpus, ""),
-        }
-        for corpus in sorted({corpus for corpus, _ in counts})
-    }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -54,7 +54,7 @@ def test_the_classifier_learns_labels_and_is_saved_beside_the_encoder(job, judge
     assert course["dev"]["accuracy"] > 0.6 > 1 / 3
     assert course["dev"]["loss"] == min(look["loss"] for look in course["history"])
     assert course["settings"]["labels"] == ["contradiction", "entailment", "neutral"]
-    assert course["corpora"]["nli"] == {"train": 90, "dev": 30, "licence": ""}
+    assert course["corpora"]["nli"] == {"train": 90, "dev": 30, "unit": "pairs", "licence": ""}
     assert course["parser"] == {
         "identity": parses.parser, "trees": len(judged.texts) - 1, "sentences": len(judged.texts)
     }  # fmt: skip

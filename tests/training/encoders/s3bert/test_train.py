@@ -234,7 +234,7 @@ def test_a_single_pair_is_learnt_from_with_a_warning(job, caplog):
 
 def test_pairs_of_other_corpora_and_splits_are_left_out(job):
     report = json.loads((train(with_changes(job, "left", corpora=("left",))) / "training.json").read_text())
-    assert report["corpora"] == {"left": {"train": 36, "dev": 12, "licence": ""}}
+    assert report["corpora"] == {"left": {"train": 36, "dev": 12, "unit": "pairs", "licence": ""}}
 
 
 def test_nothing_to_learn_from_is_an_error(job):
