@@ -60,7 +60,7 @@ class GraphPooling(_Saved):
         token_width: of the word pieces.
         width: of the nodes.
         labels: of the parser, with the one of all unknown ones (`TreeLabels`). Of fewer, the last one stands for all
-            that follow; with 1 all edges are alike.
+            that follow; with 1 all edges of a direction are alike.
         layers: of the graph; 0 for the words as they are.
         bases: of the layers (`RelationalGraphLayer`); None for full matrices.
         dropout: share of the nodes' values that are dropped in training.

@@ -58,14 +58,14 @@ def _structure(training: Mapping[str, Any]) -> str:
     settings, parser = training["settings"], training["parser"]
     if not settings["graph"]:
         return (
-            "The mean of the word pieces, and LayerNorm: the same training as an SBERT-RGCN (Peng et al. 2021), "
-            "without its graph, to compare one with."
+            "The pooling of the backbone, and LayerNorm: trained as an SBERT-RGCN is (Peng et al. 2021), without its "
+            "graph, to compare one with."
         )
     edges = {"both": "in both directions", "down": "from heads to dependents", "up": "from dependents to heads"}
     relations = "a relation for each label" if settings["relations"] == "all" else "all labels as one relation"
     trees = "trees drawn at random in place of its parses" if settings["trees"] == "random" else "its dependency trees"
     return (
-        "A sentence embedding with syntax (Peng et al. 2021): LayerNorm of [mean of the word pieces; mean of the words "
+        "A sentence embedding with syntax (Peng et al. 2021): LayerNorm of [pooling of the backbone; mean of the words "
         f"after {settings['graph_layers']} graph convolutions over {trees}, {edges[settings['direction']]}, "
         f"{relations}]. Parser: {parser['identity']}; of the {parser['sentences']:,} sentences that it learnt from "
         f"{parser['trees']:,} had a tree. A sentence without one is embedded by its word pieces alone."

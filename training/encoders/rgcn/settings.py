@@ -18,7 +18,7 @@ class RgcnSettings(EncoderSettings):
             what a sentence entails from other sentences of the batch and from what contradicts it; `distillation` keeps
             the similarities of the start model, and looks at no label.
         graph: whether there is one. Without, the encoder is the twin that shows what the graph adds: the same training,
-            mean pooling and LayerNorm.
+            the same pooling, and LayerNorm.
         direction: of the edges of trees: `down` from heads to dependents, `up` the other way, or both.
         relations: `all` gives each label matrices of its own, `one` gives all labels the same.
         trees: `parsed`, or `random` in their place, by the seed of the loop: what these gain is not syntax.
@@ -30,8 +30,8 @@ class RgcnSettings(EncoderSettings):
         positive_label: of pairs whose sentence b is a positive of a, for `multiple_negatives`.
         negative_label: of pairs whose sentence b is a hard negative of a.
         temperature: of `multiple_negatives` (τ).
-        parser: name or folder of the spaCy pipeline that the finished encoder parses with, the one of the trees that it
-            learns from; needs to be given where that is no known model.
+        parser: name, or whole path of the folder, of the spaCy pipeline that the finished encoder parses with, the one
+            of the trees that it learns from; needs to be given where that is no known model.
         max_tokens: longer sentences are cut, also by the finished encoder.
         layers_tuned: how many of the last layers learn, or `all`, with the embeddings of tokens.
         dropout: whether these layers keep their dropout.
