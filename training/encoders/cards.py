@@ -10,6 +10,17 @@ The encoder was made from these corpora: the terms of the strictest of them may 
 backbone ({backbone}) is {licence}."""
 
 
+def front_matter(tag: str) -> str:
+    """Return what hubs read of a model card.
+
+    Args:
+        tag: of the method.
+    """
+    return (
+        f"---\nlibrary_name: sentence-transformers\npipeline_tag: sentence-similarity\ntags:\n- facetflow\n- {tag}\n---"
+    )
+
+
 def data_parts(training: Mapping[str, Any], *, unit: str, exported: str) -> list[str]:
     """Return the paragraphs on the training data, as Markdown.
 

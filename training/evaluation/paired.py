@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features.metrics.corpus_scores import Bootstrap
+from training.evaluation.bars import Bar, Mark, draw_bars, ends_of, hundredths
 from training.evaluation.bootstrap import Difference, Interval, compare, interval
 from training.evaluation.tables import UNDEFINED, ends, hundred
 from training.evaluation.verdicts import tell_verdict
 
 COLUMNS = ("start model", "encoder", "95 % interval", "to start model")
 """Of the cells that `cells` returns."""
+_START = Mark("start model", "circle")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +86,24 @@ def cells(score: Mapping[str, Any]) -> tuple[str, str, str, str]:
 def tell(score: Mapping[str, Any]) -> str:
     """Return how the encoder stands to its start model, a dash where one of them has no score."""
     return UNDEFINED if None in {score["encoder"], score["start"]} else tell_verdict(score["difference"])
+
+
+def draw(scored: Sequence[tuple[str, str, Mapping[str, Any]]], axis: str) -> str:
+    """Draw scores of the encoder as bars, with a mark at those of its start model, as HTML.
+
+    Args:
+        scored: name, words about it, and a `Paired` as a dict.
+        axis: what the scores are.
+    """
+    bars = [
+        Bar(
+            name=name,
+            about=about,
+            value=hundredths(score["encoder"]),
+            interval=ends_of(score["encoder_interval"]),
+            marks={} if score["start"] is None else {_START.name: 100 * score["start"]},
+            verdict=tell(score),
+        )
+        for name, about, score in scored
+    ]
+    return draw_bars(bars, [_START] if any(bar.marks for bar in bars) else [], of="this encoder", axis=axis)

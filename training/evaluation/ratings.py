@@ -14,12 +14,11 @@ from features.files import write_table
 from features.metrics.corpus_scores import Bootstrap
 from features.page import folded
 from training.correlation import spearman
-from training.evaluation.bars import Bar, Mark, draw_bars, ends_of, hundredths
 from training.evaluation.bootstrap import Interval, draw_spearman, interval
 from training.evaluation.items import ItemScores, read_items
 from training.evaluation.models import Models
 from training.evaluation.page import tables_html
-from training.evaluation.paired import COLUMNS, average, cells, pair, tell
+from training.evaluation.paired import COLUMNS, average, cells, draw, pair, tell
 from training.evaluation.seen import sets_chosen_by, tell_chosen_by
 from training.evaluation.subject import Subject
 from training.evaluation.suites import Chapter, Figure, Result, Suite
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 RATINGS_FILE = "ratings.parquet"
 """Human score and similarity of each pair of each set: what two encoders are compared by."""
 AXIS = "Spearman × 100 with human ratings"
-_START = Mark("start model", "circle")
 
 
 def correlate(
@@ -187,19 +185,7 @@ def chart_ratings(result: Result) -> str:
     known = [(rating["name"], f"{rating['pairs']:,} pairs", rating) for rating in result["sets"]]
     if (mean := result.get("average")) is not None:
         known.append((_average_of(result), "the mean of their correlations", mean))
-    bars = [
-        Bar(
-            name=name,
-            about=about,
-            value=hundredths(score["encoder"]),
-            interval=ends_of(score["encoder_interval"]),
-            marks={} if score["start"] is None else {_START.name: 100 * score["start"]},
-            verdict=tell(score),
-        )
-        for name, about, score in known
-    ]
-    marks = [_START] if any(bar.marks for bar in bars) else []
-    return draw_bars(bars, marks, of="this encoder", axis=AXIS)
+    return draw(known, AXIS)
 
 
 def _average_of(result: Result) -> str:

@@ -3,18 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from training.encoders.cards import course, data_parts
+from training.encoders.cards import course, data_parts, front_matter
 from training.markdown import table
 from training.runs import flattened
-
-_FRONT_MATTER = """\
----
-library_name: sentence-transformers
-pipeline_tag: sentence-similarity
-tags:
-- facetflow
-- aspectcse
----"""
 
 
 def write_card(training: Mapping[str, Any]) -> str:
@@ -25,7 +16,7 @@ def write_card(training: Mapping[str, Any]) -> str:
     """
     settings = training["settings"]
     parts = [
-        _FRONT_MATTER,
+        front_matter("aspectcse"),
         f"# Encoder of aspects, from {settings['backbone']}",
         f"A text encoder in the way of AspectCSE (Schopf et al. 2023): {_meaning(settings)}",
         _usage(training["routes"]),

@@ -3,18 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from training.encoders.cards import course, data_parts
+from training.encoders.cards import course, data_parts, front_matter
 from training.markdown import table
 from training.runs import flattened
 
-_FRONT_MATTER = """\
----
-library_name: sentence-transformers
-pipeline_tag: sentence-similarity
-tags:
-- facetflow
-- sbert-rgcn
----"""
 _WITH_GRAPH = """\
 ```python
 import facetflow
@@ -39,7 +31,7 @@ def write_card(training: Mapping[str, Any]) -> str:
     """
     settings = training["settings"]
     parts = [
-        _FRONT_MATTER,
+        front_matter("sbert-rgcn"),
         f"# {'SBERT-RGCN' if settings['graph'] else 'Twin of SBERT-RGCN without a graph'}, from {settings['backbone']}",
         _structure(training),
         _WITH_GRAPH.format(parser=training["parser"]["identity"]) if settings["graph"] else _WITHOUT_GRAPH,

@@ -3,18 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from training.encoders.cards import course, data_parts
+from training.encoders.cards import course, data_parts, front_matter
 from training.markdown import table
 from training.runs import flattened
 
-_FRONT_MATTER = """\
----
-library_name: sentence-transformers
-pipeline_tag: sentence-similarity
-tags:
-- facetflow
-- s3bert
----"""
 _ABOUT = """\
 A sentence encoder whose embedding is cut into facets, each of which mirrors one AMR metric (S3BERT; Opitz & Frank
 2022). The cosine of the whole embedding is the similarity of two sentences; {similarity} says how similar they
@@ -34,7 +26,7 @@ def write_card(training: Mapping[str, Any]) -> str:
     settings = training["settings"]
     similarity = _SIMILARITIES[settings.get("similarity", "cosine")]
     parts = [
-        _FRONT_MATTER,
+        front_matter("s3bert"),
         f"# S3BERT encoder, from {settings['backbone']}",
         _ABOUT.format(similarity=similarity),
         _usage(training),

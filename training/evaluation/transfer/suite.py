@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from features.files import write_table
 from features.metrics.corpus_scores import Bootstrap
 from features.page import folded
-from training.evaluation.bars import Bar, Mark, draw_bars, ends_of, hundredths
 from training.evaluation.items import ItemScores, read_items
 from training.evaluation.models import Embed, Models
 from training.evaluation.page import tables_html
-from training.evaluation.paired import COLUMNS, average, cells, pair, tell
+from training.evaluation.paired import COLUMNS, average, cells, draw, pair, tell
 from training.evaluation.subject import Subject
 from training.evaluation.suites import Chapter, Figure, Result, Suite
 from training.evaluation.tables import ScoreTable, hundred
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 TRANSFER_FILE = "transfer.parquet"
 """Class and prediction of each scored item, by task and classifier."""
 AXIS = "accuracy × 100"
-_START = Mark("start model", "circle")
 
 
 class TransferSuite(Suite):
@@ -261,19 +259,7 @@ def _chart(result: Result, classifier: str) -> str:
     known = [(task["name"], f"{task['items']:,} scored", task["scores"][classifier]) for task in result["tasks"]]
     if (mean := result["averages"][classifier]) is not None:
         known.append(("average", f"of {len(result['tasks'])} tasks", mean))
-    bars = [
-        Bar(
-            name=name,
-            about=about,
-            value=hundredths(score["encoder"]),
-            interval=ends_of(score["encoder_interval"]),
-            marks={} if score["start"] is None else {_START.name: 100 * score["start"]},
-            verdict=tell(score),
-        )
-        for name, about, score in known
-    ]
-    marks = [_START] if any(bar.marks for bar in bars) else []
-    return draw_bars(bars, marks, of="this encoder", axis=AXIS)
+    return draw(known, AXIS)
 
 
 def _mean(result: Result, classifier: str) -> Mapping[str, Any]:
