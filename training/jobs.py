@@ -78,7 +78,7 @@ class Source(BaseModel):
         if self.store is not None:
             return MeasuredPairs.from_store(self.store, release=self.release)
         if self.pairs is None:
-            raise InputError(f"the source has no measured pairs, but {self._exports}; give them as `pairs`")
+            raise InputError(f"the source {self._exports} has no measured pairs; give measured pairs as `pairs`")
         return MeasuredPairs.from_file(self.pairs)
 
     def read_texts(self) -> LabelledTexts:
@@ -91,7 +91,7 @@ class Source(BaseModel):
         if self.store is not None:
             return LabelledTexts.from_store(self.store, release=self.release)
         if self.texts is None:
-            raise InputError(f"the source has no texts with labels, but {self._exports}; give them as `texts`")
+            raise InputError(f"the source {self._exports} has no texts with labels; give texts with labels as `texts`")
         return LabelledTexts.from_file(self.texts)
 
     def read_judged(self) -> LabelledPairs:
@@ -104,7 +104,7 @@ class Source(BaseModel):
         if self.store is not None:
             return LabelledPairs.from_store(self.store, release=self.release)
         if self.judged is None:
-            raise InputError(f"the source has no pairs with labels, but {self._exports}; give them as `judged`")
+            raise InputError(f"the source {self._exports} has no pairs with labels; give pairs with labels as `judged`")
         return LabelledPairs.from_file(self.judged)
 
     def read_parses(self, texts: Sequence[str]) -> Parses:
@@ -120,7 +120,7 @@ class Source(BaseModel):
         if self.store is not None:
             return Parses.from_store(self.store, texts, release=self.release)
         if self.parses is None:
-            raise InputError(f"the source has no dependency trees, but {self._exports}; give them as `parses`")
+            raise InputError(f"the source {self._exports} has no dependency trees; give dependency trees as `parses`")
         return Parses.from_file(self.parses, texts)
 
 

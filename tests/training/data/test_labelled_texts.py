@@ -75,3 +75,9 @@ def test_a_source_of_pairs_has_no_labelled_texts_and_the_other_way_round(tmp_pat
         Source(pairs=tmp_path / "pairs.parquet").read_texts()
     with pytest.raises(InputError, match="give measured pairs as `pairs`"):
         Source(texts=tmp_path / "texts.parquet").read()
+    with pytest.raises(
+        InputError, match=r"texts.parquet' has no pairs with labels; give pairs with labels as `judged`"
+    ):
+        Source(texts=tmp_path / "texts.parquet").read_judged()
+    with pytest.raises(InputError, match="has no dependency trees; give dependency trees as `parses`"):
+        Source(judged=tmp_path / "judged.parquet").read_parses(["A man sleeps"])
