@@ -86,6 +86,8 @@ def _train(
         ratings: what the best model is chosen by instead of its loss.
         folder: of the backbone.
     """
+    import torch
+
     from training.encoders.rgcn.task import Prepared, RgcnTask
     from training.loop.loop import Loop
     from training.loop.machine import prepare_machine
@@ -122,6 +124,7 @@ def _train(
         "%d training pairs, %d dev pairs, %d sentences, %d steps, %s on %s",
         *(len(train_pairs), len(dev_pairs), len(data.texts), loop.total_steps, backbone.precision, backbone.device),
     )
+    torch.manual_seed(settings.loop.seed)
     with loop.saying_what_is_left():
         outcome = loop.run()
         if together.rank() == 0:
