@@ -105,7 +105,8 @@ class _Past:
     def ingests(self) -> list[str]:
         """Return the ids of the runs that ingested what is lost, oldest first."""
         origins = [self._origins[table][shard] for table, shard in self._lost if shard in self._origins[table]]
-        return sorted({origin.run_id for origin in origins}, key=lambda run: self._before(run)["pairs"])
+        # Versions only grow; of which table depends on the corpora: texts with labels bring no pairs.
+        return sorted({origin.run_id for origin in origins}, key=lambda run: sum(self._before(run).values()))
 
     def repeat(self, run_id: str) -> Iterator[Ingested]:
         """Yield what an ingest gives today: of all rows that did not come later, then of none but known ones.
