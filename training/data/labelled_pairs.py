@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.files import write_table
+from training.data.choosing import choose_rows
 from training.data.exports import read_words
 from training.data.pair_tables import TEXTS, index_sentences, index_texts, keep_texts_of, with_texts
 from training.data.releases import OpenRelease
@@ -65,10 +66,7 @@ class LabelledPairs:
         self, *, splits: Collection[str] = (), corpora: Collection[str] = (), labels: Collection[str] = ()
     ) -> Self:
         """Return the pairs of some splits, corpora and labels (all where empty), with only their sentences."""
-        kept = self.pairs
-        for column, wanted in (("split", splits), ("corpus", corpora), ("label", labels)):
-            if wanted:
-                kept = kept.filter(pl.col(column).is_in(list(wanted)))
+        kept = choose_rows(self.pairs, split=splits, corpus=corpora, label=labels)
         used, pairs = keep_texts_of(kept)
         return type(self)(texts=tuple(self.texts[position] for position in used), pairs=pairs, source=self.source)
 

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from features.files import write_table
+from training.data.choosing import choose_rows
 from training.data.exports import read_words
 from training.data.releases import OpenRelease
 
@@ -49,10 +50,7 @@ class LabelledTexts:
         self, *, splits: Collection[str] = (), corpora: Collection[str] = (), aspects: Collection[str] = ()
     ) -> Self:
         """Return the labels of some splits, corpora and aspects (all where empty), with only their texts."""
-        kept = self.labels
-        for column, wanted in (("split", splits), ("corpus", corpora), ("aspect", aspects)):
-            if wanted:
-                kept = kept.filter(pl.col(column).is_in(list(wanted)))
+        kept = choose_rows(self.labels, split=splits, corpus=corpora, aspect=aspects)
         used = np.unique(kept["text"].to_numpy())
         return type(self)(
             texts=tuple(self.texts[position] for position in used),

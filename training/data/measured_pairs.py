@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from features.errors import InputError
 from features.files import read_table, write_table
 from features.schemas import METRIC_NAMES
+from training.data.choosing import choose_rows
 from training.data.pair_tables import POSITIONS, TEXTS, index_sentences, index_texts, keep_texts_of, with_texts
 from training.data.releases import OpenRelease
 
@@ -69,10 +70,7 @@ class MeasuredPairs:
         self, *, splits: Collection[str] = (), kinds: Collection[str] = (), corpora: Collection[str] = ()
     ) -> Self:
         """Return the pairs of some splits, kinds and corpora (all where empty), with only their sentences."""
-        kept = self.pairs
-        for column, wanted in (("split", splits), ("kind", kinds), ("corpus", corpora)):
-            if wanted:
-                kept = kept.filter(pl.col(column).is_in(list(wanted)))
+        kept = choose_rows(self.pairs, split=splits, kind=kinds, corpus=corpora)
         used, pairs = keep_texts_of(kept)
         return type(self)(
             texts=tuple(self.texts[position] for position in used),
