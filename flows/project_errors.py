@@ -312,7 +312,8 @@ def words(annotation: Any, metadata: Iterable[Any] = ()) -> str:
         return words(get_args(annotation)[0], get_args(annotation)[1:])
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin in {Union, UnionType}:
-        return " or ".join(words(argument, metadata) for argument in arguments if argument is not NoneType)
+        others = {NoneType, int} if float in arguments else {NoneType}  # a whole number is a number
+        return " or ".join(words(argument, metadata) for argument in arguments if argument not in others)
     if origin is Literal:
         *others, last = [f'"{choice}"' for choice in arguments]
         return f"{', '.join(others)} or {last}" if others else last
@@ -320,9 +321,9 @@ def words(annotation: Any, metadata: Iterable[Any] = ()) -> str:
         count = "" if Ellipsis in arguments else f" of {len(arguments)}"
         return f"a list{count} in square brackets, each item {words(arguments[0])}"
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        keys = get_args(bare(arguments[0]))
-        some = f"with some of the keys {', '.join(map(str, keys))}, such as {{ {keys[0]} = … }}" if keys else "of texts"
-        return f"a table {some}"
+        if keys := get_args(bare(arguments[0])):
+            return f"a table with some of the keys {', '.join(map(str, keys))}, such as {{ {keys[0]} = … }}"
+        return "a table of texts" if arguments[1] is str else f"a table, each value {words(arguments[1])}"
     simple = {int: "a whole number", float: "a number", bool: "true or false", Path: "a path in double quotes"}
     return f"{simple.get(annotation, 'text in double quotes')}{_bounds(metadata)}"
 
