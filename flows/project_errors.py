@@ -321,11 +321,15 @@ def words(annotation: Any, metadata: Iterable[Any] = ()) -> str:
         count = "" if Ellipsis in arguments else f" of {len(arguments)}"
         return f"a list{count} in square brackets, each item {words(arguments[0])}"
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        if keys := get_args(bare(arguments[0])):
-            return f"a table with some of the keys {', '.join(map(str, keys))}, such as {{ {keys[0]} = … }}"
-        return "a table of texts" if arguments[1] is str else f"a table, each value {words(arguments[1])}"
+        return f"a table {_entries(*arguments)}"
     simple = {int: "a whole number", float: "a number", bool: "true or false", Path: "a path in double quotes"}
     return f"{simple.get(annotation, 'text in double quotes')}{_bounds(metadata)}"
+
+
+def _entries(key: Any, value: Any) -> str:
+    if keys := get_args(bare(key)):
+        return f"with some of the keys {', '.join(map(str, keys))}, such as {{ {keys[0]} = … }}"
+    return "of texts" if value is str else f"with, for each key, {words(value)}"
 
 
 def _bounds(metadata: Iterable[Any]) -> str:
