@@ -312,8 +312,8 @@ def words(annotation: Any, metadata: Iterable[Any] = ()) -> str:
         return words(get_args(annotation)[0], get_args(annotation)[1:])
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin in {Union, UnionType}:
-        others = {NoneType, int} if float in arguments else {NoneType}  # a whole number is a number
-        return " or ".join(words(argument, metadata) for argument in arguments if argument not in others)
+        unsaid = {NoneType, int} if float in arguments else {NoneType}  # a whole number is a number
+        return " or ".join(words(argument, metadata) for argument in arguments if argument not in unsaid)
     if origin is Literal:
         *others, last = [f'"{choice}"' for choice in arguments]
         return f"{', '.join(others)} or {last}" if others else last
