@@ -55,6 +55,11 @@ class Structures:
             made |= {name: found[:, :, part] for part, name in enumerate(names)}
         return made
 
+    def counts(self, name: str, sentences: int) -> NDArray[np.int64]:
+        """Return how many rows of a tensor each of the first sentences has, (sentences,)."""
+        (starts,) = [starts for names, (_, starts) in self.rows.items() if name in names]
+        return np.diff(starts)[:sentences]
+
 
 def read_sentences(
     transformer: StructuredTransformer,
