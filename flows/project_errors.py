@@ -312,7 +312,8 @@ def words(annotation: Any, metadata: Iterable[Any] = ()) -> str:
         return words(get_args(annotation)[0], get_args(annotation)[1:])
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin in {Union, UnionType}:
-        return " or ".join(words(argument, metadata) for argument in arguments if argument is not NoneType)
+        unsaid = {NoneType, int} if float in arguments else {NoneType}  # a whole number is a number
+        return " or ".join(words(argument, metadata) for argument in arguments if argument not in unsaid)
     if origin is Literal:
         *others, last = [f'"{choice}"' for choice in arguments]
         return f"{', '.join(others)} or {last}" if others else last
@@ -320,11 +321,15 @@ def words(annotation: Any, metadata: Iterable[Any] = ()) -> str:
         count = "" if Ellipsis in arguments else f" of {len(arguments)}"
         return f"a list{count} in square brackets, each item {words(arguments[0])}"
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        keys = get_args(bare(arguments[0]))
-        some = f"with some of the keys {', '.join(map(str, keys))}, such as {{ {keys[0]} = … }}" if keys else "of texts"
-        return f"a table {some}"
+        return f"a table {_entries(*arguments)}"
     simple = {int: "a whole number", float: "a number", bool: "true or false", Path: "a path in double quotes"}
     return f"{simple.get(annotation, 'text in double quotes')}{_bounds(metadata)}"
+
+
+def _entries(key: Any, value: Any) -> str:
+    if keys := get_args(bare(key)):
+        return f"with some of the keys {', '.join(map(str, keys))}, such as {{ {keys[0]} = … }}"
+    return "of texts" if value is str else f"with, for each key, {words(value)}"
 
 
 def _bounds(metadata: Iterable[Any]) -> str:

@@ -172,7 +172,7 @@ def _complete(schema: dict[str, Any], settings: type[BaseModel]) -> None:
     found["properties"]["loop"] = {**found["properties"]["loop"], "$ref": f"#/$defs/{own}"}
     for of_table, values in ((found, usual.model_dump(mode="json")), (loop, usual.model_dump(mode="json")["loop"])):
         for name, value in of_table["properties"].items():
-            if "default" in value:
+            if "default" in value and name in values:  # what is left out where it is empty is the same for all kinds
                 value["default"] = values[name]
     found["properties"]["kind"].pop("default", None)
     found["required"] = sorted({*found.get("required", ()), "kind"})

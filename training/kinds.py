@@ -10,6 +10,7 @@ from pathlib import Path
 
 from features.errors import SettingsError
 from training.encoders.aspect.settings import AspectSettings
+from training.encoders.pas.settings import PasSettings
 from training.encoders.rgcn.settings import RgcnSettings
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.settings import EncoderSettings, from_version_before
@@ -53,6 +54,11 @@ KINDS: Mapping[str, Kind] = {
         module="training.encoders.rgcn.train",
         tables=("sentences", "pairs", "dependencies"),
         classifies='objective = "softmax"',
+    ),
+    "pas": Kind(
+        settings=PasSettings,
+        module="training.encoders.pas.train",
+        tables=("sentences", "pairs", "srl"),
     ),
 }
 

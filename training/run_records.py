@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from features.errors import FacetflowError
 from features.locks import is_held, only_one
-from training.runs import ENCODER, RECORD, TRAINING_FILE, is_finished
+from training.runs import ENCODER, RECORD, SEARCH, TRAINING_FILE, is_finished
 from training.writing import require_writable, write_json
 
 LOCK = "run.lock"
@@ -81,7 +81,8 @@ def state_of(run: Path) -> RunState:
         return RunState("running", "", record.at)
     if record.state == "failed":
         return record
-    onwards = "goes on from its checkpoint" if (run / _CHECKPOINT).is_file() else "begins anew"
+    begun = (run / _CHECKPOINT).is_file() or any(run.glob(f"{SEARCH}/*/*"))
+    onwards = "goes on from its checkpoint" if begun else "begins anew"
     said = f"{onwards} when the same release, settings and seed are trained again"
     return RunState("interrupted", said, record.at)
 

@@ -41,17 +41,19 @@ def runs(project: Path, /, *, names: tuple[str, ...], as_json: bool) -> None:
     scored = list(
         dict.fromkeys((suite, name) for run in found for suite, numbers in run["scores"].items() for name in numbers)
     )
+    searched = ("found by search",) if any(run["chosen"] for run in found) else ()
     rows = tuple(
         (
             run["run"],
             "" if run["release"] is None else str(run["release"]),
             f"{run['state']}{', current' if run['current'] else ''}",
             "" if run["at"] == "" else run["at"][:16].replace("T", " "),
+            *([] if not searched else [", ".join(f"{name} {value:g}" for name, value in run["chosen"].items())]),
             *(hundred(run["scores"].get(suite, {}).get(name)) if run["evaluated"] else "" for suite, name in scored),
         )
         for run in found
     )
-    columns = ("run", "release", "state", "when (UTC)", *(name for _, name in scored))
+    columns = ("run", "release", "state", "when (UTC)", *searched, *(name for _, name in scored))
     messages = [f"{run['run']} {run['state']}: {run['message']}" for run in found if run["message"]]
     print_tables([ScoreTable(f"Trainings of {settings.name}", columns, rows, _explained(scored))])
     for message in messages:
@@ -81,7 +83,8 @@ def _described(runs: Path, run: Path, *, is_current: bool) -> dict[str, Any]:
     from training.evaluation.suites import scored_suites
     from training.kinds import read_encoder_job
     from training.run_records import state_of
-    from training.runs import TRAINING_JOB, encoder_name, group_of, run_id, seed_of
+    from training.runs import ENCODER, TRAINING_FILE, TRAINING_JOB, encoder_name, group_of, is_finished, run_id, seed_of
+    from training.writing import read_json
 
     state = state_of(run)
     try:
@@ -94,6 +97,7 @@ def _described(runs: Path, run: Path, *, is_current: bool) -> dict[str, Any]:
         evaluated = True
     except (FacetflowError, KeyError, TypeError):
         numbers, evaluated = {}, False
+    search = read_json(run / ENCODER / TRAINING_FILE).get("search", {}) if is_finished(run) else {}
     return {
         "name": encoder_name(run),
         "run": run_id(runs, run),
@@ -103,6 +107,8 @@ def _described(runs: Path, run: Path, *, is_current: bool) -> dict[str, Any]:
         "message": state.message,
         "at": state.at,
         "current": is_current,
+        "chosen": search.get("chosen", {}),
+        "tried": search.get("tried", []),
         "evaluated": evaluated,
         "scores": numbers,
     }

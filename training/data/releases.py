@@ -54,6 +54,10 @@ class OpenRelease:
         """Return the parameters of the recipe by which a stage of this release was made."""
         return self._pinned.recipe(stage).parameters
 
+    def weights(self, stage: str) -> str:
+        """Return the digest of the model by which a stage of this release was made; empty for one without."""
+        return self._pinned.recipe(stage).weights or ""
+
     def own_metrics(self) -> dict[str, Any]:
         """Return the project's own metrics that this release was measured with: name → digest."""
         own: dict[str, Any] = self._pinned.recipe("metrics").parameters.get("own", {})

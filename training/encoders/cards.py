@@ -45,17 +45,35 @@ def data_parts(training: Mapping[str, Any], *, unit: str, exported: str) -> list
 
 
 def course(training: Mapping[str, Any], chosen: str) -> str:
-    """Return how the training went, in a sentence or three.
+    """Return how the training went, in a sentence or three, and what was tried where settings were searched.
 
     Args:
         training: content of `training.json`.
         chosen: what the model was chosen by.
     """
-    return (
+    said = (
         f"{training['steps']} steps in {training['seconds']:.0f} s, {training['precision']} on {training['device']}; "
         f"the model of step {training['best_step']} was kept. {chosen} Start weights "
         f"`{training['backbone_digest'][:16]}`, data `{training['data_digest']}`."
     )
+    return f"{said}\n\n{_search(training['search'])}" if "search" in training else said
+
+
+def _search(search: Mapping[str, Any]) -> str:
+    """Return what was tried, as a table; the values of the encoder are marked."""
+    chosen, tried = search["chosen"], search["tried"]
+    measures = list(tried[0]["dev"])
+    rows = [
+        (
+            *(f"{value:g}" for value in each["values"].values()),
+            *(f"{each['dev'][measure]:.4f}" for measure in measures),
+            each["best_step"],
+            "this encoder" if each["values"] == chosen else "",
+        )
+        for each in tried
+    ]
+    said = "Several values were tried, each from the same start; dev chose."
+    return f"{said}\n\n" + table((*chosen, *(f"dev {name}" for name in measures), "best step", ""), rows)
 
 
 def _origin(source: Mapping[str, Any], exported: str) -> str:

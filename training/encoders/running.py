@@ -6,6 +6,7 @@ done already? ── no ── lock ── other processes ── learn (the kin
 
 import shutil
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
     from training.encoders.backbone import Backbone
-    from training.loop.loop import Outcome
+    from training.encoders.learning import Learnt
 
 LOCK = "train.lock"
 """In the folder of a run: held by the process that trains there."""
@@ -70,16 +71,16 @@ def train_once(job: TrainingJob[Any, Any], plan: TrainingPlan, module: str, lear
     return encoder
 
 
-def report_of(plan: TrainingPlan, backbone: "Backbone", outcome: "Outcome", unit: str) -> dict[str, Any]:
+def report_of(plan: TrainingPlan, backbone: "Backbone", learnt: "Learnt[Any]") -> dict[str, Any]:
     """Return what the training.json of every kind says.
 
     Args:
         plan: of the training.
         backbone: that has learnt.
-        outcome: of the loop.
-        unit: of what a batch holds: "pairs".
+        learnt: what it has come to.
     """
-    name = plan.settings.backbone
+    name, outcome, unit = plan.settings.backbone, learnt.outcome, learnt.task.unit
+    searched = {"chosen": learnt.values, "tried": [asdict(tried) for tried in learnt.tried]}
     return {
         "identity": plan.identity,
         "settings": plan.settings.model_dump(mode="json"),
@@ -96,6 +97,7 @@ def report_of(plan: TrainingPlan, backbone: "Backbone", outcome: "Outcome", unit
         "seconds": outcome.seconds,
         unit + PER_SECOND: outcome.per_second,
         "dev": outcome.best_scores,
+        **({"search": searched} if learnt.tried else {}),
     }
 
 

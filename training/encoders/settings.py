@@ -1,10 +1,11 @@
 """What a user chooses about an encoder of any kind."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from training.encoders.search import check_search
 from training.loop.settings import LoopSettings, Trainable
 
 BY_LOSS = "loss"
@@ -22,10 +23,14 @@ class EncoderSettings(Trainable):
         splits: names of the splits to learn from and to choose the best model by.
         choose_by: what the best model is chosen by: the loss on the dev split, or, by its name, a set of split `dev`
             under `[[evaluation]]`: Spearman's correlation of the cosines of its pairs with their ratings.
+        search: settings of which several values are tried, in every combination, each from the same start; the encoder
+            is the one with the best dev score: `{ learning_rate = [1e-5, 2e-5, 5e-5] }`.
     """
 
     OWN_CHOICES: ClassVar[tuple[str, ...]] = (BY_LOSS,)
     """What `choose_by` may be beside sets of ratings: scores of the kind's own, on its dev split."""
+    OWN_SEARCHED: ClassVar[tuple[str, ...]] = ()
+    """What `search` may name beside settings of the loop."""
 
     name: Annotated[str, Field(pattern=r"^[\w.-]+$")]
     kind: str
@@ -33,6 +38,13 @@ class EncoderSettings(Trainable):
     corpora: tuple[str, ...] = ()
     splits: tuple[str, str] = ("train", "dev")
     choose_by: str = BY_LOSS
+    # Left out where it is empty, so that a run of the version before is still known by its settings.
+    search: Annotated[Mapping[str, tuple[int | float, ...]], Field(exclude_if=lambda chosen: not chosen)] = {}
+
+    @model_validator(mode="after")
+    def _check_search(self) -> Self:
+        check_search(self, self.search, self.OWN_SEARCHED)
+        return self
 
     @property
     def by_ratings(self) -> bool:

@@ -72,3 +72,18 @@ def test_json_has_the_scores_by_suite(project):
         "classes": {"mr": 0.9},
     }
     assert [run["scores"] for run in found[1:]] == [{"ratings": {"sts": None}}, {}]
+
+
+def test_what_a_search_has_found_stands_beside_the_run(project, monkeypatch):
+    shown = CliRunner().invoke(runs, obj=project, catch_exceptions=False).stdout
+    assert "found by search" not in shown
+
+    tried = [{"values": {"learning_rate": rate}, "dev": {"loss": rate}} for rate in (1e-5, 2e-5)]
+    folder = project.parent / "runs" / "syntax" / "00003-aaaaaa" / "seed-2" / "encoder"
+    write_json(folder / "training.json", {"search": {"chosen": {"learning_rate": 1e-5}, "tried": tried}})
+    monkeypatch.setenv("COLUMNS", "160")
+    shown = CliRunner().invoke(runs, obj=project, catch_exceptions=False).stdout
+    assert "learning_rate 1e-05" in " ".join(shown.split())
+    found = json.loads(CliRunner().invoke(runs, ["--json"], obj=project, catch_exceptions=False).stdout)
+    assert [run["chosen"] for run in found] == [{}, {}, {"learning_rate": 1e-5}]
+    assert found[2]["tried"] == tried

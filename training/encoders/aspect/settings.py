@@ -59,6 +59,7 @@ class AspectSettings(EncoderSettings):
     """
 
     OWN_CHOICES: ClassVar[tuple[str, ...]] = ("mrr", "ndcg", BY_LOSS)
+    OWN_SEARCHED: ClassVar[tuple[str, ...]] = ("route_learning_rate",)
 
     name: Annotated[str, Field(pattern=r"^[\w.-]+$")] = "aspect"
     kind: Literal["aspect"] = "aspect"

@@ -17,14 +17,13 @@ from training.encoders.aspect.settings import AspectSettings
 from training.encoders.plan import TrainingPlan
 from training.encoders.running import corpora_of, report_of, train_once, write_encoder
 from training.jobs import Source, TrainingJob, read_job
-from training.loop import together
 from training.process import run_process
-from training.runs import ENCODER, flattened
+from training.runs import ENCODER
 from training.writing import writing
 
 if TYPE_CHECKING:
     from training.encoders.aspect.task import AspectTask
-    from training.loop.loop import Outcome
+    from training.encoders.learning import Learnt
 
 _log = logging.getLogger("training")  # not __name__, which is __main__ in the process of its own
 
@@ -65,11 +64,9 @@ def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: L
         data: texts to learn from and to choose the best model by.
         folder: of the backbone.
     """
-    import torch
-
     from training.encoders.aspect.task import AspectTask
     from training.encoders.backbone import Backbone
-    from training.loop.loop import Loop
+    from training.encoders.learning import learn
     from training.loop.machine import prepare_machine
 
     curriculum = plan_lessons(data, settings)
@@ -86,35 +83,26 @@ def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: L
     tokens = backbone.tokenize(data.texts, max_tokens=settings.max_tokens)
     if backbone.keep_states(tokens):
         _log.info("the outputs of the frozen layers are kept")
-    task = AspectTask(backbone, tokens, curriculum, settings)
-    loop = Loop(
-        task,
-        settings.loop,
+    longest = int(backbone.model.max_seq_length or 0)
+    cut = int((tokens.lengths >= longest).sum())
+    dev = max(len(lesson.dev) for lesson in curriculum.lessons)
+    learn(
+        plan,
         machine,
-        folder=job.output,
-        identity=plan.identity,
-        described=flattened(settings.model_dump(mode="json")),
+        job.output,
+        lambda settings: AspectTask(backbone, tokens, curriculum, settings),
+        lambda learnt: _complete(job, plan, data, learnt),
+        about=f"{len(curriculum.texts)} training texts, {dev} dev texts, {cut} of {len(data)} cut at {longest} tokens",
     )
-    cut = int((tokens.lengths >= int(backbone.model.max_seq_length or 0)).sum())
-    _log.info(
-        "%d training texts, %d dev texts, %d of %d cut at %s tokens, %d steps, %s on %s",
-        *(len(curriculum.texts), max(len(lesson.dev) for lesson in curriculum.lessons), cut, len(data)),
-        *(backbone.model.max_seq_length, loop.total_steps, backbone.precision, backbone.device),
-    )
-    torch.manual_seed(settings.loop.seed)
-    with loop.saying_what_is_left():
-        outcome = loop.run()
-        if together.rank() == 0:
-            _complete(job, plan, data, task, outcome)
-        loop.forget()
 
 
-def _complete(job: AspectJob, plan: TrainingPlan, data: LabelledTexts, task: "AspectTask", outcome: "Outcome") -> None:
+def _complete(job: AspectJob, plan: TrainingPlan, data: LabelledTexts, learnt: "Learnt[AspectTask]") -> None:
     """Write the encoder of a training that has come to its end."""
+    task = learnt.task
     backbone, curriculum = task.backbone, task.curriculum
     backbone.eval()
     drawn = [lesson.maker.draw(seed=0, epoch=0) for lesson in curriculum.lessons]
-    report: dict[str, Any] = report_of(plan, backbone, outcome, task.unit) | {
+    report: dict[str, Any] = report_of(plan, backbone, learnt) | {
         "corpora": corpora_of(
             data.labels.unique(["corpus", "split", "text"]), task.settings, job.licences, unit="texts"
         ),
@@ -125,7 +113,7 @@ def _complete(job: AspectJob, plan: TrainingPlan, data: LabelledTexts, task: "As
     }
     with writing(job.output / ENCODER):
         write_encoder(backbone.model, report, job.output / ENCODER, card=write_card(report))
-    _log.info("%s is done: %.0f triplets/s", job.output / ENCODER, outcome.per_second)
+    _log.info("%s is done: %.0f triplets/s", job.output / ENCODER, learnt.outcome.per_second)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,6 +1,6 @@
 """What a user chooses about an encoder with dependency trees inside."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -41,6 +41,8 @@ class RgcnSettings(EncoderSettings):
             they are computed again.
         loop: how long and how fast it learns, and where.
     """
+
+    OWN_SEARCHED: ClassVar[tuple[str, ...]] = ("new_learning_rate",)
 
     name: Annotated[str, Field(pattern=r"^[\w.-]+$")] = "rgcn"
     kind: Literal["rgcn"] = "rgcn"

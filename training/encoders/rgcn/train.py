@@ -18,17 +18,16 @@ from training.encoders.rgcn.model_card import write_card
 from training.encoders.rgcn.settings import RgcnSettings
 from training.encoders.running import corpora_of, report_of, train_once, write_encoder
 from training.jobs import Source, TrainingJob, read_job
-from training.loop import together
 from training.process import run_process
-from training.runs import ENCODER, flattened
+from training.runs import ENCODER
 from training.writing import writing
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from training.encoders.backbone import Backbone, Tokens
+    from training.encoders.learning import Learnt
     from training.encoders.rgcn.task import RgcnTask
-    from training.loop.loop import Outcome
     from training.loop.machine import Machine
 
 _log = logging.getLogger("training")  # not __name__, which is __main__ in the process of its own
@@ -86,10 +85,8 @@ def _train(
         ratings: what the best model is chosen by instead of its loss.
         folder: of the backbone.
     """
-    import torch
-
+    from training.encoders.learning import learn
     from training.encoders.rgcn.task import Prepared, RgcnTask
-    from training.loop.loop import Loop
     from training.loop.machine import prepare_machine
 
     settings = cast("RgcnSettings", plan.settings)
@@ -111,25 +108,14 @@ def _train(
         ratings=ratings,
         places={text: place for place, text in enumerate((*data.texts, *further))} if ratings else {},
     )
-    task = RgcnTask(backbone, prepared, settings)
-    loop = Loop(
-        task,
-        settings.loop,
+    learn(
+        plan,
         machine,
-        folder=job.output,
-        identity=plan.identity,
-        described=flattened(settings.model_dump(mode="json")),
+        job.output,
+        lambda settings: RgcnTask(backbone, prepared, settings),
+        lambda learnt: _complete(job, plan, data, parses, learnt),
+        about=f"{len(train_pairs)} training pairs, {len(dev_pairs)} dev pairs, {len(data.texts)} sentences",
     )
-    _log.info(
-        "%d training pairs, %d dev pairs, %d sentences, %d steps, %s on %s",
-        *(len(train_pairs), len(dev_pairs), len(data.texts), loop.total_steps, backbone.precision, backbone.device),
-    )
-    torch.manual_seed(settings.loop.seed)
-    with loop.saying_what_is_left():
-        outcome = loop.run()
-        if together.rank() == 0:
-            _complete(job, plan, data, parses, task, outcome)
-        loop.forget()
 
 
 def _prepare(
@@ -189,13 +175,13 @@ def _complete(
     plan: TrainingPlan,
     data: LabelledPairs,
     parses: Parses | None,
-    task: "RgcnTask",
-    outcome: "Outcome",
+    learnt: "Learnt[RgcnTask]",
 ) -> None:
     """Write the encoder of a training that has come to its end."""
+    task = learnt.task
     prepared, backbone = task.prepared, task.backbone
     task.eval()
-    report: dict[str, Any] = report_of(plan, backbone, outcome, task.unit) | {
+    report: dict[str, Any] = report_of(plan, backbone, learnt) | {
         "corpora": corpora_of(data.pairs, task.settings, job.licences),
         "chosen_by": prepared.ratings.recorded() if prepared.ratings else {"set": None},
         "pairs": {"train": len(prepared.train), "dev": len(prepared.dev), "with_hard": prepared.train.with_hard},
@@ -204,7 +190,7 @@ def _complete(
     head = task.classifier.save if task.classifier else None
     with writing(job.output / ENCODER):
         write_encoder(backbone.model, report, job.output / ENCODER, card=write_card(report), head=head)
-    _log.info("%s is done: %.0f pairs/s", job.output / ENCODER, outcome.per_second)
+    _log.info("%s is done: %.0f pairs/s", job.output / ENCODER, learnt.outcome.per_second)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

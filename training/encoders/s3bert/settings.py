@@ -8,7 +8,7 @@ A preset gives all numbers, those of the loop too; a key beside it changes one m
 """
 
 from collections.abc import Collection
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -72,6 +72,8 @@ class S3bertSettings(EncoderSettings):
         max_tokens: longer sentences are cut.
         cache_gib: memory for the outputs of the frozen layers; where they do not fit they are computed again.
     """
+
+    OWN_SEARCHED: ClassVar[tuple[str, ...]] = ("scale_learning_rate",)
 
     name: Annotated[str, Field(pattern=r"^[\w.-]+$")] = "s3bert"
     kind: Literal["s3bert"] = "s3bert"

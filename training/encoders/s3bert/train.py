@@ -25,13 +25,13 @@ from training.jobs import Source, TrainingJob, read_job
 from training.loop import together
 from training.loop.batches import number_groups
 from training.process import run_process
-from training.runs import ENCODER, flattened
+from training.runs import ENCODER
 from training.writing import writing
 
 if TYPE_CHECKING:
     from training.encoders.backbone import Backbone, Tokens
+    from training.encoders.learning import Learnt
     from training.encoders.s3bert.task import S3bertTask
-    from training.loop.loop import Outcome
     from training.loop.machine import Machine
     from training.objectives.decomposition import DecompositionObjective
 
@@ -98,8 +98,8 @@ def _train(
     """
     import torch
 
+    from training.encoders.learning import learn
     from training.encoders.s3bert.task import Prepared, S3bertTask
-    from training.loop.loop import Loop
     from training.loop.machine import prepare_machine
     from training.objectives.decomposition import DecompositionObjective
 
@@ -137,45 +137,34 @@ def _train(
         ratings=ratings,
         places={text: place for place, text in enumerate(texts)} if ratings else {},
     )
-    task = S3bertTask(backbone, decomposition, prepared, settings)
-    loop = Loop(
-        task,
-        settings.loop,
+    learn(
+        plan,
         machine,
-        folder=job.output,
-        identity=plan.identity,
-        described=flattened(settings.model_dump(mode="json")),
+        job.output,
+        lambda settings: S3bertTask(backbone, decomposition, prepared, settings),
+        lambda learnt: _complete(job, plan, data, learnt, layout, targets),
+        about=f"{len(train_pairs)} training pairs, {len(dev_pairs)} dev pairs, {len(data.texts)} sentences",
     )
-    _log.info(
-        "%d training pairs, %d dev pairs, %d sentences, %d steps, %s on %s",
-        *(len(train_pairs), len(dev_pairs), len(data.texts), loop.total_steps, backbone.precision, backbone.device),
-    )
-    torch.manual_seed(settings.loop.seed)
-    with loop.saying_what_is_left():
-        outcome = loop.run()
-        if together.rank() == 0:
-            _complete(job, plan, data, task, outcome, layout, targets)
-        loop.forget()
 
 
 def _complete(
     job: S3bertJob,
     plan: TrainingPlan,
     data: MeasuredPairs,
-    task: "S3bertTask",
-    outcome: "Outcome",
+    learnt: "Learnt[S3bertTask]",
     layout: FacetLayout,
     targets: Targets,
 ) -> None:
     """Write the encoder of a training that has come to its end."""
     from training.encoders.s3bert.task import recorded
 
+    task, outcome = learnt.task, learnt.outcome
     settings, backbone, decomposition = task.settings, task.backbone, task.decomposition
     ratings = task.prepared.ratings
     backbone.eval()
     layout = _scaled(layout, decomposition, targets)
     layout = calibrated(layout, backbone.model, data.select(splits=settings.splits[1:]))
-    report = report_of(plan, backbone, outcome, task.unit) | {
+    report = report_of(plan, backbone, learnt) | {
         "corpora": corpora_of(data.pairs, settings, job.licences),
         "facets": [facet.model_dump(exclude={"usual", "calibration"}) for facet in layout.facets],
         "history": [recorded(look) for look in outcome.history],

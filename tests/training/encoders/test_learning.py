@@ -1,0 +1,134 @@
+"""Trying several values in one training: each from the same start, the best kept, and nothing done twice."""
+
+import json
+
+import pytest
+import torch
+from pydantic import ValidationError
+
+from features.errors import SettingsError
+from training.encoders import learning
+from training.encoders.loading import load_encoder
+from training.encoders.rgcn.settings import RgcnSettings
+from training.encoders.s3bert.settings import S3bertSettings
+from training.encoders.s3bert.train import S3bertJob, train
+from training.jobs import Source
+from training.loop import loop
+from training.run_records import state_of
+
+SEARCH = {"learning_rate": (1e-5, 3e-3), "epochs": (1, 2)}
+
+
+@pytest.fixture
+def job(measured, settings, tmp_path):
+    """Return a function that makes a training of seconds."""
+    measured.export(tmp_path / "pairs.parquet")
+
+    def make(run, search=None, **numbers):
+        chosen = settings.model_dump() | {"loop": settings.loop.model_dump() | numbers} | {"search": search or {}}
+        source = Source(pairs=tmp_path / "pairs.parquet")
+        return S3bertJob(source=source, settings=S3bertSettings(**chosen), output=tmp_path / run)
+
+    return make
+
+
+def told(folder):
+    return json.loads((folder / "training.json").read_text())
+
+
+def same_weights(left, right):
+    first, second = (load_encoder(folder, device="cpu").state_dict() for folder in (left, right))
+    return all(torch.equal(first[name], second[name]) for name in first)
+
+
+def test_the_encoder_of_a_search_is_the_one_that_its_best_values_alone_give(job):
+    folder = train(job("searched", SEARCH))
+
+    search = told(folder)["search"]
+    assert [each["values"] for each in search["tried"]] == [
+        {"learning_rate": rate, "epochs": epochs} for rate in SEARCH["learning_rate"] for epochs in SEARCH["epochs"]
+    ]
+    best = min(search["tried"], key=lambda each: each["dev"]["loss"])
+    assert search["chosen"] == best["values"] == {"learning_rate": 3e-3, "epochs": 2}
+    assert told(folder)["best_step"] == best["best_step"]
+    alone = train(job("alone", **best["values"]))
+    assert same_weights(folder, alone)
+    assert told(alone)["history"] == told(folder)["history"]
+    assert not (folder.parent / "search").exists()
+    card = (folder / "README.md").read_text()
+    assert "| 0.003 | 2 |" in card
+    assert card.count("this encoder") == 1
+
+
+def test_the_best_is_the_best_wherever_it_stands(job):
+    rates = SEARCH["learning_rate"][::-1]
+    folder = train(job("searched", {"learning_rate": rates}))
+    assert told(folder)["search"]["chosen"] == {"learning_rate": 3e-3}
+    assert same_weights(folder, train(job("alone", learning_rate=3e-3)))
+
+
+@pytest.mark.parametrize("step", [3, 14])
+def test_a_search_that_was_stopped_tries_nothing_twice(job, step, monkeypatch):
+    whole = train(job("whole", {"learning_rate": (1e-5, 3e-3)}, checkpoint_every=3))
+    stopped = job("stopped", {"learning_rate": (1e-5, 3e-3)}, checkpoint_every=3)
+    run, done = loop.Loop.run, []
+
+    def count(reached):
+        done.append(reached)
+        if len(done) == step:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(loop.Loop, "run", lambda self: run(self, count))
+        with pytest.raises(KeyboardInterrupt):
+            train(stopped)
+        assert state_of(stopped.output).message.startswith("goes on")
+        folder = train(stopped)
+    assert same_weights(whole, folder)
+    assert [each["dev"] for each in told(whole)["search"]["tried"]] == [
+        each["dev"] for each in told(folder)["search"]["tried"]
+    ]
+    steps = sum(each["steps"] for each in told(whole)["search"]["tried"])
+    assert steps <= len(done) < steps + 3  # none but those since the last checkpoint
+
+
+def test_two_points_at_most_are_on_the_disk(job, monkeypatch):
+    found = []
+    keep = learning._keep
+    searched = job("searched", {"learning_rate": (1e-5, 3e-3, 1e-4, 1e-6)})
+
+    def look(*given):
+        found.append(len(list(searched.output.glob("search/*/checkpoint.pt"))))
+        return keep(*given)
+
+    monkeypatch.setattr(learning, "_keep", look)
+    train(searched)
+    assert found == [1, 2, 2, 2]
+
+
+def test_without_dev_there_is_nothing_to_choose_by(job, measured, tmp_path):
+    measured.select(splits=["train"]).export(tmp_path / "pairs.parquet")
+    with pytest.raises(SettingsError, match="`search` chooses by dev, and there is nothing on dev"):
+        train(job("searched", SEARCH))
+
+
+@pytest.mark.parametrize(
+    ("search", "said"),
+    [
+        ({"width": (8, 16)}, "search names 'width', which is not searched; there are: learning_rate, epochs"),
+        ({"batch_size": (8, 16)}, "search names 'batch_size'"),
+        ({"learning_rate": ()}, "search.learning_rate must be a list of values"),
+        ({"epochs": (2, 2)}, r"differ from one another, got \[2, 2\]"),
+        ({"epochs": (1.5,)}, "search: epochs 1.5 cannot be tried"),
+        ({"new_learning_rate": (0,)}, "search: new_learning_rate 0 cannot be tried"),
+    ],
+    ids=["no-loop-setting", "batch-size", "empty", "twice", "half-an-epoch", "rate-0"],
+)
+def test_a_search_that_cannot_be_done_is_refused(search, said):
+    with pytest.raises(ValidationError, match=said):
+        RgcnSettings(search=search)
+
+
+def test_settings_without_a_search_are_written_as_they_were_before_there_was_one():
+    assert "search" not in RgcnSettings().model_dump()
+    assert RgcnSettings(search={"epochs": (1, 2)}).model_dump(mode="json")["search"] == {"epochs": [1, 2]}

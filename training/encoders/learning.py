@@ -1,0 +1,183 @@
+"""The loop of an encoder's training: once, or, where settings are searched, once for each choice; the best one stays.
+
+    make_task(settings) ── Loop ── outcome ──┬── complete(learnt): the kind writes its encoder
+                 └── again for each point ───┘
+                     from the same start weights
+
+The folder of a search, within that of the run, is gone when the encoder is written:
+
+    search/learning_rate=2e-05/    checkpoint.pt, while it learns and while it is the best
+                                   tried.json, what became of it
+"""
+
+import math
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import torch
+
+from features.errors import SettingsError
+from training.encoders.plan import TrainingPlan
+from training.encoders.search import Point, Tried, points_of
+from training.loop import checkpoints, together
+from training.loop.loop import Loop, Outcome
+from training.loop.machine import Machine
+from training.loop.task import Task
+from training.progress import log
+from training.runs import SEARCH, flattened
+from training.writing import read_json, require_writable, write_json
+
+TaskT = TypeVar("TaskT", bound=Task)
+
+_TRIED = "tried.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt(Generic[TaskT]):
+    """What a training has come to.
+
+    Args:
+        task: whose model has the weights that are kept.
+        outcome: of its loop.
+        values: that were chosen by a search; empty where there was none.
+        tried: everything that was tried, in its order.
+    """
+
+    task: TaskT
+    outcome: Outcome
+    values: dict[str, float]
+    tried: tuple[Tried, ...] = ()
+
+
+def learn(
+    plan: TrainingPlan,
+    machine: Machine,
+    folder: Path,
+    make_task: Callable[[Any], TaskT],
+    complete: Callable[[Learnt[TaskT]], None],
+    *,
+    about: str,
+) -> None:
+    """Train to the end, from where an interrupted training was, and let the encoder be written.
+
+    Args:
+        plan: of the training; `search` of its settings says what is tried.
+        machine: where.
+        folder: of the run.
+        make_task: gives the task of some settings; all of them around one model.
+        complete: writes what was learnt; called in the first process.
+        about: what is learnt from, for the log.
+
+    Raises:
+        SettingsError: when values are searched and there is no dev score to choose by.
+        RunError: when a loss is not finite, or something cannot be written.
+    """
+    points = points_of(plan.settings, plan.settings.search)
+    log.info("%s, %s on %s", about, str(machine.precision).removeprefix("torch."), machine.device)
+    if len(points) == 1 and not points[0].values:
+        task = make_task(plan.settings)
+        _run(
+            _loop_of(plan.settings, task, machine, folder, plan.identity),
+            lambda outcome: Learnt(task, outcome, {}),
+            complete,
+        )
+        return
+    _search(plan, machine, folder, points, make_task, complete)
+
+
+def _search(
+    plan: TrainingPlan,
+    machine: Machine,
+    folder: Path,
+    points: list[Point],
+    make_task: Callable[[Any], TaskT],
+    complete: Callable[[Learnt[TaskT]], None],
+) -> None:
+    """Try each point, each from the same start weights, and bring the best to its end once more."""
+    task = make_task(points[0].settings)
+    start = {name: value.detach().clone() for name, value in _learning(task).items()}
+
+    def loop_of(point: Point) -> tuple[TaskT, Loop]:
+        task = make_task(point.settings)
+        with torch.no_grad():
+            for name, value in _learning(task).items():
+                value.copy_(start[name])
+        place = _place(folder, point)
+        require_writable(place)
+        return task, _loop_of(point.settings, task, machine, place, f"{plan.identity}, {point.name}")
+
+    tried: list[Tried] = []
+    for number, point in enumerate(points, start=1):
+        log.info("search, %d of %d: %s", number, len(points), point.name)
+        known = _known(folder, point, plan.identity)
+        if known is None:
+            _, loop = loop_of(point)
+            with loop.saying_what_is_left():
+                known = _keep(folder, point, plan.identity, loop.run())
+        tried.append(known)
+        best = max(range(len(tried)), key=lambda place: (tried[place].value, -place))
+        for place, other in enumerate(points[:number]):
+            if place != best and together.rank() == 0:  # its checkpoint has a use no longer
+                (_place(folder, other) / checkpoints.FILE_NAME).unlink(missing_ok=True)
+    chosen = points[best]
+    log.info("the best of %d is %s", len(points), chosen.name)
+    task, loop = loop_of(chosen)  # which goes on from its checkpoint, at its end
+    _run(loop, lambda outcome: Learnt(task, outcome, dict(chosen.values), tuple(tried)), complete)
+    if together.rank() == 0:
+        shutil.rmtree(folder / SEARCH, ignore_errors=True)
+
+
+def _run(loop: Loop, learnt: Callable[[Outcome], Learnt[TaskT]], complete: Callable[[Learnt[TaskT]], None]) -> None:
+    """Bring a loop to its end, let what it has come to be written, and forget its checkpoint."""
+    with loop.saying_what_is_left():
+        outcome = loop.run()
+        if together.rank() == 0:
+            complete(learnt(outcome))
+        loop.forget()
+
+
+def _loop_of(settings: Any, task: Task, machine: Machine, folder: Path, identity: str) -> Loop:
+    """Return the loop of a task, with the random numbers at their beginning."""
+    described = flattened(settings.model_dump(mode="json"))
+    loop = Loop(task, settings.loop, machine, folder=folder, identity=identity, described=described)
+    log.info("%d steps", loop.total_steps)
+    torch.manual_seed(settings.loop.seed)
+    return loop
+
+
+def _learning(task: Task) -> dict[str, torch.nn.Parameter]:
+    return {name: value for group in task.groups for name, value in group.parameters.items()}
+
+
+def _place(folder: Path, point: Point) -> Path:
+    return folder / SEARCH / point.name
+
+
+def _known(folder: Path, point: Point, identity: str) -> Tried | None:
+    """Return what became of a point before this process began; None where it is still to be tried."""
+    file = _place(folder, point) / _TRIED
+    found = read_json(file) if together.rank() == 0 and file.is_file() else None
+    found = together.from_first(found)
+    return Tried(**found["tried"]) if found is not None and found["identity"] == identity else None
+
+
+def _keep(folder: Path, point: Point, identity: str, outcome: Outcome) -> Tried:
+    """Write down what became of a point.
+
+    Raises:
+        SettingsError: when dev said nothing of it.
+    """
+    if outcome.best_scores is None or not math.isfinite(outcome.best_value):
+        raise SettingsError(
+            "`search` chooses by dev, and there is nothing on dev to choose by: give the corpora a dev split, name a "
+            "set of ratings by `choose_by`, or leave `search` out."
+        )
+    tried = Tried(
+        dict(point.values), outcome.best_value, outcome.best_scores, outcome.steps, outcome.best_step, outcome.seconds
+    )
+    if together.rank() == 0:
+        write_json(_place(folder, point) / _TRIED, {"identity": identity, "tried": asdict(tried)})
+    return Tried(**together.from_first(asdict(tried)))
