@@ -4,6 +4,7 @@ pairs ──> each sentence embedded once ──> PairClassifier: softmax(W [par
                                                  └── (v, u) as well, where the order may matter
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,11 +52,15 @@ class Predictions:
         labels: that it tells apart.
         probabilities: of each label, (n_pairs, n_labels), rows of sum 1.
         swapped: the same of the pairs with their sentences swapped; None where the order cannot matter.
+        seconds: that it took.
+        parsing_seconds: of these for parsing the sentences; None for an encoder that parses none.
     """
 
     labels: tuple[str, ...]
     probabilities: NDArray[np.float64]
     swapped: NDArray[np.float64] | None
+    seconds: float
+    parsing_seconds: float | None
 
     @property
     def best(self) -> NDArray[np.int64]:
@@ -171,15 +176,27 @@ class PairPredictor:
         Raises:
             ModelError: when the embeddings are not those that the classifier learnt from, or no finite numbers.
         """
+        started, parsed = time.monotonic(), self._parsed()
         places = {text: place for place, text in enumerate(dict.fromkeys(text for pair in pairs for text in pair))}
         vectors = self._embed(list(places), on_rows)
         left, right = (vectors[[places[pair[side]] for pair in pairs]] for side in (0, 1))
         classifier = self._classifier
+        probabilities = classifier.probabilities(left, right)
+        swapped = None if classifier.is_symmetric else classifier.probabilities(right, left)
         return Predictions(
             labels=classifier.labels,
-            probabilities=classifier.probabilities(left, right),
-            swapped=None if classifier.is_symmetric else classifier.probabilities(right, left),
+            probabilities=probabilities,
+            swapped=swapped,
+            seconds=time.monotonic() - started,
+            parsing_seconds=None if parsed is None else (self._parsed() or 0.0) - parsed,
         )
+
+    def _parsed(self) -> float | None:
+        """Return for how many seconds the encoder has parsed by now; None where it parses nothing."""
+        from training.modules.structured_transformer import StructuredTransformer
+
+        first = self._model[0]
+        return first.parsing_seconds if isinstance(first, StructuredTransformer) else None
 
     def _embed(self, texts: Sequence[str], on_rows: OnRows) -> NDArray[np.float32]:
         parts = [np.empty((0, int(self._model.get_embedding_dimension() or 0)), np.float32)]

@@ -1,14 +1,18 @@
 """`facetflow predict`: the label of each pair of a table, by the classifier of an encoder."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from flows.one_shot import counted, name_wrong, nothing_half_written, say_written
 from flows.options import DEVICE, INPUT, JSON, OUTPUT, format_option
+from flows.terminal import say, warn, write_json
 
 if TYPE_CHECKING:
     import polars as pl
+    from sentence_transformers import SentenceTransformer
 
     from features.corpora.pair_tables import PairCells
     from training.predicting import Predictions
@@ -37,6 +41,13 @@ if TYPE_CHECKING:
     help="An encoder of the project or one of its runs, or a folder; by default the current one that has a classifier, "
     "or the newest.",
 )
+@click.option(
+    "--explain",
+    "page",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a page that opens offline with what the encoder looked at: words shaded by the weights of their "
+    "spans, frames below them (encoders of kind pas).",
+)
 @DEVICE
 @JSON
 @click.pass_obj
@@ -49,6 +60,7 @@ def predict(
     form: str | None,
     columns: tuple[str, str] | None,
     encoder: str | None,
+    page: Path | None,
     device: str,
     as_json: bool,
 ) -> int:
@@ -58,49 +70,53 @@ def predict(
     of each label (p_…). A row that is wrong or lacks a sentence keeps its place without a label; it is named on stderr,
     and the exit code is 2.
     """
-    import time
-
     from features.corpora.pair_tables import read_pair_rows
     from features.files import write_table
-    from features.outputs import STANDARD, TABLES, check_output, format_of, shown
+    from features.outputs import STANDARD, TABLES, check_output, format_of, shown, write_text
     from features.parsers.devices import resolve_device
     from flows.file_progress import FileProgress
-    from flows.one_shot import counted, name_wrong, nothing_half_written, say_written
     from flows.project import load
-    from flows.terminal import say, warn, write_json
     from training.encoders.loading import load_encoder
     from training.predicting import PairPredictor, choose_predictor
+    from training.prediction_page import MOST
+    from training.span_weights import require_spans
 
     if as_json and output == STANDARD:
         raise click.UsageError("-o - and --json would both write to standard output; give the table a file")
+    if page == STANDARD:
+        raise click.UsageError("--explain writes a page into a file, not to standard output; give it a name")
     kind = format_of(output, TABLES, form)
-    check_output(output)  # both before the work, not after it
+    for file in (output, *([page] if page is not None else [])):
+        check_output(file)  # before the work, not after it
     settings = load(project) if project.exists() else None
     with nothing_half_written():
         folder = choose_predictor(None if settings is None else settings.runs, encoder)
         rows = read_pair_rows(pairs, _places(columns), () if settings is None else settings.corpora)
-        predictor = PairPredictor(folder, load_encoder(folder, device=resolve_device(device)))
+        model = load_encoder(folder, device=resolve_device(device))
+        predictor = PairPredictor(folder, model)
+        if page is not None:
+            require_spans(folder, model)
         asked = [(row.text_a or "", row.text_b or "") for row in rows if not row.problem]
         with FileProgress("sentences") as progress:
-            started = time.monotonic()
             found = predictor.predict(asked, progress)
-            seconds = time.monotonic() - started
+        drawn = "" if page is None else _page(model, asked, found, folder, "" if settings is None else settings.name)
         write_table(_table(rows, found), output, kind)
+        if page is not None:
+            write_text(page, [drawn])
     wrong = [f"{shown(pairs, 'standard input')}, line {row.line}: {row.problem}." for row in rows if row.problem]
     name_wrong(wrong)
     counts = {label: found.predicted.count(label) for label in found.labels}
-    rate = len(asked) / seconds if asked and seconds > 0 else None
+    rate = len(asked) / found.seconds if asked and found.seconds > 0 else None
+    parsing = found.parsing_seconds / found.seconds if found.parsing_seconds is not None and rate is not None else None
     lacking = f", {len(wrong):,} of them without a label," if wrong else ""
     say_written(f"{counted(len(rows), 'pair')}{lacking}", output)
+    if page is not None:
+        say_written(f"{counted(min(len(asked), MOST), 'explained pair')}", page)
     told = ", ".join(f"{count:,} × {label}" for label, count in counts.items())
-    say(f"By the encoder {folder}: {told}{'' if rate is None else f'; {rate:,.1f} pairs a second'}.")
-    if found.changed:
-        say(
-            f"The classifier sees which sentence comes first: with the sentences swapped {found.changed:,} of "
-            f"{counted(len(asked), 'pair')} would have another label."
-        )
-    if not asked:
-        warn("No row has two sentences, so nothing has a label.")
+    speed = "" if rate is None else f"; {rate:,.1f} pairs a second"
+    share = "" if parsing is None else f", {100 * parsing:.0f} % of the time for parsing their sentences"
+    say(f"By the encoder {folder}: {told}{speed}{share}.")
+    _tell_more(found, len(asked))
     if as_json:
         write_json(
             {
@@ -111,9 +127,35 @@ def predict(
                 "wrong": [{"line": row.line, "message": row.problem} for row in rows if row.problem],
                 "changed_by_swapping": found.changed,
                 "pairs_per_second": None if rate is None else round(rate, 2),
+                "share_of_parsing": None if parsing is None else round(parsing, 3),
             }
         )
     return 2 if wrong else 0
+
+
+def _tell_more(found: "Predictions", pairs: int) -> None:
+    """Say what a reader of the labels must know."""
+    if found.changed:
+        say(
+            f"The classifier sees which sentence comes first: with the sentences swapped {found.changed:,} of "
+            f"{counted(pairs, 'pair')} would have another label."
+        )
+    if not pairs:
+        warn("No row has two sentences, so nothing has a label.")
+
+
+def _page(
+    model: "SentenceTransformer", pairs: Sequence[tuple[str, str]], found: "Predictions", folder: Path, project: str
+) -> str:
+    """Return the page of explained predictions."""
+    from training.prediction_page import MOST, ExplainedPair, render_predictions
+    from training.span_weights import explain_sentences
+
+    shown = found.each(pairs)[:MOST]
+    texts = list(dict.fromkeys(text for said in shown for text in (said.sentence_a, said.sentence_b)))
+    of = dict(zip(texts, explain_sentences(model, texts), strict=True))
+    explained = [ExplainedPair(said, of[said.sentence_a], of[said.sentence_b]) for said in shown]
+    return render_predictions(explained, len(pairs), str(folder), project=project)
 
 
 def _places(columns: tuple[str, str] | None) -> tuple[str | int, ...]:

@@ -6,6 +6,7 @@
 Training from a store and encoding on the fly so give the same embedding.
 """
 
+import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -34,6 +35,8 @@ class StructuredTransformer(Transformer):
     def __init__(self, model_name_or_path: str, *, max_words: int, **further: Any) -> None:
         super().__init__(model_name_or_path, **further)
         self.max_words = max_words
+        self.parsing_seconds = 0.0
+        """Time that parsing has taken since the encoder was loaded."""
         self._parses: OrderedDict[str, Parse | None] = OrderedDict()
 
     def parse_texts(self, texts: Sequence[str]) -> Sequence[Parse | None]:
@@ -99,7 +102,9 @@ class StructuredTransformer(Transformer):
         texts = [text for text in every if len(text.split()) <= self.max_words]
         new = list(dict.fromkeys(text for text in texts if text not in self._parses))
         if new:
+            started = time.monotonic()
             self._parses.update(zip(new, self.parse_texts(new), strict=True))
+            self.parsing_seconds += time.monotonic() - started
         for text in texts:
             self._parses.move_to_end(text)
         found = [self._parses.get(text) for text in every]

@@ -13,6 +13,7 @@ from flows.command_line import run
 from training.encoders.loading import load_encoder
 from training.modules.pair_classifier import PairClassifier
 from training.predicting import PairPredictor, choose_predictor
+from training.span_weights import explain_sentences
 
 PAIRS = ("the cat\ta cat", "a dog\tthe house", "the park\tthe park")
 
@@ -196,3 +197,72 @@ def test_no_pairs_are_no_predictions(project):
     found = PairPredictor(folder, load_encoder(folder, device="cpu")).predict([])
     assert found.predicted == []
     assert found.probabilities.shape == (0, 2)
+
+
+@pytest.fixture(scope="module")
+def spans(tmp_path_factory, tiny_encoder):
+    """Return the folder of an encoder that weighs predicate-argument spans, with a classifier, before it has learnt."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    from features.parsers.settings import SrlSettings
+    from training.modules.span_pooling import SpanPooling
+    from training.modules.tagging_transformer import TaggingTransformer, weights_of
+
+    torch.manual_seed(0)
+    roles = ["ARG0", "ARG1"]
+    tagging = TaggingTransformer(
+        str(tiny_encoder), tagger="embedded", tagger_weights=weights_of(SrlSettings()), roles=roles
+    )
+    width = int(tagging.get_embedding_dimension())
+    modules = [tagging, Pooling(width), SpanPooling(width, width, len(roles) + 1)]
+    folder = tmp_path_factory.mktemp("spans") / "encoder"
+    SentenceTransformer(modules=modules, device="cpu").save_pretrained(str(folder), create_model_card=False)
+    PairClassifier(2 * width, ("0", "1"), ("|u-v|", "u*v")).save(folder)
+    return folder
+
+
+SAID = ("the boy sees the <b>doctor", "the doctor sees the boy", "boy boy")
+
+
+def test_an_encoder_with_spans_draws_what_it_looked_at_and_says_what_parsing_took(tmp_path, monkeypatch, spans, capsys):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "pairs.tsv", "sentence_a\tsentence_b", f"{SAID[0]}\t{SAID[1]}", f"{SAID[0]}\t{SAID[2]}")
+    asked = ["predict", "pairs.tsv", "-o", "labels.tsv", "--explain", "page.html", "--encoder", str(spans), "--json"]
+    assert run(asked) == 0
+    out, err = capsys.readouterr()
+    assert 0 < json.loads(out)["share_of_parsing"] < 1
+    assert "% of the time for parsing their sentences." in err
+    assert "Wrote 2 explained pairs to page.html." in err
+    page = (tmp_path / "page.html").read_text()
+    assert page.count('<div class="pair">') == 2
+    assert "the boy sees" not in page  # word by word
+    assert page.count("doctor") == page.count(">doctor<") > 0
+    assert "&lt;</td>" in page
+    assert "ARG0" in page
+    assert "boy boy <span" in page
+
+
+def test_the_weights_of_words_are_those_of_their_spans(spans):
+    model = load_encoder(spans, device="cpu")
+    (first, again, none) = explain_sentences(model, [SAID[1], SAID[0], SAID[2]])
+    assert first.words == ("the", "doctor", "sees", "the", "boy")
+    (frame,) = first.frames
+    assert frame.predicate == (2,)
+    assert [(argument.role, argument.words) for argument in frame.arguments] == [("ARG0", (0, 1)), ("ARG1", (3, 4))]
+    weights = [argument.weight for argument in frame.arguments]
+    assert sum(weights) == pytest.approx(1)
+    one, other = weights
+    assert first.weights == pytest.approx((one, one, 1, other, other))
+    assert len(again.frames) == 1
+    assert (none.frames, none.words, none.weights) == ((), ("boy", "boy"), (0.0, 0.0))
+
+
+def test_an_encoder_without_spans_has_nothing_to_draw(project, capsys):
+    assert run(["predict", "pairs.tsv", "-o", "labels.tsv", "--explain", "page.html"]) == 1
+    assert (
+        "weighs no spans, so there is nothing to explain its labels with: leave --explain out"
+        in capsys.readouterr().err
+    )
+    assert not (project / "labels.tsv").exists()

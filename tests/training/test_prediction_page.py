@@ -1,0 +1,99 @@
+"""The page of explained predictions: words shaded, frames below them, texts escaped, in every window."""
+
+import re
+
+from training.predicting import Prediction
+from training.prediction_page import (
+    ExplainedArgument,
+    ExplainedFrame,
+    ExplainedPair,
+    ExplainedSentence,
+    render_predictions,
+)
+
+TOMATOES = ExplainedSentence(
+    words=("He", "<i>slices</i>", "tomatoes", "in", "the", "kitchen"),
+    weights=(0.25, 1.0, 0.5, 0.25, 0.25, 0.25),
+    frames=(
+        ExplainedFrame(
+            (1,),
+            (
+                ExplainedArgument("ARG0", (0,), 0.25),
+                ExplainedArgument("ARG1", (2,), 0.5),
+                ExplainedArgument("ARGM-LOC", (3, 4, 5), 0.25),
+            ),
+        ),
+    ),
+)
+NOTHING = ExplainedSentence(("Oh", "no"), (0.0, 0.0), ())
+
+
+def page(first=TOMATOES, second=NOTHING, asked=1):
+    said = Prediction("He <i>slices</i> tomatoes in the kitchen", "Oh no", "0", {"1": 0.25, "0": 0.75})
+    return render_predictions([ExplainedPair(said, first, second)], asked, "runs/<x>/current", project="zoo")
+
+
+def rows_of(html):
+    """Return the rows of the first sentence as (text of a cell, columns that it takes)."""
+    table = re.search(r'<table class="spans">(.*?)</table>', html)[1]
+    return [
+        [
+            (re.sub("<.*?>", "", cell[2]), int((re.search(r'colspan="(\d+)"', cell[1]) or [0, 1])[1]))
+            for cell in re.finditer(r"<td(.*?)>(.*?)</td>", row)
+        ]
+        for row in re.findall("<tr>(.*?)</tr>", table)
+    ]
+
+
+def test_words_are_shaded_by_weight_and_each_frame_lies_below_its_words():
+    html = page()
+    assert re.findall(r"--weight: ([\d.]+)", html) == ["0.250", "1.000", "0.500", "0.250", "0.250", "0.250"]
+    words, frame = rows_of(html)
+    assert [text for text, _ in words] == ["He", "&lt;i&gt;slices&lt;/i&gt;", "tomatoes", "in", "the", "kitchen"]
+    assert frame == [("ARG0 0.25", 1), ("V", 1), ("ARG1 0.50", 1), ("ARGM-LOC 0.25", 3)]
+    assert "<b>0</b>" in html
+    assert html.index("0 0.750") < html.index("1 0.250")  # the label first
+    assert "Oh no <span" in html
+    assert "no spans" in html
+    assert "The first" not in html
+    assert "<p>The first 1 of 400 pairs.</p>" in page(asked=400)
+
+
+def test_arguments_in_pieces_and_ones_that_share_words_are_drawn_where_they_are():
+    shared = ExplainedSentence(
+        words=tuple("abcdef"),
+        weights=(0.5,) * 6,
+        frames=(
+            ExplainedFrame((1, 4), (ExplainedArgument("ARG1", (0, 2), 0.5), ExplainedArgument("ARG2", (2, 3), 0.5))),
+            ExplainedFrame((5,), ()),
+        ),
+    )
+    _, *lines = rows_of(page(shared))
+    assert lines == [
+        [("ARG1 0.50", 1), ("V", 1), ("ARG1 0.50", 1), ("", 1), ("V", 1), ("", 1)],
+        [("", 2), ("ARG2 0.50", 2), ("", 2)],
+        [("", 5), ("V", 1)],
+    ]
+    assert all(sum(columns for _, columns in line) == 6 for line in lines)
+
+
+def test_a_long_sentence_stands_in_rows_with_what_of_each_frame_lies_there():
+    words = tuple(f"word{number}" for number in range(20))  # 72 characters are 10 words of 5 and one of 6
+    frame = ExplainedFrame((0,), (ExplainedArgument("ARG1", tuple(range(8, 14)), 1.0),))
+    html = page(ExplainedSentence(words, (0.0,) * 20, (frame,)))
+    tables = re.findall(r'<table class="spans">(.*?)</table>', html)
+    assert [table.count('class="word"') for table in tables] == [11, 9]
+    assert [re.findall(r'colspan="(\d+)"><span>(.*?)</span>', table) for table in tables] == [
+        [("1", "V"), ("3", "ARG1 1.00")],
+        [("3", "ARG1 1.00")],
+    ]
+    assert re.findall(r">(word\d+)<", html) == list(words)
+
+
+def test_nothing_of_a_text_becomes_a_tag_and_no_window_shows_a_fault(browser, tmp_path):
+    longer = ExplainedSentence(TOMATOES.words * 6, TOMATOES.weights * 6, TOMATOES.frames)
+    file = tmp_path / "page.html"
+    file.write_text(page(second=longer), encoding="utf-8")
+    assert "<i>" not in file.read_text()
+    assert "runs/&lt;x&gt;/current" in file.read_text()
+    assert browser.find_faults(file) == []

@@ -1,0 +1,198 @@
+"""Explained predictions as one page that opens offline: words shaded by weight, and the frames below them.
+
+    He        slices   tomatoes    in    the    kitchen       the darker a word, the more weight its spans have
+    [ARG0 .2] [  V  ]  [ARG1 .5]   [   ARGM-LOC .3    ]       a line a frame, with the weight of each argument
+
+What is drawn is an `ExplainedSentence`: whatever weighs spans of a sentence can fill one.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from html import escape
+from importlib.resources import files
+
+from features.page import heading, render_page, tell_date
+from training.predicting import Prediction
+
+MOST = 300
+"""Pairs on a page: more make it slow to open."""
+_ROW = 72
+"""Characters of a sentence that stand beside each other, so that a window shows whole rows."""
+_TITLE = "Why two sentences have a label"
+_LEGEND = (
+    "In the embedding of a sentence is a weighted sum of its spans: each argument with its predicate. The weights of "
+    "a sentence have the sum 1. A word is as dark as the weights of the spans that it is in; below it are "
+    "the frames, a line each, with the weight of each argument."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedArgument:
+    """An argument of a frame.
+
+    Args:
+        role: such as ARG0.
+        words: its positions in the sentence, ascending.
+        weight: of the span that it makes with its predicate, in [0, 1].
+    """
+
+    role: str
+    words: tuple[int, ...]
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedFrame:
+    """A predicate with its arguments.
+
+    Args:
+        predicate: positions of its words in the sentence, ascending.
+        arguments: those that have a weight, perhaps none.
+    """
+
+    predicate: tuple[int, ...]
+    arguments: tuple[ExplainedArgument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedSentence:
+    """What of a sentence its embedding looks at.
+
+    Args:
+        words: of the sentence.
+        weights: of each word: the sum over the spans that it is in, in [0, 1].
+        frames: perhaps none.
+    """
+
+    words: tuple[str, ...]
+    weights: tuple[float, ...]
+    frames: tuple[ExplainedFrame, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedPair:
+    """A prediction with what it looked at in both sentences."""
+
+    prediction: Prediction
+    first: ExplainedSentence
+    second: ExplainedSentence
+
+
+def render_predictions(
+    pairs: Sequence[ExplainedPair], asked: int, encoder: str, *, project: str = "", date: datetime | None = None
+) -> str:
+    """Return the page. Every text is escaped; nothing is fetched from anywhere.
+
+    Args:
+        pairs: that are shown.
+        asked: how many there are; the page says so where it shows fewer.
+        encoder: what predicted.
+        project: its name; empty where no project file was read.
+        date: what stands on the page; now when None.
+    """
+    some = f"<p>The first {len(pairs):,} of {asked:,} pairs.</p>" if len(pairs) < asked else ""
+    body = [
+        heading(_TITLE, project, tell_date((date or datetime.now(UTC)).isoformat())),
+        f'<p class="quiet">Encoder {escape(encoder)}.</p>',
+        f"<p>{_LEGEND}</p>{some}",
+        *map(_pair, pairs),
+    ]
+    title = " · ".join(part for part in (_TITLE, project, "facetflow") if part)
+    style = (files("training") / "prediction_page.css").read_text(encoding="utf-8")
+    return render_page(title, "\n".join(body), style)
+
+
+def _pair(pair: ExplainedPair) -> str:
+    said = pair.prediction
+    likely = sorted(said.probabilities.items(), key=lambda each: (each[0] != said.label, -each[1]))
+    told = ", ".join(f"{escape(label)} {probability:.3f}" for label, probability in likely)
+    sentences = _sentence(said.sentence_a, pair.first) + _sentence(said.sentence_b, pair.second)
+    return f'<div class="pair"><p><b>{escape(said.label)}</b> <span class="quiet">{told}</span></p>{sentences}</div>'
+
+
+def _sentence(text: str, explained: ExplainedSentence) -> str:
+    if not explained.frames:
+        return f'<p>{escape(text)} <span class="quiet">(no spans: the mean of its words)</span></p>'
+    tables = "".join(_table(explained, start, stop) for start, stop in _rows(explained.words))
+    return f'<div class="scroll" tabindex="0">{tables}</div>'
+
+
+def _rows(words: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield the words of each row of a long sentence: the first, and the one after the last."""
+    start, taken = 0, 0
+    for place, word in enumerate(words):
+        if taken and taken + len(word) > _ROW:
+            yield start, place
+            start, taken = place, 0
+        taken += len(word) + 1
+    yield start, len(words)
+
+
+def _table(explained: ExplainedSentence, start: int, stop: int) -> str:
+    """Return some words of a sentence, and below them what of the frames lies there."""
+    words = "".join(
+        f'<td class="word" style="--weight: {weight:.3f}" title="{weight:.2f}">{escape(word)}</td>'
+        for word, weight in zip(explained.words[start:stop], explained.weights[start:stop], strict=True)
+    )
+    lines = [line for frame in explained.frames for line in _lines(frame, start, stop)]
+    rows = "".join(f"<tr>{_cells(line, stop - start)}</tr>" for line in lines)
+    return f'<table class="spans"><tr>{words}</tr>{rows}</table>'
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A run of words of a predicate or an argument: from `start` up to `stop`."""
+
+    start: int
+    stop: int
+    text: str
+    is_predicate: bool
+
+
+def _lines(frame: ExplainedFrame, start: int, stop: int) -> list[list[_Part]]:
+    """Return what of a frame lies in a row of words as lines of parts that do not overlap.
+
+    Args:
+        frame: of the sentence.
+        start: the first word of the row; the places of the parts are counted from it.
+        stop: the one after its last.
+
+    Returns:
+        One line, unless arguments share words; none where the frame lies elsewhere.
+    """
+    parts = [("V", frame.predicate)]
+    parts += [(f"{argument.role} {argument.weight:.2f}", argument.words) for argument in frame.arguments]
+    lines: list[list[_Part]] = []
+    for number, (text, words) in enumerate(parts):
+        for first, end in _runs([word - start for word in words if start <= word < stop]):
+            part = _Part(first, end, text, is_predicate=not number)
+            for line in lines:
+                if all(part.stop <= other.start or other.stop <= part.start for other in line):
+                    line.append(part)
+                    break
+            else:
+                lines.append([part])
+    return lines
+
+
+def _runs(words: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield runs of neighbouring positions: the first, and the one after the last."""
+    start = None
+    for number, word in enumerate(words):
+        start = word if start is None else start
+        if number + 1 == len(words) or words[number + 1] != word + 1:
+            yield start, word + 1
+            start = None
+
+
+def _cells(line: Sequence[_Part], words: int) -> str:
+    """Return a line of parts as cells below the words."""
+    cells, place = [], 0
+    for part in sorted(line, key=lambda part: part.start):
+        cells.append(f'<td colspan="{part.start - place}"></td>' if part.start > place else "")
+        kind = "role predicate" if part.is_predicate else "role"
+        cells.append(f'<td class="{kind}" colspan="{part.stop - part.start}"><span>{escape(part.text)}</span></td>')
+        place = part.stop
+    cells.append(f'<td colspan="{words - place}"></td>' if words > place else "")
+    return "".join(cells)

@@ -1,0 +1,85 @@
+"""What an encoder with predicate-argument spans looks at in a sentence: the weights of its spans, word by word."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from features.errors import ModelError
+from training.prediction_page import ExplainedArgument, ExplainedFrame, ExplainedSentence
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+    from training.modules.frames import Span
+    from training.modules.tagging_transformer import TaggingTransformer
+
+_AT_ONCE = 64
+
+
+def require_spans(folder: Path, model: "SentenceTransformer") -> None:
+    """Refuse an encoder that weighs no spans.
+
+    Args:
+        folder: of the encoder.
+        model: the encoder.
+
+    Raises:
+        ModelError: it weighs none.
+    """
+    from training.modules.span_pooling import SpanPooling
+
+    if not any(isinstance(module, SpanPooling) for module in model):
+        raise ModelError(
+            f"The encoder {str(folder)!r} weighs no spans, so there is nothing to explain its labels with: leave "
+            "--explain out, or name one of kind 'pas' that has spans (--encoder)."
+        )
+
+
+def explain_sentences(model: "SentenceTransformer", texts: Sequence[str]) -> list[ExplainedSentence]:
+    """Return what the embeddings of sentences look at.
+
+    Args:
+        model: an encoder that weighs spans.
+        texts: the sentences.
+    """
+    import torch
+
+    from training.modules.span_pooling import WEIGHTS
+
+    tagging = cast("TaggingTransformer", model[0])
+    model.eval()
+    found = []
+    for start in range(0, len(texts), _AT_ONCE):
+        some = list(texts[start : start + _AT_ONCE])
+        with torch.no_grad():
+            features = {
+                name: value.to(model.device) if isinstance(value, torch.Tensor) else value
+                for name, value in model.preprocess(some).items()
+            }
+            weights = model(features)[WEIGHTS].cpu().tolist()
+        for text, spans, of in zip(some, tagging.named_spans(some), weights, strict=True):
+            found.append(_explained(text, [span for span, _ in spans], spans[0][1] if spans else (), of))
+    return found
+
+
+def _explained(text: str, spans: "Sequence[Span]", words: Sequence[str], weights: Sequence[float]) -> ExplainedSentence:
+    """Return a sentence with its weighted spans.
+
+    Args:
+        text: the sentence.
+        spans: of it.
+        words: of it; none where it has no spans.
+        weights: of the spans, then of padding.
+    """
+    known = tuple(words) or tuple(text.split())
+    of_word = [0.0] * len(known)
+    frames: dict[tuple[int, ...], list[ExplainedArgument]] = {}
+    for span, weight in zip(spans, weights, strict=False):  # what follows is padding
+        frames.setdefault(span.predicate, []).append(ExplainedArgument(span.role, span.argument, weight))
+        for word in span.words:
+            of_word[word] += weight
+    return ExplainedSentence(
+        words=known,
+        weights=tuple(min(1.0, weight) for weight in of_word),  # sums of rounded numbers
+        frames=tuple(ExplainedFrame(predicate, tuple(arguments)) for predicate, arguments in frames.items()),
+    )
