@@ -23,6 +23,7 @@ from training.search.choosing import named_encoder
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
+_ANY = "A cat sleeps."
 _AT_ONCE = 512
 """Sentences between two looks at the progress: so many that sentences of like length meet in a batch."""
 
@@ -165,6 +166,8 @@ class PairPredictor:
         require_classifier(folder)
         self._model = model
         self._classifier = PairClassifier.load(folder).to(model.device)
+        if self._parsed() is not None:
+            model.encode([_ANY], show_progress_bar=False)  # loads the parser: that is not counted as predicting
 
     def predict(self, pairs: Sequence[tuple[str, str]], on_rows: OnRows = ignore_rows) -> Predictions:
         """Return what the classifier says of pairs.
