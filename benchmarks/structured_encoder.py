@@ -21,8 +21,8 @@ from features.parsers.dependencies import load
 from features.parsers.settings import DependencySettings
 from features.sentences import normalise
 from training.modules.graph_pooling import GraphPooling, NodeCombination
+from training.modules.parse import LabelNumbers
 from training.modules.parsing_transformer import ParsingTransformer
-from training.modules.trees import TreeLabels
 
 ODD = [
     "",
@@ -60,7 +60,7 @@ def main() -> None:
         str(folder), parser="en_core_web_md", parser_identity=parser.name, labels=parser.labels, max_seq_length=128
     )
     width = transformer.get_embedding_dimension()
-    graph = GraphPooling(width, len(TreeLabels(parser.labels)), width=given.width, bases=given.bases)
+    graph = GraphPooling(width, len(LabelNumbers(parser.labels)), width=given.width, bases=given.bases)
     combination = NodeCombination(width, given.width)
     encoder = SentenceTransformer(modules=[transformer, Pooling(width), graph, combination], device="cpu")
     twin = SentenceTransformer(modules=[transformer, Pooling(width)], device="cpu")

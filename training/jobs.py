@@ -15,14 +15,18 @@ from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError, model_validator
 
 from features.errors import InputError, SettingsError
+from training.data.frames import Frames
 from training.data.labelled_pairs import LabelledPairs
 from training.data.labelled_texts import LabelledTexts
 from training.data.measured_pairs import MeasuredPairs
 from training.data.parses import Parses
-from training.data.releases import has_rows
+from training.data.releases import has_rows, has_values
 
 From = TypeVar("From", bound=BaseModel)
 Settings = TypeVar("Settings", bound=BaseModel)
+
+
+_EXPORTS = ("pairs", "texts", "judged", "parses", "frames")
 
 
 class Source(BaseModel):
@@ -35,6 +39,7 @@ class Source(BaseModel):
         texts: an export of labelled texts (`LabelledTexts.export`), instead of a store.
         judged: an export of pairs with labels (`LabelledPairs.export`), instead of a store.
         parses: an export of the dependency trees of their sentences (`Parses.export`).
+        frames: an export of the semantic roles of their sentences (`Frames.export`).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -45,19 +50,17 @@ class Source(BaseModel):
     texts: Path | None = None
     judged: Path | None = None
     parses: Path | None = None
+    frames: Path | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        exports = (self.pairs, self.texts, self.judged, self.parses)
-        if (self.store is None) == all(export is None for export in exports):
-            raise ValueError(
-                "give either store (with or without a release) or the exports: pairs, texts, judged, parses"
-            )
+        if (self.store is None) == all(getattr(self, name) is None for name in _EXPORTS):
+            raise ValueError(f"give either store (with or without a release) or the exports: {', '.join(_EXPORTS)}")
         return self
 
     @property
     def _exports(self) -> str:
-        return ", ".join(repr(str(path)) for path in (self.pairs, self.texts, self.judged, self.parses) if path)
+        return ", ".join(repr(str(path)) for path in (getattr(self, name) for name in _EXPORTS) if path)
 
     @property
     def has_texts(self) -> bool:
@@ -67,6 +70,17 @@ class Source(BaseModel):
             StoreError: when the store or the release does not exist.
         """
         return self.texts is not None or (self.store is not None and has_rows(self.store, self.release, "labels"))
+
+    @property
+    def has_judged(self) -> bool:
+        """Whether there are pairs with labels.
+
+        Raises:
+            StoreError: when the store or the release does not exist, or is damaged.
+        """
+        return self.judged is not None or (
+            self.store is not None and has_values(self.store, self.release, "pairs", "label")
+        )
 
     def read(self) -> MeasuredPairs:
         """Return all measured pairs.
@@ -122,6 +136,22 @@ class Source(BaseModel):
         if self.parses is None:
             raise InputError(f"the source {self._exports} has no dependency trees; give dependency trees as `parses`")
         return Parses.from_file(self.parses, texts)
+
+    def read_frames(self, texts: Sequence[str]) -> Frames:
+        """Return the semantic roles of sentences, as far as there are any.
+
+        Args:
+            texts: the sentences.
+
+        Raises:
+            InputError: when there are none, or the export is wrong.
+            StoreError: when the store or the release does not exist, or is damaged.
+        """
+        if self.store is not None:
+            return Frames.from_store(self.store, texts, release=self.release)
+        if self.frames is None:
+            raise InputError(f"the source {self._exports} has no semantic roles; give semantic roles as `frames`")
+        return Frames.from_file(self.frames, texts)
 
 
 class TrainingJob(BaseModel, Generic[From, Settings]):

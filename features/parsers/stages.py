@@ -80,17 +80,7 @@ def parse_srl(sentences: pl.DataFrame, parser: SrlParser, on_rows: OnRows = igno
         if isinstance(result, Reject):
             rejects.append(result)
             continue
-        spans = [(number, *span) for number, frame in enumerate(result.frames) for span in frame.spans]
-        columns = zip(*spans, strict=True) if spans else ((), (), (), ())
-        rows.append(
-            {
-                "sentence_id": identity,
-                "parser": parser.name,
-                "words": result.words,
-                "predicates": [frame.predicate for frame in result.frames],
-                **dict(zip(("span_frames", "span_labels", "span_starts", "span_ends"), columns, strict=True)),
-            }
-        )
+        rows.append({"sentence_id": identity, "parser": parser.name, **result.columns})
     return StageOutput(pl.DataFrame(rows, schema=SRL), rejects_frame(rejects))
 
 

@@ -66,7 +66,17 @@ class LabelledPairs:
         self, *, splits: Collection[str] = (), corpora: Collection[str] = (), labels: Collection[str] = ()
     ) -> Self:
         """Return the pairs of some splits, corpora and labels (all where empty), with only their sentences."""
-        kept = choose_rows(self.pairs, split=splits, corpus=corpora, label=labels)
+        return self._with(choose_rows(self.pairs, split=splits, corpus=corpora, label=labels))
+
+    def keep(self, kept: pl.Series) -> Self:
+        """Return some of the pairs, with only their sentences.
+
+        Args:
+            kept: whether each pair is, (n_pairs,).
+        """
+        return self._with(self.pairs.filter(kept))
+
+    def _with(self, kept: pl.DataFrame) -> Self:
         used, pairs = keep_texts_of(kept)
         return type(self)(texts=tuple(self.texts[position] for position in used), pairs=pairs, source=self.source)
 

@@ -5,17 +5,15 @@ Release, table `dependencies` ──from_store──┐
 parses.parquet ─────────────────from_file───┘      └──export──> a machine without a store
 """
 
-import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import ClassVar, Self
 
-import numpy as np
 import polars as pl
 
-from features.errors import InputError
 from features.files import read_table, write_table
+from training.data.parsed_sentences import ParsedSentences, choose_sentences
 from training.data.releases import OpenRelease
 
 _TREE: tuple[str, ...] = ("tokens", "starts", "heads", "relations")
@@ -23,7 +21,7 @@ _COLUMNS = ("text", "parser", "max_words", *_TREE)
 
 
 @dataclass(frozen=True, slots=True)
-class Parses:
+class Parses(ParsedSentences):
     """Trees of sentences, all by one parser.
 
     Args:
@@ -33,42 +31,20 @@ class Parses:
         max_words: of the longest sentence that it parses.
     """
 
-    table: pl.DataFrame
+    WORDS: ClassVar[tuple[str, ...]] = ("tokens", "relations")
+    POSITIONS: ClassVar[tuple[str, ...]] = ("starts", "heads")
+
     parser: str
     max_words: int
-    _places: dict[str, int] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_places", {text: place for place, text in enumerate(self.table["text"])})
-
-    def __len__(self) -> int:
-        """Return the number of trees."""
-        return self.table.height
-
-    def __contains__(self, text: str) -> bool:
-        """Return whether a sentence has a tree."""
-        return text in self._places
 
     @property
     def pipeline(self) -> str:
         """The name of the parser without its version: `en_core_web_md`."""
         return self.parser.partition("/")[2].rpartition("-")[0]
 
-    def find(self, texts: Sequence[str]) -> list[dict[str, Any] | None]:
-        """Return the tree of each sentence, None where it has none."""
-        places = [self._places.get(text) for text in texts]
-        rows = self.table[[place for place in places if place is not None]].select(_TREE).iter_rows(named=True)
-        return [None if place is None else next(rows) for place in places]
-
     def digest(self) -> str:
         """Return 20 hexadecimal digits that change with any tree, and with the parser."""
-        hashed = hashlib.blake2b(f"{self.parser} {self.max_words}".encode(), digest_size=10)
-        for column in ("text", "tokens", "relations"):
-            words = self.table[column] if column == "text" else self.table[column].explode().drop_nulls()
-            hashed.update("\0".join(words).encode())
-        for column in ("starts", "heads"):
-            hashed.update(self.table[column].explode().drop_nulls().to_numpy().astype(np.int64).tobytes())
-        return hashed.hexdigest()
+        return self.digest_with(f"{self.parser} {self.max_words}")
 
     def export(self, path: Path) -> None:
         """Write the trees as a Parquet file that `from_file` reads."""
@@ -111,13 +87,12 @@ class Parses:
     @classmethod
     def _of(cls, table: pl.DataFrame, texts: Sequence[str], max_words: int, where: str) -> Self:
         """Return the trees of some sentences in a table with `text`, `parser` and the columns of trees."""
-        table = table.filter(pl.col("text").is_in(pl.Series(texts, dtype=pl.String).implode()))
-        if not table.height:
-            raise InputError(
-                f"{where} has no dependency tree of any of the {len(texts):,} sentences to learn from: build again "
-                "with `enabled` under [dependencies] left out, or set `graph = false`."
-            )
-        parsers = table["parser"].unique().sort().to_list()
-        if len(parsers) > 1:
-            raise InputError(f"{where} has trees of several parsers ({', '.join(parsers)}): build again with one.")
-        return cls(table.select("text", *_TREE).unique("text").sort("text"), parsers[0], max_words)
+        trees, parser = choose_sentences(
+            table,
+            texts,
+            _TREE,
+            where=where,
+            what="dependency trees",
+            remedy="build again with `enabled` under [dependencies] left out, or set `graph = false`",
+        )
+        return cls(trees, parser, max_words)

@@ -54,6 +54,10 @@ class OpenRelease:
         """Return the parameters of the recipe by which a stage of this release was made."""
         return self._pinned.recipe(stage).parameters
 
+    def weights(self, stage: str) -> str:
+        """Return the digest of the model by which a stage of this release was made; empty for one without."""
+        return self._pinned.recipe(stage).weights or ""
+
     def own_metrics(self) -> dict[str, Any]:
         """Return the project's own metrics that this release was measured with: name → digest."""
         own: dict[str, Any] = self._pinned.recipe("metrics").parameters.get("own", {})
@@ -93,3 +97,25 @@ def has_rows(root: Path, release: int | None, table: str) -> bool:
     store = Store.open(root)
     pinned = store.latest_release() if release is None else store.release(release)
     return pinned.rows.get(table, 0) > 0
+
+
+def has_values(root: Path, release: int | None, table: str, column: str) -> bool:
+    """Return whether a column of a table of a release has a value anywhere.
+
+    Args:
+        root: folder of the store.
+        release: number of the release; the latest when missing.
+        table: its name.
+        column: its name.
+
+    Raises:
+        StoreError: when the store or the release does not exist, or a file is damaged.
+    """
+    from features.store import Store
+
+    store = Store.open(root)
+    pinned = store.latest_release() if release is None else store.release(release)
+    if not pinned.rows.get(table, 0):
+        return False
+    values = store.read(table, version=pinned.versions[table], columns=[column])[column]
+    return values.null_count() < len(values)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _OWN = {
     "training.modules.parsing_transformer": ("ParsingTransformer",),
     "training.modules.graph_pooling": ("GraphPooling", "NodeCombination"),
+    "training.modules.span_pooling": ("SpanPooling",),
+    "training.modules.tagging_transformer": ("TaggingTransformer",),
 }
 """Modules of our own that stand in saved encoders."""
 

@@ -6,60 +6,27 @@
 Peng et al. 2021, section 3. A sentence without nodes (no parse, no word) has u₂ = 0.
 """
 
-from typing import Any, Self
+from typing import Any
 
 import torch
-from sentence_transformers.base.modules import Module
 from torch import Tensor, nn
 from torch.nn import functional
 
 from training.modules.relational_graph import Direction, Graph, RelationalGraphLayer, relation_count
+from training.modules.saved import SavedModule
 from training.modules.trees import HEADS, LABELS, PLACES
 
 NODES = "node_embedding"
 """Key of the mean over the nodes of each sentence, (n_sentences, width)."""
 
 
-class _Saved(Module):
-    """A module whose arguments are its configuration."""
-
-    def save(self, output_path: str, *args: Any, safe_serialization: bool = True, **kwargs: Any) -> None:
-        """Write arguments and weights."""
-        self.save_config(output_path)
-        self.save_torch_weights(output_path, safe_serialization=safe_serialization)
-
-    @classmethod
-    def load(
-        cls,
-        model_name_or_path: str,
-        subfolder: str = "",
-        token: bool | str | None = None,  # noqa: FBT001 - as in the base class
-        cache_folder: str | None = None,
-        revision: str | None = None,
-        local_files_only: bool = False,  # noqa: FBT001, FBT002 - likewise
-        init_defaults: dict[str, Any] | None = None,
-        **kwargs: Any,
-    ) -> Self:
-        """Read arguments and weights."""
-        where: dict[str, Any] = {
-            "subfolder": subfolder,
-            "token": token,
-            "cache_folder": cache_folder,
-            "revision": revision,
-            "local_files_only": local_files_only,
-        }
-        module = cls(**((init_defaults or {}) | cls.load_config(model_name_or_path, **where)))
-        found: Self = cls.load_torch_weights(model_name_or_path, model=module, **where)
-        return found
-
-
-class GraphPooling(_Saved):
+class GraphPooling(SavedModule):
     """Word vectors through relational graph convolutions, and their mean.
 
     Args:
         token_width: of the word pieces.
         width: of the nodes.
-        labels: of the parser, with the one of all unknown ones (`TreeLabels`). Of fewer, the last one stands for all
+        labels: of the parser, with the one of all unknown ones (`LabelNumbers`). Of fewer, the last one stands for all
             that follow; with 1 all edges of a direction are alike.
         layers: of the graph; 0 for the words as they are.
         bases: of the layers (`RelationalGraphLayer`); None for full matrices.
@@ -103,7 +70,7 @@ class GraphPooling(_Saved):
         return features
 
 
-class NodeCombination(_Saved):
+class NodeCombination(SavedModule):
     """LayerNorm([mean pooling; mean of the nodes]).
 
     Args:

@@ -4,26 +4,22 @@ A sentence is given as text, and parsed by spaCy, or with a parse, `{"text": …
 through `tree_tensors`, so that training from a store and encoding on the fly give the same embedding.
 """
 
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sentence_transformers.base.modules import Transformer
+from torch import Tensor
 
 from features.errors import ModelError
-from features.sentences import normalise
-from training.modules.trees import Parse, TreeLabels, random_tree, tree_tensors
+from training.modules.parse import LabelNumbers, Parse, Pieces
+from training.modules.structured_transformer import StructuredTransformer
+from training.modules.trees import random_tree, tree_tensors
 
 if TYPE_CHECKING:
     from features.parsers.dependencies import DependencyParser
 
-_TO_PARSE: Parse = {}
-"""In place of the parse of a sentence that was given as text."""
-_CACHED = 10_000
-"""Parses that are kept: those of the sentences that were encoded last."""
 
-
-class ParsingTransformer(Transformer):
+class ParsingTransformer(StructuredTransformer):
     """A transformer whose `preprocess` gives trees as well.
 
     Args:
@@ -55,58 +51,24 @@ class ParsingTransformer(Transformer):
         other_parser: bool = False,
         **further: Any,
     ) -> None:
-        super().__init__(model_name_or_path, **further)
+        super().__init__(model_name_or_path, max_words=max_words, **further)
         self.parser, self.parser_identity, self.labels = parser, parser_identity, list(labels)
-        self.max_words = max_words
         self.random_trees = random_trees
         self.other_parser = other_parser
-        self._tree_labels = TreeLabels(labels)
-        self._parses: OrderedDict[str, Parse] = OrderedDict()
+        self._tree_labels = LabelNumbers(labels)
 
-    def preprocess(  # type: ignore[override]  # as Sentence Transformers calls it
-        self, inputs: Sequence[Any], prompt: str | None = None, **further: Any
-    ) -> dict[str, Any]:
-        """Return word pieces and trees of sentences.
+    def parse_texts(self, texts: Sequence[str]) -> list[Parse | None]:
+        """Return the trees of texts."""
+        return list(self._load_parser().parse(texts))
 
-        Args:
-            inputs: texts, or mappings with `text` and `parse`, which is None for a sentence that has none.
-            prompt: that stands before each; its words are no nodes.
-            further: what `Transformer.preprocess` takes.
-
-        Raises:
-            ModelError: when a text is to be parsed and the pipeline is missing, or another one than it learnt with.
-        """
-        parses = [one["parse"] if isinstance(one, Mapping) else _TO_PARSE for one in inputs]
-        # As a store has them: a tree says where its words start in the normalised text.
-        texts = [normalise(one["text"] if isinstance(one, Mapping) else one) for one in inputs]
-        options: Any = dict(further.pop("processing_kwargs", None) or {})
-        options["text"] = {**options.get("text", {}), "return_offsets_mapping": True}
-        features = super().preprocess(texts, prompt=prompt, processing_kwargs=options, **further)
-        if not features:
-            return features
-        skipped = len(prompt or "")
-        pieces = [
-            [(start - skipped, end - skipped) if end > start >= skipped else (0, 0) for start, end in row]
-            for row in features.pop("offset_mapping").tolist()
-        ]
-        parsed = iter(self._parse([text for text, parse in zip(texts, parses, strict=True) if parse is _TO_PARSE]))
-        trees = [next(parsed) if parse is _TO_PARSE else parse for parse in parses]
+    def structure(
+        self, texts: Sequence[str], parses: Sequence[Parse | None], pieces: Sequence[Pieces]
+    ) -> dict[str, Tensor]:
+        """Return the trees of a batch as tensors; a sentence without a parse has no words."""
+        trees = list(parses)
         if self.random_trees is not None:
             trees = [tree and random_tree(tree, self.random_trees) for tree in trees]
-        return features | tree_tensors(trees, pieces, self._tree_labels)
-
-    def _parse(self, every: Sequence[str]) -> list[Parse | None]:
-        """Return the parses of texts, None for those that are too long; the parses of the last texts are known."""
-        texts = [text for text in every if len(text.split()) <= self.max_words]
-        new = list(dict.fromkeys(text for text in texts if text not in self._parses))
-        if new:
-            self._parses.update(zip(new, self._load_parser().parse(new), strict=True))
-        for text in texts:
-            self._parses.move_to_end(text)
-        found = [self._parses.get(text) for text in every]
-        while len(self._parses) > _CACHED:
-            self._parses.popitem(last=False)
-        return found
+        return tree_tensors(trees, pieces, self._tree_labels)
 
     def _load_parser(self) -> "DependencyParser":
         from features.parsers.dependencies import load

@@ -11,40 +11,17 @@ All are (n_sentences, n_words), int64, and 0 is padding. A word that has no piec
 before it or because it is a blank, has place 0 and is no node of the graph.
 """
 
-import hashlib
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from training.modules.parse import LabelNumbers, Parse, Pieces, random_of
+
 PLACES, HEADS, LABELS = "word_places", "word_heads", "word_labels"
 """Keys of the tensors beside `input_ids`."""
-
-Parse = Mapping[str, Any]
-"""A tree as a row of the table `dependencies` has it, or spaCy gives it: `tokens`, `starts`, `heads`, `relations`."""
-
-
-class TreeLabels:
-    """The labels of a dependency parser, which become relations of a graph.
-
-    Args:
-        names: of the labels, in any order.
-    """
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = tuple(sorted(set(names)))
-        self._numbers = {name: number for number, name in enumerate(self.names, start=1)}
-
-    def __len__(self) -> int:
-        """Return how many there are, with the one of all unknown labels."""
-        return len(self.names) + 1
-
-    def number(self, name: str) -> int:
-        """Return the number of a label, from 1; all unknown ones share the last."""
-        return self._numbers.get(name, len(self))
 
 
 def random_tree(parse: Parse, seed: int) -> Parse:
@@ -58,8 +35,7 @@ def random_tree(parse: Parse, seed: int) -> Parse:
         seed: of the draw.
     """
     count = len(parse["tokens"])
-    hashed = hashlib.blake2b("\0".join(parse["tokens"]).encode(), digest_size=8).digest()
-    random = np.random.default_rng((seed, int.from_bytes(hashed, "big")))
+    random = random_of(parse["tokens"], seed)
     order = random.permutation(count)
     heads = np.zeros(count, dtype=np.int64)
     for number, word in enumerate(order):
@@ -68,12 +44,13 @@ def random_tree(parse: Parse, seed: int) -> Parse:
     return {**parse, "heads": heads.tolist(), "relations": labels}
 
 
-def tree_rows(parse: Parse | None, pieces: Sequence[tuple[int, int]], labels: TreeLabels) -> list[tuple[int, int, int]]:
+def tree_rows(parse: Parse | None, pieces: Pieces, labels: LabelNumbers) -> list[tuple[int, int, int]]:
     """Return (place, head, label) of each word of a sentence; nothing without a parse.
 
     Args:
-        parse: of the sentence; None where it could not be parsed.
-        pieces: first character of each word piece and the one after its last; the same for special ones.
+        parse: of the sentence: `tokens`, `starts`, `heads`, `relations`, as a row of the table `dependencies` has them,
+            or spaCy gives them; None where it could not be parsed.
+        pieces: of the sentence.
         labels: of the parser.
     """
     if parse is None:
@@ -98,14 +75,12 @@ def _place(begin: int, end: int, real: Sequence[tuple[int, int, int]], starts: S
     return 0
 
 
-def tree_tensors(
-    parses: Sequence[Parse | None], pieces: Sequence[Sequence[tuple[int, int]]], labels: TreeLabels
-) -> dict[str, Tensor]:
+def tree_tensors(parses: Sequence[Parse | None], pieces: Sequence[Pieces], labels: LabelNumbers) -> dict[str, Tensor]:
     """Return the trees of a batch as tensors, (n_sentences, n_words) each, int64, 0 for padding.
 
     Args:
         parses: of the sentences; None for one that could not be parsed: it has no words.
-        pieces: of the sentences, as `tree_rows` takes them.
+        pieces: of the sentences.
         labels: of the parser.
     """
     rows = [tree_rows(parse, offsets, labels) for parse, offsets in zip(parses, pieces, strict=True)]

@@ -41,6 +41,17 @@ class SrlParse:
     words: tuple[str, ...]
     frames: tuple[Frame, ...]
 
+    @property
+    def columns(self) -> dict[str, Sequence[str] | Sequence[int]]:
+        """The sentence as a row of the table `srl` has it, without its id and the name of the parser."""
+        spans = [(number, *span) for number, frame in enumerate(self.frames) for span in frame.spans]
+        parts = zip(*spans, strict=True) if spans else ((), (), (), ())
+        return {
+            "words": self.words,
+            "predicates": [frame.predicate for frame in self.frames],
+            **dict(zip(("span_frames", "span_labels", "span_starts", "span_ends"), parts, strict=True)),
+        }
+
 
 class SrlParser:
     """A tagger of semantic roles for raw sentences.

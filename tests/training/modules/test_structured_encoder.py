@@ -14,8 +14,9 @@ from features.sentences import normalise
 from training.encoders.loading import load_encoder
 from training.modules import parsing_transformer
 from training.modules.graph_pooling import GraphPooling, NodeCombination
+from training.modules.parse import LabelNumbers
 from training.modules.parsing_transformer import ParsingTransformer
-from training.modules.trees import HEADS, LABELS, PLACES, TreeLabels, random_tree, tree_rows, tree_tensors
+from training.modules.trees import HEADS, LABELS, PLACES, random_tree, tree_rows, tree_tensors
 
 ODD = [
     "two cats sleep in the park",
@@ -49,7 +50,7 @@ def encoder(tiny_encoder, parser):
     transformer = ParsingTransformer(
         str(tiny_encoder), parser="en_core_web_md", parser_identity=parser.name, labels=parser.labels, max_seq_length=32
     )
-    graph = GraphPooling(48, len(TreeLabels(parser.labels)), width=24, layers=2, bases=4)
+    graph = GraphPooling(48, len(LabelNumbers(parser.labels)), width=24, layers=2, bases=4)
     return SentenceTransformer(modules=[transformer, Pooling(48), graph, NodeCombination(48, 24)], device="cpu")
 
 
@@ -87,7 +88,7 @@ def test_a_saved_encoder_loads_with_its_own_modules_and_runs_no_code_of_its_fold
     torch.testing.assert_close(torch.from_numpy(loaded.encode(ODD)), torch.from_numpy(before), rtol=1e-5, atol=1e-5)
     assert loaded[0].parser_identity == encoder[0].parser_identity
     modules = json.loads((tmp_path / "saved" / "modules.json").read_text())
-    modules[2]["type"] = "training.modules.trees.TreeLabels"
+    modules[2]["type"] = "training.modules.trees.LabelNumbers"
     (tmp_path / "saved" / "modules.json").write_text(json.dumps(modules))
     with pytest.raises(ModelError, match="cannot be loaded"):
         load_encoder(tmp_path / "saved", device="cpu")
@@ -120,7 +121,7 @@ def test_the_tree_changes_the_embedding_and_a_sentence_without_one_has_an_embedd
 
 
 def test_words_find_their_first_pieces():
-    labels = TreeLabels(LABELS_OF_TOY)
+    labels = LabelNumbers(LABELS_OF_TOY)
     parse = {
         "tokens": ["Dogs", "do", "n't", " ", "bark", "loudly"],
         "starts": [0, 5, 7, 10, 11, 16],
@@ -138,11 +139,11 @@ def test_words_find_their_first_pieces():
 
 def test_a_batch_is_padded_with_zeros_and_a_sentence_without_a_parse_has_none():
     parse = {"tokens": ["a"], "starts": [0], "heads": [0], "relations": ["det"]}
-    tensors = tree_tensors([None, parse], [[(0, 0)], [(0, 0), (0, 1), (0, 0)]], TreeLabels(LABELS_OF_TOY))
+    tensors = tree_tensors([None, parse], [[(0, 0)], [(0, 0), (0, 1), (0, 0)]], LabelNumbers(LABELS_OF_TOY))
     assert {name: rows.tolist() for name, rows in tensors.items()} == {
         PLACES: [[0], [1]], HEADS: [[0], [1]], LABELS: [[0], [1]],
     }  # fmt: skip
-    assert tree_tensors([None], [[]], TreeLabels(()))[PLACES].shape == (1, 0)
+    assert tree_tensors([None], [[]], LabelNumbers(()))[PLACES].shape == (1, 0)
 
 
 def test_the_mean_over_nodes_without_layers_is_that_of_the_words():
@@ -182,7 +183,7 @@ def test_with_one_label_all_edges_are_alike(encoder, parser):
     torch.manual_seed(0)
     (tree,) = parser.parse(["two cats sleep in the park"])
     other = tree | {"relations": ["det"] * len(tree["relations"])}
-    for labels, alike in ((1, True), (len(TreeLabels(parser.labels)), False)):
+    for labels, alike in ((1, True), (len(LabelNumbers(parser.labels)), False)):
         graph = GraphPooling(48, labels, width=24, bases=4)
         alone = SentenceTransformer(modules=[encoder[0], Pooling(48), graph, NodeCombination(48, 24)], device="cpu")
         first, second = embed(alone, [{"text": "two cats sleep in the park", "parse": one} for one in (tree, other)])

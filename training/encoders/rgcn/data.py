@@ -4,20 +4,19 @@ import logging
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from features.errors import InputError, SettingsError
 from training.data.labelled_pairs import LabelledPairs
+from training.encoders import judged
+from training.encoders.judged import Positions, check_labels, training_labels, warn_of_few, warn_of_no_dev
 from training.encoders.rgcn.settings import RgcnSettings
 
 _log = logging.getLogger("training")
 
-Positions = NDArray[np.int64]
-
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(judged.Batch):
     """Sentences of a step, by their positions.
 
     Args:
@@ -27,14 +26,12 @@ class Batch:
         hard: what contradicts some of the sentences a, (h,); h may be 0.
     """
 
-    first: Positions
-    second: Positions
-    targets: Positions
     hard: Positions
 
-    def __len__(self) -> int:
-        """Return the number of pairs."""
-        return len(self.first)
+    @property
+    def sentences(self) -> Positions:
+        """All sentences: a, b, then what contradicts."""
+        return np.concatenate([self.first, self.second, self.hard])
 
 
 def resolved(data: LabelledPairs, settings: RgcnSettings) -> RgcnSettings:
@@ -48,21 +45,8 @@ def resolved(data: LabelledPairs, settings: RgcnSettings) -> RgcnSettings:
         SettingsError: a corpus or a label is named that no pair has.
         InputError: there is no pair to learn from, or all have the same label.
     """
-    corpora = sorted(set(data.pairs["corpus"]))
-    if unknown := [name for name in settings.corpora if name not in corpora]:
-        raise SettingsError(
-            f"`corpora` of the encoder {settings.name!r} names {unknown[0]!r}, of which no pair has a label; there "
-            f"are: {', '.join(corpora)}."
-        )
-    of_corpora = data.pairs.filter(pl.col("corpus").is_in(list(settings.corpora or corpora)))
-    of_train = of_corpora.filter(split=settings.splits[0])
-    if not of_train.height:
-        splits = ", ".join(sorted(set(of_corpora["split"])))
-        raise InputError(
-            f"No pair in the split {settings.splits[0]!r} has a label, as the encoder {settings.name!r} needs them; "
-            f"there are such pairs in: {splits}. Name one of these first in its `splits`."
-        )
-    known = tuple(sorted(set(of_train["label"])))
+    counts = training_labels(data, settings)
+    known = tuple(counts)
     if settings.objective == "multiple_negatives":
         if settings.positive_label not in known:
             raise SettingsError(
@@ -70,16 +54,12 @@ def resolved(data: LabelledPairs, settings: RgcnSettings) -> RgcnSettings:
                 f"pair has; there are: {', '.join(known)}."
             )
         return settings
-    if unknown := [name for name in settings.labels if name not in known]:
-        raise SettingsError(
-            f"`labels` of the encoder {settings.name!r} names {unknown[0]!r}, which no training pair has; there are: "
-            f"{', '.join(known)}."
-        )
+    check_labels(settings.labels, known, settings)
     if settings.objective == "distillation" or settings.labels:
         return settings
     if len(known) == 1:
         raise InputError(
-            f"All {of_train.height:,} training pairs have the same label, {known[0]!r}: a classifier learns nothing "
+            f"All {counts[known[0]]:,} training pairs have the same label, {known[0]!r}: a classifier learns nothing "
             f"from it. Take another `objective` for the encoder {settings.name!r}, or pairs with other labels too."
         )
     return settings.model_copy(update={"labels": known})
@@ -98,7 +78,7 @@ def learnt_from(data: LabelledPairs, settings: RgcnSettings) -> LabelledPairs:
     return data.select(splits=settings.splits, corpora=settings.corpora, labels=wanted)
 
 
-class PairTable:
+class PairTable(judged.PairTable):
     """The pairs of one split, as a step takes them.
 
     Args:
@@ -108,30 +88,26 @@ class PairTable:
     """
 
     def __init__(self, data: LabelledPairs, split: str, settings: RgcnSettings) -> None:
-        of_split = (data.pairs["split"] == split).to_numpy()
-        first, second = data.first[of_split], data.second[of_split]
-        targets = data.targets(settings.labels)[of_split]
+        super().__init__(data, split, settings.labels)
         self.n_texts = len(data.texts)
         self._hard_of: dict[int, list[int]] = {}
         if settings.objective == "multiple_negatives":
-            labels = data.pairs["label"].to_numpy()[of_split]
+            labels = data.pairs.filter(split=split)["label"].to_numpy()
             contradicts = labels == settings.negative_label
-            for text, other in zip(first[contradicts].tolist(), second[contradicts].tolist(), strict=True):
+            pairs = zip(self.first[contradicts].tolist(), self.second[contradicts].tolist(), strict=True)
+            for text, other in pairs:
                 self._hard_of.setdefault(text, []).append(other)
-            first, second, targets = first[~contradicts], second[~contradicts], targets[~contradicts]
-        self.first, self.second, self.targets = first, second, targets
-        self._positive = np.unique(first * self.n_texts + second)
-
-    def __len__(self) -> int:
-        """Return the number of pairs; hard negatives are not counted."""
-        return len(self.first)
+            self.first, self.second, self.targets = (
+                column[~contradicts] for column in (self.first, self.second, self.targets)
+            )
+        self._positive = np.unique(self.first * self.n_texts + self.second)
 
     @property
     def with_hard(self) -> int:
         """How many of the pairs have a sentence that contradicts their sentence a."""
         return sum(text in self._hard_of for text in self.first.tolist())
 
-    def batch(self, pairs: Positions, random: np.random.Generator) -> Batch:
+    def with_negatives(self, pairs: Positions, random: np.random.Generator) -> Batch:
         """Return some pairs as a batch; of the sentences that contradict an a one is drawn.
 
         Args:
@@ -159,15 +135,11 @@ class PairTable:
 
 def warn_of_little(train: PairTable, dev: PairTable, settings: RgcnSettings, *, rated: bool) -> None:
     """Say where pairs are so few that little can be learnt or chosen by."""
-    if len(train) < settings.loop.batch_size:
-        _log.warning("few pairs to learn from: %d, less than one batch (%d)", len(train), settings.loop.batch_size)
+    warn_of_few(len(train), settings)
     if settings.objective == "multiple_negatives" and not train.with_hard:
         _log.warning(
             "no training pair with the label %r has a sentence a of a pair to learn from: there are no hard negatives",
             settings.negative_label,
         )
     if not len(dev) and not rated:
-        _log.warning(
-            "there is no dev pair (split %r): there is nothing to choose the best model by, the last one is kept",
-            settings.splits[1],
-        )
+        warn_of_no_dev(settings)

@@ -6,7 +6,6 @@
 The twin without graph is of modules of sentence-transformers alone; the other is loaded by `facetflow.load_encoder`.
 """
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +13,8 @@ import torch
 
 from features.errors import ModelError
 from training.data.parses import Parses
-from training.encoders.loading import load_encoder
 from training.encoders.rgcn.settings import RgcnSettings
+from training.encoders.start import transformer_and_pooling, transformer_place
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -37,30 +36,22 @@ def start_model(folder: Path, settings: RgcnSettings, parses: Parses | None, dev
         ModelError: the backbone is unsuitable, or the parser of the trees is not here.
     """
     from sentence_transformers import SentenceTransformer
-    from sentence_transformers.base.modules import Normalize
-    from sentence_transformers.sentence_transformer.modules import LayerNorm, Pooling
+    from sentence_transformers.sentence_transformer.modules import LayerNorm
 
     from training.modules.graph_pooling import GraphPooling, NodeCombination
-    from training.modules.trees import TreeLabels
+    from training.modules.parse import LabelNumbers
 
-    plain = load_encoder(folder, device="cpu")
-    first, *others = plain
-    pooling = [module for module in others if isinstance(module, Pooling)]
-    if len(pooling) != 1 or any(not isinstance(module, (Pooling, Normalize)) for module in others):
-        made_of = ", ".join(type(module).__name__ for module in plain)
-        raise ModelError(
-            f"the backbone {settings.backbone!r} is made of {made_of}; an encoder of kind 'rgcn' needs one of a "
-            "transformer and one pooling, such as all-MiniLM-L6-v2"
-        )
-    sentence_width = int(pooling[0].get_embedding_dimension())
-    longest = min(settings.max_tokens, int(plain.max_seq_length or settings.max_tokens))
+    first, pooling, longest = transformer_and_pooling(
+        folder, backbone=settings.backbone, kind=settings.kind, max_tokens=settings.max_tokens
+    )
+    sentence_width = int(pooling.get_embedding_dimension())
     torch.manual_seed(settings.loop.seed)
     if parses is None:
-        model = SentenceTransformer(modules=[first, pooling[0], LayerNorm(sentence_width)], device=device)
+        model = SentenceTransformer(modules=[first, pooling, LayerNorm(sentence_width)], device=device)
         model.max_seq_length = longest
         return model
     transformer = _parsing(folder, settings, parses)
-    labels = 1 if settings.relations == "one" else len(TreeLabels(transformer.labels))
+    labels = 1 if settings.relations == "one" else len(LabelNumbers(transformer.labels))
     graph = GraphPooling(
         int(transformer.get_embedding_dimension()),
         labels,
@@ -71,7 +62,7 @@ def start_model(folder: Path, settings: RgcnSettings, parses: Parses | None, dev
         direction=settings.direction,
     )
     combination = NodeCombination(sentence_width, settings.width)
-    model = SentenceTransformer(modules=[transformer, pooling[0], graph, combination], device=device)
+    model = SentenceTransformer(modules=[transformer, pooling, graph, combination], device=device)
     model.max_seq_length = longest
     return model
 
@@ -111,12 +102,6 @@ def _parsing(folder: Path, settings: RgcnSettings, parses: Parses) -> "ParsingTr
         "random_trees": settings.loop.seed if settings.trees == "random" else None,
     }
     found: ParsingTransformer = ParsingTransformer.load(
-        str(folder), subfolder=_place(folder), local_files_only=True, init_defaults=options
+        str(folder), subfolder=transformer_place(folder), local_files_only=True, init_defaults=options
     )
     return found
-
-
-def _place(folder: Path) -> str:
-    """Return where in the folder of an encoder its transformer is; it is the folder itself for a plain one."""
-    modules = folder / "modules.json"
-    return str(json.loads(modules.read_bytes())[0]["path"]) if modules.is_file() else ""

@@ -15,7 +15,6 @@ from training.encoders.judging import ChosenRatings
 from training.encoders.rgcn.data import Batch, PairTable
 from training.encoders.rgcn.encoder import new_modules
 from training.encoders.rgcn.settings import RgcnSettings
-from training.loop.batches import epoch_batches
 from training.loop.task import Group, Judgement, decaying_matrices
 from training.modules.pair_classifier import PairClassifier
 from training.objectives.consistency import ConsistencyObjective
@@ -76,12 +75,10 @@ class RgcnTask:
         return self._batches(self.prepared.train, epoch)
 
     def _batches(self, pairs: PairTable, epoch: int) -> list[Batch]:
-        loop, lengths = self.settings.loop, self.prepared.tokens.lengths
-        longer = np.maximum(lengths[pairs.first], lengths[pairs.second])
-        alone = np.arange(len(pairs), dtype=np.int64)
-        found = epoch_batches(alone, longer, batch_size=loop.batch_size, seed=loop.seed, epoch=epoch)
+        loop = self.settings.loop
         random = np.random.default_rng((loop.seed, epoch, 1))
-        return [pairs.batch(some, random) for some in found]
+        found = pairs.order(self.prepared.tokens.lengths, loop, epoch)
+        return [pairs.with_negatives(some, random) for some in found]
 
     def size(self, batch: Batch) -> int:
         """Return the number of pairs."""
@@ -99,7 +96,7 @@ class RgcnTask:
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """Return the loss of a batch; each sentence is embedded once, by one of the processes."""
-        texts, places = np.unique(np.concatenate([batch.first, batch.second, batch.hard]), return_inverse=True)
+        texts, places = np.unique(batch.sentences, return_inverse=True)
         embeddings = embed_together(self.backbone, self.prepared.tokens, texts)
         return {"loss": self._measured(self.prepared.train, batch, embeddings, places)["loss"]}
 
@@ -119,11 +116,11 @@ class RgcnTask:
         if not len(dev):
             return {}
         batches = self._batches(dev, 0)
-        texts = np.unique(np.concatenate([part for some in batches for part in (some.first, some.second, some.hard)]))
+        texts = np.unique(np.concatenate([some.sentences for some in batches]))
         embeddings = torch.from_numpy(self.backbone.embed_many(self.prepared.tokens, texts)).to(self.backbone.device)
         sums: dict[str, float] = {}
         for batch in batches:
-            places = np.searchsorted(texts, np.concatenate([batch.first, batch.second, batch.hard]))
+            places = np.searchsorted(texts, batch.sentences)
             for name, value in self._measured(dev, batch, embeddings, places).items():
                 sums[name] = sums.get(name, 0.0) + len(batch) * value.item()
         return {name: value / len(dev) for name, value in sums.items()}

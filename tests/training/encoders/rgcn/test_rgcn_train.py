@@ -145,7 +145,7 @@ def test_hard_negatives_contradict_the_same_premise_and_no_positive_is_a_negativ
     data = learnt_from(judged, settings)
     table = PairTable(data, "train", settings)
     assert (len(table), table.with_hard) == (30, 30)
-    batch = table.batch(np.arange(30), np.random.default_rng(0))
+    batch = table.with_negatives(np.arange(30), np.random.default_rng(0))
     labels = {
         (a, b): label
         for a, b, label in zip(data.first.tolist(), data.second.tolist(), data.pairs["label"], strict=True)
@@ -247,6 +247,6 @@ def test_sentences_without_any_tree_are_refused(job, tmp_path, parses):
     Parses(parses.table.with_columns(text="text"[:0] + parses.table["text"] + " x"), parses.parser, 512).export(
         tmp_path / "parses.parquet"
     )
-    with pytest.raises(InputError, match="has no dependency tree of any of the"):
+    with pytest.raises(InputError, match="has no dependency trees of any of the"):
         train(job())
     assert train(job(graph=False, source=Source(judged=tmp_path / "judged.parquet"))).is_dir()

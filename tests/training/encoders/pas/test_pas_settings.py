@@ -1,0 +1,44 @@
+"""Settings of PAS-SBERT that contradict each other, and those of the paper where nothing is said."""
+
+from typing import get_args
+
+import pytest
+
+from training.encoders.pas.settings import Part, PasSettings
+from training.modules import pair_classifier
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"spans": "none", "weights": "equal"}, 'spans is "none", and weights is about spans: leave `weights` out'),
+        ({"spans": "none", "pooled": False}, "leave `pooled` out"),
+        ({"spans": "random", "harmed": 0.1}, "harmed spoils spans of the tagger"),
+        ({"labels": ["1", "1"]}, "must differ"),
+        ({"labels": ["1"]}, "names '1' alone"),
+        ({"labels": ["a", "b"]}, "positive_label '1' is none of labels"),
+        ({"classifier": ["u", "u"]}, "must differ"),
+        ({"classifier": ["u-v"]}, "classifier"),
+        ({"classifier": []}, "classifier"),
+        ({"training_share": 0}, "training_share"),
+        ({"harmed": 1.1}, "harmed"),
+    ],
+    ids=[
+        *("twin with weights", "twin without pooling", "harmed draws", "labels twice", "one label", "no positive"),
+        *("part twice", "unknown part", "no part", "no pairs", "more than all"),
+    ],
+)
+def test_settings_that_contradict_each_other_are_refused(given, said):
+    with pytest.raises(ValueError, match=said):
+        PasSettings.model_validate(given)
+
+
+def test_the_loop_is_that_of_the_paper_unless_it_is_told_otherwise():
+    settings = PasSettings.model_validate({"loop": {"epochs": 2}, "search": {"learning_rate": [1e-5, 2e-5, 5e-5]}})
+
+    assert (settings.loop.epochs, settings.loop.batch_size, settings.loop.patience) == (2, 16, 5)
+    assert (settings.loop.warmup, settings.max_tokens, settings.classifier) == (0.1, 128, ("|u-v|", "u*v"))
+
+
+def test_the_parts_of_a_classifier_are_those_that_it_takes():
+    assert get_args(Part) == get_args(pair_classifier.Part)

@@ -1,0 +1,250 @@
+"""Training with predicate-argument spans, with a tiny encoder: learnt, repeated, resumed, loaded, refused."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+import torch
+from sentence_transformers import SentenceTransformer
+
+from features.errors import InputError, ModelError, SettingsError
+from features.sentences import normalise
+from training.encoders.loading import load_encoder
+from training.encoders.pas.data import learnt_from, resolved
+from training.encoders.pas.settings import PasSettings
+from training.encoders.pas.task import told as scores_told
+from training.encoders.pas.train import train
+from training.jobs import Source
+from training.kinds import read_encoder_job
+from training.modules.pair_classifier import PairClassifier
+from training.modules.tagging_transformer import TaggingTransformer
+
+ODD = ["the cat sees two dog", "a \U0001f436 runs", "\u732b", "the red " * 60, "", "...", "no man"]
+LOADED = """
+import sys
+import facetflow
+print(" ".join(f"{value:.5f}" for value in facetflow.load_encoder(sys.argv[1], device="cpu").encode(["two cat"])[0]))
+"""
+
+
+def weights(folder):
+    return load_encoder(folder, device="cpu").state_dict()
+
+
+def assert_same_weights(left, right):
+    first, second = weights(left), weights(right)
+    assert first.keys() == second.keys()
+    assert all(torch.equal(first[name], second[name]) for name in first)
+
+
+def told(folder):
+    return json.loads((folder / "training.json").read_text())
+
+
+@pytest.fixture
+def untagged(monkeypatch):
+    """Let a test fail that tags."""
+    monkeypatch.setattr(TaggingTransformer, "_load_tagger", lambda self: pytest.fail("tagged"))
+
+
+def test_the_classifier_learns_labels_from_the_store_alone_and_is_saved_beside_the_encoder(
+    job, judged, frames, caplog, untagged
+):
+    with caplog.at_level("INFO", logger="training"):
+        folder = train(job(loop={"epochs": 8}, new_learning_rate=1e-2))
+
+    course = told(folder)
+    assert course["dev"]["accuracy"] > 0.6 > 1 / 3
+    found = [look["average_precision"] for look in course["history"]]
+    assert course["dev"]["average_precision"] == max(found)
+    assert course["settings"]["labels"] == ["contradiction", "entailment", "neutral"]
+    assert course["corpora"]["nli"] == {"train": 90, "dev": 30, "unit": "pairs", "licence": ""}
+    assert (course["tagger"]["identity"], course["tagger"]["tagged"]) == (frames.parser, len(judged.texts) - 1)
+    assert course["tagger"]["with_spans"] == len(judged.texts) - 1  # each has a verb, and something before it
+    assert f"1 of {len(judged.texts)} sentences have no semantic roles" in caplog.text
+    classifier = PairClassifier.load(folder)
+    assert classifier.is_symmetric
+    card = (folder / "README.md").read_text()
+    assert "tags semantic roles, with srl_bert/embedded" in card
+    assert "The order of a pair does not count" in card
+    assert "Chosen by average precision on dev: loss" in card
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"spans": "random", "weights": "equal", "cache_gib": 0.0, "disk_gib": 1.0},
+        {"spans": "continuous", "pooled": False, "cache_gib": 0.0, "disk_gib": 0.0},
+        {"weights": "by_role", "harmed": 0.4, "harm": "moved", "choose_by": "f1"},
+        {"classifier": ["u", "v", "|u-v|"], "layers_tuned": "all", "choose_by": "loss"},
+        {"spans": "none", "training_share": 0.5},
+    ],
+    ids=["random spans", "spans only", "by role, moved", "in order, all layers", "twin of half of the pairs"],
+)
+def test_every_way_of_training_gives_the_same_encoder_twice_and_it_loads(job, given):
+    first, second = (train(job(run=run, loop={"epochs": 1}, **given)) for run in ("first", "second"))
+
+    assert_same_weights(first, second)
+    twin = given.get("spans") == "none"
+    encoder = SentenceTransformer(str(first), device="cpu") if twin else load_encoder(first, device="cpu")
+    assert encoder.encode(ODD).shape == (len(ODD), 48 if twin or given.get("pooled") is False else 96)
+    assert encoder.max_seq_length == 32
+
+
+def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_text(job, tiny_encoder, tmp_path):
+    from features.parsers.settings import SrlSettings
+    from features.parsers.srl.parser import load
+    from training.data.frames import Frames
+    from training.encoders.backbone import Backbone
+    from training.encoders.pas.encoder import start_model
+    from training.encoders.pas.inputs import read_sentences
+    from training.modules.tagging_transformer import weights_of
+
+    texts = [normalise(text) for text in ODD]
+    tagged = load(SrlSettings()).parse(texts, texts)
+    rows = [{"text": text, **found.columns} for text, found in zip(texts, tagged, strict=True)]
+    frames = Frames(pl.DataFrame(rows), "srl_bert/embedded", weights_of(SrlSettings()), "tagger", 512)
+    model = start_model(tiny_encoder, job(weights="by_role").settings, frames, "cpu")
+    backbone = Backbone(model, layers_tuned=1, precision=torch.float32, dropout=True, cache_gib=1.0)
+    tokens, backbone.beside = read_sentences(model[0], texts, frames)
+    assert backbone.keep_states(tokens)
+    order = np.array([3, 0, 6, 4, 1, 5, 2])
+    made = backbone.embed(tokens, order).detach().numpy()
+    model.save(str(tmp_path / "saved"), create_model_card=False)
+    np.testing.assert_allclose(load_encoder(tmp_path / "saved", device="cpu").encode(ODD)[order], made, atol=1e-5)
+
+
+def test_a_killed_training_goes_on_exactly_where_its_checkpoint_is(job, kill_at_a_checkpoint, tmp_path):
+    whole = train(job(run="whole"))
+    stopped = job(run="stopped", loop={"epochs": 2})
+    (tmp_path / "job.json").write_text(stopped.model_dump_json())
+    assert read_encoder_job(tmp_path / "job.json") == stopped
+    kill_at_a_checkpoint("training.encoders.pas.train", tmp_path / "job.json", stopped.output)
+    assert not (stopped.output / "encoder").exists()
+
+    done = train(stopped)
+    assert_same_weights(whole, done)
+    assert PairClassifier.load(whole).linear.weight.equal(PairClassifier.load(done).linear.weight)
+    assert told(whole)["history"] == told(done)["history"]
+    # Another process makes the same of plain text, with its tagger.
+    command = [sys.executable, "-c", LOADED, str(done)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    made = load_encoder(whole, device="cpu").encode(["two cat"])[0]
+    np.testing.assert_allclose([float(value) for value in said], made, atol=1e-4)
+
+
+def test_two_processes_learn_what_one_does(job, tmp_path):
+    alone, together = (
+        train(job(run=run, loop={"epochs": 1, "processes": count}, dropout=False))
+        for run, count in (("alone", 1), ("together", 2))
+    )
+    for name, value in told(alone)["dev"].items():
+        assert told(together)["dev"][name] == pytest.approx(value, rel=1e-4)
+
+
+def test_the_best_of_several_rates_is_kept(job, untagged):
+    course = told(train(job(loop={"epochs": 1}, search={"learning_rate": [1e-5, 1e-3]})))
+    tried = course["search"]["tried"]
+    assert course["dev"]["average_precision"] == max(one["dev"]["average_precision"] for one in tried)
+
+
+def test_the_best_model_by_ratings_is_kept_and_only_their_sentences_are_tagged(job, tmp_path):
+    path = tmp_path / "rated.tsv"
+    rows = [("a cat sleeps", "the cat sleeps", 5), ("two dog runs", "no man eats", 0), ("a horse", "the red horse", 3)]
+    path.write_text("sentence_a\tsentence_b\tscore\n" + "".join(f"{a}\t{b}\t{score}\n" for a, b, score in rows))
+    rated = {"dataset": "pairs", "name": "mine", "split": "dev", "file": str(path)}
+    folder = train(job(choose_by="mine", ratings=(rated,), loop={"epochs": 1}))
+
+    assert told(folder)["chosen_by"]["pairs"] == 3
+    assert "Chosen by Spearman on the 3 pairs of mine: spearman" in (folder / "README.md").read_text()
+
+
+def test_a_smaller_share_of_the_training_pairs_is_within_a_larger_one_and_dev_is_whole(judged):
+    ids = {}
+    for share in (0.1, 0.3, 0.6, 1.0):
+        settings = resolved(judged, PasSettings(positive_label="entailment", training_share=share))
+        pairs = learnt_from(judged, settings).pairs
+        ids[share] = set(pairs.filter(split="train")["pair_id"])
+        assert pairs.filter(split="dev").height == 30
+    assert ids[0.1] < ids[0.3] < ids[0.6] < ids[1.0]
+    assert len(ids[0.6]) == pytest.approx(54, abs=15)
+
+
+def test_f1_is_that_of_the_best_threshold_and_both_scores_need_both_kinds():
+    positive = np.array([True, True, False, False])
+    assert scores_told(positive, np.array([0.4, 0.3, 0.2, 0.1])) == {"f1": 1.0, "average_precision": 1.0}
+    assert scores_told(positive, np.array([0.1, 0.2, 0.3, 0.4]))["f1"] == pytest.approx(2 / 3)
+    assert scores_told(~(positive | True), np.zeros(4)) == {}
+
+
+def changed(judged, column, value, split="train"):
+    pairs = judged.pairs.with_columns(
+        pl.when(pl.col("split") == split).then(pl.lit(value)).otherwise(pl.col(column)).alias(column)
+    )
+    return replace(judged, pairs=pairs)
+
+
+@pytest.mark.parametrize(
+    ("change", "given", "error", "said"),
+    [
+        (lambda data: changed(data, "label", "neutral"), {}, InputError, "All 90 training pairs have the same label"),
+        (None, {"labels": ["yes", "entailment"]}, SettingsError, "`labels` of the encoder 'pas' names 'yes'"),
+        (None, {"positive_label": "1"}, SettingsError, "`positive_label` of the encoder 'pas' is '1', which no"),
+        (None, {"corpora": ["qqp"]}, SettingsError, "`corpora` of the encoder 'pas' names 'qqp'"),
+        (None, {"splits": ["test", "dev"]}, InputError, "No pair in the split 'test' has a label"),
+        (None, {"training_share": 1e-6}, InputError, "Of the training pairs 0 are left by `training_share` = 1e-06"),
+        (
+            lambda data: changed(data, "label", "neutral", "dev"),
+            {},
+            InputError,
+            "Of the 30 dev pairs 0 have the label 'entailment', so no model can be chosen by `average_precision`",
+        ),
+    ],
+    ids=["one label", "unknown label", "no positive label", "unknown corpus", "no training pairs", "no share", "dev"],
+)
+def test_pairs_that_teach_nothing_are_refused(job, judged, tmp_path, change, given, error, said):
+    one = job(**given)
+    if change:
+        change(judged).export(tmp_path / "judged.parquet")
+    with pytest.raises(error, match=said):
+        train(one)
+
+
+def test_without_dev_pairs_the_last_model_is_kept_and_it_is_said(job, judged, tmp_path, caplog):
+    one = job(loop={"epochs": 1})
+    judged.select(splits=["train"]).export(tmp_path / "judged.parquet")
+    with caplog.at_level("WARNING", logger="training"):
+        folder = train(one)
+    assert "there is no dev pair (split 'dev')" in caplog.text
+    assert "There were no dev pairs to choose by" in (folder / "README.md").read_text()
+
+
+def test_roles_of_a_tagger_that_is_not_here_are_refused(job, frames, tmp_path):
+    one = job()
+    replace(frames, weights="0" * 64).export(tmp_path / "frames.parquet")
+    with pytest.raises(ModelError, match="with the digest '0000000000000000', and the tagger 'embedded' here has"):
+        train(one)
+    replace(frames, parser="srl_bert/mine").export(tmp_path / "frames.parquet")
+    with pytest.raises(ModelError, match=r"are by 'srl_bert/mine', .* which is not here .*: pull it, or give"):
+        train(one)
+    assert train(job(tagger="embedded", loop={"epochs": 1})).is_dir()
+
+
+def test_pairs_without_roles_are_refused_and_the_twin_needs_none(job, judged, tmp_path):
+    source = Source(judged=tmp_path / "judged.parquet")
+    one = job(source=source)
+    with pytest.raises(InputError, match="has no semantic roles; give semantic roles as `frames`"):
+        train(one)
+    assert train(job(source=source, spans="none", loop={"epochs": 1})).is_dir()
+
+
+def test_frames_of_other_texts_are_refused(job, frames, tmp_path):
+    one = job()
+    words = pl.Series([["elsewhere", *words[1:]] for words in frames.table["words"].to_list()])
+    replace(frames, table=frames.table.with_columns(words=words)).export(tmp_path / "frames.parquet")
+    with pytest.raises(InputError, match="have the word 'elsewhere', which is not in it there"):
+        train(one)

@@ -1,0 +1,121 @@
+"""The semantic roles of sentences that something is learnt from; nothing is tagged here.
+
+Release, table `srl` ──from_store──┐
+                                   ├── Frames ──find──> a row or None for each sentence
+frames.parquet ─────────from_file──┘      └──export──> a machine without a store
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal, Self
+
+import polars as pl
+
+from features.errors import InputError
+from features.files import read_table, write_table
+from training.data.parsed_sentences import ParsedSentences, choose_sentences
+from training.data.releases import OpenRelease
+
+_WORDS = ("words", "span_labels")
+_POSITIONS = ("predicates", "span_frames", "span_starts", "span_ends")
+_TOLD = ("weights", "predicates_by", "max_words")
+_COLUMNS = ("text", "parser", *_TOLD, *_WORDS, *_POSITIONS)
+
+PredicatesBy = Literal["tagger", "spacy"]
+
+
+@dataclass(frozen=True, slots=True)
+class Frames(ParsedSentences):
+    """Frames of sentences, all by one tagger.
+
+    Args:
+        table: `text`, and the columns of the table `srl`; sorted by text. A sentence that was rejected has no row, one
+            without a predicate has one without frames.
+        parser: name of the tagger, as the column `parser` has it.
+        weights: digest of the tagger, as the recipe of the release has it.
+        predicates_by: who found the predicates (`predicates` under [srl]).
+        max_words: of the longest sentence that it tags.
+    """
+
+    WORDS: ClassVar[tuple[str, ...]] = _WORDS
+    POSITIONS: ClassVar[tuple[str, ...]] = _POSITIONS
+
+    parser: str
+    weights: str
+    predicates_by: PredicatesBy
+    max_words: int
+
+    @property
+    def tagger(self) -> str:
+        """The name of the tagger as `model` under [srl] has it; only the last part where that is a folder."""
+        return self.parser.partition("/")[2]
+
+    @property
+    def roles(self) -> list[str]:
+        """The roles that occur, sorted."""
+        return sorted(self.table["span_labels"].explode().drop_nulls().unique().to_list())
+
+    def digest(self) -> str:
+        """Return 20 hexadecimal digits that change with any frame, and with the tagger."""
+        told = f"{self.parser} {self.weights} {self.predicates_by} {self.max_words}"
+        return self.digest_with(told, counted=("words", "predicates", "span_frames"))
+
+    def export(self, path: Path) -> None:
+        """Write the frames as a Parquet file that `from_file` reads."""
+        told = (pl.lit(getattr(self, name)).alias(name) for name in ("parser", *_TOLD))
+        write_table(self.table.with_columns(*told).select(_COLUMNS), path)
+
+    @classmethod
+    def from_file(cls, path: Path, texts: Sequence[str]) -> Self:
+        """Read the frames of some sentences from a file of `export`.
+
+        Raises:
+            InputError: when the file is missing, damaged or lacks a column, is of several taggers, or none of the
+                sentences has a row.
+        """
+        table = read_table(path, _COLUMNS)
+        told = table.select(_TOLD).unique()
+        if told.height > 1:
+            raise InputError(f"{str(path)!r} has frames of {told.height} taggers: export those of one.")
+        weights, by, max_words = told.row(0) if told.height else ("", "tagger", 0)
+        return cls._of(table, texts, weights, by, int(max_words), repr(str(path)))
+
+    @classmethod
+    def from_store(cls, root: Path, texts: Sequence[str], *, release: int | None = None) -> Self:
+        """Read the frames of some sentences from a release.
+
+        Args:
+            root: folder of the store.
+            texts: the sentences.
+            release: number of the release; the latest when missing.
+
+        Raises:
+            StoreError: when the store or the release does not exist, or a file of it is not what was written.
+            InputError: when none of the sentences has a row.
+        """
+        pinned = OpenRelease(root, release)
+        if "srl" not in pinned:
+            raise pinned.lacks(
+                "no semantic roles: take `enabled = false` out of [srl] where it stands, and build again"
+            )
+        named = pinned.read("sentences", ("sentence_id", "text"))
+        frames = pinned.read("srl", ("sentence_id", "parser", *_WORDS, *_POSITIONS))
+        told = pinned.parameters("srl")
+        table = named.join(frames, on="sentence_id", how="inner")
+        return cls._of(table, texts, pinned.weights("srl"), told["predicates"], int(told["max_words"]), pinned.name)
+
+    @classmethod
+    def _of(
+        cls, table: pl.DataFrame, texts: Sequence[str], weights: str, by: PredicatesBy, max_words: int, where: str
+    ) -> Self:
+        """Return the frames of some sentences in a table with `text`, `parser` and the columns of `srl`."""
+        frames, parser = choose_sentences(
+            table,
+            texts,
+            (*_WORDS, *_POSITIONS),
+            where=where,
+            what="semantic roles",
+            remedy='build again with `enabled` under [srl] left out, or set `spans = "none"`',
+        )
+        return cls(frames, parser, weights, by, max_words)

@@ -1,0 +1,88 @@
+"""Which judged pairs an encoder with spans learns from, and whether they can teach it anything."""
+
+import hashlib
+
+import polars as pl
+
+from features.errors import InputError, SettingsError
+from training.data.labelled_pairs import LabelledPairs
+from training.encoders.judged import PairTable, check_labels, training_labels, warn_of_few, warn_of_no_dev
+from training.encoders.pas.settings import PasSettings
+
+
+def resolved(data: LabelledPairs, settings: PasSettings) -> PasSettings:
+    """Return the settings with the labels named that the classifier is to tell apart.
+
+    Args:
+        data: all pairs.
+        settings: that may leave labels to the pairs.
+
+    Raises:
+        SettingsError: a corpus or a label is named that no pair has.
+        InputError: there is no pair to learn from, or all have the same label.
+    """
+    counts = training_labels(data, settings)
+    known = tuple(counts)
+    check_labels(settings.labels, known, settings)
+    if len(known) == 1:
+        raise InputError(
+            f"All {counts[known[0]]:,} training pairs have the same label, {known[0]!r}: a classifier learns nothing "
+            f"from it. Give the encoder {settings.name!r} pairs with other labels too."
+        )
+    labels = settings.labels or known
+    if settings.positive_label not in labels:
+        raise SettingsError(
+            f"`positive_label` of the encoder {settings.name!r} is {settings.positive_label!r}, which no training pair "
+            f"has; there are: {', '.join(labels)}."
+        )
+    return settings.model_copy(update={"labels": labels})
+
+
+def learnt_from(data: LabelledPairs, settings: PasSettings) -> LabelledPairs:
+    """Return the training and dev pairs, of the training pairs the share that is wanted.
+
+    Args:
+        data: all pairs.
+        settings: as `resolved` gives them.
+
+    Raises:
+        InputError: so few are left that all have the same label, or the dev pairs lack one of the two kinds that the
+            best model is to be chosen by.
+    """
+    chosen = data.select(splits=settings.splits, corpora=settings.corpora, labels=settings.labels)
+    if settings.training_share < 1:
+        kept = [
+            split != settings.splits[0] or _place(pair, settings.loop.seed) < settings.training_share
+            for pair, split in chosen.pairs.select("pair_id", "split").iter_rows()
+        ]
+        chosen = chosen.keep(pl.Series(kept, dtype=pl.Boolean))
+    _check(chosen, settings)
+    return chosen
+
+
+def _place(pair: str, seed: int) -> float:
+    """Return where a pair stands in [0, 1); what share is learnt from takes those before it."""
+    return int.from_bytes(hashlib.blake2b(f"{seed}/{pair}".encode(), digest_size=8).digest()) / 2**64
+
+
+def _check(data: LabelledPairs, settings: PasSettings) -> None:
+    train, dev = (data.pairs.filter(split=split) for split in settings.splits)
+    if train["label"].n_unique() < 2:
+        raise InputError(
+            f"Of the training pairs {train.height:,} are left by `training_share` = {settings.training_share:g} of the "
+            f"encoder {settings.name!r}, and they do not differ in their labels: raise it."
+        )
+    positives = dev.filter(label=settings.positive_label).height
+    if settings.choose_by in {"f1", "average_precision"} and dev.height and positives in {0, dev.height}:
+        raise InputError(
+            f"Of the {dev.height:,} dev pairs {positives:,} have the label {settings.positive_label!r}, so no "
+            f"model can be chosen by `{settings.choose_by}`: give the encoder {settings.name!r} dev pairs "
+            'of both kinds, or set choose_by = "loss".'
+        )
+
+
+def warn_of_little(train: PairTable, dev: PairTable, settings: PasSettings, *, rated: bool) -> None:
+    """Say where pairs are so few that little can be learnt or chosen by."""
+    warn_of_few(len(train), settings)
+    if not len(dev) and not rated:
+        warn_of_no_dev(settings)

@@ -1,0 +1,106 @@
+"""The encoder that learns: a backbone, and the weighted sum of predicate-argument spans beside its pooling.
+
+    spans = "tagged", …     TaggingTransformer ── Pooling ── SpanPooling: [pooling; spans]
+    spans = "none"          Transformer ───────── Pooling
+
+The twin without spans is of modules of sentence-transformers alone; the other is loaded by `facetflow.load_encoder`.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from features.errors import ModelError
+from features.parsers.settings import SrlSettings
+from training.data.frames import Frames
+from training.encoders.pas.settings import PasSettings
+from training.encoders.start import transformer_and_pooling, transformer_place
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+    from torch import nn
+
+    from training.modules.tagging_transformer import TaggingTransformer
+
+
+def start_model(folder: Path, settings: PasSettings, frames: Frames | None, device: str) -> "SentenceTransformer":
+    """Return the encoder before it has learnt anything; the seed of the loop draws what is new in it.
+
+    Args:
+        folder: of the backbone.
+        settings: of the spans, and the longest sentence.
+        frames: that are learnt from; None without spans.
+        device: of torch.
+
+    Raises:
+        ModelError: the backbone is unsuitable, or the tagger of the frames is not here.
+    """
+    from sentence_transformers import SentenceTransformer
+
+    from training.modules.parse import LabelNumbers
+    from training.modules.span_pooling import SpanPooling
+
+    first, pooling, longest = transformer_and_pooling(
+        folder, backbone=settings.backbone, kind=settings.kind, max_tokens=settings.max_tokens
+    )
+    modules: list[nn.Module] = [first, pooling]
+    torch.manual_seed(settings.loop.seed)
+    if frames is not None:
+        transformer = _tagging(folder, settings, frames)
+        spans = SpanPooling(
+            int(transformer.get_embedding_dimension()),
+            int(pooling.get_embedding_dimension()),
+            len(LabelNumbers(transformer.roles)),
+            weights=settings.weights,
+            pooled=settings.pooled,
+        )
+        modules = [transformer, pooling, spans]
+    model = SentenceTransformer(modules=modules, device=device)
+    model.max_seq_length = longest
+    return model
+
+
+def new_modules(model: "SentenceTransformer") -> "list[nn.Module]":
+    """Return the modules that the backbone does not have."""
+    return list(model)[2:]
+
+
+def _tagging(folder: Path, settings: PasSettings, frames: Frames) -> "TaggingTransformer":
+    """Return the backbone's transformer as one that tags with the tagger of some frames."""
+    from training.modules.tagging_transformer import TaggingTransformer, weights_of
+
+    name = settings.tagger or frames.tagger
+    tagger = SrlSettings(model=name, predicates=frames.predicates_by, tags=settings.tags, max_words=frames.max_words)
+    try:
+        weights = weights_of(tagger)
+    except ModelError as error:
+        if settings.tagger:
+            raise
+        raise ModelError(
+            f"the semantic roles are by {frames.parser!r}, and the finished encoder tags with the same tagger, which "
+            f"is not here ({str(error).rstrip('.')}): pull it, or give its folder as `tagger` of the encoder "
+            f"{settings.name!r}."
+        ) from error
+    if weights != frames.weights:
+        raise ModelError(
+            f"the semantic roles are by {frames.parser!r} with the digest {frames.weights[:16]!r}, and the tagger "
+            f"{name!r} here has {weights[:16]!r}, with which the finished encoder would tag otherwise: give that "
+            f"tagger as `tagger` of the encoder {settings.name!r}, or build the roles again with this one."
+        )
+    options: dict[str, Any] = {
+        "tagger": name,
+        "tagger_weights": weights,
+        "roles": frames.roles,
+        "predicates": frames.predicates_by,
+        "tags": settings.tags,
+        "max_words": frames.max_words,
+        "drawn": settings.spans,
+        "harmed": settings.harmed,
+        "harm": settings.harm,
+        "seed": settings.loop.seed,
+    }
+    found: TaggingTransformer = TaggingTransformer.load(
+        str(folder), subfolder=transformer_place(folder), local_files_only=True, init_defaults=options
+    )
+    return found

@@ -1,0 +1,97 @@
+"""The README.md of an encoder with predicate-argument spans: what it sees of a sentence, what it learnt, and how."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from training.encoders.cards import course, data_parts, front_matter
+from training.markdown import table
+from training.runs import flattened
+
+_WITH_SPANS = """\
+```python
+import facetflow
+
+encoder = facetflow.load_encoder("path/to/this/folder")  # tags semantic roles, with {tagger}
+embeddings = encoder.encode(["The dog chases the cat.", "The cat chases the dog."])
+```"""
+_WITHOUT_SPANS = """\
+```python
+from sentence_transformers import SentenceTransformer
+
+encoder = SentenceTransformer("path/to/this/folder")
+embeddings = encoder.encode(["The dog chases the cat.", "The cat chases the dog."])
+```"""
+_DRAWN = {
+    "tagged": "each argument with its predicate",
+    "random": "words drawn at random, as many as an argument and its predicate have",
+    "continuous": "runs of words drawn at random, as long as an argument and its predicate",
+}
+_WEIGHTS = {
+    "learnt": "weighted by softmax(W h)",
+    "by_role": "weighted by softmax(W h + b), b by the role of the argument",
+    "equal": "all of the same weight",
+}
+_HARM = {"dropped": "were dropped", "moved": "had their argument moved to another place"}
+
+
+def write_card(training: Mapping[str, Any]) -> str:
+    """Return the model card as Markdown; an evaluation writes its scores into it.
+
+    Args:
+        training: content of `training.json`.
+    """
+    settings, tagger = training["settings"], training["tagger"]
+    parts = [
+        front_matter("pas-sbert"),
+        f"# {'PAS-SBERT' if tagger else 'Twin of PAS-SBERT without spans'}, from {settings['backbone']}",
+        _structure(training),
+        _WITH_SPANS.format(tagger=tagger["identity"]) if tagger else _WITHOUT_SPANS,
+        *data_parts(training, unit="pairs", exported="judged pairs"),
+        "## Training",
+        _objective(settings),
+        course(training, _chosen(training)),
+        table(("setting", "value"), [(name, f"`{value}`") for name, value in flattened(settings).items()]),
+        "## Scores",
+        "Not evaluated yet.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _structure(training: Mapping[str, Any]) -> str:
+    settings, tagger = training["settings"], training["tagger"]
+    if not tagger:
+        return (
+            "The pooling of the backbone: trained as a PAS-SBERT is (Peng et al. 2022), without its spans, to compare "
+            "one with."
+        )
+    harmed = (
+        f" Of the spans {settings['harmed']:.0%} {_HARM[settings['harm']]}, to see what errors cost."
+        if settings["harmed"]
+        else ""
+    )
+    before = "[pooling of the backbone; sum of spans]" if settings["pooled"] else "the sum of spans"
+    return (
+        f"A sentence embedding with semantic roles (Peng et al. 2022): {before}. Spans are "
+        f"{_DRAWN[settings['spans']]}; each is the mean of its word pieces, {_WEIGHTS[settings['weights']]}.{harmed} "
+        f"Tagger: {tagger['identity']} (digest `{tagger['weights'][:16]}`); of the {tagger['sentences']:,} sentences "
+        f"that it learnt from {tagger['tagged']:,} were tagged, and {tagger['with_spans']:,} had spans. A sentence "
+        "without any has the mean of its word pieces in their place."
+    )
+
+
+def _objective(settings: Mapping[str, Any]) -> str:
+    order = "counts" if {"u", "v"} & set(settings["classifier"]) else "does not count"
+    return (
+        f"A classifier over [{'; '.join(settings['classifier'])}] learnt to tell {', '.join(settings['labels'])} by "
+        f"cross-entropy; it is saved beside the encoder (`classifier.safetensors`). The order of a "
+        f"pair {order}."
+    )
+
+
+def _chosen(training: Mapping[str, Any]) -> str:
+    dev, ratings, by = training["dev"], training["chosen_by"], training["settings"]["choose_by"]
+    if dev is None:
+        return "There were no dev pairs to choose by."
+    told = ", ".join(f"{name} {value:.4f}" for name, value in dev.items())
+    score = f"Spearman on the {ratings['pairs']:,} pairs of {ratings['set']}" if ratings["set"] else f"{by} on dev"
+    return f"Chosen by {score.replace('_', ' ')}: {told}."

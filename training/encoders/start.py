@@ -1,0 +1,46 @@
+"""What an encoder with modules of its own starts from: a backbone of one transformer and one pooling."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from features.errors import ModelError
+from training.encoders.loading import load_encoder
+
+if TYPE_CHECKING:
+    from torch import nn
+
+
+def transformer_and_pooling(folder: Path, *, backbone: str, kind: str, max_tokens: int) -> "tuple[nn.Module, Any, int]":
+    """Return the transformer of a backbone, its pooling, and the most tokens that it takes.
+
+    A normalisation at its end is left out: what stands behind says how long embeddings are.
+
+    Args:
+        folder: of the backbone.
+        backbone: what the user calls it, for messages.
+        kind: of the encoder, for messages.
+        max_tokens: that the user wants at most.
+
+    Raises:
+        ModelError: the backbone is made of other modules.
+    """
+    from sentence_transformers.base.modules import Normalize
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    plain = load_encoder(folder, device="cpu")
+    first, *others = plain
+    pooling = [module for module in others if isinstance(module, Pooling)]
+    if len(pooling) != 1 or any(not isinstance(module, (Pooling, Normalize)) for module in others):
+        made_of = ", ".join(type(module).__name__ for module in plain)
+        raise ModelError(
+            f"the backbone {backbone!r} is made of {made_of}; an encoder of kind {kind!r} needs one of a transformer "
+            "and one pooling, such as all-MiniLM-L6-v2"
+        )
+    return first, pooling[0], min(max_tokens, int(plain.max_seq_length or max_tokens))
+
+
+def transformer_place(folder: Path) -> str:
+    """Return where in the folder of an encoder its transformer is; it is the folder itself for a plain one."""
+    modules = folder / "modules.json"
+    return str(json.loads(modules.read_bytes())[0]["path"]) if modules.is_file() else ""

@@ -1,0 +1,107 @@
+"""All sentences of a training as word pieces and structure, made once, by the function that makes them in `encode`.
+
+sentences ── StructuredTransformer.preprocess ──┬── Tokens         ids, one sentence after the other
+                                                └── Structures     trees or spans, likewise: `Backbone.beside`
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from training.encoders.backbone import Tokens
+from training.modules.parse import Parse
+from training.modules.structured_transformer import StructuredTransformer
+from training.progress import Counted
+
+_AT_ONCE = 512  # sentences
+
+Columns = Sequence[str]
+"""Keys of tensors of the same shape, (n_sentences, n), which are padded where the first is 0."""
+
+
+class Found(Protocol):
+    """Parses of sentences by their text (`training.data`)."""
+
+    def find(self, texts: Sequence[str]) -> Sequence[Parse | None]:
+        """Return the parse of each sentence, None where it has none."""
+        ...
+
+
+class Structures:
+    """The tensors of many sentences beside their word pieces, one sentence after the other.
+
+    Args:
+        rows: of tensors of one shape: what is real of them, (n_rows, n_columns), int32, and where the rows of each
+            sentence begin, and the end of the last, (n_texts + 1,), int64.
+    """
+
+    def __init__(self, rows: Mapping[tuple[str, ...], tuple[Tensor, NDArray[np.int64]]]) -> None:
+        self.rows = rows
+
+    def __call__(self, sentences: NDArray[np.int64]) -> dict[str, Tensor]:
+        """Return the tensors of some sentences as `StructuredTransformer.structure` gives them, (n, longest), int64."""
+        made: dict[str, Tensor] = {}
+        for names, (rows, starts) in self.rows.items():
+            lengths = np.diff(starts)[sentences]
+            columns = np.arange(int(lengths.max(initial=0)))
+            real = torch.from_numpy(columns[None, :] < lengths[:, None])
+            found = torch.zeros(*real.shape, len(names), dtype=torch.int64)
+            places = (starts[sentences][:, None] + columns[None, :])[real.numpy()]
+            found[real] = rows[torch.from_numpy(places)].long()
+            made |= {name: found[:, :, part] for part, name in enumerate(names)}
+        return made
+
+    def counts(self, name: str, sentences: int) -> NDArray[np.int64]:
+        """Return how many rows of a tensor each of the first sentences has, (sentences,)."""
+        (starts,) = [starts for names, (_, starts) in self.rows.items() if name in names]
+        return np.diff(starts)[:sentences]
+
+
+def read_sentences(
+    transformer: StructuredTransformer,
+    texts: Sequence[str],
+    parses: Found,
+    columns: Sequence[Columns],
+    *,
+    further: Sequence[str] = (),
+    what: str,
+) -> tuple[Tokens, Structures]:
+    """Return word pieces and structure of sentences.
+
+    Args:
+        transformer: of the encoder.
+        texts: sentences that are learnt from; one that `parses` does not have has no structure.
+        parses: of these sentences.
+        columns: of the structure that the transformer gives.
+        further: sentences that the model is chosen by; one that `parses` does not have is parsed.
+        what: is made, for the progress: "word pieces and trees".
+    """
+    inputs = [*texts, *further]
+    ids: list[NDArray[np.int32]] = []
+    rows: dict[tuple[str, ...], list[Tensor]] = {tuple(names): [] for names in columns}
+    counted = Counted(what, len(inputs), "sentences")
+    for start in range(0, len(inputs), _AT_ONCE):
+        some = inputs[start : start + _AT_ONCE]
+        given = [
+            {"text": text, "parse": parse} if parse is not None or start + place < len(texts) else text
+            for place, (text, parse) in enumerate(zip(some, parses.find(some), strict=True))
+        ]
+        features: dict[str, Any] = transformer.preprocess(given)
+        real = features["attention_mask"].bool()
+        ids += [row[mask].numpy().astype(np.int32) for row, mask in zip(features["input_ids"], real, strict=True)]
+        for names, found in rows.items():
+            table = torch.stack([features[name] for name in names], dim=2).int()
+            found += [row[row[:, 0] > 0] for row in table]
+        counted.add(len(some))
+    made = {names: (torch.cat(found), _starts([len(row) for row in found])) for names, found in rows.items()}
+    return Tokens(np.concatenate(ids), _starts([len(row) for row in ids])), Structures(made)
+
+
+def _starts(lengths: Sequence[int]) -> NDArray[np.int64]:
+    starts = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    return starts

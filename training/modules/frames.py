@@ -1,0 +1,221 @@
+"""Predicate-argument spans as tensors beside the word pieces of their sentences: one for training and for encoding.
+
+    text          He      slices    tomatoes
+    frame         ARG0    V         ARG1
+    spans         He      slices                    1: ARG0 with its predicate
+                          slices    tomatoes        2: ARG1 with its predicate
+    pieces  [CLS] he      slices    tom ##atoes [SEP]
+    numbers       1       1 2       2   2           span and place of each piece of each span,
+    places        1       2 2       3   4           so often as it is in one
+
+Peng et al. 2022, section 3: each argument with its predicate is a span; words that neither has between them are not in
+it. An argument that goes on elsewhere (`C-ARG1`) is one argument. A predicate without arguments is no span, since the
+paper has pairs of both: auxiliaries would be spans of one word. A piece belongs to all words that it has a character
+of; one that was cut off belongs to none, and a span without any piece drops out.
+
+All are batch first, int64, and 0 is padding.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Literal, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from features.errors import InputError
+from features.parsers.srl.frames import PREDICATE
+from training.modules.parse import LabelNumbers, Parse, Pieces, random_of
+
+NUMBERS, SPAN_PLACES, ROLES = "span_numbers", "span_places", "span_roles"
+"""Keys of the tensors beside `input_ids`: the first two (n_sentences, n_members), roles (n_sentences, n_spans)."""
+_CONTINUES = "C-"
+
+Drawn = Literal["tagged", "random", "continuous"]
+Harm = Literal["dropped", "moved"]
+
+
+class Span(NamedTuple):
+    """An argument with its predicate.
+
+    Args:
+        role: of the argument.
+        predicate: words of the predicate, ascending.
+        argument: words of the argument, ascending.
+    """
+
+    role: str
+    predicate: tuple[int, ...]
+    argument: tuple[int, ...]
+
+    @property
+    def words(self) -> tuple[int, ...]:
+        """The words of both, ascending."""
+        return tuple(sorted({*self.predicate, *self.argument}))
+
+
+def spans_of(parse: Parse) -> list[Span]:
+    """Return the spans of a sentence, frame by frame, as their arguments begin.
+
+    Args:
+        parse: a row of the table `srl`.
+
+    >>> row = {"predicates": [1], "span_frames": [0, 0, 0], "span_labels": ["ARG0", "V", "ARG1"]}
+    >>> [span.words for span in spans_of(row | {"span_starts": [0, 1, 2], "span_ends": [1, 2, 3]})]
+    [(0, 1), (1, 2)]
+    """
+    frames: list[dict[int, tuple[str, list[int]]]] = [{} for _ in parse["predicates"]]
+    verbs: list[list[int]] = [[] for _ in frames]
+    columns = (parse[name] for name in ("span_frames", "span_labels", "span_starts", "span_ends"))
+    for number, label, start, end in zip(*columns, strict=True):
+        of_frame, role = frames[number], label.removeprefix(_CONTINUES)
+        if role == PREDICATE:
+            verbs[number] += range(start, end)
+            continue
+        begun = [words for known, words in of_frame.values() if known == role] if role != label else []
+        if begun:
+            begun[-1].extend(range(start, end))
+        else:
+            of_frame[len(of_frame)] = role, list(range(start, end))
+    return [
+        Span(role, tuple(sorted(verb or [predicate])), tuple(sorted(words)))
+        for of_frame, verb, predicate in zip(frames, verbs, parse["predicates"], strict=True)
+        for role, words in of_frame.values()
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class SpanChoice:
+    """Which spans an encoder sees: those of the tagger, or others that show what these are worth.
+
+    Words and seed decide what is drawn: a sentence has the same spans in training and whenever it is encoded.
+
+    Args:
+        drawn: `tagged` are those of the tagger; `random` has as many with as many words each, drawn from the whole
+            sentence; `continuous` the same as runs of words.
+        harmed: share of the spans that are spoilt, in [0, 1]; those of a smaller share are among those of a larger one.
+        harm: `dropped` leaves them out; `moved` has the argument at a place that is drawn, its predicate where it was.
+        seed: of all draws.
+    """
+
+    drawn: Drawn = "tagged"
+    harmed: float = 0.0
+    harm: Harm = "dropped"
+    seed: int = 0
+
+    def spans(self, parse: Parse) -> list[Span]:
+        """Return the spans of a sentence that are seen."""
+        spans, words = spans_of(parse), parse["words"]
+        if self.harmed:
+            spans = self._spoilt(spans, words)
+        if self.drawn == "tagged":
+            return spans
+        random = random_of(words, self.seed)
+        return [Span(span.role, (), _draw(len(span.words), len(words), self.drawn, random)) for span in spans]
+
+    def _spoilt(self, spans: Sequence[Span], words: Sequence[str]) -> list[Span]:
+        chosen = random_of(words, self.seed, 1).random(len(spans)) < self.harmed
+        if self.harm == "dropped":
+            return [span for span, hit in zip(spans, chosen, strict=True) if not hit]
+        random = random_of(words, self.seed, 2)
+        moved = [_draw(len(span.argument), len(words), "continuous", random) for span in spans]
+        return [
+            span._replace(argument=other) if hit else span
+            for span, other, hit in zip(spans, moved, chosen, strict=True)
+        ]
+
+
+def _draw(count: int, of: int, drawn: Drawn, random: np.random.Generator) -> tuple[int, ...]:
+    """Return the positions of some words of a sentence, ascending."""
+    if drawn == "random":
+        return tuple(sorted(random.choice(of, size=count, replace=False).tolist()))
+    start = int(random.integers(of - count + 1))
+    return tuple(range(start, start + count))
+
+
+def word_starts(text: str, words: Sequence[str]) -> list[int]:
+    """Return where each word begins in its text: each is looked for from the end of the one before.
+
+    Raises:
+        InputError: when a word is not in the text, which are then not of one sentence.
+    """
+    starts, end = [], 0
+    for word in words:
+        start = text.find(word, end)
+        if start < 0:
+            raise InputError(
+                f"the frames of the sentence {text[:60]!r} have the word {word!r}, which is not in it there: they are "
+                "of another text, or of another version of it; tag the sentences again."
+            )
+        starts.append(start)
+        end = start + len(word)
+    return starts
+
+
+def seen_spans(
+    text: str, parse: Parse | None, pieces: Pieces, choice: SpanChoice
+) -> list[tuple[Span, tuple[int, ...]]]:
+    """Return the spans of a sentence that have a piece, each with the places of its pieces, ascending.
+
+    Args:
+        text: of the sentence, normalised.
+        parse: a row of the table `srl`; None for a sentence that the tagger rejects: it has no spans.
+        pieces: of the sentence.
+        choice: which spans are seen.
+
+    Raises:
+        InputError: when the words of the parse are not those of the text.
+    """
+    spans = choice.spans(parse) if parse is not None else []
+    if not spans or parse is None:
+        return []
+    real = [(start, end, place) for place, (start, end) in enumerate(pieces) if end > start]
+    begins, ends = [start for start, _, _ in real], [end for _, end, _ in real]
+    of_word = [
+        range(bisect_right(ends, start), bisect_left(begins, start + len(word)))
+        for word, start in zip(parse["words"], word_starts(text, parse["words"]), strict=True)
+    ]
+    found = []
+    for span in spans:
+        places = sorted({real[piece][2] for word in span.words for piece in of_word[word]})
+        if places:
+            found.append((span, tuple(places)))
+    return found
+
+
+def frame_tensors(
+    texts: Sequence[str],
+    parses: Sequence[Parse | None],
+    pieces: Sequence[Pieces],
+    roles: LabelNumbers,
+    choice: SpanChoice,
+) -> dict[str, Tensor]:
+    """Return the spans of a batch as tensors: numbers and places, (n, n_members), and roles, (n, n_spans), int64.
+
+    Args:
+        texts: of the sentences, normalised.
+        parses: rows of the table `srl`; None for a sentence that the tagger rejects.
+        pieces: of the sentences.
+        roles: of the tagger.
+        choice: which spans are seen.
+
+    Raises:
+        InputError: when the words of a parse are not those of its text.
+    """
+    every = [seen_spans(*one, choice) for one in zip(texts, parses, pieces, strict=True)]
+    numbers = [[number for number, (_, places) in enumerate(spans, start=1) for _ in places] for spans in every]
+    return {
+        NUMBERS: _padded(numbers),
+        SPAN_PLACES: _padded([list(chain.from_iterable(places for _, places in spans)) for spans in every]),
+        ROLES: _padded([[roles.number(span.role) for span, _ in spans] for spans in every]),
+    }
+
+
+def _padded(rows: Sequence[Sequence[int]]) -> Tensor:
+    found = torch.zeros(len(rows), max(map(len, rows), default=0), dtype=torch.int64)
+    for number, row in enumerate(rows):
+        found[number, : len(row)] = torch.tensor(row, dtype=torch.int64)
+    return found

@@ -1,0 +1,87 @@
+"""What stands in a saved PAS-SBERT behind the pooling: spans of arguments with their predicates, weighted and summed.
+
+    token_embeddings ─┬─ mean (Pooling) ─────────────────────────────────────── ū ─┐
+                      └─ mean of each span, h₁ … h_N ─ α = softmax(W h) ─ Σ αᵢ hᵢ ─┴─ [ū; Σ αᵢ hᵢ]
+
+Peng et al. 2022, section 3, equations 1 to 3. Their W h + b has the same softmax with any b, so there is none. A
+sentence without spans has the mean of all its pieces in place of the sum.
+"""
+
+from typing import Any, Literal, get_args
+
+import torch
+from torch import Tensor, nn
+
+from training.modules.frames import NUMBERS, ROLES, SPAN_PLACES
+from training.modules.saved import SavedModule
+
+WEIGHTS = "span_weights"
+"""Key of the weights of the spans, (n_sentences, n_spans), in [0, 1]: 0 for padding, else a sentence's sum is 1."""
+
+Weights = Literal["learnt", "equal", "by_role"]
+
+
+class SpanPooling(SavedModule):
+    """The mean of each span, and the weighted sum of the spans of a sentence.
+
+    Args:
+        token_width: of the word pieces (d).
+        sentence_width: of what `Pooling` gives.
+        roles: how many there are, with the one of all unknown ones (`LabelNumbers`).
+        weights: `learnt` is softmax(W h); `by_role` is softmax(W h + b_role); `equal` is 1 / N.
+        pooled: whether what `Pooling` gives stands before the sum.
+
+    Raises:
+        ValueError: when `weights` is unknown.
+    """
+
+    config_keys: list[str] = ["token_width", "sentence_width", "roles", "weights", "pooled"]  # noqa: RUF012 - as there
+
+    def __init__(
+        self, token_width: int, sentence_width: int, roles: int, *, weights: Weights = "learnt", pooled: bool = True
+    ) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        if weights not in get_args(Weights):
+            raise ValueError(f"weights of spans are {', '.join(get_args(Weights))}, not {weights!r}")
+        self.token_width, self.sentence_width, self.roles = token_width, sentence_width, roles
+        self.weights, self.pooled = weights, pooled
+        self.attention = None if weights == "equal" else nn.Linear(token_width, 1, bias=False)
+        # No role is preferred at first; number 0 is padding.
+        self.of_role = nn.Parameter(torch.zeros(roles + 1)) if weights == "by_role" else None
+
+    def get_embedding_dimension(self) -> int:
+        """Return the dimension of embeddings."""
+        return self.token_width + (self.sentence_width if self.pooled else 0)
+
+    def forward(self, features: dict[str, Any], **_: Any) -> dict[str, Any]:
+        """Replace the embedding of each sentence, and add the weights of its spans."""
+        tokens: Tensor = features["token_embeddings"]
+        numbers, places, roles = (features[name].to(tokens.device) for name in (NUMBERS, SPAN_PLACES, ROLES))
+        # Row 0 is the whole sentence, of which padding is a part until the mask takes its place.
+        members = tokens.new_zeros(len(tokens), roles.shape[1] + 1, tokens.shape[1])
+        members[torch.arange(len(tokens), device=tokens.device)[:, None], numbers, places] = 1
+        members[:, 0] = features["attention_mask"]
+        means = torch.bmm(members, tokens) / members.sum(dim=2, keepdim=True).clamp(min=1)
+        weights = torch.softmax(self._scores(means, roles), dim=1)
+        summed = torch.bmm(weights[:, None], means)[:, 0]
+        features[WEIGHTS] = weights[:, 1:]
+        before = [features["sentence_embedding"]] if self.pooled else []
+        features["sentence_embedding"] = torch.cat([*before, summed], dim=1)
+        return features
+
+    def _scores(self, means: Tensor, roles: Tensor) -> Tensor:
+        """Return what the weights are the softmax of, (n, 1 + n_spans): the whole sentence, then its spans.
+
+        Args:
+            means: of the sentence and of its spans, (n, 1 + n_spans, d).
+            roles: of the spans, 0 for padding, (n, n_spans).
+        """
+        spans = means[:, 1:]
+        scores = spans.new_zeros(spans.shape[:2]) if self.attention is None else self.attention(spans)[:, :, 0]
+        if self.of_role is not None:
+            scores = scores + self.of_role[roles.clamp(max=self.roles)]
+        scores = scores.masked_fill(roles == 0, -torch.inf)
+        # The whole sentence has all of the weight where there is no span, and else nothing.
+        some = (roles > 0).any(dim=1, keepdim=True)
+        whole = torch.zeros_like(some, dtype=scores.dtype).masked_fill(some, -torch.inf)
+        return torch.cat([whole, scores], dim=1)

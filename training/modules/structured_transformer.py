@@ -1,0 +1,108 @@
+"""A transformer that has what a parser says of its sentences beside their word pieces.
+
+    texts ──────────────────── parsed here, the last ones remembered ──┐
+    {"text": …, "parse": …} ── as a store has it ──────────────────────┴── one function ── tensors beside `input_ids`
+
+Training from a store and encoding on the fly so give the same embedding.
+"""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sentence_transformers.base.modules import Transformer
+from torch import Tensor
+
+from features.sentences import normalise
+from training.modules.parse import Parse, Pieces
+
+_TO_PARSE: Parse = {}
+"""In place of the parse of a sentence that was given as text."""
+_CACHED = 10_000
+"""Parses that are kept: those of the sentences that were encoded last."""
+
+
+class StructuredTransformer(Transformer):
+    """A transformer whose `preprocess` gives the structure of sentences as well; a class for each parser fills it in.
+
+    Args:
+        model_name_or_path: of the transformer.
+        max_words: longer sentences, in words between blanks, are not parsed, as a build does not parse them.
+        further: what `Transformer` takes.
+    """
+
+    def __init__(self, model_name_or_path: str, *, max_words: int, **further: Any) -> None:
+        super().__init__(model_name_or_path, **further)
+        self.max_words = max_words
+        self._parses: OrderedDict[str, Parse | None] = OrderedDict()
+
+    def parse_texts(self, texts: Sequence[str]) -> Sequence[Parse | None]:
+        """Return the parses of normalised texts, none longer than `max_words`; None where the parser rejects one.
+
+        Raises:
+            ModelError: when the parser is missing, or another one than the encoder learnt with.
+        """
+        raise NotImplementedError
+
+    def structure(
+        self, texts: Sequence[str], parses: Sequence[Parse | None], pieces: Sequence[Pieces]
+    ) -> dict[str, Tensor]:
+        """Return the tensors of a batch, batch first, integers, 0 for padding.
+
+        Args:
+            texts: of the sentences, normalised.
+            parses: of the sentences; None for one that has none.
+            pieces: of the sentences.
+        """
+        raise NotImplementedError
+
+    def preprocess(  # type: ignore[override]  # as Sentence Transformers calls it
+        self, inputs: Sequence[Any], prompt: str | None = None, **further: Any
+    ) -> dict[str, Any]:
+        """Return word pieces and structure of sentences.
+
+        Args:
+            inputs: texts, or mappings with `text` and `parse`, which is None for a sentence that has none.
+            prompt: that stands before each; its words are no part of the structure.
+            further: what `Transformer.preprocess` takes.
+
+        Raises:
+            ModelError: when a text is to be parsed and the parser is missing, or another one than it learnt with.
+        """
+        features, texts, parses, pieces = self.read(inputs, prompt, **further)
+        return features | self.structure(texts, parses, pieces) if features else features
+
+    def read(
+        self, inputs: Sequence[Any], prompt: str | None = None, **further: Any
+    ) -> tuple[dict[str, Any], list[str], list[Parse | None], list[Pieces]]:
+        """Return word pieces, and what `structure` takes; arguments and errors are those of `preprocess`."""
+        given = [one["parse"] if isinstance(one, Mapping) else _TO_PARSE for one in inputs]
+        # As a store has them: a parse is of the normalised text.
+        texts = [normalise(one["text"] if isinstance(one, Mapping) else one) for one in inputs]
+        options: Any = dict(further.pop("processing_kwargs", None) or {})
+        options["text"] = {**options.get("text", {}), "return_offsets_mapping": True}
+        features = super().preprocess(texts, prompt=prompt, processing_kwargs=options, **further)
+        skipped = len(prompt or "")
+        pieces: list[Pieces] = (
+            [
+                [(start - skipped, end - skipped) if end > start >= skipped else (0, 0) for start, end in row]
+                for row in features.pop("offset_mapping").tolist()
+            ]
+            if features
+            else []
+        )
+        parsed = iter(self._parse([text for text, parse in zip(texts, given, strict=True) if parse is _TO_PARSE]))
+        return features, texts, [next(parsed) if parse is _TO_PARSE else parse for parse in given], pieces
+
+    def _parse(self, every: Sequence[str]) -> list[Parse | None]:
+        """Return the parses of texts, None for those without; the parses of the last texts are known."""
+        texts = [text for text in every if len(text.split()) <= self.max_words]
+        new = list(dict.fromkeys(text for text in texts if text not in self._parses))
+        if new:
+            self._parses.update(zip(new, self.parse_texts(new), strict=True))
+        for text in texts:
+            self._parses.move_to_end(text)
+        found = [self._parses.get(text) for text in every]
+        while len(self._parses) > _CACHED:
+            self._parses.popitem(last=False)
+        return found

@@ -1,0 +1,133 @@
+"""A transformer that has the predicate-argument spans of its sentences beside their word pieces.
+
+A sentence is given as text, and tagged, or with its frames, `{"text": …, "parse": …}` (a row of the table `srl`), and
+not tagged. Both go through `frame_tensors`, so that training from a store and encoding on the fly give the same
+embedding.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from sentence_transformers.base.modules import Transformer
+from torch import Tensor
+
+from features.errors import ModelError
+from features.stages import Reject
+from training.modules.frames import Drawn, Harm, Span, SpanChoice, frame_tensors, seen_spans
+from training.modules.parse import LabelNumbers, Parse, Pieces
+from training.modules.structured_transformer import StructuredTransformer
+
+if TYPE_CHECKING:
+    from features.parsers.settings import SrlSettings
+    from features.parsers.srl.parser import SrlParser
+
+
+class TaggingTransformer(StructuredTransformer):
+    """A transformer whose `preprocess` gives predicate-argument spans as well.
+
+    Args:
+        model_name_or_path: of the transformer.
+        tagger: as `model` under [srl]: `embedded`, a known name, a folder or `.tar.gz`.
+        tagger_weights: digest of the tagger whose frames it learnt from, as a release has it (`weights_of`).
+        roles: that occur in these frames; all others are one more.
+        predicates: who finds the predicates, as under [srl].
+        tags: name or folder of the spaCy pipeline that finds them where the tagger does not.
+        max_words: longer sentences, in words between blanks, are not tagged, as a build does not tag them.
+        drawn: which spans it sees (`SpanChoice`).
+        harmed: share of the spans that are spoilt, likewise.
+        harm: how, likewise.
+        seed: of what is drawn, likewise.
+        other_tagger: take another tagger all the same; not kept when it is saved.
+        further: what `Transformer` takes.
+    """
+
+    config_keys: list[str] = [  # noqa: RUF012 - as there
+        *Transformer.config_keys,
+        *("tagger", "tagger_weights", "roles", "predicates", "tags", "max_words", "drawn", "harmed", "harm", "seed"),
+    ]
+
+    def __init__(
+        self,
+        model_name_or_path: str,
+        *,
+        tagger: str,
+        tagger_weights: str,
+        roles: Sequence[str],
+        predicates: Literal["tagger", "spacy"] = "tagger",
+        tags: str = "en_core_web_md",
+        max_words: int = 512,
+        drawn: Drawn = "tagged",
+        harmed: float = 0.0,
+        harm: Harm = "dropped",
+        seed: int = 0,
+        other_tagger: bool = False,
+        **further: Any,
+    ) -> None:
+        super().__init__(model_name_or_path, max_words=max_words, **further)
+        self.tagger, self.tagger_weights, self.predicates, self.tags = tagger, tagger_weights, predicates, tags
+        self.roles, self.other_tagger = list(roles), other_tagger
+        self.drawn, self.harmed, self.harm, self.seed = drawn, harmed, harm, seed
+        self._numbers = LabelNumbers(roles)
+
+    @property
+    def choice(self) -> SpanChoice:
+        """Which spans it sees."""
+        return SpanChoice(self.drawn, self.harmed, self.harm, self.seed)
+
+    def parse_texts(self, texts: Sequence[str]) -> list[Parse | None]:
+        """Return the frames of texts, as rows of the table `srl`; None for one that is too long for the tagger."""
+        found = self._load_tagger().parse(texts, texts)
+        return [None if isinstance(one, Reject) else one.columns for one in found]
+
+    def structure(
+        self, texts: Sequence[str], parses: Sequence[Parse | None], pieces: Sequence[Pieces]
+    ) -> dict[str, Tensor]:
+        """Return the spans of a batch as tensors; a sentence without frames has none."""
+        return frame_tensors(texts, parses, pieces, self._numbers, self.choice)
+
+    def named_spans(self, inputs: Sequence[Any]) -> list[list[tuple[Span, list[str]]]]:
+        """Return the spans of sentences with the words of the sentence, in the order of `span_weights`.
+
+        Args:
+            inputs: as `preprocess` takes them.
+        """
+        _, texts, parses, pieces = self.read(inputs)
+        return [
+            [(span, list(parse["words"])) for span, _ in seen_spans(text, parse, offsets, self.choice)] if parse else []
+            for text, parse, offsets in zip(texts, parses, pieces, strict=True)
+        ]
+
+    def _load_tagger(self) -> "SrlParser":
+        from features.parsers.settings import SrlSettings
+        from features.parsers.srl.parser import load
+
+        settings = SrlSettings(model=self.tagger, predicates=self.predicates, tags=self.tags, max_words=self.max_words)
+        found = weights_of(settings)
+        if found != self.tagger_weights and not self.other_tagger:
+            raise ModelError(
+                f"the encoder learnt from frames of a tagger with the digest {self.tagger_weights[:16]!r}, and the "
+                f"tagger {self.tagger!r} here has {found[:16]!r}, with which embeddings would be others: give it that "
+                "tagger again, or set `other_tagger` to use this one all the same."
+            )
+        return load(settings)
+
+
+def weights_of(settings: "SrlSettings") -> str:
+    """Return the digest of a tagger, with that of the pipeline that finds its predicates, as a release has it.
+
+    Raises:
+        ModelError: when it is not on this machine.
+    """
+    from features.models import locate, stamp
+    from features.parsers.srl.parser import locate_tagger
+
+    parts = [locate_tagger(settings.model)] + ([locate(settings.tags)] if settings.predicates == "spacy" else [])
+    return _weights_of(settings, tuple(stamp(part) for part in parts))
+
+
+@lru_cache(maxsize=4)
+def _weights_of(settings: "SrlSettings", _stamps: object) -> str:
+    from features.parsers.recipes import srl_recipe
+
+    return srl_recipe(settings).weights or ""
