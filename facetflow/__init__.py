@@ -1,6 +1,6 @@
 """The public package: encoders with facets, AMR metrics, parsers and feature stores, from Python and in notebooks.
 
-    load_encoder(path)                          an encoder: encode, similarity, explain
+    load_encoder(path)                          an encoder: encode, similarity, explain, predict
     smatch(a, b), metrics.…, measure(a, b)      AMR graphs compared by one metric, or by all of them
     parse_amr, parse_srl, parse_dependencies    what a parser makes of sentences
     search(text, texts, encoder), TextIndex     texts by what an encoder finds similar, in one aspect too
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from facetflow import metrics
-    from facetflow.encoders import Encoder, Explanation, Facet, load_encoder
+    from facetflow.encoders import Encoder, Explanation, Facet, Prediction, load_encoder
     from facetflow.metrics import GraphMetric, measure, smatch
     from facetflow.parsing import DependencyTree, SrlParse, parse_amr, parse_dependencies, parse_srl
     from facetflow.searching import FoundText, TextIndex, search
@@ -36,6 +36,7 @@ __all__ = [
     "GraphMetric",
     "InputError",
     "ModelError",
+    "Prediction",
     "Reject",
     "RowError",
     "SettingsError",
@@ -55,7 +56,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "facetflow.encoders": ("Encoder", "Explanation", "Facet", "load_encoder"),
+    "facetflow.encoders": ("Encoder", "Explanation", "Facet", "Prediction", "load_encoder"),
     "facetflow.metrics": ("GraphMetric", "measure", "smatch"),
     "facetflow.parsing": ("DependencyTree", "SrlParse", "parse_amr", "parse_dependencies", "parse_srl"),
     "facetflow.searching": ("FoundText", "TextIndex", "search"),

@@ -1,4 +1,4 @@
-"""An encoder with facets: embeddings, similarities of the whole and of each facet, explanations."""
+"""An encoder: embeddings, similarities of the whole and of each facet, explanations, labels of pairs."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
@@ -17,10 +17,13 @@ from facetflow.pairing import Texts, pair_up, read_texts
 from features.errors import InputError, ModelError, SettingsError
 from features.graph_files.sentence_graphs import find_graphs, label_vectors, pairs_with_graphs
 from features.metrics.explanation.pair import GraphPair, explain_graphs
+from features.sentences import normalise
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
+Prediction = internals.Prediction
+"""What a classifier says of two sentences: `label`, and `probabilities` of every label."""
 _MODULES_FILE = "modules.json"
 
 
@@ -218,6 +221,41 @@ class Encoder:
             where = origin if pair is not None or not graphs else lacking
             explanations.append(Explanation(**said, graphs=pair, graphs_from=where, encoder=encoder))
         return explanations[0] if single else explanations
+
+    @overload
+    def predict(self, a: str, b: str) -> Prediction: ...  # type: ignore[overload-overlap]
+    @overload
+    def predict(self, a: Texts, b: str | Texts) -> list[Prediction]: ...
+    @overload
+    def predict(self, a: Iterable[tuple[str, str]], b: None = None) -> list[Prediction]: ...
+    def predict(
+        self, a: str | Texts | Iterable[tuple[str, str]], b: str | Texts | None = None
+    ) -> Prediction | list[Prediction]:
+        """Tell the label of sentence pairs, by the classifier that was learnt with the encoder.
+
+        Args:
+            a: a sentence, several, or pairs of sentences where `b` is missing.
+            b: a sentence, or several, paired with `a` as in `similarity`.
+
+        Returns:
+            `label` and `probabilities` (label → probability) of two sentences; a list of them, one a pair, for several.
+
+        Raises:
+            InputError: something that is not a string, an empty sentence, or lists of different lengths.
+            ModelError: the encoder has no classifier.
+        """
+        predictor = self._predictor
+        first, second, single = _read_pairs(a) if b is None else pair_up(a, b, "sentence")  # type: ignore[arg-type]
+        pairs = [(normalise(one), normalise(other)) for one, other in zip(first, second, strict=True)]
+        for number, pair in enumerate(pairs, start=1):
+            if not all(pair):
+                raise InputError(f"a sentence of pair {number} of {len(pairs)} is empty; leave the pair out")
+        found = predictor.predict(pairs).each(pairs)
+        return found[0] if single else found
+
+    @cached_property
+    def _predictor(self) -> internals.PairPredictor:
+        return internals.PairPredictor(self.folder, self.model)
 
     def __repr__(self) -> str:
         facets = f"{len(self.facets)} facets" if self.facets else "no facets"

@@ -6,6 +6,7 @@ from training.encoders.s3bert.explain import Explanation, explain_with, with_gra
 from training.encoders.s3bert.facet_reading import FacetReading
 from training.encoders.s3bert.facets import FILE_NAME, RESIDUAL, FacetLayout
 from training.nearest import Nearest, cosines_of, find_nearest
+from training.predicting import PairPredictor, Prediction
 from training.runs import ENCODER
 from training.search.choosing import task_of
 from training.search.vectors import embed
@@ -19,6 +20,8 @@ __all__ = [
     "FacetLayout",
     "FacetReading",
     "Nearest",
+    "PairPredictor",
+    "Prediction",
     "cosines",
     "cosines_of",
     "embed",

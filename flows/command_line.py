@@ -35,6 +35,7 @@ COMMANDS: dict[str, str] = {
     "runs": "List what was trained on which release, with which result.",
     "compare": "Show the scores of two encoders side by side.",
     "explain": "Say in which facets two sentences agree and differ.",
+    "predict": "Tell the labels of sentence pairs by an encoder's classifier.",
     "search": "Find the texts that are most similar to a text.",
     "neighbours": "Find for each text of a file those most similar to it.",
     "measure": "Measure pairs of AMR graphs or sentences.",

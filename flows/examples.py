@@ -16,6 +16,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         'facetflow explain "two cats look" "a cat looks"',
         "facetflow explain --pairs pairs.tsv --html pairs.html",
     ),
+    "predict": (
+        "facetflow predict pairs.tsv -o labels.tsv",
+        "facetflow predict questions.csv --columns question1 question2 --encoder duplicates -o labels.parquet",
+    ),
     "search": (
         'facetflow search "stochastic gradient methods" --aspect task',
         'facetflow search "a bank in Paris" --among companies.tsv --text name --text description -k 5',

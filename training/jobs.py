@@ -20,7 +20,7 @@ from training.data.labelled_pairs import LabelledPairs
 from training.data.labelled_texts import LabelledTexts
 from training.data.measured_pairs import MeasuredPairs
 from training.data.parses import Parses
-from training.data.releases import has_rows
+from training.data.releases import has_rows, has_values
 
 From = TypeVar("From", bound=BaseModel)
 Settings = TypeVar("Settings", bound=BaseModel)
@@ -70,6 +70,17 @@ class Source(BaseModel):
             StoreError: when the store or the release does not exist.
         """
         return self.texts is not None or (self.store is not None and has_rows(self.store, self.release, "labels"))
+
+    @property
+    def has_judged(self) -> bool:
+        """Whether there are pairs with labels.
+
+        Raises:
+            StoreError: when the store or the release does not exist, or is damaged.
+        """
+        return self.judged is not None or (
+            self.store is not None and has_values(self.store, self.release, "pairs", "label")
+        )
 
     def read(self) -> MeasuredPairs:
         """Return all measured pairs.

@@ -26,12 +26,15 @@ class Kind:
         module: trains one: takes `--settings FILE.json` with a `TrainingJob` of these settings.
         tables: of the store, that its trainings read.
         suites: of `training.evaluation.suites`, that it is scored by beside those of all kinds.
+        classifies: the setting by which its encoders have a classifier that predicts labels of pairs; empty where all
+            of them have one, None where none has.
     """
 
     settings: type[EncoderSettings]
     module: str
     tables: tuple[str, ...]
     suites: tuple[str, ...] = ()
+    classifies: str | None = None
 
 
 KINDS: Mapping[str, Kind] = {
@@ -50,6 +53,7 @@ KINDS: Mapping[str, Kind] = {
         settings=RgcnSettings,
         module="training.encoders.rgcn.train",
         tables=("sentences", "pairs", "dependencies"),
+        classifies='objective = "softmax"',
     ),
     "pas": Kind(
         settings=PasSettings,

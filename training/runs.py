@@ -16,7 +16,7 @@ import difflib
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +156,7 @@ def find_encoder(runs: Path, name: str) -> Path:
     begun = runs_named(runs, name)
     finished = [run for run in begun if is_finished(run)]
     if finished:
-        return _newest(finished) / ENCODER
+        return newest(finished) / ENCODER
     if begun:
         run = begun[-1]
         release = f" --release {int(group_of(run).name.partition('-')[0])}" if seed_of(run) is not None else ""
@@ -205,10 +205,15 @@ def latest_encoder(runs: Path, name: str | None = None) -> Path:
     finished = [run for run in all_runs(runs) if is_finished(run)]
     if not finished:
         raise ModelError(f"{str(runs)!r} has no encoder yet; run `facetflow train`, or name one with --model")
-    return _newest(finished) / ENCODER
+    return newest(finished) / ENCODER
 
 
-def _newest(runs: list[Path]) -> Path:
+def newest(runs: Sequence[Path]) -> Path:
+    """Return the run whose encoder was finished last.
+
+    Args:
+        runs: finished ones, one at least.
+    """
     return max(runs, key=lambda run: (run / ENCODER / TRAINING_FILE).stat().st_mtime_ns)
 
 

@@ -1,6 +1,6 @@
 """Human judgements as they are written in the files: scores, labels, votes.
 
-Votes become labels as the makers of the datasets say, and an even vote is no judgement:
+Votes become labels as the makers of the datasets say; what they call debatable is no judgement:
 
     votes_of_six    `(4, 6)`   Twitter URL: n of six annotators; n >= 4 is 1, n <= 2 is 0     (Lan et al. 2017)
     votes_of_five   `(3, 2)`   PIT-2015, train and dev: n of five said yes; n >= 3 is 1, n <= 1 is 0
@@ -103,4 +103,6 @@ def _majority(text: str, form: LabelForm) -> str | NoJudgement:
         raise RowError(RejectCode.BAD_LABEL, f"the label {text!r} is no vote; expected {expected}")
     if yes >= least:
         return "1"
-    return "0" if yes <= most else NoJudgement("votes are even")
+    if yes <= most:
+        return "0"
+    return NoJudgement("votes are even" if form == "votes_of_six" else "debatable")

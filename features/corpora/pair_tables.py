@@ -4,15 +4,37 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from features.corpora.dataset import TableLayout
 from features.corpora.reading import own_record
 from features.corpora.records.own import PAIRS
+from features.corpora.registry import DATASETS
 from features.corpora.settings import CorpusSettings
-from features.corpora.tables import TableRow, fitting_layout, read_rows
+from features.corpora.tables import TableRow, columns_of, fitting_layout, read_rows
 from features.errors import InputError
+from features.files import table_format
 from features.leftovers import scratch
 from features.outputs import STANDARD, shown
+from features.sentences import normalise
+
+_SENTENCES = ("sentence_a", "sentence_b")
+
+
+class PairCells(NamedTuple):
+    """One row of a table of pairs.
+
+    Args:
+        line: number of its first line, from 1 (of the row, for Parquet).
+        text_a: sentence a, with single blanks; None where the row could not be read.
+        text_b: sentence b, likewise.
+        problem: why it is no pair of sentences; empty where it is one.
+    """
+
+    line: int
+    text_a: str | None
+    text_b: str | None
+    problem: str = ""
 
 
 def read_pair_table(path: Path, corpora: Sequence[CorpusSettings] = ()) -> list[tuple[str, str]]:
@@ -49,6 +71,60 @@ def read_pair_table(path: Path, corpora: Sequence[CorpusSettings] = ()) -> list[
                 raise InputError(f"{shown(path, 'standard input')}, line {line}: {error.message}; correct the line.")
             pairs.append((row.sentence_a, row.sentence_b))
     return pairs
+
+
+def read_pair_rows(
+    path: Path, columns: Sequence[str | int] = (), corpora: Sequence[CorpusSettings] = ()
+) -> list[PairCells]:
+    """Read every row of a table of pairs (TSV, CSV, JSONL, Parquet), those that are wrong too, in their order.
+
+    Args:
+        path: the table; `-` is standard input, whose first line shows whether it is TSV, CSV or JSONL.
+        columns: the two with the sentences: names, or positions from 0 in a table without a header line. When empty
+            those that a corpus of the project names, `sentence_a` and `sentence_b`, or those of a known dataset.
+        corpora: of the project.
+
+    Raises:
+        InputError: the table cannot be read, has no row, or no such columns.
+    """
+    found = []
+    with _as_file(path) as file:
+        layout = fitting_layout(file, [_layout_of_sentences(file, columns, corpora, shown(path, "standard input"))])
+        for row in read_rows(file, layout):
+            if not isinstance(row, TableRow):
+                found.append(PairCells(row[0], None, None, row[1].message))
+                continue
+            texts = normalise(row.sentence_a), normalise(row.sentence_b)
+            empty = [side for side, text in zip("ab", texts, strict=True) if not text]
+            problem = (
+                "both sentences are empty" if len(empty) == 2 else f"sentence {empty[0]} is empty" if empty else ""
+            )
+            found.append(PairCells(row.line, *texts, problem))
+    return found
+
+
+def _layout_of_sentences(
+    file: Path, columns: Sequence[str | int], corpora: Sequence[CorpusSettings], name: str
+) -> TableLayout:
+    """Return a layout of the two sentences alone: the one asked for, or the first that the header of the file has."""
+    there = columns_of(file, table_format(file))
+    listed = ", ".join(map(repr, there)) or "none"
+    if columns:
+        for column in columns:
+            if isinstance(column, str) and column not in there:
+                raise InputError(f"{name} has no column {column!r}; its columns are {listed}: give two of them.")
+        return TableLayout.model_validate({"columns": dict(zip(_SENTENCES, columns, strict=True))})
+    own = [own_record(corpus) for corpus in corpora if corpus.columns]
+    known = [layout for record in (*own, PAIRS, *DATASETS.values()) for layout in record.layouts]
+    for layout in known:
+        if isinstance(layout, TableLayout) and layout.has_header:
+            sentences = {role: layout.columns[role] for role in layout.columns if role in _SENTENCES}
+            if all(column in there for column in sentences.values()):
+                return TableLayout(columns=sentences, quotes=layout.quotes)
+    raise InputError(
+        f"{name} has no columns that are known to hold two sentences, such as sentence_a and sentence_b; its columns "
+        f"are {listed}: name the two with --columns, or give their positions from 0 where there is no header line."
+    )
 
 
 @contextmanager

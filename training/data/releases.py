@@ -97,3 +97,25 @@ def has_rows(root: Path, release: int | None, table: str) -> bool:
     store = Store.open(root)
     pinned = store.latest_release() if release is None else store.release(release)
     return pinned.rows.get(table, 0) > 0
+
+
+def has_values(root: Path, release: int | None, table: str, column: str) -> bool:
+    """Return whether a column of a table of a release has a value anywhere.
+
+    Args:
+        root: folder of the store.
+        release: number of the release; the latest when missing.
+        table: its name.
+        column: its name.
+
+    Raises:
+        StoreError: when the store or the release does not exist, or a file is damaged.
+    """
+    from features.store import Store
+
+    store = Store.open(root)
+    pinned = store.latest_release() if release is None else store.release(release)
+    if not pinned.rows.get(table, 0):
+        return False
+    values = store.read(table, version=pinned.versions[table], columns=[column])[column]
+    return values.null_count() < len(values)

@@ -184,8 +184,10 @@ def _by_items(
         items, unit = len(aligned.predicted), known[0].unit
         found.append((aligned.scores(), draws, items))
         yield sides.judge(suite, name, aligned.scores(), draws, items=items, unit=unit)
-    if suite.mean and len(found) > 1 and all(count == items for *_, count in found):
-        # Draws of the same items for every score, so that their mean is one of draws.
+    if suite.mean and len(found) > 1:
+        # Scores of the same items are drawn together; those of sets of their own are independent in every draw.
+        same = all(count == items for *_, count in found)
+        items = items if same else sum(count for *_, count in found)
         drawn = [draws for _, draws, _ in found if draws is not None]
         scores = np.mean([scores for scores, *_ in found], axis=0)
         mean = np.mean(drawn, axis=0) if drawn else None

@@ -86,6 +86,27 @@ def draw_distribution(pairs: pl.DataFrame, name: str) -> str:
         return _svg(figure, f"distribution-{name}", f"{name}: how many pairs have which value")
 
 
+def draw_precision(curves: Mapping[str, tuple[NDArray[np.float64], NDArray[np.float64]]], name: str) -> str:
+    """Draw precision over recall, for the encoder and what it is compared with.
+
+    Args:
+        curves: model → recall and precision, (n_points,) each; the first is drawn in colour.
+        name: of the set of pairs.
+    """
+    with _styled():
+        figure, plot = _figure(3.1, 2.5)
+        for number, (model, (recall, precision)) in enumerate(curves.items()):
+            colour, line = (_GRID, "--") if number else (ACCENT, "-")
+            plot.plot(100 * recall, 100 * precision, color=colour, linestyle=line, linewidth=1.6, label=model)
+        plot.set_xlim(0, 104)  # room for the label of 100
+        plot.set_ylim(0, 104)
+        plot.set_xlabel("recall × 100")
+        plot.set_ylabel("precision × 100")
+        plot.grid()
+        plot.legend(loc="lower left", fontsize=8)
+        return _svg(figure, f"precision-{name}", f"{name}: precision over recall of {' and '.join(curves)}")
+
+
 def draw_course(history: Sequence[Mapping[str, float]], best_step: int, *, ratings: str | None = None) -> str:
     """Draw the dev score over the steps of the training: the first that the history has.
 

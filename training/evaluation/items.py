@@ -5,11 +5,15 @@ predicted   .81   .12   .77        what the encoder says             ──> Spe
 
 expected    none
 predicted   1     0     1          of a text: whether it was right   ──> the mean
+
+expected    1     0     0          of a pair: whether it is positive
+predicted   1     1     0          whether it is called so           ──> F1 = 2 Σ both / (Σ expected + Σ predicted)
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -20,6 +24,9 @@ from features.metrics.corpus_scores import Bootstrap
 from training.correlation import spearman
 from training.evaluation.bootstrap import draw_spearman
 
+ScoredBy = Literal["correlation", "f1"]
+"""How what is predicted of items is scored against what is expected: Spearman's correlation, or F1 of 0 and 1."""
+
 
 @dataclass(frozen=True, slots=True)
 class ItemScores:
@@ -29,9 +36,10 @@ class ItemScores:
         name: of the score.
         items: what names each item, the same in every evaluation; no two are equal.
         predicted: what the encoder says of each, (n,), finite.
-        expected: what it should follow, (n,): the score is Spearman's correlation of the two. None where the score is
-            the mean of `predicted`.
+        expected: what it should follow, (n,): `scored_by` says how the two are scored. None where the score is the mean
+            of `predicted`.
         unit: what an item is, in the plural.
+        scored_by: how; of no meaning where nothing is expected.
     """
 
     name: str
@@ -39,6 +47,7 @@ class ItemScores:
     predicted: NDArray[np.float64]
     expected: NDArray[np.float64] | None = None
     unit: str = "pairs"
+    scored_by: ScoredBy = "correlation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,24 +57,37 @@ class Aligned:
     Args:
         predicted: (n, n_runs).
         expected: (n,); None where scores are means.
+        scored_by: how the two are scored.
     """
 
     predicted: NDArray[np.float64]
     expected: NDArray[np.float64] | None
+    scored_by: ScoredBy = "correlation"
 
     def scores(self) -> NDArray[np.float64]:
         """Return the score of each run, (n_runs,), NaN where it is undefined."""
         if self.expected is None:
             return np.asarray(self.predicted.mean(axis=0), dtype=np.float64)
+        if self.scored_by == "f1":
+            return self._f1(np.ones(len(self.predicted)), self.expected)
         found = spearman(self.predicted, np.repeat(self.expected[:, None], self.predicted.shape[1], axis=1))
         return np.array([np.nan if score is None else score for score in found])
 
     def draws(self, bootstrap: Bootstrap) -> NDArray[np.float64]:
         """Return the score of each run in each draw of items, (resamples, n_runs)."""
+        if self.expected is not None and self.scored_by == "f1":
+            draws = bootstrap.draws(len(self.predicted))
+            return np.array([self._f1(times, self.expected) for times in draws], dtype=np.float64)
         if self.expected is not None:
             return draw_spearman(self.predicted, self.expected, bootstrap)
         drawn = [times @ self.predicted / len(self.predicted) for times in bootstrap.draws(len(self.predicted))]
         return np.array(drawn, dtype=np.float64)
+
+    def _f1(self, times: NDArray[np.int64] | NDArray[np.float64], expected: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the F1 of each run, (n_runs,), where each item counts so often; NaN where none is 1 or called so."""
+        both: NDArray[np.float64] = times @ (self.predicted * expected[:, None])
+        either = times @ (self.predicted + expected[:, None])
+        return np.asarray(np.divide(2 * both, either, out=np.full(len(both), np.nan), where=either > 0))
 
 
 def align(scores: Sequence[ItemScores]) -> Aligned | None:
@@ -89,7 +111,7 @@ def align(scores: Sequence[ItemScores]) -> Aligned | None:
             f"What the {scores[0].unit} of {scores[0].name!r} are judged by has changed between the evaluations: "
             "train and evaluate all of them on one release, with the same files."
         )
-    return Aligned(predicted, known[0] if known else None)
+    return Aligned(predicted, known[0] if known else None, scores[0].scored_by)
 
 
 def read_items(file: Path, *columns: str) -> pl.DataFrame:

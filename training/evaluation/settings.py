@@ -11,6 +11,7 @@ class PromotionSettings(BaseModel):
     Args:
         ratings: points (Spearman × 100) that each set of human ratings may lose against the current encoder.
         facets: points that the mean over the facets may lose, on the pairs of the new release.
+        paraphrase: points (F1 × 100) that each set of judged pairs may lose, on the pairs of the new release.
         retrieval: points (MRR × 100) that retrieval may lose in each aspect, on the texts of the new release.
     """
 
@@ -18,6 +19,7 @@ class PromotionSettings(BaseModel):
 
     ratings: Annotated[float, Field(ge=0)] = 1.0
     facets: Annotated[float, Field(ge=0)] = 2.0
+    paraphrase: Annotated[float, Field(ge=0)] = 2.0
     retrieval: Annotated[float, Field(ge=0)] = 2.0
 
 

@@ -33,6 +33,7 @@ SUITES: dict[str, str] = {
     "ratings": "training.evaluation.ratings:RatingSuite",
     "transfer": "training.evaluation.transfer.suite:TransferSuite",
     "predictors": "training.evaluation.facets.predictors:PredictorSuite",
+    "paraphrase": "training.evaluation.paraphrase.suite:ParaphraseSuite",
     "retrieval": "training.evaluation.retrieval.suite:RetrievalSuite",
 }
 """Name → module and class, in the order of the report. A suite that no kind of encoder names is one of all kinds."""

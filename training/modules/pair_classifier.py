@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, Self, get_args
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from features.errors import ModelError
@@ -15,6 +17,7 @@ Part = Literal["u", "v", "|u-v|", "u*v"]
 
 WEIGHTS_FILE = "classifier.safetensors"
 SETTINGS_FILE = "classifier.json"
+_AT_ONCE = 4096  # pairs, so that what a classifier sees of them does not fill the memory
 
 
 class PairClassifier(nn.Module):
@@ -57,6 +60,34 @@ class PairClassifier(nn.Module):
         logits: Tensor = self.linear(torch.cat([made[part] for part in self.parts], dim=-1))
         return logits
 
+    @torch.no_grad()
+    def probabilities(
+        self, left: NDArray[np.float32], right: NDArray[np.float32], labels: Sequence[str] = ()
+    ) -> NDArray[np.float64]:
+        """Return the probability of each label of pairs, (n_pairs, n_labels), rows of sum 1.
+
+        Args:
+            left: embeddings of the sentences a, (n_pairs, d).
+            right: embeddings of the sentences b, (n_pairs, d).
+            labels: those that the probability is shared among; all that it tells apart when empty.
+
+        Raises:
+            ModelError: when the embeddings have another width than those that it learnt from.
+        """
+        if left.shape[1] != self._dimension:
+            raise ModelError(
+                f"the classifier takes embeddings of {self._dimension} dimensions, and these have {left.shape[1]}: it "
+                "belongs to another encoder; train this one again"
+            )
+        device = self.linear.weight.device
+        columns = [self.labels.index(label) for label in labels or self.labels]
+        parts = [np.empty((0, len(columns)))]
+        for start in range(0, len(left), _AT_ONCE):
+            sides = [torch.from_numpy(side[start : start + _AT_ONCE]).to(device) for side in (left, right)]
+            # In double precision: where a classifier is sure, single precision would call many pairs equally sure.
+            parts.append(self(*sides)[:, columns].double().softmax(dim=1).cpu().numpy())
+        return np.concatenate(parts)
+
     def save(self, folder: Path) -> None:
         """Write the classifier into the folder of its encoder."""
         from safetensors.torch import save_file
@@ -68,6 +99,15 @@ class PairClassifier(nn.Module):
     @property
     def _dimension(self) -> int:
         return self.linear.in_features // len(self.parts)
+
+    @classmethod
+    def of(cls, folder: Path) -> Self | None:
+        """Read the classifier of an encoder, None where it has none.
+
+        Raises:
+            ModelError: when it is damaged.
+        """
+        return cls.load(folder) if (folder / SETTINGS_FILE).is_file() else None
 
     @classmethod
     def load(cls, folder: Path) -> Self:

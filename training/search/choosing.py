@@ -48,7 +48,7 @@ def choose_encoder(runs: Path | None, name: str | None, aspect: str | None, base
         ModelError: when there is none, or several are as good.
     """
     if name is not None:
-        folder = _named(runs, name, base)
+        folder = named_encoder(runs, name, base)
         return Chosen(folder, task_of(folder, aspect), name)
     if runs is None:
         raise ModelError("There is no project here whose encoder could search: name one with --encoder, or --project.")
@@ -118,7 +118,17 @@ def _finished(runs: Path) -> list[str]:
     return sorted({encoder_name(run) for run in all_runs(runs) if is_finished(run)})
 
 
-def _named(runs: Path | None, name: str, base: Path | None) -> Path:
+def named_encoder(runs: Path | None, name: str, base: Path | None = None) -> Path:
+    """Return the folder of an encoder that is named.
+
+    Args:
+        runs: folder of a project's runs; None where there is no project.
+        name: of an encoder or a run of the project, of a pulled model, or a folder.
+        base: folder that relative paths start from; the working directory when None.
+
+    Raises:
+        ModelError: when there is none.
+    """
     if runs is not None and runs_named(runs, name):
         return encoder_in_use(runs, name)
     given = (base or Path()) / Path(name).expanduser()

@@ -211,10 +211,10 @@ SAMPLES: dict[tuple[str, int], list[tuple[str, str, Expected]]] = {
             [
                 ("A cat", "A tomcat", None, "1"),
                 ("A cat", "A dog", None, "0"),
-                "votes are even",
+                "debatable",
                 ("A cat", "A kitten", None, "1"),
                 ("A cat", "Rain", None, "0"),
-                "votes are even",
+                "debatable",
             ],
         )
     ],

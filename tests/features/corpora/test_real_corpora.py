@@ -1,5 +1,6 @@
 """The real files, where they are: every row is read, and the counts are those that the makers state."""
 
+import gzip
 from collections import Counter
 
 import pytest
@@ -106,6 +107,19 @@ def test_votes_give_the_labels_of_the_distributed_twitter_set(data):
     assert found["1"] == by_label["1"] + 1
     assert found["0"] == by_label["0"] + 9
     assert sum(isinstance(row, Skip) for row in outcomes) == 786
+
+
+def test_votes_on_tweets_give_the_labels_that_the_makers_of_pit_2015_published(data):
+    files = {"dev": "pit2015/dev.data.gz", "test": "pit2015/test.data.gz"}
+    by_split = {"dev": [], "test": []}
+    for row in read_outcomes(CorpusSettings(dataset="pit2015", files=files), data):
+        assert isinstance(row, PairRow) or row.reason == "debatable"
+        by_split[row.split].append(row.label if isinstance(row, PairRow) else None)
+
+    with gzip.open(data / "pit2015/test.label.gz", "rt") as official:
+        published = [{"true": "1", "false": "0", "----": None}[line.split("\t")[0]] for line in official]
+    assert by_split["test"] == published
+    assert Counter(by_split["dev"]) == {"1": 1470, "0": 2672, None: 585}  # (3, 2) and up, (1, 4) and down, (2, 3)
 
 
 def test_duplicate_questions_alone_are_a_table_of_ones_own(data):

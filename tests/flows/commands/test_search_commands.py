@@ -9,25 +9,6 @@ from flows.command_line import run
 TEXTS = ("a cat in the park", "a dog in the park", "a cat in the house", "a dog in the house", "two cat")
 
 
-@pytest.fixture(scope="module")
-def word_encoder(tmp_path_factory):
-    """Return the folder of an encoder that sees five words and nothing else."""
-    import torch
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer import modules
-    from tokenizers import Tokenizer, models, pre_tokenizers
-
-    words = ("?", "cat", "dog", "park", "house")
-    tokenizer = Tokenizer(models.WordLevel({word: n for n, word in enumerate(words)}, unk_token="?"))  # noqa: S106  # a word
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    weights = torch.eye(len(words))
-    weights[0] *= 0.01  # a text of unknown words is no vector of zeros
-    embedding = modules.StaticEmbedding(tokenizer, embedding_weights=weights)
-    folder = tmp_path_factory.mktemp("words") / "encoder"
-    SentenceTransformer(modules=[embedding], device="cpu").save_pretrained(str(folder), create_model_card=False)
-    return folder
-
-
 @pytest.fixture
 def project(tmp_path, monkeypatch, word_encoder):
     """Go to the folder of a project with an encoder for the aspect `animal`, and a file of texts."""

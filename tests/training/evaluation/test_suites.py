@@ -97,8 +97,8 @@ def test_every_suite_loads_under_its_name_and_every_kind_names_suites_that_exist
 
 
 def test_a_suite_that_no_kind_names_is_one_of_all_kinds():
-    assert suites_of("s3bert") == ("facets", "ratings", "transfer", "predictors", "retrieval")
-    assert suites_of("a kind of the future") == suites_of("") == ("ratings", "transfer", "retrieval")
+    assert suites_of("s3bert") == ("facets", "ratings", "transfer", "predictors", "paraphrase", "retrieval")
+    assert suites_of("a kind of the future") == suites_of("") == ("ratings", "transfer", "paraphrase", "retrieval")
 
 
 def test_an_encoder_of_no_kind_is_evaluated_by_human_ratings_alone(plain, capsys):
@@ -189,17 +189,22 @@ RETRIEVAL_NEEDS = (
 TRANSFER_NEEDS = (
     "the suite 'transfer' needs texts or pairs with a class: name a set under [[evaluation]] (docs/corpora.md)"
 )
+PARAPHRASE_NEEDS = (
+    "the suite 'paraphrase' needs pairs in the split that are judged as paraphrase or not: name a corpus of them under "
+    "[[corpora]], or a set under [[evaluation]] (docs/paraphrase.md)"
+)
 
 
 @pytest.mark.parametrize(
     ("suites", "said"),
     [
-        ((), f"{RATINGS_NEED}; {TRANSFER_NEEDS}; {RETRIEVAL_NEEDS}"),
+        ((), f"{RATINGS_NEED}; {TRANSFER_NEEDS}; {PARAPHRASE_NEEDS}; {RETRIEVAL_NEEDS}"),
         (("ratings",), RATINGS_NEED),
         (("transfer",), TRANSFER_NEEDS),
+        (("paraphrase",), PARAPHRASE_NEEDS),
         (("retrieval",), RETRIEVAL_NEEDS),
     ],
-    ids=["all", "ratings", "transfer", "retrieval"],
+    ids=["all", "ratings", "transfer", "paraphrase", "retrieval"],
 )
 def test_nothing_to_score_on_is_said_with_what_a_suite_needs(plain, suites, said):
     with pytest.raises(InputError) as error:

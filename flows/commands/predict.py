@@ -1,0 +1,141 @@
+"""`facetflow predict`: the label of each pair of a table, by the classifier of an encoder."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from flows.options import DEVICE, INPUT, JSON, OUTPUT, format_option
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from features.corpora.pair_tables import PairCells
+    from training.predicting import Predictions
+
+
+@click.command()
+@click.argument("pairs", type=INPUT)
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=OUTPUT,
+    help="Table to write (.tsv, .csv, .jsonl, .parquet), a row a pair. - is standard output.",
+)
+@format_option("tsv", "csv", "jsonl", "parquet")
+@click.option(
+    "--columns",
+    nargs=2,
+    metavar="A B",
+    help="The columns with the two sentences, or their positions from 0 in a table without a header line; by default "
+    "those of a corpus of the project, sentence_a and sentence_b, or those of a known dataset.",
+)
+@click.option(
+    "--encoder",
+    metavar="NAME|FOLDER",
+    help="An encoder of the project or one of its runs, or a folder; by default the current one that has a classifier, "
+    "or the newest.",
+)
+@DEVICE
+@JSON
+@click.pass_obj
+def predict(
+    project: Path,
+    /,
+    *,
+    pairs: Path,
+    output: Path,
+    form: str | None,
+    columns: tuple[str, str] | None,
+    encoder: str | None,
+    device: str,
+    as_json: bool,
+) -> int:
+    """Tell the label of each of PAIRS, a table of sentence pairs (- is standard input), and its probabilities.
+
+    A row of PAIRS is a row of the output, in the same order: line, sentence_a, sentence_b, label, and the probability
+    of each label (p_…). A row that is wrong or lacks a sentence keeps its place without a label; it is named on stderr,
+    and the exit code is 2.
+    """
+    import time
+
+    from features.corpora.pair_tables import read_pair_rows
+    from features.files import write_table
+    from features.outputs import STANDARD, TABLES, check_output, format_of, shown
+    from features.parsers.devices import resolve_device
+    from flows.file_progress import FileProgress
+    from flows.one_shot import counted, name_wrong, nothing_half_written, say_written
+    from flows.project import load
+    from flows.terminal import say, warn, write_json
+    from training.encoders.loading import load_encoder
+    from training.predicting import PairPredictor, choose_predictor
+
+    if as_json and output == STANDARD:
+        raise click.UsageError("-o - and --json would both write to standard output; give the table a file")
+    kind = format_of(output, TABLES, form)
+    check_output(output)  # both before the work, not after it
+    settings = load(project) if project.exists() else None
+    with nothing_half_written():
+        folder = choose_predictor(None if settings is None else settings.runs, encoder)
+        rows = read_pair_rows(pairs, _places(columns), () if settings is None else settings.corpora)
+        predictor = PairPredictor(folder, load_encoder(folder, device=resolve_device(device)))
+        asked = [(row.text_a or "", row.text_b or "") for row in rows if not row.problem]
+        with FileProgress("sentences") as progress:
+            started = time.monotonic()
+            found = predictor.predict(asked, progress)
+            seconds = time.monotonic() - started
+        write_table(_table(rows, found), output, kind)
+    wrong = [f"{shown(pairs, 'standard input')}, line {row.line}: {row.problem}." for row in rows if row.problem]
+    name_wrong(wrong)
+    counts = {label: found.predicted.count(label) for label in found.labels}
+    rate = len(asked) / seconds if asked and seconds > 0 else None
+    lacking = f", {len(wrong):,} of them without a label," if wrong else ""
+    say_written(f"{counted(len(rows), 'pair')}{lacking}", output)
+    told = ", ".join(f"{count:,} × {label}" for label, count in counts.items())
+    say(f"By the encoder {folder}: {told}{'' if rate is None else f'; {rate:,.1f} pairs a second'}.")
+    if found.changed:
+        say(
+            f"The classifier sees which sentence comes first: with the sentences swapped {found.changed:,} of "
+            f"{counted(len(asked), 'pair')} would have another label."
+        )
+    if not asked:
+        warn("No row has two sentences, so nothing has a label.")
+    if as_json:
+        write_json(
+            {
+                "output": str(output),
+                "encoder": str(folder),
+                "pairs": len(rows),
+                "labels": counts,
+                "wrong": [{"line": row.line, "message": row.problem} for row in rows if row.problem],
+                "changed_by_swapping": found.changed,
+                "pairs_per_second": None if rate is None else round(rate, 2),
+            }
+        )
+    return 2 if wrong else 0
+
+
+def _places(columns: tuple[str, str] | None) -> tuple[str | int, ...]:
+    """Return columns as names, or as positions where both are numbers."""
+    if columns is None:
+        return ()
+    return tuple(map(int, columns)) if all(column.isdecimal() for column in columns) else columns
+
+
+def _table(rows: "list[PairCells]", found: "Predictions") -> "pl.DataFrame":
+    """Return a row for each row of the input, in its order."""
+    import polars as pl
+
+    said = iter(zip(found.predicted, found.probabilities.round(6).tolist(), strict=True))
+    nothing = None, [None] * len(found.labels)
+    cells = [nothing if row.problem else next(said) for row in rows]
+    table: dict[str, pl.Series] = {
+        "line": pl.Series([row.line for row in rows], dtype=pl.Int64),
+        "sentence_a": pl.Series([row.text_a for row in rows], dtype=pl.String),
+        "sentence_b": pl.Series([row.text_b for row in rows], dtype=pl.String),
+        "label": pl.Series([label for label, _ in cells], dtype=pl.String),
+    }
+    for place, label in enumerate(found.labels):
+        table[f"p_{label}"] = pl.Series([row[place] for _, row in cells], dtype=pl.Float64)
+    return pl.DataFrame(table)

@@ -1,0 +1,198 @@
+"""`facetflow predict` and `Encoder.predict`: labels, rows that are wrong, which encoder predicts, what is told."""
+
+import json
+import os
+
+import polars as pl
+import pytest
+
+import facetflow
+from features.corpora.pair_tables import read_pair_rows
+from features.errors import InputError, ModelError
+from flows.command_line import run
+from training.encoders.loading import load_encoder
+from training.modules.pair_classifier import PairClassifier
+from training.predicting import PairPredictor, choose_predictor
+
+PAIRS = ("the cat\ta cat", "a dog\tthe house", "the park\tthe park")
+
+
+def classifier(parts=("|u-v|", "u*v"), labels=("0", "1")):
+    """Return a classifier of the embeddings of `word_encoder`: nearer ones are the likelier labelled last."""
+    import torch
+
+    made = PairClassifier(5, labels, parts)
+    with torch.no_grad():
+        made.linear.weight.zero_()
+        made.linear.weight[-1, :5] = -4
+        made.linear.bias.zero_()
+        made.linear.bias[-1] = 1
+    return made
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch, word_encoder):
+    """Go to the folder of a project with an encoder that has a classifier, a newer one without, and some pairs."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "facetflow.toml").write_text(
+        'name = "zoo"\n[[corpora]]\ndataset = "pairs"\nname = "zoo"\nfiles.train = "pairs.tsv"\n'
+        'columns = { sentence_a = "left", sentence_b = "right" }\n'
+    )
+    for number, name in enumerate(("same", "plain")):
+        encoder = add_encoder(tmp_path, word_encoder, name)
+        os.utime(encoder / "training.json", (number, number))
+    classifier().save(tmp_path / "runs/same/00001-abcdef/seed-0/encoder")
+    write(tmp_path / "pairs.tsv", "left\tright", *PAIRS)
+    return tmp_path
+
+
+def add_encoder(project, word_encoder, name):
+    made = project / "runs" / name / "00001-abcdef" / "seed-0"
+    (made / "encoder").mkdir(parents=True)
+    for file in word_encoder.iterdir():
+        (made / "encoder" / file.name).symlink_to(file)
+    (made / "encoder" / "training.json").write_text(json.dumps({"settings": {"kind": "rgcn", "name": name}}))
+    (made / "train.json").write_text("{}")
+    return made / "encoder"
+
+
+def write(path, *lines):
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+def test_every_row_gets_the_label_and_the_probabilities_of_the_newest_encoder_that_has_a_classifier(project, capsys):
+    assert run(["predict", "pairs.tsv", "-o", "labels.tsv"]) == 0
+    table = pl.read_csv("labels.tsv", separator="\t", schema_overrides={"label": pl.String})
+    assert table.columns == ["line", "sentence_a", "sentence_b", "label", "p_0", "p_1"]
+    assert table["line"].to_list() == [2, 3, 4]
+    assert table["label"].to_list() == ["1", "0", "1"]
+    assert (table["p_0"] + table["p_1"]).to_list() == pytest.approx([1, 1, 1])
+    model = load_encoder(project / "runs/same/00001-abcdef/seed-0/encoder", device="cpu")
+    pairs = [tuple(pair.split("\t")) for pair in PAIRS]
+    vectors = [model.encode([pair[side] for pair in pairs], convert_to_numpy=True) for side in (0, 1)]
+    assert table["p_1"].to_list() == pytest.approx(classifier().probabilities(*vectors)[:, 1].tolist(), abs=1e-6)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Wrote 3 pairs to labels.tsv." in err
+    assert "1 × 0, 2 × 1" in err
+    assert "pairs a second." in err
+    assert "swapped" not in err  # there is no order to speak of
+
+
+def test_rows_that_are_wrong_keep_their_place_without_a_label_and_are_named(project, capsys):
+    write(project / "bad.tsv", "left\tright", PAIRS[0], "the cat", "\t  ", "a dog\t ", PAIRS[1])
+    assert run(["predict", "bad.tsv", "-o", "labels.jsonl"]) == 2
+    rows = [json.loads(line) for line in (project / "labels.jsonl").read_text().splitlines()]
+    assert [(row["line"], row["label"]) for row in rows] == [(2, "1"), (3, None), (4, None), (5, None), (6, "0")]
+    assert rows[1]["sentence_a"] is rows[1]["p_0"] is None
+    assert rows[3]["sentence_a"] == "a dog"
+    err = capsys.readouterr().err
+    assert "'bad.tsv', line 3: the row has 1 cells; expected 2." in err
+    assert "'bad.tsv', line 4: both sentences are empty." in err
+    assert "'bad.tsv', line 5: sentence b is empty." in err
+    assert "Wrote 5 pairs, 3 of them without a label, to labels.jsonl." in err
+
+
+def test_as_json_standard_output_is_one_object_and_the_table_may_be_standard_output_too(project, capsys):
+    assert run(["predict", "pairs.tsv", "-o", "labels.csv", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["pairs"], found["labels"], found["wrong"]) == (3, {"0": 1, "1": 2}, [])
+    assert found["changed_by_swapping"] is None
+    assert found["encoder"].endswith("runs/same/00001-abcdef/seed-0/encoder")
+    assert run(["predict", "pairs.tsv", "-o", "-", "--quiet"]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines()[0] == "line\tsentence_a\tsentence_b\tlabel\tp_0\tp_1"
+    assert err == ""
+    assert run(["predict", "pairs.tsv", "-o", "-", "--json"]) == 1
+    assert "would both write to standard output" in capsys.readouterr().err
+
+
+def test_a_classifier_that_sees_the_order_is_asked_both_ways_and_the_difference_told(project, capsys):
+    classifier(("u",)).save(project / "runs/same/00001-abcdef/seed-0/encoder")
+    write(project / "pairs.tsv", "left\tright", "nothing known\tthe cat", "a cat\ta dog")
+    assert run(["predict", "pairs.tsv", "-o", "labels.tsv"]) == 0
+    assert "with the sentences swapped 1 of 2 pairs would have another label" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("columns", "lines", "expected"),
+    [
+        ((), ("sentence_a,sentence_b", "a,b"), "a"),
+        ((), ("id,question1,question2", "7,a,b"), "a"),
+        ((), ("other,left,right", "x,a,b"), "a"),
+        (("x", "y"), ("sentence_a,sentence_b,x,y", "1,2,a,b"), "a"),
+        ((2, 0), ("b,x,a",), "a"),
+    ],
+    ids=["usual", "of a dataset", "of the project", "named", "by position"],
+)
+def test_the_columns_of_the_sentences_are_found_or_named(project, columns, lines, expected):
+    from flows.project import load
+
+    file = write(project / "some.csv", *lines)
+    (row,) = read_pair_rows(file, columns, load(project / "facetflow.toml").corpora)
+    assert (row.text_a, row.text_b, row.problem) == (expected, "b", "")
+
+
+def test_unknown_columns_are_said_with_those_that_there_are(project):
+    file = write(project / "some.csv", "one,two", "a,b")
+    with pytest.raises(
+        InputError, match=r"no columns that are known to hold two sentences.* 'one', 'two': name the two"
+    ):
+        read_pair_rows(file)
+    with pytest.raises(InputError, match=r"has no column 'three'; its columns are 'one', 'two'"):
+        read_pair_rows(file, ("one", "three"))
+
+
+def test_an_encoder_without_a_classifier_is_refused_with_what_to_do(project, capsys):
+    assert run(["predict", "pairs.tsv", "-o", "labels.tsv", "--encoder", "plain"]) == 1
+    err = capsys.readouterr().err
+    assert "has no classifier, so it tells no labels. Train one that has, of kind" in err
+    assert "'rgcn' with objective = \"softmax\"" in err
+    assert not (project / "labels.tsv").exists()
+    (project / "runs/same/00001-abcdef/seed-0/encoder/classifier.json").unlink()
+    with pytest.raises(
+        ModelError, match=r"the encoders in .*runs' have no classifier \(plain/00001-abcdef/seed-0, same/"
+    ):
+        choose_predictor(project / "runs")
+    with pytest.raises(ModelError, match="There is no project here"):
+        choose_predictor(None)
+
+
+def test_the_current_encoder_with_a_classifier_goes_before_a_newer_one(project, word_encoder):
+    newer = add_encoder(project, word_encoder, "newer")
+    classifier().save(newer)
+    assert choose_predictor(project / "runs") == newer
+    (project / "runs/same/current").symlink_to("00001-abcdef/seed-0", target_is_directory=True)
+    assert choose_predictor(project / "runs").parents[2].name == "same"
+    assert choose_predictor(project / "runs", "newer") == newer
+
+
+def test_a_classifier_of_another_encoder_is_refused(project, word_encoder, capsys):
+    PairClassifier(7, ("0", "1")).save(project / "runs/same/00001-abcdef/seed-0/encoder")
+    assert run(["predict", "pairs.tsv", "-o", "labels.tsv"]) == 1
+    assert "the classifier takes embeddings of 7 dimensions, and these have 5" in capsys.readouterr().err
+
+
+def test_from_python_a_pair_has_a_prediction_and_several_a_list_in_their_order(project):
+    encoder = facetflow.load_encoder(project / "runs/same/00001-abcdef/seed-0", device="cpu")
+    one = encoder.predict("the  cat", "a cat")
+    assert isinstance(one, facetflow.Prediction)
+    assert (one.sentence_a, one.label) == ("the cat", "1")
+    assert one.probabilities == pytest.approx({"0": 1 - one.probabilities["1"], "1": one.probabilities["1"]})
+    pairs = [tuple(pair.split("\t")) for pair in PAIRS]
+    assert [found.label for found in encoder.predict(pairs)] == ["1", "0", "1"]
+    assert [found.label for found in encoder.predict(reversed(pairs))] == ["1", "0", "1"][::-1]
+    assert [found.label for found in encoder.predict("a cat", ["the cat", "a dog"])] == ["1", "0"]
+    assert encoder.predict([]) == []
+    with pytest.raises(InputError, match="a sentence of pair 2 of 2 is empty"):
+        encoder.predict(["a", "b"], ["c", " "])
+    with pytest.raises(ModelError, match="has no classifier"):
+        facetflow.load_encoder(project / "runs/plain/00001-abcdef/seed-0", device="cpu").predict("a", "b")
+
+
+def test_no_pairs_are_no_predictions(project):
+    folder = project / "runs/same/00001-abcdef/seed-0/encoder"
+    found = PairPredictor(folder, load_encoder(folder, device="cpu")).predict([])
+    assert found.predicted == []
+    assert found.probabilities.shape == (0, 2)

@@ -1,0 +1,212 @@
+"""Which judged pairs are scored, which of their labels is the positive one, and whose dev pairs choose a threshold.
+
+    release or export      corpora whose pairs have two labels, their split that is asked for       dev: their dev split
+    [[evaluation]] file    judged pairs (`paws_qqp`), whatever the split that is asked for          dev: none
+    [[evaluation]] files   judged pairs with train and test                                         dev: its `files.dev`
+
+A corpus with more labels (inference) is none of paraphrases. What has two and cannot be scored is said in a sentence.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from training.data.labelled_pairs import LabelledPairs
+from training.evaluation.subject import Subject
+
+if TYPE_CHECKING:
+    from features.corpora import ClassTask, EvaluationPairs
+
+POSITIVE = ("1", "paraphrase", "duplicate", "true", "yes")
+"""Labels that mean a paraphrase where the encoder names no `positive_label` of its own, in any case of letters."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPairs:
+    """Pairs that are positive or not.
+
+    Args:
+        texts_a: sentences a, (n_pairs,).
+        texts_b: sentences b, (n_pairs,).
+        positive: whether each pair is, (n_pairs,).
+    """
+
+    texts_a: tuple[str, ...]
+    texts_b: tuple[str, ...]
+    positive: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self.positive)
+
+    def digest(self) -> str:
+        """Return 20 hexadecimal digits that change with any text or judgement."""
+        hashed = hashlib.blake2b(digest_size=10)
+        for row in zip(self.texts_a, self.texts_b, self.positive, strict=True):
+            hashed.update("\0".join(map(str, row)).encode() + b"\1")
+        return hashed.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedSet:
+    """Pairs of one corpus or evaluation set.
+
+    Args:
+        name: of the set.
+        split: that is scored.
+        positive_label: of pairs that are positive.
+        negative_label: of the others.
+        pairs: that are scored.
+        dev: that a threshold is chosen on; None where there are none.
+    """
+
+    name: str
+    split: str
+    positive_label: str
+    negative_label: str
+    pairs: JudgedPairs
+    dev: JudgedPairs | None
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        """Both labels, the positive one first."""
+        return self.positive_label, self.negative_label
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What there is to score.
+
+    Args:
+        sets: what is scored.
+        learnt: sets of the corpora that the encoder learnt from and that have dev pairs, whose `pairs` those are.
+        skipped: what has two labels and is not scored, a sentence each.
+        foreign: what has not two labels, a clause each.
+        others: split that had no part in the training → its pairs.
+    """
+
+    sets: list[JudgedSet] = field(default_factory=list)
+    learnt: list[JudgedSet] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+    others: dict[str, int] = field(default_factory=dict)
+
+
+def positive_of(labels: Sequence[str], named: str | None) -> str | None:
+    """Return which of two labels is the positive one, None where nobody knows.
+
+    Args:
+        labels: two.
+        named: the `positive_label` of the encoder, which goes before the usual ones; None where it has none.
+    """
+    if named in labels:
+        return named
+    known = [label for label in labels if label.casefold() in POSITIVE]
+    return known[0] if len(known) == 1 else None
+
+
+def find_sets(subject: Subject) -> Found:
+    """Read the judged pairs that a job brings.
+
+    Raises:
+        InputError: when a file or an export is missing or wrong.
+        StoreError: when the store or the release does not exist, or is damaged.
+    """
+    found, source = Found(), subject.job.source
+    named = subject.settings.get("positive_label")
+    if source is not None and source.has_judged:
+        _of_corpora(source.read_judged(), subject, named, found)
+    for known in (
+        *(_of_ratings(rated, named) for rated in subject.rating_sets),
+        *(_of_task(task, named) for task in subject.tasks),
+    ):
+        if known is not None:
+            taken = any(known.name == other.name for other in found.sets)
+            found.sets.append(replace(known, name=f"{known.name} (evaluation set)") if taken else known)
+    return found
+
+
+def _of_corpora(data: LabelledPairs, subject: Subject, named: str | None, found: Found) -> None:
+    """Add the corpora of a release or an export."""
+    job = subject.job
+    trained = subject.settings.get("splits") or ("train", "dev")
+    # A split that is asked for chooses no threshold because a training chose its model by it; `dev` does, and says so.
+    dev_split = trained[1] if trained[1] != job.split else "dev"
+    learnt = set(subject.training.get("corpora", ()))
+    for corpus in sorted(data.pairs["corpus"].unique()):
+        of_corpus = data.select(corpora=(corpus,))
+        wanted = not job.corpora or corpus in job.corpora
+        if len(of_corpus.labels) != 2:
+            if wanted:
+                listed = ", ".join(map(repr, of_corpus.labels[:5])) + (" and more" if len(of_corpus.labels) > 5 else "")
+                found.foreign.append(f"pairs of {corpus} have the labels {listed}")
+            continue
+        positive = positive_of(of_corpus.labels, named)
+        if positive is None:
+            if wanted:
+                first, second = of_corpus.labels
+                found.skipped.append(
+                    f"Not scored: {corpus}, whose labels are {first!r} and {second!r}, and neither or both mean a "
+                    f"paraphrase ({', '.join(POSITIVE)}): name them 1 and 0."
+                )
+            continue
+        negative = next(label for label in of_corpus.labels if label != positive)
+        splits = dict(of_corpus.pairs.group_by("split").len().sort("split").iter_rows())
+        dev = _pairs_of(of_corpus, dev_split, positive) if dev_split in splits else None
+        if dev is not None and corpus in learnt:
+            found.learnt.append(JudgedSet(corpus, dev_split, positive, negative, dev, dev))
+        if not wanted:
+            continue
+        if job.split not in splits:
+            there = ", ".join(f"{split} ({count:,})" for split, count in splits.items())
+            found.skipped.append(f"Not scored: {corpus}, which has no pair in {job.split}; it has {there}.")
+            continue
+        pairs = _pairs_of(of_corpus, job.split, positive)
+        found.sets.append(JudgedSet(corpus, job.split, positive, negative, pairs, dev))
+        for split, count in splits.items():
+            if split not in {*trained, job.split}:
+                found.others[split] = found.others.get(split, 0) + count
+
+
+def _pairs_of(data: LabelledPairs, split: str, positive: str) -> JudgedPairs:
+    chosen = data.select(splits=(split,))
+    return JudgedPairs(
+        texts_a=tuple(chosen.texts[place] for place in chosen.first),
+        texts_b=tuple(chosen.texts[place] for place in chosen.second),
+        positive=(chosen.pairs["label"] == positive).to_numpy(),
+    )
+
+
+def _of_ratings(rated: "EvaluationPairs", named: str | None) -> JudgedSet | None:
+    """Return rated pairs as judged ones; None where they have no labels, or others than two."""
+    labels = [label for label in rated.labels if label]
+    known = sorted(set(labels))
+    positive = positive_of(known, named) if len(known) == 2 else None
+    if len(labels) < len(rated.labels) or positive is None:
+        return None
+    positives = np.array([label == positive for label in labels])
+    pairs = JudgedPairs(tuple(rated.texts_a), tuple(rated.texts_b), positives)
+    return JudgedSet(rated.name, "", positive, next(each for each in known if each != positive), pairs, None)
+
+
+def _of_task(task: "ClassTask", named: str | None) -> JudgedSet | None:
+    """Return pairs whose class is learnt as judged ones; None for texts, and for classes that are not two."""
+    counts = Counter(task.labels)
+    positive = positive_of(sorted(counts), named) if len(counts) == 2 else None
+    if task.others is None or positive is None or len(task.parts) < 2:
+        return None
+    parts = {}
+    for part in task.parts:
+        rows = [row for row, split in enumerate(task.splits) if split == part]
+        parts[part] = JudgedPairs(
+            texts_a=tuple(task.texts[row] for row in rows),
+            texts_b=tuple(task.others[row] for row in rows),
+            positive=np.array([task.labels[row] == positive for row in rows]),
+        )
+    negative = next(label for label in counts if label != positive)
+    return JudgedSet(task.name, "", positive, negative, parts["test"], parts.get("dev"))

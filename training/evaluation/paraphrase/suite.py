@@ -1,0 +1,319 @@
+"""The suite of judged pairs: does an encoder tell paraphrases? For encoders of every kind.
+
+An encoder with a classifier that knows both labels of a set is scored by its probability of the positive one, all
+others by the cosine of the embeddings, as start models are. Thresholds are chosen on dev pairs (`threshold`).
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from features.errors import InputError
+from features.files import write_table
+from features.metrics.corpus_scores import Bootstrap
+from training.evaluation.items import ItemScores, read_items
+from training.evaluation.models import Embed, Models
+from training.evaluation.paired import average, pair
+from training.evaluation.paraphrase.measures import MEASURES, Scored
+from training.evaluation.paraphrase.sets import Found, JudgedPairs, JudgedSet, find_sets
+from training.evaluation.paraphrase.tables import paraphrase_tables
+from training.evaluation.paraphrase.threshold import DevPairs, Threshold, choose_threshold, joined
+from training.evaluation.seen import seen_part, sets_chosen_by
+from training.evaluation.subject import Subject
+from training.evaluation.suites import Chapter, Result, Suite
+from training.evaluation.tables import ScoreTable
+from training.similarity import cosines
+
+if TYPE_CHECKING:
+    from training.modules.pair_classifier import PairClassifier
+
+PAIRS_FILE = "paraphrase.parquet"
+"""What each scored pair got: what two encoders are compared by."""
+_log = logging.getLogger("training")
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """A model that scores pairs.
+
+    Args:
+        embed: the model.
+        classifier: its own; None for one that has none, such as start models.
+    """
+
+    embed: Embed
+    classifier: "PairClassifier | None"
+
+    def fits(self, judged: JudgedSet) -> bool:
+        """Return whether the classifier tells the labels of a set apart: then it decides, else the cosine."""
+        return self.classifier is not None and set(judged.labels) <= set(self.classifier.labels)
+
+    def score(self, pairs: JudgedPairs, judged: JudgedSet) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the scores of pairs, and those of the same pairs swapped, (n_pairs,) each."""
+        left, right = self.embed(pairs.texts_a), self.embed(pairs.texts_b)
+        if self.classifier is None or not self.fits(judged):
+            return cosines(left, right), cosines(right, left)
+        said = (self.classifier.probabilities(*sides, judged.labels) for sides in ((left, right), (right, left)))
+        straight, swapped = (each[:, 0] for each in said)
+        return straight, swapped
+
+    def dev_pairs(self, pairs: JudgedPairs, judged: JudgedSet) -> DevPairs:
+        """Return scored dev pairs of a set."""
+        return DevPairs((judged.name,), pairs.positive, self.score(pairs, judged)[0])
+
+    def threshold(self, judged: JudgedSet, learnt: Sequence[JudgedSet]) -> Threshold:
+        """Return the threshold of a set.
+
+        Args:
+            judged: the set.
+            learnt: dev pairs of the corpora that the encoder learnt from; those count that are scored in the same way.
+        """
+        own = None if judged.dev is None else self.dev_pairs(judged.dev, judged)
+        fits = self.fits(judged)
+        others = None
+        if own is None or not own.has_both:
+            others = joined([self.dev_pairs(each.pairs, each) for each in learnt if self.fits(each) == fits])
+        return choose_threshold(own, others, probabilities=fits)
+
+
+class ParaphraseSuite(Suite):
+    """Pairs that are judged as paraphrase or not, by corpus.
+
+    Args:
+        found: the pairs.
+        classifier: of the encoder; None where it has none.
+        split: that is asked for.
+        bootstrap: how intervals are made.
+        training: content of the encoder's training.json; perhaps empty.
+        chosen_by: names of those of the sets that the model was chosen by.
+    """
+
+    name: ClassVar[str] = "paraphrase"
+    title: ClassVar[str] = "Paraphrase or not"
+    measure: ClassVar[str] = "F1"
+    mean: ClassVar[str] = "mean F1"
+    needs: ClassVar[str] = (
+        "pairs in the split that are judged as paraphrase or not: name a corpus of them under [[corpora]], or a set "
+        "under [[evaluation]] (docs/paraphrase.md)"
+    )
+
+    def __init__(
+        self,
+        found: Found,
+        classifier: "PairClassifier | None",
+        split: str,
+        bootstrap: Bootstrap,
+        training: Mapping[str, Any],
+        chosen_by: Sequence[str] = (),
+    ) -> None:
+        self._found = found
+        self._classifier = classifier
+        self._split = split
+        self._bootstrap = bootstrap
+        self._training = training
+        self._chosen_by = chosen_by
+        self._said: list[pl.DataFrame] = []
+
+    @classmethod
+    def of(cls, subject: Subject) -> Self | None:
+        """Read the judged pairs, and the classifier of the encoder.
+
+        Raises:
+            InputError: when the suite is asked for by name, and no pairs can be scored.
+            ModelError: when the classifier is damaged.
+        """
+        found = find_sets(subject)
+        if not found.sets:
+            said = f"Paraphrases cannot be scored. {' '.join([*found.skipped, *_sentences(found.foreign)])}"
+            if cls.name in subject.job.suites and (found.skipped or found.foreign):
+                raise InputError(f"{said} Evaluate on another split (--split), or add pairs.")
+            if found.skipped:
+                _log.warning("%s", said)
+            return None
+        from training.modules.pair_classifier import PairClassifier
+
+        job = subject.job
+        classifier = PairClassifier.of(job.encoder)
+        chosen_by = sets_chosen_by(subject.training, subject.rating_sets)
+        return cls(found, classifier, job.split, subject.bootstrap, subject.training, chosen_by)
+
+    def score(self, models: Models) -> Result:
+        """Return the measures of each set by the encoder and its start model, and their means."""
+        judges = {"encoder": _Judge(models.encoder, self._classifier)}
+        if models.start is not None:
+            judges["start"] = _Judge(models.start, None)
+        known: dict[str, list[list[float | None]]] = {name: [] for name in MEASURES}
+        drawn: dict[str, list[NDArray[np.float64]]] = {name: [] for name in MEASURES}
+        corpora = []
+        for judged in self._found.sets:
+            entry, values, draws = self._score_set(judged, judges)
+            corpora.append(entry)
+            for name in MEASURES:
+                known[name].append([of[name] for of in values])
+                drawn[name].append(np.stack([of[name] for of in draws], axis=1))
+        of_release = [each.name for each in self._found.sets if each.split]
+        return {
+            "split": self._split,
+            "corpora": corpora,
+            "averages": {name: average(known[name], drawn[name], self._bootstrap) for name in MEASURES},
+            "skipped": [*self._found.skipped, *_sentences(self._found.foreign)],
+            "classifier": None
+            if self._classifier is None
+            else {"labels": list(self._classifier.labels), "symmetric": self._classifier.is_symmetric},
+            "seen": seen_part(self._training, self._split, of_release),
+            "others": dict(self._found.others),
+            "chosen_by": [name for name in self._chosen_by if any(each.name == name for each in self._found.sets)],
+        }
+
+    def _score_set(
+        self, judged: JudgedSet, judges: Mapping[str, _Judge]
+    ) -> tuple[dict[str, Any], list[dict[str, float | None]], list[dict[str, NDArray[np.float64]]]]:
+        """Return the entry of a set, and by model its measures and their draws."""
+        pairs = judged.pairs
+        thresholds = {name: judge.threshold(judged, self._found.learnt) for name, judge in judges.items()}
+        both = {name: judge.score(pairs, judged) for name, judge in judges.items()}
+        scored = {name: Scored(pairs.positive, scores, thresholds[name].value) for name, (scores, _) in both.items()}
+        values = [each.measure() for each in scored.values()]
+        draws = [each.draw(self._bootstrap) for each in scored.values()]
+        swapped = Scored(pairs.positive, both["encoder"][1], thresholds["encoder"].value)
+        called, swapped_called = scored["encoder"].predicted, swapped.predicted
+        changed = None if called is None or swapped_called is None else int((called != swapped_called).sum())
+        entry: dict[str, Any] = {
+            "name": judged.name,
+            "split": judged.split,
+            "pairs": len(pairs),
+            "positives": int(pairs.positive.sum()),
+            "labels": {"positive": judged.positive_label, "negative": judged.negative_label},
+            "scored_by": "classifier" if judges["encoder"].fits(judged) else "cosine",
+            "threshold": thresholds["encoder"].value,
+            "threshold_from": self._explain(judged, thresholds["encoder"]),
+            "start_threshold": thresholds["start"].value if "start" in thresholds else None,
+            "start_threshold_from": self._explain(judged, thresholds["start"]) if "start" in thresholds else None,
+            "scores": {
+                name: asdict(
+                    pair([of[name] for of in values], np.stack([of[name] for of in draws], axis=1), self._bootstrap)
+                )
+                for name in MEASURES
+            },
+            "swapped": None if changed is None else changed / len(pairs),
+            "changed": changed,
+            "digest": pairs.digest(),
+        }
+        self._said.append(_table_of(judged, both, {name: each.predicted for name, each in scored.items()}, swapped))
+        return entry, values, draws
+
+    def _explain(self, judged: JudgedSet, threshold: Threshold) -> dict[str, Any]:
+        """Return where a threshold is from, as JSON."""
+        return {
+            "by": threshold.by,
+            "corpora": list(threshold.of),
+            "pairs": threshold.pairs,
+            "same": threshold.by == "dev" and judged.dev is not None and judged.dev.digest() == judged.pairs.digest(),
+        }
+
+    def write(self, folder: Path) -> None:
+        """Write paraphrase.parquet."""
+        write_table(pl.concat(self._said), folder / PAIRS_FILE)
+
+    @classmethod
+    def tables(cls, result: Result) -> list[ScoreTable]:
+        """Return F1 beside that of the start model, and all measures."""
+        return paraphrase_tables(result)
+
+    @classmethod
+    def chapter(cls, result: Result, folder: Path) -> Chapter:
+        """Return bars, the numbers, curves of precision, and the pairs that it is most wrong about."""
+        from training.evaluation.paraphrase.chapter import paraphrase_chapter
+
+        table = read_items(folder / PAIRS_FILE, "corpus", "text_a", "text_b", "label", "score", "predicted")
+        return paraphrase_chapter(result, table)
+
+    @classmethod
+    def numbers(cls, result: Result) -> dict[str, float | None]:
+        """Return the F1 of each set."""
+        return {each["name"]: each["scores"]["f1"]["encoder"] for each in result["corpora"]}
+
+    @classmethod
+    def headline(cls, result: Result) -> dict[str, float | None]:
+        """Return the mean of F1 over the sets."""
+        return {f"{cls.name} F1": super().headline(result)[cls.name]}
+
+    @classmethod
+    def items(cls, folder: Path, result: Result) -> list[ItemScores]:
+        """Return which pairs are positive and which are called so, set by set; sets without a threshold have none."""
+        table = read_items(folder / PAIRS_FILE, "corpus", "text_a", "text_b", "label", "predicted")
+        texts = ["text_a", "text_b"]
+        # A pair that a set has twice is two items.
+        numbered = table.with_columns(nth=pl.int_range(pl.len()).over("corpus", *texts))
+        found = []
+        for each in result["corpora"]:
+            rows = numbered.filter(corpus=each["name"])
+            if rows.is_empty() or rows["predicted"].null_count():
+                continue
+            positive = each["labels"]["positive"]
+            found.append(
+                ItemScores(
+                    name=each["name"],
+                    items=rows.select(pl.concat_str(*texts, "nth", separator="\t")).to_series().to_list(),
+                    predicted=(rows["predicted"] == positive).cast(pl.Float64).to_numpy(),
+                    expected=(rows["label"] == positive).cast(pl.Float64).to_numpy(),
+                    scored_by="f1",
+                )
+            )
+        return found
+
+    @classmethod
+    def same_data(cls, new: Result, current: Result) -> bool:
+        """Return whether the sets are the same, by name, pairs and judgements."""
+        first, second = ({each["name"]: each["digest"] for each in found["corpora"]} for found in (new, current))
+        return first == second
+
+    @classmethod
+    def compared(cls, new: Result, current: Result) -> list[tuple[str, float, float]]:
+        """Return the F1 of each set that both have one of."""
+        before = cls.numbers(current)
+        return [
+            (f"paraphrase F1 of {name}", known, score)
+            for name, score in cls.numbers(new).items()
+            if score is not None and (known := before.get(name)) is not None
+        ]
+
+
+def _sentences(clauses: Sequence[str]) -> list[str]:
+    return [f"Not scored, as paraphrase or not are two labels: {'; '.join(clauses)}."] if clauses else []
+
+
+def _table_of(
+    judged: JudgedSet,
+    scores: Mapping[str, tuple[NDArray[np.float64], NDArray[np.float64]]],
+    called: Mapping[str, NDArray[np.bool_] | None],
+    swapped: Scored,
+) -> pl.DataFrame:
+    """Return what each pair of a set got, a row a pair."""
+    pairs, labels = judged.pairs, judged.labels
+    nothing = pl.Series([None] * len(pairs), dtype=pl.String)
+
+    def label_of(positive: NDArray[np.bool_] | None) -> pl.Series:
+        return nothing if positive is None else pl.Series(np.where(positive, *labels), dtype=pl.String)
+
+    start = scores.get("start")
+    return pl.DataFrame(
+        {
+            "corpus": [judged.name] * len(pairs),
+            "text_a": pairs.texts_a,
+            "text_b": pairs.texts_b,
+            "label": label_of(pairs.positive),
+            "score": scores["encoder"][0],
+            "swapped_score": scores["encoder"][1],
+            "predicted": label_of(called["encoder"]),
+            "swapped_predicted": label_of(swapped.predicted),
+            "start_score": pl.Series([None] * len(pairs), dtype=pl.Float64) if start is None else start[0],
+            "start_predicted": label_of(called.get("start")),
+        }
+    )

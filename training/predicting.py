@@ -1,0 +1,195 @@
+"""What an encoder's classifier says of pairs of sentences: the label of each, and the probability of every label.
+
+pairs ──> each sentence embedded once ──> PairClassifier: softmax(W [parts of u and v] + b) ──> labels, probabilities
+                                                 └── (v, u) as well, where the order may matter
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from features.errors import ModelError
+from features.rows import OnRows, ignore_rows
+from training.evaluation.promotion import current_runs
+from training.kinds import KINDS
+from training.runs import ENCODER, all_runs, is_finished, newest, run_title
+from training.search.choosing import named_encoder
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+_AT_ONCE = 512
+"""Sentences between two looks at the progress: so many that sentences of like length meet in a batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What a classifier says of two sentences.
+
+    Args:
+        sentence_a: as given, with single blanks.
+        sentence_b: likewise.
+        label: the one of the highest probability.
+        probabilities: label → its probability; their sum is 1.
+    """
+
+    sentence_a: str
+    sentence_b: str
+    label: str
+    probabilities: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """What a classifier says of pairs.
+
+    Args:
+        labels: that it tells apart.
+        probabilities: of each label, (n_pairs, n_labels), rows of sum 1.
+        swapped: the same of the pairs with their sentences swapped; None where the order cannot matter.
+    """
+
+    labels: tuple[str, ...]
+    probabilities: NDArray[np.float64]
+    swapped: NDArray[np.float64] | None
+
+    @property
+    def best(self) -> NDArray[np.int64]:
+        """Number of each pair's label, (n_pairs,); of equally probable ones the first."""
+        return np.asarray(self.probabilities.argmax(axis=1), dtype=np.int64)
+
+    @property
+    def predicted(self) -> list[str]:
+        """Label of each pair, (n_pairs,)."""
+        return [self.labels[number] for number in self.best]
+
+    @property
+    def changed(self) -> int | None:
+        """How many pairs have another label with their sentences swapped; None where the order cannot matter."""
+        return None if self.swapped is None else int((self.swapped.argmax(axis=1) != self.best).sum())
+
+    def each(self, pairs: Sequence[tuple[str, str]]) -> list[Prediction]:
+        """Return what is said of each of the pairs.
+
+        Args:
+            pairs: those that were asked, in their order.
+        """
+        return [
+            Prediction(a, b, label, dict(zip(self.labels, row, strict=True)))
+            for (a, b), label, row in zip(pairs, self.predicted, self.probabilities.tolist(), strict=True)
+        ]
+
+
+def choose_predictor(runs: Path | None, name: str | None = None) -> Path:
+    """Return the folder of the encoder that predicts.
+
+    Args:
+        runs: folder of a project's runs; None where there is no project.
+        name: of an encoder or a run of the project, of a pulled model, or a folder; None takes the current run that has
+            a classifier, if one alone has, else the one with a classifier that was finished last.
+
+    Raises:
+        ModelError: when there is none, or the one that is named has no classifier.
+    """
+    if name is not None:
+        folder = named_encoder(runs, name)
+        require_classifier(folder)
+        return folder
+    if runs is None:
+        raise ModelError("There is no project here whose encoder could predict: name one with --encoder, or --project.")
+    current = [run for run in current_runs(runs).values() if has_classifier(run / ENCODER)]
+    if len(current) == 1:
+        return current[0] / ENCODER
+    finished = [run for run in all_runs(runs) if is_finished(run)]
+    known = [run for run in finished if has_classifier(run / ENCODER)]
+    if not known:
+        others = ", ".join(sorted({run_title(run) for run in finished}))
+        there_are = (
+            f"the encoders in {str(runs)!r} have no classifier ({others})"
+            if others
+            else f"{str(runs)!r} has no encoder yet"
+        )
+        raise ModelError(f"Nothing here predicts labels: {there_are}. {_advice()}.")
+    return newest(known) / ENCODER
+
+
+def has_classifier(folder: Path) -> bool:
+    """Return whether an encoder has a classifier."""
+    from training.modules.pair_classifier import SETTINGS_FILE
+
+    return (folder / SETTINGS_FILE).is_file()
+
+
+def require_classifier(folder: Path) -> None:
+    """Refuse an encoder without a classifier.
+
+    Raises:
+        ModelError: it has none.
+    """
+    if not has_classifier(folder):
+        raise ModelError(f"The encoder {str(folder)!r} has no classifier, so it tells no labels. {_advice()}.")
+
+
+def _advice() -> str:
+    kinds = [
+        f"{name!r}{f' with {kind.classifies}' if kind.classifies else ''}"
+        for name, kind in KINDS.items()
+        if kind.classifies is not None
+    ]
+    return f"Train one that has, of kind {' or '.join(kinds)}, on pairs with labels; or name another (--encoder)"
+
+
+class PairPredictor:
+    """An encoder with its classifier.
+
+    Args:
+        folder: of the encoder.
+        model: the encoder, loaded.
+
+    Raises:
+        ModelError: it has no classifier, or one that is damaged.
+    """
+
+    def __init__(self, folder: Path, model: "SentenceTransformer") -> None:
+        from training.modules.pair_classifier import PairClassifier
+
+        require_classifier(folder)
+        self._model = model
+        self._classifier = PairClassifier.load(folder).to(model.device)
+
+    def predict(self, pairs: Sequence[tuple[str, str]], on_rows: OnRows = ignore_rows) -> Predictions:
+        """Return what the classifier says of pairs.
+
+        Args:
+            pairs: of sentences, none empty.
+            on_rows: told how many sentences are embedded; equal ones are embedded once.
+
+        Raises:
+            ModelError: when the embeddings are not those that the classifier learnt from, or no finite numbers.
+        """
+        places = {text: place for place, text in enumerate(dict.fromkeys(text for pair in pairs for text in pair))}
+        vectors = self._embed(list(places), on_rows)
+        left, right = (vectors[[places[pair[side]] for pair in pairs]] for side in (0, 1))
+        classifier = self._classifier
+        return Predictions(
+            labels=classifier.labels,
+            probabilities=classifier.probabilities(left, right),
+            swapped=None if classifier.is_symmetric else classifier.probabilities(right, left),
+        )
+
+    def _embed(self, texts: Sequence[str], on_rows: OnRows) -> NDArray[np.float32]:
+        parts = [np.empty((0, int(self._model.get_embedding_dimension() or 0)), np.float32)]
+        on_rows(0, len(texts))
+        for start in range(0, len(texts), _AT_ONCE):
+            some = list(texts[start : start + _AT_ONCE])
+            encoded = self._model.encode(some, batch_size=64, convert_to_numpy=True, show_progress_bar=False)
+            parts.append(np.asarray(encoded, np.float32))
+            on_rows(start + len(some), len(texts))
+        vectors = np.concatenate(parts)
+        if not np.isfinite(vectors).all():
+            raise ModelError("the encoder gives embeddings that are no finite numbers: it is damaged; train it again")
+        return vectors
