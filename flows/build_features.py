@@ -41,6 +41,7 @@ from flows.events import announce_pending, release_record
 from flows.ingest_corpora import STAGE, ingest_corpora, refusal, summary, warnings
 from flows.ingest_repair import repair_ingested
 from flows.joined_cluster import joined_cluster
+from flows.opened_store import open_store
 from flows.outbox import Outbox, telling_the_server
 from flows.passwords import without_passwords
 from flows.prefect_address import somebody_listens
@@ -94,11 +95,7 @@ def _build(
         settings = settings.model_copy(
             update={"cluster": settings.cluster.model_copy(update={"address": dask_address})}
         )
-    store = Store.open(settings.store, create=not only_failed, project=settings.name)
-    if not adopt:
-        store.check_owner(settings.name)
-    if only_failed and not store.committed("sentences"):
-        raise RunError(f"The store {str(store.path)!r} is empty, so no shard has failed: run `facetflow build`.")
+    store = open_store(settings, only_failed=only_failed, adopt=adopt)
     with only_writer(store), BuildProgress() as progress:
         _own(store, settings.name)
         clean_up(settings, store)

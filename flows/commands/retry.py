@@ -17,13 +17,19 @@ def retry(project: Path, dask_address: str | None, *, failed: bool, as_json: boo
     from dataclasses import asdict
 
     from flows.local_run import run_flow
-    from flows.project import load
+    from flows.opened_store import open_store
+    from flows.project import Project, load
     from flows.terminal import write_json
     from flows.worker_start import get_ready
 
+    def check() -> Project:
+        settings = load(project)
+        open_store(settings, only_failed=True)
+        return get_ready(settings, dask_address)
+
     record = run_flow(
         "build_features",
-        lambda: get_ready(load(project), dask_address),
+        check,
         project_file=project,
         dask_address=dask_address,
         only_failed=failed,

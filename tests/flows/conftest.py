@@ -1,10 +1,12 @@
 """Projects of generated sentences with graphs and word vectors, and the real server and command line to build them."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -169,10 +171,45 @@ class CommandLine:
         return found
 
 
-@pytest.fixture
-def facetflow(server: OwnServer) -> CommandLine:
+@dataclass(frozen=True)
+class WarmCommandLine(CommandLine):
+    """The console script; what is waited for runs in one process that has imported all it needs (warm_process.py)."""
+
+    process: "subprocess.Popen[str] | None" = None
+    outputs: Path = Path()
+
+    def run(self, project: Generated, *arguments: str) -> tuple[int, str]:
+        """Run `facetflow ARGUMENTS`; return its exit code and what it wrote."""
+        assert self.process
+        assert self.process.stdin
+        assert self.process.stdout
+        output = self.outputs / uuid.uuid4().hex
+        asked = {"folder": str(project.folder), "arguments": arguments, "output": str(output)}
+        hanging = threading.Timer(400, self.process.kill)
+        hanging.start()
+        self.process.stdin.write(json.dumps(asked) + "\n")
+        self.process.stdin.flush()
+        code = self.process.stdout.readline()
+        hanging.cancel()
+        said = output.read_text()
+        assert code, said
+        assert "Traceback" not in said
+        return int(code), said
+
+
+@pytest.fixture(scope="session")
+def facetflow(server: OwnServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
     """The console script, with the Prefect API of the session."""
-    return CommandLine({**os.environ, "PREFECT_API_URL": server.url, "PREFECT_HOME": str(server.home)})
+    environment = {**os.environ, "PREFECT_API_URL": server.url, "PREFECT_HOME": str(server.home)}
+    with subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("warm_process.py"))],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        yield WarmCommandLine(environment, process=process, outputs=tmp_path_factory.mktemp("said"))
+        process.stdin.close()
 
 
 @pytest.fixture

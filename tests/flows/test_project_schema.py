@@ -55,6 +55,7 @@ def test_the_page_has_every_key_of_every_section_with_its_meaning():
         "S3bertSettings": '[[encoders]] with kind = "s3bert"',
         "AspectSettings": '[[encoders]] with kind = "aspect"',
         "RgcnSettings": '[[encoders]] with kind = "rgcn"',
+        "PasSettings": '[[encoders]] with kind = "pas"',
         "LoopSettings": '[[encoders]], table `loop` with kind = "s3bert"',
     }
     for model in inner:

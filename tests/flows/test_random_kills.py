@@ -28,7 +28,7 @@ def test_builds_that_are_killed_at_random_lose_nothing_double_nothing_and_leave_
     killed.folder.mkdir()
     generated(killed.folder).write(60, sentences=8, per_shard=8, workers=2)
     reference = random_kills.Scene(tmp_path, "built", environment)
-    report = random_kills.Report(wanted=4)
+    report = random_kills.Report(wanted=2)
     phases = ("ingest", "stages", "commit", "publication")
     killer = random_kills.Killer(killed, random.Random(4), report, phases, all_at_once=False)
     killer.left = report.wanted

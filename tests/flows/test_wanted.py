@@ -50,6 +50,10 @@ def test_an_encoder_with_trees_brings_the_trees_alone():
     ]
 
 
+def test_an_encoder_with_spans_brings_the_roles_alone():
+    assert made(encoders=[{"name": "roles", "kind": "pas"}]) == ["srl"]
+
+
 def test_enabled_brings_a_stage_for_all_corpora():
     project = Project.model_validate(
         CAPTIONS | {"srl": {"enabled": True}, "encoders": [ENCODER | {"corpora": ["example"]}]}

@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.errors import InputError, SettingsError
+from training.encoders.settings import BY_POSITIVE
 from training.loop.batches import epoch_batches
 
 if TYPE_CHECKING:
@@ -123,6 +124,30 @@ def check_labels(labels: Sequence[str], known: Sequence[str], settings: "Encoder
         raise SettingsError(
             f"`labels` of the encoder {settings.name!r} names {unknown[0]!r}, which no training pair has; there are: "
             f"{', '.join(known)}."
+        )
+
+
+def missing_positive(label: str, known: Sequence[str], settings: "EncoderSettings") -> SettingsError:
+    """Return the error of a positive label that no training pair has."""
+    return SettingsError(
+        f"`positive_label` of the encoder {settings.name!r} is {label!r}, which no training pair has; there are: "
+        f"{', '.join(known)}."
+    )
+
+
+def check_dev(data: "LabelledPairs", settings: "EncoderSettings", positive: str) -> None:
+    """Refuse dev pairs that cannot say which model is best by a score of `BY_POSITIVE`.
+
+    Raises:
+        InputError: when all have the positive label, or none has.
+    """
+    dev = data.pairs.filter(split=settings.splits[1])
+    positives = dev.filter(label=positive).height
+    if settings.choose_by in BY_POSITIVE and dev.height and positives in {0, dev.height}:
+        raise InputError(
+            f"Of the {dev.height:,} dev pairs {positives:,} have the label {positive!r}, so no model can be chosen by "
+            f"`{settings.choose_by}`: give the encoder {settings.name!r} dev pairs of both kinds, or set "
+            'choose_by = "loss".'
         )
 
 

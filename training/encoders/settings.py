@@ -1,7 +1,7 @@
 """What a user chooses about an encoder of any kind."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -10,6 +10,16 @@ from training.loop.settings import LoopSettings, Trainable
 
 BY_LOSS = "loss"
 """What `choose_by` is where no set of ratings chooses the model."""
+
+
+BY_POSITIVE = ("f1", "average_precision")
+"""Further values of `choose_by` of kinds with a classifier: how well it tells dev pairs with the positive label."""
+
+Part = Literal["u", "v", "|u-v|", "u*v"]
+"""What a classifier sees of the embeddings u and v of a pair; as in `training.modules.pair_classifier`, which needs
+torch."""
+USUAL_PARTS: tuple[Part, ...] = ("u", "v", "|u-v|")
+"""Of SBERT and SBERT-RGCN."""
 
 
 class EncoderSettings(Trainable):

@@ -4,9 +4,17 @@ import hashlib
 
 import polars as pl
 
-from features.errors import InputError, SettingsError
+from features.errors import InputError
 from training.data.labelled_pairs import LabelledPairs
-from training.encoders.judged import PairTable, check_labels, training_labels, warn_of_few, warn_of_no_dev
+from training.encoders.judged import (
+    PairTable,
+    check_dev,
+    check_labels,
+    missing_positive,
+    training_labels,
+    warn_of_few,
+    warn_of_no_dev,
+)
 from training.encoders.pas.settings import PasSettings
 
 
@@ -31,10 +39,7 @@ def resolved(data: LabelledPairs, settings: PasSettings) -> PasSettings:
         )
     labels = settings.labels or known
     if settings.positive_label not in labels:
-        raise SettingsError(
-            f"`positive_label` of the encoder {settings.name!r} is {settings.positive_label!r}, which no training pair "
-            f"has; there are: {', '.join(labels)}."
-        )
+        raise missing_positive(settings.positive_label, labels, settings)
     return settings.model_copy(update={"labels": labels})
 
 
@@ -66,19 +71,13 @@ def _place(pair: str, seed: int) -> float:
 
 
 def _check(data: LabelledPairs, settings: PasSettings) -> None:
-    train, dev = (data.pairs.filter(split=split) for split in settings.splits)
+    train = data.pairs.filter(split=settings.splits[0])
     if train["label"].n_unique() < 2:
         raise InputError(
             f"Of the training pairs {train.height:,} are left by `training_share` = {settings.training_share:g} of the "
             f"encoder {settings.name!r}, and they do not differ in their labels: raise it."
         )
-    positives = dev.filter(label=settings.positive_label).height
-    if settings.choose_by in {"f1", "average_precision"} and dev.height and positives in {0, dev.height}:
-        raise InputError(
-            f"Of the {dev.height:,} dev pairs {positives:,} have the label {settings.positive_label!r}, so no "
-            f"model can be chosen by `{settings.choose_by}`: give the encoder {settings.name!r} dev pairs "
-            'of both kinds, or set choose_by = "loss".'
-        )
+    check_dev(data, settings, settings.positive_label)
 
 
 def warn_of_little(train: PairTable, dev: PairTable, settings: PasSettings, *, rated: bool) -> None:

@@ -4,11 +4,8 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from training.encoders.settings import BY_LOSS, EncoderSettings
+from training.encoders.settings import BY_LOSS, BY_POSITIVE, EncoderSettings, Part
 from training.loop.settings import LoopSettings
-
-Part = Literal["u", "v", "|u-v|", "u*v"]
-"""Of `training.modules.pair_classifier`, which stands on torch."""
 
 
 class PasSettings(EncoderSettings):
@@ -45,7 +42,7 @@ class PasSettings(EncoderSettings):
         loop: how long and how fast it learns, and where.
     """
 
-    OWN_CHOICES: ClassVar[tuple[str, ...]] = (BY_LOSS, "f1", "average_precision")
+    OWN_CHOICES: ClassVar[tuple[str, ...]] = (BY_LOSS, *BY_POSITIVE)
     OWN_SEARCHED: ClassVar[tuple[str, ...]] = ("new_learning_rate",)
 
     name: Annotated[str, Field(pattern=r"^[\w.-]+$")] = "pas"

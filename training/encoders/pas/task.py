@@ -13,6 +13,7 @@ from training.encoders.backbone import Backbone, Tokens
 from training.encoders.embedding import embed_together
 from training.encoders.judged import Batch, PairTable
 from training.encoders.judging import ChosenRatings
+from training.encoders.labels import judge_labels
 from training.encoders.pas.encoder import new_modules
 from training.encoders.pas.settings import PasSettings
 from training.loop.task import Group, Judgement, decaying_matrices
@@ -104,45 +105,12 @@ class PasTask:
 
     def _judge_pairs(self) -> dict[str, float]:
         """Return how well the labels of the dev pairs are told, nothing where there are none."""
-        dev = self.prepared.dev
-        if not len(dev):
-            return {}
-        every = dev.batch(np.arange(len(dev), dtype=np.int64))
-        texts, places = np.unique(every.sentences, return_inverse=True)
-        embeddings = torch.from_numpy(self.backbone.embed_many(self.prepared.tokens, texts)).to(self.backbone.device)
-        left, right = embeddings[torch.from_numpy(places).to(embeddings.device)].tensor_split(2)
-        logits = self.classifier(left, right).float().cpu()
-        targets = torch.from_numpy(every.targets)
-        scores = {
-            "loss": cross_entropy(logits, targets).item(),
-            "accuracy": (logits.argmax(dim=1) == targets).float().mean().item(),
-        }
-        positive = self.settings.labels.index(self.settings.positive_label)
-        return scores | told(every.targets == positive, logits.softmax(dim=1)[:, positive].numpy())
+        prepared, settings = self.prepared, self.settings
+        return judge_labels(
+            self.backbone, prepared.tokens, prepared.dev, self.classifier, positive=settings.positive_label
+        )
 
     def _embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the embeddings of some of the sentences, (n, d); every process embeds them all."""
         places = np.array([self.prepared.places[text] for text in texts], dtype=np.int64)
         return self.backbone.embed_many(self.prepared.tokens, places)
-
-
-def told(positive: NDArray[np.bool_], probabilities: NDArray[np.float32]) -> dict[str, float]:
-    """Return how well probabilities tell positive pairs from others: F1 at the best threshold, average precision.
-
-    Args:
-        positive: whether each pair is, (n_pairs,).
-        probabilities: of being positive, (n_pairs,).
-
-    Returns:
-        `f1` and `average_precision`, in [0, 1]; nothing where all pairs are positive, or none is.
-    """
-    from sklearn.metrics import average_precision_score, precision_recall_curve
-
-    if positive.all() or not positive.any():
-        return {}
-    precision, recall, _ = precision_recall_curve(positive, probabilities)
-    f1 = 2 * precision * recall / np.maximum(precision + recall, np.finfo(np.float64).tiny)
-    return {
-        "f1": float(f1.max()),
-        "average_precision": float(average_precision_score(positive, probabilities)),
-    }

@@ -6,11 +6,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from features.errors import InputError, SettingsError
+from features.errors import InputError
 from training.data.labelled_pairs import LabelledPairs
 from training.encoders import judged
-from training.encoders.judged import Positions, check_labels, training_labels, warn_of_few, warn_of_no_dev
+from training.encoders.judged import (
+    Positions,
+    check_dev,
+    check_labels,
+    missing_positive,
+    training_labels,
+    warn_of_few,
+    warn_of_no_dev,
+)
 from training.encoders.rgcn.settings import RgcnSettings
+from training.encoders.settings import BY_POSITIVE
 
 _log = logging.getLogger("training")
 
@@ -49,13 +58,15 @@ def resolved(data: LabelledPairs, settings: RgcnSettings) -> RgcnSettings:
     known = tuple(counts)
     if settings.objective == "multiple_negatives":
         if settings.positive_label not in known:
-            raise SettingsError(
-                f"`positive_label` of the encoder {settings.name!r} is {settings.positive_label!r}, which no training "
-                f"pair has; there are: {', '.join(known)}."
-            )
+            raise missing_positive(settings.positive_label, known, settings)
         return settings
     check_labels(settings.labels, known, settings)
-    if settings.objective == "distillation" or settings.labels:
+    if settings.objective == "distillation":
+        return settings
+    labels = settings.labels or known
+    if settings.choose_by in BY_POSITIVE and settings.positive_label not in labels:
+        raise missing_positive(settings.positive_label, labels, settings)
+    if settings.labels:
         return settings
     if len(known) == 1:
         raise InputError(
@@ -71,11 +82,16 @@ def learnt_from(data: LabelledPairs, settings: RgcnSettings) -> LabelledPairs:
     Args:
         data: all pairs.
         settings: as `resolved` gives them.
+
+    Raises:
+        InputError: the best model is to be chosen by pairs with the positive label, and dev cannot.
     """
     wanted = settings.labels
     if settings.objective == "multiple_negatives":
         wanted = (settings.positive_label, settings.negative_label)
-    return data.select(splits=settings.splits, corpora=settings.corpora, labels=wanted)
+    found = data.select(splits=settings.splits, corpora=settings.corpora, labels=wanted)
+    check_dev(found, settings, settings.positive_label)
+    return found
 
 
 class PairTable(judged.PairTable):

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from training.encoders.settings import EncoderSettings
+from training.encoders.settings import BY_LOSS, BY_POSITIVE, USUAL_PARTS, EncoderSettings, Part
 from training.loop.settings import LoopSettings
 
 
@@ -27,9 +27,15 @@ class RgcnSettings(EncoderSettings):
         bases: that the matrices of relations are mixed of, or `full` for a matrix of its own for each.
         graph_dropout: share of the nodes' values that are dropped in training.
         labels: that `softmax` tells apart, and of the pairs that `distillation` takes; all that occur when empty.
-        positive_label: of pairs whose sentence b is a positive of a, for `multiple_negatives`.
+        classifier: what the classifier of `softmax` sees of the embeddings u and v of a pair; with `u` and `v` their
+            order counts.
+        positive_label: of pairs whose sentence b is a positive of a, for `multiple_negatives`, and of those that `f1`
+            and `average_precision` are about.
         negative_label: of pairs whose sentence b is a hard negative of a.
         temperature: of `multiple_negatives` (τ).
+        choose_by: what the best model is chosen by: the `loss` on the dev split, with `softmax` also the
+            `average_precision` of its pairs with the positive label or their `f1` at the best threshold; or, by its
+            name, a set of split `dev` under `[[evaluation]]`.
         parser: name, or whole path of the folder, of the spaCy pipeline that the finished encoder parses with, the one
             of the trees that it learns from; needs to be given where that is no known model.
         max_tokens: longer sentences are cut, also by the finished encoder.
@@ -42,6 +48,7 @@ class RgcnSettings(EncoderSettings):
         loop: how long and how fast it learns, and where.
     """
 
+    OWN_CHOICES: ClassVar[tuple[str, ...]] = (BY_LOSS, *BY_POSITIVE)
     OWN_SEARCHED: ClassVar[tuple[str, ...]] = ("new_learning_rate",)
 
     name: Annotated[str, Field(pattern=r"^[\w.-]+$")] = "rgcn"
@@ -56,6 +63,10 @@ class RgcnSettings(EncoderSettings):
     bases: Annotated[int, Field(ge=1)] | Literal["full"] = 8
     graph_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.2
     labels: tuple[str, ...] = ()
+    # Left out where it is the usual one, so that a run of the version before is still known by its settings.
+    classifier: Annotated[tuple[Part, ...], Field(min_length=1, exclude_if=lambda parts: parts == USUAL_PARTS)] = (
+        USUAL_PARTS
+    )
     positive_label: str = "entailment"
     negative_label: str = "contradiction"
     temperature: Annotated[float, Field(gt=0)] = 0.05
@@ -89,4 +100,17 @@ class RgcnSettings(EncoderSettings):
                 raise ValueError(f"positive_label and negative_label are both {self.positive_label!r}")
         if self.objective != "softmax" and self.loop.batch_size < 2:
             raise ValueError("loop.batch_size must be at least 2: sentences of a batch are compared with each other")
+        return self
+
+    @model_validator(mode="after")
+    def _check_classifier(self) -> Self:
+        if len(set(self.classifier)) < len(self.classifier):
+            raise ValueError(f"the parts of classifier must differ from one another, got {list(self.classifier)!r}")
+        if self.objective != "softmax":
+            if self.classifier != USUAL_PARTS:
+                raise ValueError(f"objective {self.objective!r} has no classifier: leave `classifier` out")
+            if self.choose_by in BY_POSITIVE:
+                raise ValueError(f'choose_by = "{self.choose_by}" needs a classifier: take the objective "softmax"')
+        elif self.choose_by in BY_POSITIVE and self.labels and self.positive_label not in self.labels:
+            raise ValueError(f"positive_label {self.positive_label!r} is none of labels, {list(self.labels)!r}")
         return self

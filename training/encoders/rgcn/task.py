@@ -12,6 +12,7 @@ from torch.nn.functional import cross_entropy
 from training.encoders.backbone import Backbone, Tokens
 from training.encoders.embedding import embed_together
 from training.encoders.judging import ChosenRatings
+from training.encoders.labels import judge_labels
 from training.encoders.rgcn.data import Batch, PairTable
 from training.encoders.rgcn.encoder import new_modules
 from training.encoders.rgcn.settings import RgcnSettings
@@ -62,7 +63,8 @@ class RgcnTask:
         new = {f"new.{name}": parameter for name, parameter in self.new.named_parameters()}
         if settings.objective == "softmax":
             torch.manual_seed(settings.loop.seed)
-            self.classifier = PairClassifier(backbone.dimension, settings.labels).to(backbone.device)
+            self.classifier = PairClassifier(backbone.dimension, settings.labels, settings.classifier)
+            self.classifier.to(backbone.device)
             new |= {f"classifier.{name}": parameter for name, parameter in self.classifier.named_parameters()}
         factor = settings.new_learning_rate / settings.loop.learning_rate
         self.groups: Sequence[Group] = [
@@ -102,11 +104,12 @@ class RgcnTask:
 
     @torch.no_grad()
     def judge(self) -> Judgement | None:
-        """Return the dev loss, less of which is better, or the correlation with ratings, more of which is."""
+        """Return the dev scores and, where ratings choose the model, the correlation with them."""
         self.eval()
         scores = self._judge_pairs()
         if self.prepared.ratings is None:
-            return Judgement(scores, value=-scores["loss"]) if scores else None
+            chosen = self.settings.choose_by
+            return Judgement(scores, value=-scores["loss"] if chosen == "loss" else scores[chosen]) if scores else None
         found = self.prepared.ratings.score(self._embed_texts)
         return Judgement({"spearman": found, **scores}, value=found)
 
@@ -115,6 +118,9 @@ class RgcnTask:
         dev = self.prepared.dev
         if not len(dev):
             return {}
+        if self.classifier is not None:
+            positive = self.settings.positive_label
+            return judge_labels(self.backbone, self.prepared.tokens, dev, self.classifier, positive=positive)
         batches = self._batches(dev, 0)
         texts = np.unique(np.concatenate([some.sentences for some in batches]))
         embeddings = torch.from_numpy(self.backbone.embed_many(self.prepared.tokens, texts)).to(self.backbone.device)
@@ -128,7 +134,7 @@ class RgcnTask:
     def _measured(
         self, pairs: PairTable, batch: Batch, embeddings: Tensor, places: NDArray[np.int64]
     ) -> dict[str, Tensor]:
-        """Return the loss of a batch, and the share of labels that its classifier tells.
+        """Return the loss of a batch.
 
         Args:
             pairs: that the batch is of.
@@ -140,9 +146,7 @@ class RgcnTask:
         left, right = embeddings[where[: len(batch)]], embeddings[where[len(batch) : 2 * len(batch)]]
         if self.classifier is not None:
             targets = torch.from_numpy(batch.targets).to(embeddings.device)
-            logits = self.classifier(left, right)
-            right_ones = (logits.argmax(dim=1) == targets).float().mean()
-            return {"loss": cross_entropy(logits, targets), "accuracy": right_ones}
+            return {"loss": cross_entropy(self.classifier(left, right), targets)}
         if self.prepared.teacher is not None:
             said = (self.prepared.teacher[torch.from_numpy(some)] for some in (batch.first, batch.second))
             return {"loss": self.consistency(left, right, *(one.to(embeddings.device) for one in said))}

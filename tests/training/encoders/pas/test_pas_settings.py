@@ -4,7 +4,8 @@ from typing import get_args
 
 import pytest
 
-from training.encoders.pas.settings import Part, PasSettings
+from training.encoders.pas.settings import PasSettings
+from training.encoders.settings import Part
 from training.modules import pair_classifier
 
 

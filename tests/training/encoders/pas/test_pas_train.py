@@ -13,10 +13,10 @@ from sentence_transformers import SentenceTransformer
 
 from features.errors import InputError, ModelError, SettingsError
 from features.sentences import normalise
+from training.encoders.labels import tell_apart
 from training.encoders.loading import load_encoder
 from training.encoders.pas.data import learnt_from, resolved
 from training.encoders.pas.settings import PasSettings
-from training.encoders.pas.task import told as scores_told
 from training.encoders.pas.train import train
 from training.jobs import Source
 from training.kinds import read_encoder_job
@@ -176,9 +176,9 @@ def test_a_smaller_share_of_the_training_pairs_is_within_a_larger_one_and_dev_is
 
 def test_f1_is_that_of_the_best_threshold_and_both_scores_need_both_kinds():
     positive = np.array([True, True, False, False])
-    assert scores_told(positive, np.array([0.4, 0.3, 0.2, 0.1])) == {"f1": 1.0, "average_precision": 1.0}
-    assert scores_told(positive, np.array([0.1, 0.2, 0.3, 0.4]))["f1"] == pytest.approx(2 / 3)
-    assert scores_told(~(positive | True), np.zeros(4)) == {}
+    assert tell_apart(positive, np.array([0.4, 0.3, 0.2, 0.1])) == {"f1": 1.0, "average_precision": 1.0}
+    assert tell_apart(positive, np.array([0.1, 0.2, 0.3, 0.4]))["f1"] == pytest.approx(2 / 3)
+    assert tell_apart(~(positive | True), np.zeros(4)) == {}
 
 
 def changed(judged, column, value, split="train"):

@@ -15,8 +15,21 @@ from training.encoders.rgcn.settings import RgcnSettings
         ({"objective": "multiple_negatives", "negative_label": "entailment"}, "are both 'entailment'"),
         ({"objective": "distillation", "loop": {"batch_size": 1}}, "at least 2"),
         ({"graph_layers": 3}, "graph_layers"),
+        ({"classifier": ["u", "u"]}, "the parts of classifier must differ"),
+        ({"objective": "distillation", "classifier": ["|u-v|"]}, "'distillation' has no classifier"),
+        ({"objective": "multiple_negatives", "choose_by": "f1"}, 'choose_by = "f1" needs a classifier'),
+        ({"choose_by": "f1", "labels": ["0", "1"]}, "positive_label 'entailment' is none of labels"),
     ],
-    ids=["twin", "labels twice", "one label", "labels unread", "one for both", "alone", "layers"],
+    ids=[
+        "twin",
+        "labels twice",
+        "one label",
+        "labels unread",
+        "one for both",
+        "alone",
+        "layers",
+        *("part twice", "no classifier", "choice without one", "no positive label"),
+    ],
 )
 def test_settings_that_contradict_each_other_are_refused(given, said):
     with pytest.raises(ValueError, match=said):

@@ -76,7 +76,7 @@ def test_the_classifier_learns_labels_and_is_saved_beside_the_encoder(job, judge
         {"objective": "multiple_negatives", "direction": "down"},
         {"objective": "distillation", "relations": "one", "graph_layers": 2, "cache_gib": 0.0, "disk_gib": 1.0},
         {"trees": "random", "direction": "up", "bases": "full", "cache_gib": 0.0, "disk_gib": 0.0},
-        {"graph_layers": 0, "layers_tuned": "all"},
+        {"graph_layers": 0, "layers_tuned": "all", "classifier": ["|u-v|", "u*v"], "choose_by": "average_precision"},
         {"graph": False},
         {"graph": False, "objective": "distillation"},
     ],

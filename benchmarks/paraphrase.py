@@ -1,0 +1,276 @@
+"""Paraphrase tables as in Peng et al. 2022: from text to scores and reports by one command.
+
+    python benchmarks/paraphrase.py examples/paraphrase/msrp.toml --data FOLDER [--seeds 3] [--work FOLDER] [NAME …]
+
+Builds the project of an example over the files in FOLDER, trains encoders with some seeds, scores them on the test
+pairs, and prints F1, average precision and more as mean ± deviation over the seeds, with the gain over the twin and a
+paired test. NAME is an encoder of the project, or one of its ablations (`--list` names them); by default all of the
+project. What is done already in the folder of --work is not done again, so that names can be added later. `--rate`
+learns at one rate instead of searching three.
+
+Where a release has no dev split, or only a part of it is at hand, one is drawn from one file: pairs that share a
+sentence, and tweets about one topic, are on the same side. The lines are written into the work folder as they are.
+"""
+
+import argparse
+import gzip
+import hashlib
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+MEASURES = ("f1", "accuracy", "average_precision", "mcc", "auroc")
+TITLES = ("F1", "accuracy", "AP", "MCC", "AUROC")
+TWIN = "twin"
+SHARES = (10, 30, 60)
+HARMED = (10, 20, 30, 40, 50)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A file of which a part becomes dev.
+
+    Args:
+        file: in the folder of the data.
+        dev: pairs for dev, about.
+        columns: what pairs on different sides must not share: sentences, or the topic.
+        has_header: whether the first line names the columns.
+    """
+
+    file: str
+    dev: int
+    columns: tuple[int, ...]
+    has_header: bool = True
+
+
+DRAWN: Mapping[str, Drawn] = {
+    "twitter_url": Drawn("twitter_url/train.tsv.gz", 4220, (0, 1)),
+    "qqp": Drawn("qqp/dev.tsv.gz", 1000, (1, 2)),
+    "paws_wiki": Drawn("paws_wiki/dev.tsv.gz", 1000, (1, 2)),
+    "pit2015": Drawn("pit2015/dev.data.gz", 945, (0,), has_header=False),
+}
+"""By the beginning of the names of the files that are drawn: `qqp.train.tsv`, `qqp.dev.tsv`."""
+
+Encoder = dict[str, Any]
+
+
+def ablations(encoders: Mapping[str, Encoder]) -> dict[str, Encoder]:
+    """Return what shows where the gain of the project's encoder with spans is from, by name."""
+    pas, twin = encoders["pas"], encoders[TWIN]
+    in_order, difference = ["u", "v", "|u-v|"], ["|u-v|"]
+    found = {
+        "spans-only": pas | {"pooled": False},
+        "spans-only-average": pas | {"pooled": False, "weights": "equal"},
+        "average": pas | {"weights": "equal"},
+        "by-role": pas | {"weights": "by_role"},
+        "random": pas | {"spans": "random"},
+        "continuous": pas | {"spans": "continuous"},
+        "random-only": pas | {"spans": "random", "pooled": False},
+        "continuous-only": pas | {"spans": "continuous", "pooled": False},
+        "in-order": pas | {"classifier": in_order},
+        "difference": pas | {"classifier": difference},
+        "twin-in-order": twin | {"classifier": in_order},
+        "twin-difference": twin | {"classifier": difference},
+        "full": pas | {"layers_tuned": "all"},
+        "twin-full": twin | {"layers_tuned": "all"},
+    }
+    for share in SHARES:
+        found |= {f"pas-{share}": pas | {"training_share": share / 100}}
+        found |= {f"twin-{share}": twin | {"training_share": share / 100}}
+    for harm in ("dropped", "moved"):
+        found |= {f"{harm}-{share}": pas | {"harmed": share / 100, "harm": harm} for share in HARMED}
+    return {name: encoder | {"name": name} for name, encoder in found.items()}
+
+
+def main() -> None:
+    arguments = _arguments()
+    project = tomllib.loads(arguments.project.read_text(encoding="utf-8"))
+    own = {encoder["name"]: encoder for encoder in project["encoders"]}
+    known = own | ablations(own)
+    if arguments.list:
+        print("\n".join(known))
+        return
+    names = arguments.names or list(own)
+    if unknown := [name for name in names if name not in known]:
+        sys.exit(f"there is no encoder {unknown[0]!r}; there are: {', '.join(known)}")
+    project["encoders"] = [_at_rate(known[name], arguments.rate) for name in names]
+    if arguments.work is not None:
+        arguments.work.mkdir(parents=True, exist_ok=True)
+        _measure(project, names, arguments, arguments.work)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        _measure(project, names, arguments, Path(folder))
+
+
+def _at_rate(encoder: Encoder, rate: float | None) -> Encoder:
+    """Return an encoder that learns at one rate, in place of a search; the encoder itself without a rate."""
+    if rate is None:
+        return encoder
+    others = {key: value for key, value in encoder.items() if key != "search"}
+    return others | {"loop": encoder.get("loop", {}) | {"learning_rate": rate}}
+
+
+def _measure(project: dict[str, Any], names: Sequence[str], arguments: argparse.Namespace, folder: Path) -> None:
+    """Make everything in a folder and print the table."""
+    data = arguments.data.resolve()
+    for corpus in project["corpora"]:
+        corpus["files"] = {split: _file(name, data, folder) for split, name in corpus["files"].items()}
+    file = folder / "facetflow.toml"
+    file.write_text(_toml(project), encoding="utf-8")
+    for command in (
+        ["build"],
+        ["train", *names, "--seeds", str(arguments.seeds)],
+        ["evaluate", *names, "--split", "test"],
+    ):
+        started = time.monotonic()
+        _facetflow(file, command)
+        print(f"{command[0]}: {time.monotonic() - started:,.0f} s", flush=True)
+    _show(folder / "runs", names)
+
+
+def _file(name: str, data: Path, folder: Path) -> str:
+    """Return where a file of a corpus is; one that is drawn is written first."""
+    if "/" in name:
+        return str(data / name)
+    dataset, split, suffix = name.split(".")
+    path = folder / f"{dataset}.{split}.{suffix}"
+    if not path.is_file():
+        drawn = DRAWN[dataset]
+        with gzip.open(data / drawn.file, "rt", encoding="utf-8", newline="") as lines:
+            header, *rows = lines if drawn.has_header else ["", *lines]
+        for side, chosen in zip(("train", "dev"), split_rows(rows, drawn), strict=True):
+            (folder / f"{dataset}.{side}.{suffix}").write_text(header + "".join(chosen), encoding="utf-8", newline="")
+    return str(path.resolve())
+
+
+def split_rows(rows: Sequence[str], drawn: Drawn) -> tuple[list[str], list[str]]:
+    """Return the rows of train and of dev, both in their order.
+
+    Args:
+        rows: lines of a table with tabs.
+        drawn: how many are for dev, and what rows on different sides must not share.
+    """
+    leader: dict[str, str] = {}
+
+    def first(name: str) -> str:
+        while leader.setdefault(name, name) != name:
+            leader[name] = name = leader[leader[name]]
+        return name
+
+    cells = [[" ".join(row.split("\t")[column].split()) for column in drawn.columns] for row in rows]
+    for some in cells:
+        for other in some[1:]:
+            leader[first(other)] = first(some[0])
+    groups: dict[str, list[int]] = {}
+    for number, some in enumerate(cells):
+        groups.setdefault(first(some[0]), []).append(number)
+    members = {min(row for place in places for row in cells[place]): places for places in groups.values()}
+    order = sorted(members, key=lambda name: hashlib.blake2b(name.encode(), digest_size=8).digest())
+    dev: set[int] = set()
+    for name in order:
+        if len(dev) + len(members[name]) <= drawn.dev:
+            dev.update(members[name])
+    return [row for place, row in enumerate(rows) if place not in dev], [rows[place] for place in sorted(dev)]
+
+
+def _show(runs: Path, names: Sequence[str]) -> None:
+    results = {name: _scores(runs, name) for name in names}
+    found = [corpus for name in names for result in results[name] for corpus in result]
+    if not found:
+        sys.exit("no metrics.json has the suite `paraphrase`")
+    for corpus in dict.fromkeys(found):
+        print(f"\n{corpus}\n")
+        print(f"{'':20}" + "".join(f"{title:>14}" for title in (*TITLES, "swapped")) + "    gain in F1, p")
+        for name in names:
+            of_seeds = [result[corpus] for result in results[name] if corpus in result]
+            cells = "".join(f"{_mean([each[of] for each in of_seeds]):>14}" for of in (*MEASURES, "swapped"))
+            twin = [result[corpus]["f1"] for result in results.get(TWIN, []) if corpus in result]
+            print(f"{name:20}{cells}{_gain([each['f1'] for each in of_seeds], twin) if name != TWIN else ''}")
+
+
+def _mean(values: Sequence[float | None]) -> str:
+    known = [100 * value for value in values if value is not None]
+    if not known:
+        return "-"
+    return f"{statistics.mean(known):.2f}" + (f" ± {statistics.stdev(known):.2f}" if len(known) > 1 else "")
+
+
+def _gain(values: Sequence[float], twin: Sequence[float]) -> str:
+    """Return by how much an encoder is above its twin, seed by seed, and Student's t of that."""
+    if len(values) != len(twin) or not values:
+        return ""
+    gains = [100 * (value - other) for value, other in zip(values, twin, strict=True)]
+    if len(gains) < 2 or not statistics.stdev(gains):
+        return f"    {statistics.mean(gains):+.2f}"
+    from scipy.stats import ttest_rel
+
+    return (
+        f"    {statistics.mean(gains):+.2f} ± {statistics.stdev(gains):.2f}, p = {ttest_rel(values, twin).pvalue:.3f}"
+    )
+
+
+def _scores(runs: Path, name: str) -> list[dict[str, dict[str, float | None]]]:
+    """Return for each seed: corpus → measure → value, in [0, 1] (MCC in [-1, 1])."""
+    found = []
+    for file in sorted(runs.glob(f"{name}/*/seed-*/metrics.json")):
+        suite = json.loads(file.read_text(encoding="utf-8"))["suites"].get("paraphrase", {"corpora": []})
+        found.append(
+            {
+                each["name"]: {of: each["scores"][of]["encoder"] for of in MEASURES} | {"swapped": each["swapped"]}
+                for each in suite["corpora"]
+            }
+        )
+    return found
+
+
+def _toml(project: Mapping[str, Any]) -> str:
+    """Return a project as TOML; its tables are one or two levels deep."""
+    lines = [f"{key} = {_value(value)}" for key, value in project.items() if not isinstance(value, list)]
+    for section, entries in project.items():
+        for entry in entries if isinstance(entries, list) else ():
+            lines += ["", f"[[{section}]]", *(f"{key} = {_value(value)}" for key, value in entry.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {_value(inner)}" for key, inner in value.items()) + " }"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _facetflow(project: Path, command: Sequence[str]) -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "flows.command_line", "--project", str(project), *command],
+        env={**environment, "PYTHONPATH": str(ROOT), "PREFECT_API_URL": ""},
+        stdout=subprocess.DEVNULL,
+        check=False,
+    )
+    if done.returncode:
+        sys.exit(f"facetflow {command[0]} ended with {done.returncode}")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("project", type=Path, help="an example: examples/paraphrase/msrp.toml")
+    parser.add_argument("names", nargs="*", help="encoders of it, or ablations; all of its own by default")
+    parser.add_argument("--data", type=Path, default=Path(), help="folder with the files that the project names")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--rate", type=float, help="learning rate in place of the search")
+    parser.add_argument("--work", type=Path, help="folder that is kept; a temporary one by default")
+    parser.add_argument("--list", action="store_true", help="print what there is, and do nothing")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

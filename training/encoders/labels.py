@@ -1,0 +1,63 @@
+"""How well an encoder with a classifier tells the labels of dev pairs: what a model of such a kind is chosen by."""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn.functional import cross_entropy
+
+from training.encoders.backbone import Backbone, Tokens
+from training.encoders.judged import PairTable
+from training.modules.pair_classifier import PairClassifier
+
+
+@torch.no_grad()
+def judge_labels(
+    backbone: Backbone, tokens: Tokens, dev: PairTable, classifier: PairClassifier, *, positive: str
+) -> dict[str, float]:
+    """Return how well the labels of dev pairs are told; nothing where there are no pairs.
+
+    Args:
+        backbone: the encoder.
+        tokens: all sentences.
+        dev: the pairs.
+        classifier: that tells the labels.
+        positive: label of the pairs that `f1` and `average_precision` are about.
+
+    Returns:
+        `loss` (cross-entropy), `accuracy`, and what `tell_apart` gives.
+    """
+    if not len(dev):
+        return {}
+    every = dev.batch(np.arange(len(dev), dtype=np.int64))
+    texts, places = np.unique(every.sentences, return_inverse=True)
+    embeddings = torch.from_numpy(backbone.embed_many(tokens, texts)).to(backbone.device)
+    left, right = embeddings[torch.from_numpy(places).to(embeddings.device)].tensor_split(2)
+    logits = classifier(left, right).float().cpu()
+    targets = torch.from_numpy(every.targets)
+    scores = {
+        "loss": cross_entropy(logits, targets).item(),
+        "accuracy": (logits.argmax(dim=1) == targets).float().mean().item(),
+    }
+    if positive not in classifier.labels:
+        return scores
+    number = classifier.labels.index(positive)
+    return scores | tell_apart(every.targets == number, logits.softmax(dim=1)[:, number].numpy())
+
+
+def tell_apart(positive: NDArray[np.bool_], probabilities: NDArray[np.float32]) -> dict[str, float]:
+    """Return how well probabilities tell positive pairs from others.
+
+    Args:
+        positive: whether each pair is, (n_pairs,).
+        probabilities: of being positive, (n_pairs,).
+
+    Returns:
+        `f1` at the best threshold and `average_precision`, in [0, 1]; nothing where all pairs are positive, or none is.
+    """
+    from sklearn.metrics import average_precision_score, precision_recall_curve
+
+    if positive.all() or not positive.any():
+        return {}
+    precision, recall, _ = precision_recall_curve(positive, probabilities)
+    f1 = 2 * precision * recall / np.maximum(precision + recall, np.finfo(np.float64).tiny)
+    return {"f1": float(f1.max()), "average_precision": float(average_precision_score(positive, probabilities))}
