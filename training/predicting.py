@@ -6,7 +6,7 @@ pairs ──> each sentence embedded once ──> PairClassifier: softmax(W [par
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from features.errors import ModelError
 from features.rows import OnRows, ignore_rows
 from training.evaluation.promotion import current_runs
+from training.explained_spans import ExplainedSentence
 from training.kinds import KINDS
 from training.runs import ENCODER, all_runs, is_finished, newest, run_title
 from training.search.choosing import named_encoder
+from training.span_weights import explain_sentences, require_spans
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -37,12 +39,14 @@ class Prediction:
         sentence_b: likewise.
         label: the one of the highest probability.
         probabilities: label → its probability; their sum is 1.
+        spans: what the embeddings of both look at, in an encoder that weighs spans; None where it was not asked for.
     """
 
     sentence_a: str
     sentence_b: str
     label: str
     probabilities: Mapping[str, float]
+    spans: tuple[ExplainedSentence, ExplainedSentence] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +168,7 @@ class PairPredictor:
         from training.modules.pair_classifier import PairClassifier
 
         require_classifier(folder)
-        self._model = model
+        self._folder, self._model = folder, model
         self._classifier = PairClassifier.load(folder).to(model.device)
         if self._parsed() is not None:
             model.encode([_ANY], show_progress_bar=False)  # loads the parser: that is not counted as predicting
@@ -193,6 +197,28 @@ class PairPredictor:
             seconds=time.monotonic() - started,
             parsing_seconds=None if parsed is None else (self._parsed() or 0.0) - parsed,
         )
+
+    def require_spans(self) -> None:
+        """Refuse an encoder that weighs no spans, before anything is predicted by it that is to be explained.
+
+        Raises:
+            ModelError: it weighs none.
+        """
+        require_spans(self._folder, self._model)
+
+    def explain(self, predictions: Sequence[Prediction]) -> list[Prediction]:
+        """Return predictions with what the embeddings of their sentences look at.
+
+        Args:
+            predictions: of this encoder.
+
+        Raises:
+            ModelError: the encoder weighs no spans.
+        """
+        self.require_spans()
+        texts = list(dict.fromkeys(text for said in predictions for text in (said.sentence_a, said.sentence_b)))
+        of = dict(zip(texts, explain_sentences(self._model, texts), strict=True))
+        return [replace(said, spans=(of[said.sentence_a], of[said.sentence_b])) for said in predictions]
 
     def _parsed(self) -> float | None:
         """Return for how many seconds the encoder has parsed by now; None where it parses nothing."""

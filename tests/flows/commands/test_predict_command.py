@@ -259,6 +259,14 @@ def test_the_weights_of_words_are_those_of_their_spans(spans):
     assert (none.frames, none.words, none.weights) == ((), ("boy", "boy"), (0.0, 0.0))
 
 
+def test_from_python_a_prediction_has_the_spans_where_they_are_asked_for(spans):
+    encoder = facetflow.load_encoder(spans, device="cpu")
+    assert encoder.predict(SAID[0], SAID[1]).spans is None
+    one = encoder.predict(SAID[0], SAID[1], spans=True)
+    assert one.spans == tuple(explain_sentences(encoder.model, SAID[:2]))
+    assert [said.spans for said in encoder.predict([SAID[:2], SAID[1:]], spans=True)][1][1].frames == ()
+
+
 def test_an_encoder_without_spans_has_nothing_to_draw(project, capsys):
     assert run(["predict", "pairs.tsv", "-o", "labels.tsv", "--explain", "page.html"]) == 1
     assert (

@@ -44,7 +44,7 @@ def tell_seen_pairs(result: Mapping[str, Any]) -> list[str]:
     same = [each["name"] for each in result["corpora"] if each["threshold_from"]["same"]]
     if same:
         said.append(
-            f"The thresholds of {', '.join(same)} were chosen on the pairs that are scored: on others accuracy, F1 and "
+            f"Thresholds of {', '.join(same)} were chosen on the pairs that are scored: on others accuracy, F1 and "
             "MCC may be lower."
         )
     return [sentence for sentence in said if sentence]
@@ -80,7 +80,7 @@ def _tell_from(value: float | None, chosen: Mapping[str, Any]) -> str:
     of = f"the {chosen['pairs']:,} dev pairs"
     if chosen["by"] == "dev":
         return f"{said}, best on its {chosen['pairs']:,} dev pairs"
-    return f"{said}, best on {of} of {', '.join(chosen['corpora'])}, as it has none of both labels itself"
+    return f"{said}, best on {of} of {', '.join(chosen['corpora'])}, as it has no dev pairs of both labels itself"
 
 
 def _tell_single(each: Mapping[str, Any]) -> str:

@@ -181,7 +181,7 @@ def test_without_dev_pairs_the_threshold_is_of_the_corpora_that_were_learnt_from
     assert found["fresh"]["threshold"] == found["tweets"]["threshold"]
     note = ParaphraseSuite.tables(scored(job, source=source))[0].note
     assert "fresh: by the cosine of the embeddings, from" in note
-    assert "best on the 12 dev pairs of tweets, as it has none of both labels itself" in note
+    assert "best on the 12 dev pairs of tweets, as it has no dev pairs of both labels itself" in note
 
 
 def test_dev_pairs_that_are_scored_otherwise_choose_no_threshold(job, tmp_path):
@@ -212,7 +212,7 @@ def test_a_threshold_of_the_pairs_that_are_scored_is_told(job):
     result = scored(job, split="dev")
     assert all(each["threshold_from"]["same"] for each in result["corpora"])
     note = ParaphraseSuite.tables(result)[0].note
-    assert "The thresholds of questions, tweets were chosen on the pairs that are scored" in note
+    assert "Thresholds of questions, tweets were chosen on the pairs that are scored" in note
     assert "The model was chosen on the dev pairs of tweets" in note
     assert "--split with test (48 pairs)" in note
 
