@@ -18,7 +18,7 @@ from features.rows import OnRows, ignore_rows
 from training.evaluation.promotion import current_runs
 from training.explained_spans import ExplainedSentence
 from training.kinds import KINDS
-from training.runs import ENCODER, all_runs, is_finished, newest, run_title
+from training.runs import ENCODER, all_runs, encoder_name, is_finished, newest
 from training.search.choosing import named_encoder
 from training.span_weights import explain_sentences, require_spans
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 _ANY = "A cat sleeps."
+"""What an encoder that parses is given first."""
 _AT_ONCE = 512
 """Sentences between two looks at the progress: so many that sentences of like length meet in a batch."""
 
@@ -117,13 +118,11 @@ def choose_predictor(runs: Path | None, name: str | None = None) -> Path:
     finished = [run for run in all_runs(runs) if is_finished(run)]
     known = [run for run in finished if has_classifier(run / ENCODER)]
     if not known:
-        others = ", ".join(sorted({run_title(run) for run in finished}))
-        there_are = (
-            f"the encoders in {str(runs)!r} have no classifier ({others})"
-            if others
-            else f"{str(runs)!r} has no encoder yet"
+        names = ", ".join(sorted({encoder_name(run) for run in finished}))
+        lacking = (
+            f"no encoder in {str(runs)!r} has a classifier ({names})" if names else f"{str(runs)!r} has no encoder"
         )
-        raise ModelError(f"Nothing here predicts labels: {there_are}. {_advice()}.")
+        raise ModelError(f"Nothing here predicts labels: {lacking}. {_advice()}.")
     return newest(known) / ENCODER
 
 
@@ -150,7 +149,7 @@ def _advice() -> str:
         for name, kind in KINDS.items()
         if kind.classifies is not None
     ]
-    return f"Train one that has, of kind {' or '.join(kinds)}, on pairs with labels; or name another (--encoder)"
+    return f"Train one that has, of kind {' or '.join(kinds)}, on pairs with labels; or name another encoder"
 
 
 class PairPredictor:

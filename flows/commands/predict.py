@@ -102,7 +102,8 @@ def predict(
             write_text(page, [render_predictions(shown_pairs, len(asked), str(folder), project=project_name)])
     wrong = [f"{shown(pairs, 'standard input')}, line {row.line}: {row.problem}." for row in rows if row.problem]
     name_wrong(wrong)
-    counts = {label: found.predicted.count(label) for label in found.labels}
+    predicted = found.predicted
+    counts = {label: predicted.count(label) for label in found.labels}
     rate = len(asked) / found.seconds if asked and found.seconds > 0 else None
     parsing = found.parsing_seconds / found.seconds if found.parsing_seconds is not None and rate is not None else None
     lacking = f", {len(wrong):,} of them without a label," if wrong else ""
