@@ -59,6 +59,7 @@ KINDS: Mapping[str, Kind] = {
         settings=PasSettings,
         module="training.encoders.pas.train",
         tables=("sentences", "pairs", "srl"),
+        classifies="",
     ),
 }
 
