@@ -42,6 +42,7 @@ ODD = [
     "word " * 400,
 ]
 BATCH = 16
+OTHER_PARSE = 1e-4
 ROLES = ("ARG0", "ARG1", "ARG2", "ARGM-LOC", "ARGM-TMP")
 
 
@@ -95,7 +96,13 @@ def main() -> None:
     with torch.no_grad():
         parts = [given_parses[at : at + 2 * BATCH] for at in range(0, len(texts), 2 * BATCH)]
         stored = torch.cat([encoder(encoder.preprocess(part))["sentence_embedding"] for part in parts]).numpy()
-    print(f"largest difference to embeddings with parses at hand: {np.abs(stored - encoder.encode(texts)).max():.1e}")
+    differences = np.abs(stored - encoder.encode(texts)).max(axis=1)
+    # A parser in bfloat16 may give a sentence another parse in another batch.
+    others = differences > OTHER_PARSE
+    print(
+        f"embeddings made on the fly and with parses at hand: {others.sum()} of {len(texts)} are of another parse, the "
+        f"largest difference of all others is {differences[~others].max():.1e}"
+    )
     _compare_steps(given.kind, modules, texts[: -len(ODD)], known)
 
 

@@ -18,14 +18,14 @@ FRAMES = {
     "s2": {"words": ["Men", "rest"], "predicates": [], "span_frames": [], "span_labels": []}
     | {"span_starts": [], "span_ends": []},
 }
-TAGGING = Recipe("srl", {"max_words": 77, "predicates": "spacy"}, weights="abc")
+TAGGING = Recipe("srl", {"max_words": 77, "predicates": "spacy", "precision": "float32"}, weights="abc")
 
 
 @pytest.fixture
 def frames():
     rows = [{"text": TEXTS[name], **row} for name, row in FRAMES.items()]
     schema = {"span_frames": pl.List(pl.Int32), "predicates": pl.List(pl.Int32), "span_labels": pl.List(pl.String)}
-    return Frames(pl.DataFrame(rows, schema_overrides=schema).sort("text"), TAGGER, "abc", "tagger", 512)
+    return Frames(pl.DataFrame(rows, schema_overrides=schema).sort("text"), TAGGER, "abc", "tagger", "auto", 512)
 
 
 def rows_of(tagger):
@@ -69,7 +69,8 @@ def test_the_digest_changes_with_any_span_and_with_the_tagger(frames):
 def test_frames_of_a_release_are_those_of_its_table(make_parsed_store, tmp_path):
     store = make_parsed_store(tmp_path, TAGGING, rows_of(TAGGER))
     found = Source(store=store.path).read_frames(list(TEXTS.values()))
-    assert (found.parser, found.weights, found.predicates_by, found.max_words) == (TAGGER, "abc", "spacy", 77)
+    assert (found.parser, found.weights, found.predicates_by) == (TAGGER, "abc", "spacy")
+    assert (found.precision, found.max_words) == ("float32", 77)
     assert found.find(list(TEXTS.values())) == [FRAMES["s1"], FRAMES["s2"], None]
     with pytest.raises(InputError, match="has no semantic roles of any of the 1 sentences to learn from: build again"):
         Frames.from_store(store.path, [TEXTS["s3"]])

@@ -105,9 +105,9 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
     from training.modules.tagging_transformer import weights_of
 
     texts = [normalise(text) for text in ODD]
-    tagged = load(SrlSettings()).parse(texts, texts)
+    tagged = load(SrlSettings(precision="float32")).parse(texts, texts)
     rows = [{"text": text, **found.columns} for text, found in zip(texts, tagged, strict=True)]
-    frames = Frames(pl.DataFrame(rows), "srl_bert/embedded", weights_of(SrlSettings()), "tagger", 512)
+    frames = Frames(pl.DataFrame(rows), "srl_bert/embedded", weights_of(SrlSettings()), "tagger", "float32", 512)
     model = start_model(tiny_encoder, job(weights="by_role").settings, frames, "cpu")
     backbone = Backbone(model, layers_tuned=1, precision=torch.float32, dropout=True, cache_gib=1.0)
     tokens, backbone.beside = read_sentences(model[0], texts, frames)
