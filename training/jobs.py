@@ -25,7 +25,6 @@ from training.data.releases import has_rows, has_values
 From = TypeVar("From", bound=BaseModel)
 Settings = TypeVar("Settings", bound=BaseModel)
 
-
 _EXPORTS = ("pairs", "texts", "judged", "parses", "frames")
 
 
@@ -59,10 +58,6 @@ class Source(BaseModel):
         return self
 
     @property
-    def _exports(self) -> str:
-        return ", ".join(repr(str(path)) for path in (getattr(self, name) for name in _EXPORTS) if path)
-
-    @property
     def has_texts(self) -> bool:
         """Whether there are texts with labels.
 
@@ -91,9 +86,7 @@ class Source(BaseModel):
         """
         if self.store is not None:
             return MeasuredPairs.from_store(self.store, release=self.release)
-        if self.pairs is None:
-            raise InputError(f"the source {self._exports} has no measured pairs; give measured pairs as `pairs`")
-        return MeasuredPairs.from_file(self.pairs)
+        return MeasuredPairs.from_file(self._export("pairs", "measured pairs"))
 
     def read_texts(self) -> LabelledTexts:
         """Return all labelled texts.
@@ -104,9 +97,7 @@ class Source(BaseModel):
         """
         if self.store is not None:
             return LabelledTexts.from_store(self.store, release=self.release)
-        if self.texts is None:
-            raise InputError(f"the source {self._exports} has no texts with labels; give texts with labels as `texts`")
-        return LabelledTexts.from_file(self.texts)
+        return LabelledTexts.from_file(self._export("texts", "texts with labels"))
 
     def read_judged(self) -> LabelledPairs:
         """Return all pairs with labels.
@@ -117,9 +108,7 @@ class Source(BaseModel):
         """
         if self.store is not None:
             return LabelledPairs.from_store(self.store, release=self.release)
-        if self.judged is None:
-            raise InputError(f"the source {self._exports} has no pairs with labels; give pairs with labels as `judged`")
-        return LabelledPairs.from_file(self.judged)
+        return LabelledPairs.from_file(self._export("judged", "pairs with labels"))
 
     def read_parses(self, texts: Sequence[str]) -> Parses:
         """Return the dependency trees of sentences, as far as there are any.
@@ -133,9 +122,7 @@ class Source(BaseModel):
         """
         if self.store is not None:
             return Parses.from_store(self.store, texts, release=self.release)
-        if self.parses is None:
-            raise InputError(f"the source {self._exports} has no dependency trees; give dependency trees as `parses`")
-        return Parses.from_file(self.parses, texts)
+        return Parses.from_file(self._export("parses", "dependency trees"), texts)
 
     def read_frames(self, texts: Sequence[str]) -> Frames:
         """Return the semantic roles of sentences, as far as there are any.
@@ -149,9 +136,15 @@ class Source(BaseModel):
         """
         if self.store is not None:
             return Frames.from_store(self.store, texts, release=self.release)
-        if self.frames is None:
-            raise InputError(f"the source {self._exports} has no semantic roles; give semantic roles as `frames`")
-        return Frames.from_file(self.frames, texts)
+        return Frames.from_file(self._export("frames", "semantic roles"), texts)
+
+    def _export(self, name: str, what: str) -> Path:
+        """Return an export, or say that it is not among those that were given."""
+        given = {known: getattr(self, known) for known in _EXPORTS if getattr(self, known) is not None}
+        if name not in given:
+            listed = ", ".join(repr(str(path)) for path in given.values())
+            raise InputError(f"the source {listed} has no {what}; give {what} as `{name}`")
+        return Path(given[name])
 
 
 class TrainingJob(BaseModel, Generic[From, Settings]):

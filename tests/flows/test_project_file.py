@@ -157,7 +157,10 @@ def test_graphs_come_from_where_there_are_some(write, text, backend, model):
         (f'name = "p"\n{CORPUS}[[encoders]]\nname = "b"\n', "the key `encoders[1].kind` is missing: add kind = "),
         (
             f'name = "p"\n{CORPUS}[[encoders]]\nname = "b"\nkind = "s4bert"\n',
-            '`encoders[1].kind` = \'s4bert\' is wrong: give "s3bert", "aspect", "rgcn" or "pas"; did you mean',
+            (
+                '`encoders[1].kind` = \'s4bert\' is wrong: give "s3bert", "aspect", "rgcn" or "pas"; did you mean '
+                '"s3bert"?'
+            ),
         ),
         (
             f'name = "p"\n{CORPUS}{ENCODER}{ENCODER}',

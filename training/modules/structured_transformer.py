@@ -6,6 +6,7 @@
 Training from a store and encoding on the fly so give the same embedding.
 """
 
+from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -36,14 +37,15 @@ class StructuredTransformer(Transformer):
         self.max_words = max_words
         self._parses: OrderedDict[str, Parse | None] = OrderedDict()
 
+    @abstractmethod
     def parse_texts(self, texts: Sequence[str]) -> Sequence[Parse | None]:
         """Return the parses of normalised texts, none longer than `max_words`; None where the parser rejects one.
 
         Raises:
             ModelError: when the parser is missing, or another one than the encoder learnt with.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def structure(
         self, texts: Sequence[str], parses: Sequence[Parse | None], pieces: Sequence[Pieces]
     ) -> dict[str, Tensor]:
@@ -54,7 +56,6 @@ class StructuredTransformer(Transformer):
             parses: of the sentences; None for one that has none.
             pieces: of the sentences.
         """
-        raise NotImplementedError
 
     def preprocess(  # type: ignore[override]  # as Sentence Transformers calls it
         self, inputs: Sequence[Any], prompt: str | None = None, **further: Any
