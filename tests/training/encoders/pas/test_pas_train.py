@@ -71,7 +71,7 @@ def test_the_classifier_learns_labels_from_the_store_alone_and_is_saved_beside_t
     card = (folder / "README.md").read_text()
     assert "tags semantic roles, with srl_bert/embedded" in card
     assert "The order of a pair does not count" in card
-    assert "Chosen by average precision on dev: loss" in card
+    assert "Chosen by the dev average precision: loss" in card
 
 
 @pytest.mark.parametrize(
