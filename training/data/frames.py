@@ -70,7 +70,7 @@ class Frames(ParsedSentences):
         write_table(self.table.with_columns(*told).select(_COLUMNS), path)
 
     @classmethod
-    def from_file(cls, path: Path, texts: Sequence[str]) -> Self:
+    def from_file(cls, path: Path, texts: Sequence[str] | None) -> Self:
         """Read the frames of some sentences from a file of `export`.
 
         Raises:
@@ -84,12 +84,12 @@ class Frames(ParsedSentences):
         return cls._of(table, texts, told.row(0, named=True) if told.height else {}, repr(str(path)))
 
     @classmethod
-    def from_store(cls, root: Path, texts: Sequence[str], *, release: int | None = None) -> Self:
+    def from_store(cls, root: Path, texts: Sequence[str] | None, *, release: int | None = None) -> Self:
         """Read the frames of some sentences from a release.
 
         Args:
             root: folder of the store.
-            texts: the sentences.
+            texts: the sentences; all when None.
             release: number of the release; the latest when missing.
 
         Raises:
@@ -109,7 +109,7 @@ class Frames(ParsedSentences):
         return cls._of(named.join(frames, on="sentence_id", how="inner"), texts, told, pinned.name)
 
     @classmethod
-    def _of(cls, table: pl.DataFrame, texts: Sequence[str], told: Mapping[str, Any], where: str) -> Self:
+    def _of(cls, table: pl.DataFrame, texts: Sequence[str] | None, told: Mapping[str, Any], where: str) -> Self:
         """Return the frames of some sentences in a table with `text`, `parser` and the columns of `srl`."""
         frames, parser = choose_sentences(
             table,

@@ -57,6 +57,14 @@ class StructuredTransformer(Transformer):
             pieces: of the sentences.
         """
 
+    def know(self, parses: Mapping[str, Parse]) -> None:
+        """Take parses that were made before, by the same parser, so that their sentences are not parsed again soon.
+
+        Args:
+            parses: by normalised text.
+        """
+        self._parses.update(parses)
+
     def preprocess(  # type: ignore[override]  # as Sentence Transformers calls it
         self, inputs: Sequence[Any], prompt: str | None = None, **further: Any
     ) -> dict[str, Any]:

@@ -118,6 +118,26 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
     np.testing.assert_allclose(load_encoder(tmp_path / "saved", device="cpu").encode(ODD)[order], made, atol=1e-5)
 
 
+def test_an_evaluation_takes_the_frames_of_its_source_and_tags_only_what_that_has_not(
+    job, judged, frames, tmp_path, monkeypatch
+):
+    from training.evaluation.models import Embedder
+
+    folder = train(job(loop={"epochs": 1}))
+    source = Source(judged=tmp_path / "judged.parquet", frames=tmp_path / "frames.parquet")
+    tagged = []
+    monkeypatch.setattr(
+        TaggingTransformer, "parse_texts", lambda self, texts: tagged.extend(texts) or [None] * len(texts)
+    )
+    Embedder(folder, "the encoder", source)([f" {judged.texts[3]}", *judged.texts])
+    assert tagged == [judged.texts[0]]  # which counts as rejected there
+    other = replace(frames, max_words=77)
+    other.export(tmp_path / "frames.parquet")
+    Embedder(folder, "the encoder", source)(judged.texts[:5])
+    assert tagged[1:] != []
+    assert set(tagged[1:]) == set(judged.texts[:5])
+
+
 def test_a_killed_training_goes_on_exactly_where_its_checkpoint_is(job, kill_at_a_checkpoint, tmp_path):
     whole = train(job(run="whole"))
     stopped = job(run="stopped", loop={"epochs": 2})
