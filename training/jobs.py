@@ -116,11 +116,11 @@ class Source(BaseModel):
             return LabelledPairs.from_store(self.store, release=self.release)
         return LabelledPairs.from_file(self._export("judged", "pairs with labels"))
 
-    def read_parses(self, texts: Sequence[str]) -> Parses:
+    def read_parses(self, texts: Sequence[str] | None) -> Parses:
         """Return the dependency trees of sentences, as far as there are any.
 
         Args:
-            texts: the sentences.
+            texts: the sentences; all when None.
 
         Raises:
             InputError: when there is no tree, or the export is wrong.
@@ -130,11 +130,11 @@ class Source(BaseModel):
             return Parses.from_store(self.store, texts, release=self.release)
         return Parses.from_file(self._export("parses", "dependency trees"), texts)
 
-    def read_frames(self, texts: Sequence[str]) -> Frames:
+    def read_frames(self, texts: Sequence[str] | None) -> Frames:
         """Return the semantic roles of sentences, as far as there are any.
 
         Args:
-            texts: the sentences.
+            texts: the sentences; all when None.
 
         Raises:
             InputError: when there are none, or the export is wrong.
