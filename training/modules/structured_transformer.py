@@ -6,8 +6,8 @@
 Training from a store and encoding on the fly so give the same embedding.
 """
 
-from abc import abstractmethod
 import time
+from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any
