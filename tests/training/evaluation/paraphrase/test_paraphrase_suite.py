@@ -181,7 +181,7 @@ def test_without_dev_pairs_the_threshold_is_of_the_corpora_that_were_learnt_from
     assert found["fresh"]["threshold"] == found["tweets"]["threshold"]
     note = ParaphraseSuite.tables(scored(job, source=source))[0].note
     assert "fresh: by the cosine of the embeddings, from" in note
-    assert "best on the 12 dev pairs of tweets, as it has no dev pairs of both labels itself" in note
+    assert "best on the 12 dev pairs of tweets, as it has none of both labels itself" in note
 
 
 def test_dev_pairs_that_are_scored_otherwise_choose_no_threshold(job, tmp_path):
@@ -204,7 +204,8 @@ def test_without_any_dev_pairs_a_probability_is_cut_at_a_half_and_a_cosine_not_a
     assert each["scores"]["auroc"]["start"] is not None
     note = ParaphraseSuite.tables(result)[0].note
     assert (
-        "from 0.500, as there are no dev pairs of both labels; start model by its cosine, without a threshold" in note
+        "from 0.500, as no dev pairs of both labels are scored so; start model by its cosine, without a threshold"
+        in note
     )
 
 
