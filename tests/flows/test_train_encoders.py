@@ -88,7 +88,7 @@ def project(tmp_path, store, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     monkeypatch.setenv("FACETFLOW_PRIVATE_SERVER", "1")
     toy = Kind(S3bertSettings, "toy_training", tables=("sentences", "pairs"))
-    for module in ("flows.train_encoder", "flows.encoder_inputs", "training.kinds"):
+    for module in ("flows.train_encoder", "training.kinds"):
         monkeypatch.setattr(f"{module}.KINDS", {**KINDS, "s3bert": toy})
 
     def make(*encoders):
