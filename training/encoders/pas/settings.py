@@ -69,6 +69,11 @@ class PasSettings(EncoderSettings):
         epochs=4, batch_size=16, learning_rate=2e-5, warmup=0.1, evaluate_every=500, patience=5
     )
 
+    @property
+    def unread(self) -> frozenset[str]:
+        """The semantic roles, where there are no spans."""
+        return frozenset({"srl"} if self.spans == "none" else ())
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.spans == "none":
