@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _ANY = "A cat sleeps."
 """What an encoder that parses is given first."""
-_AT_ONCE = 512
+_AT_ONCE = 256
 """Sentences between two looks at the progress: so many that sentences of like length meet in a batch."""
 
 
