@@ -8,6 +8,7 @@ from features.errors import ModelError
 from training.encoders.loading import load_encoder
 
 if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
     from torch import nn
 
 
@@ -44,3 +45,8 @@ def transformer_place(folder: Path) -> str:
     """Return where in the folder of an encoder its transformer is; it is the folder itself for a plain one."""
     modules = folder / "modules.json"
     return str(json.loads(modules.read_bytes())[0]["path"]) if modules.is_file() else ""
+
+
+def new_modules(model: "SentenceTransformer") -> "list[nn.Module]":
+    """Return the modules of an encoder that its backbone does not have: those behind transformer and pooling."""
+    return list(model)[2:]

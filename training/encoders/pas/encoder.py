@@ -61,11 +61,6 @@ def start_model(folder: Path, settings: PasSettings, frames: Frames | None, devi
     return model
 
 
-def new_modules(model: "SentenceTransformer") -> "list[nn.Module]":
-    """Return the modules that the backbone does not have."""
-    return list(model)[2:]
-
-
 def _tagging(folder: Path, settings: PasSettings, frames: Frames) -> "TaggingTransformer":
     """Return the backbone's transformer as one that tags with the tagger of some frames."""
     from training.modules.tagging_transformer import TaggingTransformer, weights_of

@@ -83,8 +83,9 @@ def _train(
         ratings: what the best model is chosen by instead of the dev pairs.
         folder: of the backbone.
     """
+    from training.encoders.judged_task import Prepared
     from training.encoders.learning import learn
-    from training.encoders.pas.task import PasTask, Prepared
+    from training.encoders.pas.task import PasTask
     from training.loop.machine import prepare_machine
 
     settings = cast("PasSettings", plan.settings)

@@ -18,7 +18,6 @@ from training.encoders.start import transformer_and_pooling, transformer_place
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
-    from torch import nn
 
     from training.modules.parsing_transformer import ParsingTransformer
 
@@ -65,11 +64,6 @@ def start_model(folder: Path, settings: RgcnSettings, parses: Parses | None, dev
     model = SentenceTransformer(modules=[transformer, pooling, graph, combination], device=device)
     model.max_seq_length = longest
     return model
-
-
-def new_modules(model: "SentenceTransformer") -> "list[nn.Module]":
-    """Return the modules that the backbone does not have."""
-    return list(model)[2:]
 
 
 def _parsing(folder: Path, settings: RgcnSettings, parses: Parses) -> "ParsingTransformer":

@@ -1,76 +1,42 @@
 """What an encoder with a graph gives the loop: batches of judged pairs, three objectives, and what dev says."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from training.encoders.backbone import Backbone, Tokens
+from training.encoders.backbone import Backbone
 from training.encoders.embedding import embed_together
-from training.encoders.judging import ChosenRatings
+from training.encoders.judged_task import JudgedTask, Prepared
 from training.encoders.labels import judge_labels
 from training.encoders.rgcn.data import Batch, PairTable
-from training.encoders.rgcn.encoder import new_modules
 from training.encoders.rgcn.settings import RgcnSettings
-from training.loop.task import Group, Judgement, decaying_matrices
-from training.modules.pair_classifier import PairClassifier
 from training.objectives.consistency import ConsistencyObjective
 from training.objectives.info_nce import InfoNceObjective
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """What is learnt from, as the loop takes it; all share one list of sentences.
-
-    Args:
-        tokens: all sentences.
-        train: pairs to learn from.
-        dev: pairs to choose the best model by; may be none.
-        teacher: embeddings of all sentences by the start model, (n_texts, t), where they are to be kept.
-        ratings: human ratings that it is chosen by instead; None where its loss on the dev pairs decides.
-        places: position of each sentence, where there are ratings.
-    """
-
-    tokens: Tokens
-    train: PairTable
-    dev: PairTable
-    teacher: Tensor | None = None
-    ratings: ChosenRatings | None = None
-    places: Mapping[str, int] = field(default_factory=dict)
-
-
-class RgcnTask:
+class RgcnTask(JudgedTask[PairTable, RgcnSettings]):
     """Tune the last layers of a backbone, and learn the graph above them.
 
     Args:
         backbone: the encoder.
         prepared: the pairs.
         settings: of the encoder; labels are named.
+        teacher: embeddings of all sentences by the start model, (n_texts, t), where they are to be kept.
     """
 
-    unit = "pairs"
-
-    def __init__(self, backbone: Backbone, prepared: Prepared, settings: RgcnSettings) -> None:
-        self.backbone, self.prepared, self.settings = backbone, prepared, settings
+    def __init__(
+        self,
+        backbone: Backbone,
+        prepared: Prepared[PairTable],
+        settings: RgcnSettings,
+        teacher: Tensor | None = None,
+    ) -> None:
+        super().__init__(backbone, prepared, settings, classifies=settings.objective == "softmax")
         self.info_nce = InfoNceObjective(settings.temperature)
         self.consistency = ConsistencyObjective()
-        self.new = nn.ModuleList(new_modules(backbone.model)).requires_grad_(requires_grad=True)
-        self.classifier: PairClassifier | None = None
-        new = {f"new.{name}": parameter for name, parameter in self.new.named_parameters()}
-        if settings.objective == "softmax":
-            torch.manual_seed(settings.loop.seed)
-            self.classifier = PairClassifier(backbone.dimension, settings.labels, settings.classifier)
-            self.classifier.to(backbone.device)
-            new |= {f"classifier.{name}": parameter for name, parameter in self.classifier.named_parameters()}
-        factor = settings.new_learning_rate / settings.loop.learning_rate
-        self.groups: Sequence[Group] = [
-            *decaying_matrices(backbone.tuned_parameters()),
-            *decaying_matrices(new, factor),
-        ]
+        self.teacher = teacher
 
     def batches(self, epoch: int) -> list[Batch]:
         """Return the batches of an epoch; every epoch draws hard negatives of its own."""
@@ -82,38 +48,13 @@ class RgcnTask:
         found = pairs.order(self.prepared.tokens.lengths, loop, epoch)
         return [pairs.with_negatives(some, random) for some in found]
 
-    def size(self, batch: Batch) -> int:
-        """Return the number of pairs."""
-        return len(batch)
-
-    def train(self) -> None:
-        """Switch on the dropout of what learns: that of the graph, and that of the layers if it is wanted."""
-        self.backbone.train()
-        self.new.train()
-
-    def eval(self) -> None:
-        """Switch off dropout."""
-        self.backbone.eval()
-        self.new.eval()
-
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """Return the loss of a batch; each sentence is embedded once, by one of the processes."""
         texts, places = np.unique(batch.sentences, return_inverse=True)
         embeddings = embed_together(self.backbone, self.prepared.tokens, texts)
         return {"loss": self._measured(self.prepared.train, batch, embeddings, places)["loss"]}
 
-    @torch.no_grad()
-    def judge(self) -> Judgement | None:
-        """Return the dev scores and, where ratings choose the model, the correlation with them."""
-        self.eval()
-        scores = self._judge_pairs()
-        if self.prepared.ratings is None:
-            chosen = self.settings.choose_by
-            return Judgement(scores, value=-scores["loss"] if chosen == "loss" else scores[chosen]) if scores else None
-        found = self.prepared.ratings.score(self._embed_texts)
-        return Judgement({"spearman": found, **scores}, value=found)
-
-    def _judge_pairs(self) -> dict[str, float]:
+    def judge_pairs(self) -> dict[str, float]:
         """Return means over the dev pairs, nothing where there are none."""
         dev = self.prepared.dev
         if not len(dev):
@@ -147,13 +88,8 @@ class RgcnTask:
         if self.classifier is not None:
             targets = torch.from_numpy(batch.targets).to(embeddings.device)
             return {"loss": cross_entropy(self.classifier(left, right), targets)}
-        if self.prepared.teacher is not None:
-            said = (self.prepared.teacher[torch.from_numpy(some)] for some in (batch.first, batch.second))
+        if self.teacher is not None:
+            said = (self.teacher[torch.from_numpy(some)] for some in (batch.first, batch.second))
             return {"loss": self.consistency(left, right, *(one.to(embeddings.device) for one in said))}
         masked = torch.from_numpy(pairs.masked(batch)).to(embeddings.device)
         return {"loss": self.info_nce(left, embeddings[where[len(batch) :]], masked)}
-
-    def _embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the embeddings of some of the sentences, (n, d); every process embeds them all."""
-        places = np.array([self.prepared.places[text] for text in texts], dtype=np.int64)
-        return self.backbone.embed_many(self.prepared.tokens, places)

@@ -85,8 +85,9 @@ def _train(
         ratings: what the best model is chosen by instead of its loss.
         folder: of the backbone.
     """
+    from training.encoders.judged_task import Prepared
     from training.encoders.learning import learn
-    from training.encoders.rgcn.task import Prepared, RgcnTask
+    from training.encoders.rgcn.task import RgcnTask
     from training.loop.machine import prepare_machine
 
     settings = cast("RgcnSettings", plan.settings)
@@ -104,15 +105,15 @@ def _train(
         tokens=tokens,
         train=train_pairs,
         dev=dev_pairs,
-        teacher=_teacher(backbone, tokens, settings) if settings.objective == "distillation" else None,
         ratings=ratings,
         places={text: place for place, text in enumerate((*data.texts, *further))} if ratings else {},
     )
+    teacher = _teacher(backbone, tokens, settings) if settings.objective == "distillation" else None
     learn(
         plan,
         machine,
         job.output,
-        lambda settings: RgcnTask(backbone, prepared, settings),
+        lambda settings: RgcnTask(backbone, prepared, settings, teacher),
         lambda learnt: _complete(job, plan, data, parses, learnt),
         about=f"{len(train_pairs)} training pairs, {len(dev_pairs)} dev pairs, {len(data.texts)} sentences",
     )

@@ -1,0 +1,134 @@
+"""What encoders that learn from judged pairs give the loop alike: what learns, dropout, and what dev says.
+
+A kind adds its batches, its losses, and its scores on the dev pairs.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from training.encoders.backbone import Backbone, Tokens
+from training.encoders.judged import PairTable
+from training.encoders.judging import ChosenRatings
+from training.encoders.settings import BY_LOSS
+from training.encoders.start import new_modules
+from training.loop.settings import LoopSettings
+from training.loop.task import Group, Judgement, decaying_matrices
+from training.modules.pair_classifier import PairClassifier, Part
+
+
+class JudgedSettings(Protocol):
+    """What is read of a kind's settings."""
+
+    @property
+    def loop(self) -> LoopSettings: ...  # noqa: D102 - as in the settings of each kind, like those below
+    @property
+    def labels(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def classifier(self) -> tuple[Part, ...]: ...  # noqa: D102
+    @property
+    def choose_by(self) -> str: ...  # noqa: D102
+    @property
+    def new_learning_rate(self) -> float: ...  # noqa: D102
+
+
+Pairs = TypeVar("Pairs", bound=PairTable)
+Settings = TypeVar("Settings", bound=JudgedSettings)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared(Generic[Pairs]):
+    """What is learnt from, as the loop takes it; all share one list of sentences.
+
+    Args:
+        tokens: all sentences.
+        train: pairs to learn from.
+        dev: pairs to choose the best model by; may be none.
+        ratings: human ratings that it is chosen by instead; None where the dev pairs decide.
+        places: position of each sentence, where there are ratings.
+    """
+
+    tokens: Tokens
+    train: Pairs
+    dev: Pairs
+    ratings: ChosenRatings | None = None
+    places: Mapping[str, int] = field(default_factory=dict)
+
+
+class JudgedTask(ABC, Generic[Pairs, Settings]):
+    """Tune the last layers of a backbone, and learn what is new above them.
+
+    Args:
+        backbone: the encoder.
+        prepared: the pairs.
+        settings: of the encoder; labels are named.
+        classifies: whether a classifier of pairs learns as well.
+    """
+
+    unit = "pairs"
+
+    def __init__(
+        self, backbone: Backbone, prepared: Prepared[Pairs], settings: Settings, *, classifies: bool = True
+    ) -> None:
+        self.backbone, self.prepared, self.settings = backbone, prepared, settings
+        self.new = nn.ModuleList(new_modules(backbone.model)).requires_grad_(requires_grad=True)
+        self.classifier: PairClassifier | None = None
+        new = {f"new.{name}": parameter for name, parameter in self.new.named_parameters()}
+        if classifies:
+            torch.manual_seed(settings.loop.seed)
+            self.classifier = PairClassifier(backbone.dimension, settings.labels, settings.classifier)
+            self.classifier.to(backbone.device)
+            new |= {f"classifier.{name}": parameter for name, parameter in self.classifier.named_parameters()}
+        factor = settings.new_learning_rate / settings.loop.learning_rate
+        self.groups: Sequence[Group] = [
+            *decaying_matrices(backbone.tuned_parameters()),
+            *decaying_matrices(new, factor),
+        ]
+
+    @abstractmethod
+    def batches(self, epoch: int) -> Sequence[Any]:
+        """Return the batches of an epoch."""
+
+    @abstractmethod
+    def losses(self, batch: Any) -> dict[str, Tensor]:
+        """Return the loss of a batch; each sentence is embedded once, by one of the processes."""
+
+    @abstractmethod
+    def judge_pairs(self) -> dict[str, float]:
+        """Return scores of the dev pairs, `loss` and those of `choose_by` among them; nothing where there are none."""
+
+    def size(self, batch: Any) -> int:
+        """Return the number of pairs."""
+        return len(batch)
+
+    def train(self) -> None:
+        """Switch on the dropout of what learns: that of new modules, and that of the layers if it is wanted."""
+        self.backbone.train()
+        self.new.train()
+
+    def eval(self) -> None:
+        """Switch off dropout."""
+        self.backbone.eval()
+        self.new.eval()
+
+    @torch.no_grad()
+    def judge(self) -> Judgement | None:
+        """Return the dev scores and, where ratings choose the model, the correlation with them."""
+        self.eval()
+        scores = self.judge_pairs()
+        if self.prepared.ratings is None:
+            by = self.settings.choose_by
+            return Judgement(scores, value=-scores[by] if by == BY_LOSS else scores[by]) if scores else None
+        found = self.prepared.ratings.score(self._embed_texts)
+        return Judgement({"spearman": found, **scores}, value=found)
+
+    def _embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the embeddings of some of the sentences, (n, d); every process embeds them all."""
+        places = np.array([self.prepared.places[text] for text in texts], dtype=np.int64)
+        return self.backbone.embed_many(self.prepared.tokens, places)
