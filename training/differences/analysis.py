@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from features.metrics.corpus_scores import Bootstrap
 from training.differences.moves import Moves, move
-from training.differences.parts import LEAST, Part, by_number, by_words
+from training.differences.parts import LEAST, ByWords, Part, by_number, by_words
 from training.differences.shared import BothScores, SharedSet
 from training.differences.words import lengths
 
@@ -29,6 +29,26 @@ class Depths:
 
 
 @dataclass(frozen=True, slots=True)
+class Chosen:
+    """The pairs of a set that are shown, by their positions.
+
+    Args:
+        towards: those that moved most towards people.
+        away: those that moved most away from them.
+        reordered: of the others of the same words in another order those that moved most, in either direction.
+    """
+
+    towards: list[int]
+    away: list[int]
+    reordered: list[int]
+
+    @property
+    def rows(self) -> list[int]:
+        """All of them."""
+        return [*self.towards, *self.away, *self.reordered]
+
+
+@dataclass(frozen=True, slots=True)
 class Analysis:
     """A set, its parts and its moves.
 
@@ -37,6 +57,7 @@ class Analysis:
         total: score of both on all pairs.
         parts: name → score of both, in the order of the page: by length, depth and words in common.
         moves: where the pairs stand by both.
+        chosen: those that are shown.
         notes: what was not divided, or left out, a sentence each.
     """
 
@@ -44,7 +65,22 @@ class Analysis:
     total: BothScores
     parts: Mapping[str, BothScores]
     moves: Moves
+    chosen: Chosen
     notes: Sequence[str]
+
+
+def choose(shared: SharedSet) -> Chosen:
+    """Return the pairs of a set that are shown.
+
+    Args:
+        shared: the set.
+    """
+    return _chosen(move(shared), by_words(shared.texts))
+
+
+def _chosen(moves: Moves, words: ByWords) -> Chosen:
+    towards, away = moves.towards(), moves.away()
+    return Chosen(towards, away, moves.furthest([row for row in words.reordered if row not in {*towards, *away}]))
 
 
 def analyse(shared: SharedSet, depths: Depths, bootstrap: Bootstrap) -> Analysis:
@@ -73,7 +109,9 @@ def analyse(shared: SharedSet, depths: Depths, bootstrap: Bootstrap) -> Analysis
     if words.equal:
         notes.append(f"By words in common, pairs of one and the same words in one order are left out: {words.equal:,}.")
     scores = {part.name: shared.score(part.rows, bootstrap) for part in parts}
-    return Analysis(shared, shared.score(everything, bootstrap), scores, move(shared), notes)
+    moves = move(shared)
+    total = shared.score(everything, bootstrap)
+    return Analysis(shared, total, scores, moves, _chosen(moves, words), notes)
 
 
 def _by_depth(

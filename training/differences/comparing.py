@@ -6,9 +6,8 @@ from features.errors import FacetflowError
 from features.metrics.corpus_scores import Bootstrap
 from features.parsers.settings import DependencySettings
 from features.rows import OnRows, ignore_rows
-from training.differences.analysis import Depths, analyse
+from training.differences.analysis import Depths, analyse, choose
 from training.differences.depths import depths_of
-from training.differences.moves import move
 from training.differences.page import Side, render_differences
 from training.differences.shared import SharedSet, shared_sets
 from training.differences.views import View, view
@@ -51,13 +50,9 @@ def differences_page(
 
 
 def _to_draw(sets: Sequence[SharedSet]) -> list[str]:
-    """Return the sentences of the pairs that moved most, each once."""
-    found: dict[str, None] = {}
-    for shared in sets:
-        moves = move(shared)
-        for row in (*moves.towards(), *moves.away()):
-            found |= dict.fromkeys(shared.texts[row])
-    return list(found)
+    """Return the sentences of the pairs that are shown, each once."""
+    shown = [shared.texts[row] for shared in sets for row in choose(shared).rows]
+    return list(dict.fromkeys(text for pair in shown for text in pair))
 
 
 def _depths(sets: Sequence[SharedSet], dependencies: DependencySettings, on_rows: OnRows) -> Depths:

@@ -44,6 +44,14 @@ class Moves:
         """Return the pairs that moved most towards people, the furthest first; none that did not."""
         return [int(row) for row in np.argsort(-self.gains, kind="stable")[:SHOWN] if self.gains[row] > _NOTHING]
 
+    def furthest(self, rows: Sequence[int]) -> list[int]:
+        """Return those of some pairs that moved most in either direction, the furthest first.
+
+        Args:
+            rows: their positions.
+        """
+        return sorted(map(int, rows), key=lambda row: (-abs(self.gains[row]), row))[:SHOWN]
+
     def away(self) -> list[int]:
         """Return the pairs that moved most away from people, likewise."""
         return [int(row) for row in np.argsort(self.gains, kind="stable")[:SHOWN] if self.gains[row] < -_NOTHING]

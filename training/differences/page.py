@@ -129,10 +129,11 @@ def _set(analysis: Analysis, views: tuple[View, View], shown: bool) -> str:  # n
         else "Spearman × 100 with human ratings"
     )
     notes = "".join(f'<p class="note">{escape(note)}</p>' for note in analysis.notes)
-    towards, away = analysis.moves.towards(), analysis.moves.away()
+    chosen = analysis.chosen
     groups = {
-        f"Nearer to people by B: {_most(len(towards))}": towards,
-        f"Further from people by B: {_most(len(away))}": away,
+        f"Nearer to people by B: {_most(chosen.towards)}": chosen.towards,
+        f"Further from people by B: {_most(chosen.away)}": chosen.away,
+        f"The same words in another order, beside these: {_most(chosen.reordered)}": chosen.reordered,
     }
     cards = [
         folded(title, "".join(_card(analysis, row, views) for row in rows), shown=shown)
@@ -148,8 +149,8 @@ def _set(analysis: Analysis, views: tuple[View, View], shown: bool) -> str:  # n
     )
 
 
-def _most(pairs: int) -> str:
-    return f"the {pairs} pairs that moved most" if pairs > 1 else "the pair that moved most"
+def _most(pairs: Sequence[int]) -> str:
+    return f"the {len(pairs)} pairs that moved most" if len(pairs) > 1 else "the pair that moved most"
 
 
 def _rows(analysis: Analysis) -> Mapping[str, BothScores]:
@@ -192,13 +193,12 @@ def _tell_places(analysis: Analysis) -> str:
     if by_probability(analysis.shared):
         return (
             "Pairs by how much nearer the probability of the positive label is to what people say, 1 or 0, by B than "
-            f"by A; {SHOWN} of each direction at most."
+            f"by A; {SHOWN} at most."
         )
     people = " People place a positive pair at 100 and another at 0." if analysis.shared.is_judged else ""
     return (
         "The place of a pair is the share of the pairs of the set that score lower, of equal scores half, times 100."
-        f"{people} Pairs by how much nearer they are to people's place by B than by A; {SHOWN} of each direction at "
-        "most."
+        f"{people} Pairs by how much nearer they are to people's place by B than by A; {SHOWN} at most."
     )
 
 

@@ -76,11 +76,13 @@ class ByWords:
 
     Args:
         parts: those with pairs enough.
+        reordered: positions of the pairs of the same words in another order, however few they are.
         small: name of a part with too few → its pairs.
         equal: pairs whose sentences are word for word the same, which are in no part.
     """
 
     parts: list[Part]
+    reordered: NDArray[np.int64]
     small: dict[str, int]
     equal: int
 
@@ -100,5 +102,6 @@ def by_words(texts: Sequence[tuple[str, str]], *, least: int = LEAST) -> ByWords
             continue
         index = overlap(first, second)
         rows[REORDERED if index == 1 else NEARLY_SAME if index >= NEARLY else FEWER].append(row)
-    large = [Part(name, np.array(of, dtype=np.int64)) for name, of in rows.items() if len(of) >= least]
-    return ByWords(large, {name: len(of) for name, of in rows.items() if 0 < len(of) < least}, equal)
+    found = [Part(name, np.array(of, dtype=np.int64)) for name, of in rows.items()]
+    small = {part.name: len(part.rows) for part in found if 0 < len(part.rows) < least}
+    return ByWords([part for part in found if len(part.rows) >= least], found[0].rows, small, equal)

@@ -88,6 +88,8 @@ class SharedSet:
 def shared_sets(a: Sequence[Path], b: Sequence[Path]) -> list[SharedSet]:
     """Return the sets of pairs that all runs of both encoders scored, in the order of their suites.
 
+    Judged pairs that were also taken as rated ones, with two ratings, are there once.
+
     Args:
         a: folders of the evaluations of the first encoder.
         b: of the second.
@@ -96,10 +98,14 @@ def shared_sets(a: Sequence[Path], b: Sequence[Path]) -> list[SharedSet]:
         InputError: an evaluation cannot be read, or a pair was judged by other values in another.
     """
     runs = [_pairs_of(folder) for folder in (*a, *b)]
-    return [
+    every = [
         found
         for key in runs[0]
         if all(key in run for run in runs) and (found := _shared(*key, [run[key] for run in runs], len(a))) is not None
+    ]
+    judged = [set(found.texts) for found in every if found.is_judged]
+    return [
+        found for found in every if found.is_judged or len(set(found.expected)) != 2 or set(found.texts) not in judged
     ]
 
 

@@ -9,7 +9,7 @@ import pytest
 from features.metrics.corpus_scores import Bootstrap
 from features.parsers.settings import DependencySettings
 from training.differences import comparing
-from training.differences.analysis import Depths, analyse
+from training.differences.analysis import Depths, analyse, choose
 from training.differences.comparing import differences_page
 from training.differences.page import Side, render_differences
 from training.differences.shared import shared_sets
@@ -86,12 +86,12 @@ def test_pairs_that_moved_have_both_scores_and_what_both_see(sides):
     texts = {text for each in shared for pair in each.texts for text in pair}
     seen = View("trees", {text: f"<svg>{len(text)}</svg>" for text in texts}, "en_toy")
     html = page(sides, views=(View(), seen))
-    assert html.count('<div class="pair">') == 20
-    assert html.count("as B sees them") == 20
+    assert html.count('<div class="pair">') == 25
+    assert html.count("as B sees them") == 25
     assert "as A sees" not in html
     assert "A (twin &lt;i&gt;1&lt;/i&gt;) sees no structure of a sentence. B (syntax) sees trees." in html
     both = page(sides, views=(seen, seen))
-    assert both.count("as A and B see them") == 20
+    assert both.count("as A and B see them") == 25
     assert "cannot be drawn: gone." in page(sides, views=(View(problem="gone."), seen))
     best = analyse(shared[0], Depths({}), DRAWS).moves
     first = best.towards()[0]
@@ -100,6 +100,20 @@ def test_pairs_that_moved_have_both_scores_and_what_both_see(sides):
     assert (
         f"<td>B</td><td>{shared[0].scored.predicted[first, 1]:.3f}</td><td>{100 * best.after[first]:.0f}</td>" in card
     )
+
+
+def test_pairs_of_the_same_words_are_shown_however_few_and_none_twice(evaluated):
+    texts = [(f"text {n}", f"other {n}") for n in range(30)] + [("a dog bites a man", "a man bites a dog")] * 2
+    people = list(range(32))
+    a = evaluated("a", [(*pair, n, -float(n)) for n, pair in zip(people, texts, strict=True)])
+    b = evaluated("b", [(*pair, n, 0.5 if n == 30 else float(n)) for n, pair in zip(people, texts, strict=True)])
+    (shared,) = shared_sets([a], [b])
+    chosen = choose(shared)
+    assert chosen.towards == [0, 31, 1, 2, 29]
+    assert (chosen.away, chosen.reordered) == ([], [30])
+    html = page((Side("a", [a], ["a"]), Side("b", [b], ["b"])))
+    assert "The same words in another order, beside these: the pair that moved most" in html
+    assert html.count('<div class="pair">') == len(chosen.rows) == 6
 
 
 def test_nothing_of_a_text_becomes_a_tag_and_no_window_shows_a_fault(sides, browser, tmp_path):

@@ -49,3 +49,4 @@ def test_no_more_than_some_are_shown_the_furthest_first(evaluated):
     found = move(shared)
     assert len(found.towards()) == SHOWN
     assert found.towards()[:4] == [0, 19, 1, 18]
+    assert found.furthest([9, 3, 18]) == [18, 3, 9]

@@ -58,6 +58,7 @@ def test_parts_by_words_tell_order_from_words():
     found = by_words(texts, least=2)
     assert [part.name for part in found.parts] == [FEWER]
     assert found.small == {REORDERED: 1, NEARLY_SAME: 1}
+    assert found.reordered.tolist() == [0]
 
 
 def test_words_have_no_case_and_count_as_often_as_they_stand_there():

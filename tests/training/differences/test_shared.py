@@ -40,6 +40,14 @@ def test_judged_pairs_without_any_threshold_are_shared_and_scored_by_auroc_on_an
     assert (nothing.a, nothing.b, nothing.difference) == (None, None, None)
 
 
+def test_judged_pairs_that_are_also_rated_by_their_labels_are_there_once(evaluated):
+    sides = [[evaluated(name, [(a, b, float(label), s) for a, b, label, s in JUDGED], JUDGED)] for name in "ab"]
+    assert [found.name for found in shared_sets(*sides)] == ["paws"]
+    finer = [(a, b, label + n / 8, s) for n, (a, b, label, s) in enumerate(JUDGED)]
+    sides = [[evaluated(name, finer, JUDGED)] for name in "cd"]
+    assert [found.name for found in shared_sets(*sides)] == ["sts", "paws"]
+
+
 def test_several_runs_of_a_side_count_by_their_mean(evaluated):
     random = np.random.default_rng(0)
     people = random.random(40)

@@ -93,7 +93,7 @@ def test_spans_are_drawn_with_the_weights_of_the_encoder(tiny_encoder, tmp_path,
     modules = [transformer, Pooling(48), SpanPooling(48, 48, 3, weights="equal")]
     SentenceTransformer(modules=modules, device="cpu").save_pretrained(str(tmp_path / "encoder"))
     found = view(tmp_path, [TEXT])
-    assert found.sees.startswith("predicate-argument spans, weighted")
+    assert found.sees.startswith("predicate-argument spans; a word is as dark")
     assert "ARG0 0.50" in found.drawings[TEXT]
     assert "ARG1 0.50" in found.drawings[TEXT]
 
