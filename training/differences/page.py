@@ -16,6 +16,7 @@ from training.differences.views import View
 from training.evaluation.bars import Bar, draw_bars
 from training.evaluation.comparison import Comparison
 from training.evaluation.comparison_table import comparison_table, signed, signed_ends
+from training.evaluation.items import Scale
 from training.evaluation.page import listed, render_page, tables_html
 from training.evaluation.tables import UNDEFINED, ScoreTable, hundred
 from training.evaluation.verdicts import VERDICTS
@@ -29,6 +30,11 @@ _READING = {
     "same words": "Pairs of the same words in another order, where only order and roles tell. Bags of nearly the same "
     f"words have a Jaccard index of {NEARLY:g} or more.",
     "B − A": "The score of B less that of A, with a 95 % interval of a paired bootstrap over the pairs of a part.",
+}
+_SCALES: Mapping[Scale | None, str] = {
+    "cosine": "cosines",
+    "probability": "a classifier's probabilities of the positive label",
+    None: "means of cosines and probabilities",
 }
 _WITHIN = "Compare A with B within a part, not one part with another: parts differ in more than their name."
 
@@ -144,7 +150,7 @@ def _set(analysis: Analysis, views: tuple[View, View], shown: bool) -> str:  # n
         f"<h3>{escape(shared.name)} <small>{escape(shared.suite)}</small></h3>"
         f'<p class="quiet">{len(shared.texts):,} pairs. {measure}.</p>'
         f"{_chart(analysis)}{folded('The numbers', tables_html([_numbers(analysis)]))}{notes}"
-        + (f'<p class="quiet">{escape(_tell_places(analysis))}</p>' if cards else "")
+        + (f'<p class="quiet">{escape(f"{_tell_scales(analysis)} {_tell_places(analysis)}")}</p>' if cards else "")
         + "".join(cards)
     )
 
@@ -187,6 +193,11 @@ def _numbers(analysis: Analysis) -> ScoreTable:
         for name, score in _rows(analysis).items()
     )
     return ScoreTable(analysis.shared.name, ("part", "pairs", "A", "B", "B − A", "95 % interval", "B is"), rows)
+
+
+def _tell_scales(analysis: Analysis) -> str:
+    a, b = (_SCALES[scale] for scale in analysis.shared.scales)
+    return f"Scores are {a}." if a == b else f"Scores of A are {a}, those of B {b}."
 
 
 def _tell_places(analysis: Analysis) -> str:

@@ -92,6 +92,7 @@ def test_pairs_that_moved_have_both_scores_and_what_both_see(sides):
     assert "A (twin &lt;i&gt;1&lt;/i&gt;) sees no structure of a sentence. B (syntax) sees trees." in html
     both = page(sides, views=(seen, seen))
     assert both.count("as A and B see them") == 25
+    assert "Scores are cosines. The place of a pair" in both
     assert "cannot be drawn: gone." in page(sides, views=(View(problem="gone."), seen))
     best = analyse(shared[0], Depths({}), DRAWS).moves
     first = best.towards()[0]
