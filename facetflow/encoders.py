@@ -223,26 +223,28 @@ class Encoder:
         return explanations[0] if single else explanations
 
     @overload
-    def predict(self, a: str, b: str) -> Prediction: ...  # type: ignore[overload-overlap]
+    def predict(self, a: str, b: str, *, spans: bool = False) -> Prediction: ...  # type: ignore[overload-overlap]
     @overload
-    def predict(self, a: Texts, b: str | Texts) -> list[Prediction]: ...
+    def predict(self, a: Texts, b: str | Texts, *, spans: bool = False) -> list[Prediction]: ...
     @overload
-    def predict(self, a: Iterable[tuple[str, str]], b: None = None) -> list[Prediction]: ...
+    def predict(self, a: Iterable[tuple[str, str]], b: None = None, *, spans: bool = False) -> list[Prediction]: ...
     def predict(
-        self, a: str | Texts | Iterable[tuple[str, str]], b: str | Texts | None = None
+        self, a: str | Texts | Iterable[tuple[str, str]], b: str | Texts | None = None, *, spans: bool = False
     ) -> Prediction | list[Prediction]:
         """Tell the label of sentence pairs, by the classifier that was learnt with the encoder.
 
         Args:
             a: a sentence, several, or pairs of sentences where `b` is missing.
             b: a sentence, or several, paired with `a` as in `similarity`.
+            spans: also say what the embeddings look at, in an encoder that weighs predicate-argument spans.
 
         Returns:
             `label` and `probabilities` (label → probability) of two sentences; a list of them, one a pair, for several.
+            With `spans` also `spans`: of both sentences the words, their weights and the frames.
 
         Raises:
             InputError: something that is not a string, an empty sentence, or lists of different lengths.
-            ModelError: the encoder has no classifier.
+            ModelError: the encoder has no classifier, or no spans.
         """
         predictor = self._predictor
         first, second, single = _read_pairs(a) if b is None else pair_up(a, b, "sentence")  # type: ignore[arg-type]
@@ -250,7 +252,10 @@ class Encoder:
         for number, pair in enumerate(pairs, start=1):
             if not all(pair):
                 raise InputError(f"a sentence of pair {number} of {len(pairs)} is empty; leave the pair out")
+        if spans:
+            predictor.require_spans()
         found = predictor.predict(pairs).each(pairs)
+        found = predictor.explain(found) if spans else found
         return found[0] if single else found
 
     @cached_property

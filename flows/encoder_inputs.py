@@ -14,7 +14,7 @@ from features.store.uses import uses_of
 from features.types import Fingerprint, Shard
 from flows.project import Project
 from training.encoders.settings import EncoderSettings
-from training.kinds import KINDS
+from training.kinds import tables_of
 from training.runs import is_finished, run_folder, settings_digest
 
 Input = frozenset[tuple[str, Shard, Fingerprint]]
@@ -50,9 +50,9 @@ def input_of(store: Store, release: Release, encoder: EncoderSettings) -> Input 
     Args:
         store: the store.
         release: versions of its tables.
-        encoder: says by its kind which tables, and which corpora.
+        encoder: says which tables, and which corpora.
     """
-    tables = [table for table in KINDS[encoder.kind].tables if table in release.versions]
+    tables = [table for table in tables_of(encoder) if table in release.versions]
     reader = Wanted(tuple(tables), encoder.corpora)
     try:
         uses = uses_of(store, release.versions)

@@ -1,7 +1,8 @@
 """What is wanted of a store, and the stages that follow: no stage makes what nobody reads.
 
-An encoder wants the tables that its kind reads, of the corpora that it learns from. `enabled = true` in the section of
-a stage wants its table of all corpora, for others who read the store; `enabled = false` switches the stage off.
+An encoder wants the tables that its training reads, of the corpora that it learns from. `enabled = true` in the
+section of a stage wants its table of all corpora, for others who read the store; `enabled = false` switches the stage
+off.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Literal
 from features.errors import SettingsError
 from features.store.scope import Wanted
 from flows.project import Project
-from training.kinds import KINDS
+from training.kinds import tables_of
 
 Over = Literal["sentences", "pairs"]
 
@@ -30,7 +31,7 @@ _STAGES: Mapping[str, tuple[Over, tuple[str, ...]]] = MappingProxyType(
 
 def wanted_of(project: Project) -> tuple[Wanted, ...]:
     """Return what is read of a project's store: by its encoders, and by others where the project file says so."""
-    read = tuple(Wanted(KINDS[encoder.kind].tables, encoder.corpora) for encoder in project.encoders)
+    read = tuple(Wanted(tables_of(encoder), encoder.corpora) for encoder in project.encoders)
     forced = tuple(name for name in _STAGES if _switch(project, name) is True)
     return (*read, *([Wanted(forced)] if forced else []))
 

@@ -96,7 +96,14 @@ def test_the_project_file_of_the_readme_is_valid(readme: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["flows/templates/project.toml", "flows/templates/example.toml", "examples/bamboo/facetflow.toml"]
+    "path",
+    [
+        "flows/templates/project.toml",
+        "flows/templates/example.toml",
+        "examples/bamboo/facetflow.toml",
+        *(f"examples/aspects/{name}.toml" for name in ("companies", "papers")),
+        *(f"examples/paraphrase/{name}.toml" for name in ("msrp", "twitter_url", "qqp", "paws", "pit2015")),
+    ],
 )
 def test_the_project_files_that_come_along_are_valid(root: Path, path: str) -> None:
     Project.model_validate(tomllib.loads((root / path).read_text()))

@@ -15,12 +15,13 @@ from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError, model_validator
 
 from features.errors import InputError, SettingsError
+from training.data.exports import read_words
 from training.data.frames import Frames
 from training.data.labelled_pairs import LabelledPairs
 from training.data.labelled_texts import LabelledTexts
 from training.data.measured_pairs import MeasuredPairs
 from training.data.parses import Parses
-from training.data.releases import has_rows, has_values
+from training.data.releases import distinct_rows, has_rows
 
 From = TypeVar("From", bound=BaseModel)
 Settings = TypeVar("Settings", bound=BaseModel)
@@ -66,16 +67,21 @@ class Source(BaseModel):
         """
         return self.texts is not None or (self.store is not None and has_rows(self.store, self.release, "labels"))
 
-    @property
-    def has_judged(self) -> bool:
-        """Whether there are pairs with labels.
+    def labels_of_pairs(self) -> dict[str, tuple[str, ...]]:
+        """Return corpus → the labels of its pairs, sorted, of each corpus that has any; no sentence is read.
 
         Raises:
+            InputError: when an export is wrong.
             StoreError: when the store or the release does not exist, or is damaged.
         """
-        return self.judged is not None or (
-            self.store is not None and has_values(self.store, self.release, "pairs", "label")
-        )
+        columns = ("corpus", "label")
+        if self.store is not None:
+            found = distinct_rows(self.store, self.release, "pairs", columns)
+        elif self.judged is not None:
+            found = read_words(self.judged, columns).unique().sort(columns)
+        else:
+            return {}
+        return {str(corpus): tuple(rows["label"]) for (corpus,), rows in found.group_by("corpus", maintain_order=True)}
 
     def read(self) -> MeasuredPairs:
         """Return all measured pairs.
@@ -110,11 +116,11 @@ class Source(BaseModel):
             return LabelledPairs.from_store(self.store, release=self.release)
         return LabelledPairs.from_file(self._export("judged", "pairs with labels"))
 
-    def read_parses(self, texts: Sequence[str]) -> Parses:
+    def read_parses(self, texts: Sequence[str] | None) -> Parses:
         """Return the dependency trees of sentences, as far as there are any.
 
         Args:
-            texts: the sentences.
+            texts: the sentences; all when None.
 
         Raises:
             InputError: when there is no tree, or the export is wrong.
@@ -124,11 +130,11 @@ class Source(BaseModel):
             return Parses.from_store(self.store, texts, release=self.release)
         return Parses.from_file(self._export("parses", "dependency trees"), texts)
 
-    def read_frames(self, texts: Sequence[str]) -> Frames:
+    def read_frames(self, texts: Sequence[str] | None) -> Frames:
         """Return the semantic roles of sentences, as far as there are any.
 
         Args:
-            texts: the sentences.
+            texts: the sentences; all when None.
 
         Raises:
             InputError: when there are none, or the export is wrong.

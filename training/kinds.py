@@ -64,6 +64,11 @@ KINDS: Mapping[str, Kind] = {
 }
 
 
+def tables_of(settings: EncoderSettings) -> tuple[str, ...]:
+    """Return the tables of the store that the training of an encoder reads."""
+    return tuple(table for table in KINDS[settings.kind].tables if table not in settings.unread)
+
+
 KIND_BEFORE = "s3bert"
 """The only kind of the version before, which did not write it."""
 

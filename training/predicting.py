@@ -6,7 +6,7 @@ pairs ──> each sentence embedded once ──> PairClassifier: softmax(W [par
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,15 +16,18 @@ from numpy.typing import NDArray
 from features.errors import ModelError
 from features.rows import OnRows, ignore_rows
 from training.evaluation.promotion import current_runs
+from training.explained_spans import ExplainedSentence
 from training.kinds import KINDS
-from training.runs import ENCODER, all_runs, is_finished, newest, run_title
+from training.runs import ENCODER, all_runs, encoder_name, is_finished, newest
 from training.search.choosing import named_encoder
+from training.span_weights import explain_sentences, require_spans
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 _ANY = "A cat sleeps."
-_AT_ONCE = 512
+"""What an encoder that parses is given first."""
+_AT_ONCE = 256
 """Sentences between two looks at the progress: so many that sentences of like length meet in a batch."""
 
 
@@ -37,12 +40,14 @@ class Prediction:
         sentence_b: likewise.
         label: the one of the highest probability.
         probabilities: label → its probability; their sum is 1.
+        spans: what the embeddings of both look at, in an encoder that weighs spans; None where it was not asked for.
     """
 
     sentence_a: str
     sentence_b: str
     label: str
     probabilities: Mapping[str, float]
+    spans: tuple[ExplainedSentence, ExplainedSentence] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +118,11 @@ def choose_predictor(runs: Path | None, name: str | None = None) -> Path:
     finished = [run for run in all_runs(runs) if is_finished(run)]
     known = [run for run in finished if has_classifier(run / ENCODER)]
     if not known:
-        others = ", ".join(sorted({run_title(run) for run in finished}))
-        there_are = (
-            f"the encoders in {str(runs)!r} have no classifier ({others})"
-            if others
-            else f"{str(runs)!r} has no encoder yet"
+        names = ", ".join(sorted({encoder_name(run) for run in finished}))
+        lacking = (
+            f"no encoder in {str(runs)!r} has a classifier ({names})" if names else f"{str(runs)!r} has no encoder"
         )
-        raise ModelError(f"Nothing here predicts labels: {there_are}. {_advice()}.")
+        raise ModelError(f"Nothing here predicts labels: {lacking}. {_advice()}.")
     return newest(known) / ENCODER
 
 
@@ -146,7 +149,7 @@ def _advice() -> str:
         for name, kind in KINDS.items()
         if kind.classifies is not None
     ]
-    return f"Train one that has, of kind {' or '.join(kinds)}, on pairs with labels; or name another (--encoder)"
+    return f"Train one that has, of kind {' or '.join(kinds)}, on pairs with labels; or name another encoder"
 
 
 class PairPredictor:
@@ -164,7 +167,7 @@ class PairPredictor:
         from training.modules.pair_classifier import PairClassifier
 
         require_classifier(folder)
-        self._model = model
+        self._folder, self._model = folder, model
         self._classifier = PairClassifier.load(folder).to(model.device)
         if self._parsed() is not None:
             model.encode([_ANY], show_progress_bar=False)  # loads the parser: that is not counted as predicting
@@ -193,6 +196,28 @@ class PairPredictor:
             seconds=time.monotonic() - started,
             parsing_seconds=None if parsed is None else (self._parsed() or 0.0) - parsed,
         )
+
+    def require_spans(self) -> None:
+        """Refuse an encoder that weighs no spans, before anything is predicted by it that is to be explained.
+
+        Raises:
+            ModelError: it weighs none.
+        """
+        require_spans(self._folder, self._model)
+
+    def explain(self, predictions: Sequence[Prediction]) -> list[Prediction]:
+        """Return predictions with what the embeddings of their sentences look at.
+
+        Args:
+            predictions: of this encoder.
+
+        Raises:
+            ModelError: the encoder weighs no spans.
+        """
+        self.require_spans()
+        texts = list(dict.fromkeys(text for said in predictions for text in (said.sentence_a, said.sentence_b)))
+        of = dict(zip(texts, explain_sentences(self._model, texts), strict=True))
+        return [replace(said, spans=(of[said.sentence_a], of[said.sentence_b])) for said in predictions]
 
     def _parsed(self) -> float | None:
         """Return for how many seconds the encoder has parsed by now; None where it parses nothing."""

@@ -3,7 +3,7 @@
     He        slices   tomatoes    in    the    kitchen       the darker a word, the more weight its spans have
     [ARG0 .2] [  V  ]  [ARG1 .5]   [   ARGM-LOC .3    ]       a line a frame, with the weight of each argument
 
-What is drawn is an `ExplainedSentence`: whatever weighs spans of a sentence can fill one.
+What is drawn is an `ExplainedSentence` (`training.explained_spans`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,6 +13,7 @@ from html import escape
 from importlib.resources import files
 
 from features.page import heading, render_page, tell_date
+from training.explained_spans import ExplainedFrame, ExplainedSentence
 from training.predicting import Prediction
 
 MOST = 300
@@ -27,76 +28,24 @@ _LEGEND = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainedArgument:
-    """An argument of a frame.
-
-    Args:
-        role: such as ARG0.
-        words: its positions in the sentence, ascending.
-        weight: of the span that it makes with its predicate, in [0, 1].
-    """
-
-    role: str
-    words: tuple[int, ...]
-    weight: float
-
-
-@dataclass(frozen=True, slots=True)
-class ExplainedFrame:
-    """A predicate with its arguments.
-
-    Args:
-        predicate: positions of its words in the sentence, ascending.
-        arguments: those that have a weight, perhaps none.
-    """
-
-    predicate: tuple[int, ...]
-    arguments: tuple[ExplainedArgument, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ExplainedSentence:
-    """What of a sentence its embedding looks at.
-
-    Args:
-        words: of the sentence.
-        weights: of each word: the sum over the spans that it is in, in [0, 1].
-        frames: perhaps none.
-    """
-
-    words: tuple[str, ...]
-    weights: tuple[float, ...]
-    frames: tuple[ExplainedFrame, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ExplainedPair:
-    """A prediction with what it looked at in both sentences."""
-
-    prediction: Prediction
-    first: ExplainedSentence
-    second: ExplainedSentence
-
-
 def render_predictions(
-    pairs: Sequence[ExplainedPair], asked: int, encoder: str, *, project: str = "", date: datetime | None = None
+    predictions: Sequence[Prediction], asked: int, encoder: str, *, project: str = "", date: datetime | None = None
 ) -> str:
     """Return the page. Every text is escaped; nothing is fetched from anywhere.
 
     Args:
-        pairs: that are shown.
+        predictions: that are shown, with the spans of their sentences.
         asked: how many there are; the page says so where it shows fewer.
         encoder: what predicted.
         project: its name; empty where no project file was read.
         date: what stands on the page; now when None.
     """
-    some = f"<p>The first {len(pairs):,} of {asked:,} pairs.</p>" if len(pairs) < asked else ""
+    some = f"<p>The first {len(predictions):,} of {asked:,} pairs.</p>" if len(predictions) < asked else ""
     body = [
         heading(_TITLE, project, tell_date((date or datetime.now(UTC)).isoformat())),
         f'<p class="quiet">Encoder {escape(encoder)}.</p>',
         f"<p>{_LEGEND}</p>{some}",
-        *map(_pair, pairs),
+        *map(_pair, predictions),
     ]
     title = " · ".join(part for part in (_TITLE, project, "facetflow") if part)
     return render_page(title, "\n".join(body), page_style())
@@ -107,11 +56,11 @@ def page_style() -> str:
     return (files("training") / "prediction_page.css").read_text(encoding="utf-8")
 
 
-def _pair(pair: ExplainedPair) -> str:
-    said = pair.prediction
+def _pair(said: Prediction) -> str:
     likely = sorted(said.probabilities.items(), key=lambda each: (each[0] != said.label, -each[1]))
     told = ", ".join(f"{escape(label)} {probability:.3f}" for label, probability in likely)
-    sentences = draw_spans(said.sentence_a, pair.first) + draw_spans(said.sentence_b, pair.second)
+    texts = said.sentence_a, said.sentence_b
+    sentences = "".join(draw_spans(text, spans) for text, spans in zip(texts, said.spans or (), strict=True))
     return f'<div class="pair"><p><b>{escape(said.label)}</b> <span class="quiet">{told}</span></p>{sentences}</div>'
 
 

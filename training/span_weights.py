@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from features.errors import ModelError
-from training.prediction_page import ExplainedArgument, ExplainedFrame, ExplainedSentence
+from training.explained_spans import ExplainedArgument, ExplainedFrame, ExplainedSentence
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

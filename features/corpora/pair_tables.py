@@ -107,9 +107,12 @@ def _layout_of_sentences(
     file: Path, columns: Sequence[str | int], corpora: Sequence[CorpusSettings], name: str
 ) -> TableLayout:
     """Return a layout of the two sentences alone: the one asked for, or the first that the header of the file has."""
-    there = columns_of(file, table_format(file))
+    form = table_format(file)
+    there = columns_of(file, form)
     listed = ", ".join(map(repr, there)) or "none"
     if columns:
+        if isinstance(columns[0], int) and form in {"jsonl", "parquet"}:
+            raise InputError(f"{name} is {form}, whose columns have names; they are {listed}: give two of them.")
         for column in columns:
             if isinstance(column, str) and column not in there:
                 raise InputError(f"{name} has no column {column!r}; its columns are {listed}: give two of them.")

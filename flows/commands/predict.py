@@ -1,6 +1,5 @@
 """`facetflow predict`: the label of each pair of a table, by the classifier of an encoder."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,6 @@ from flows.terminal import say, warn, write_json
 
 if TYPE_CHECKING:
     import polars as pl
-    from sentence_transformers import SentenceTransformer
 
     from features.corpora.pair_tables import PairCells
     from training.predicting import Predictions
@@ -78,8 +76,7 @@ def predict(
     from flows.project import load
     from training.encoders.loading import load_encoder
     from training.predicting import PairPredictor, choose_predictor
-    from training.prediction_page import MOST
-    from training.span_weights import require_spans
+    from training.prediction_page import MOST, render_predictions
 
     if as_json and output == STANDARD:
         raise click.UsageError("-o - and --json would both write to standard output; give the table a file")
@@ -92,26 +89,27 @@ def predict(
     with nothing_half_written():
         folder = choose_predictor(None if settings is None else settings.runs, encoder)
         rows = read_pair_rows(pairs, _places(columns), () if settings is None else settings.corpora)
-        model = load_encoder(folder, device=resolve_device(device))
-        predictor = PairPredictor(folder, model)
+        predictor = PairPredictor(folder, load_encoder(folder, device=resolve_device(device)))
         if page is not None:
-            require_spans(folder, model)
+            predictor.require_spans()
         asked = [(row.text_a or "", row.text_b or "") for row in rows if not row.problem]
         with FileProgress("sentences") as progress:
             found = predictor.predict(asked, progress)
-        drawn = "" if page is None else _page(model, asked, found, folder, "" if settings is None else settings.name)
+        shown_pairs = [] if page is None else predictor.explain(found.each(asked)[:MOST])
         write_table(_table(rows, found), output, kind)
         if page is not None:
-            write_text(page, [drawn])
+            project_name = "" if settings is None else settings.name
+            write_text(page, [render_predictions(shown_pairs, len(asked), str(folder), project=project_name)])
     wrong = [f"{shown(pairs, 'standard input')}, line {row.line}: {row.problem}." for row in rows if row.problem]
     name_wrong(wrong)
-    counts = {label: found.predicted.count(label) for label in found.labels}
+    predicted = found.predicted
+    counts = {label: predicted.count(label) for label in found.labels}
     rate = len(asked) / found.seconds if asked and found.seconds > 0 else None
     parsing = found.parsing_seconds / found.seconds if found.parsing_seconds is not None and rate is not None else None
     lacking = f", {len(wrong):,} of them without a label," if wrong else ""
     say_written(f"{counted(len(rows), 'pair')}{lacking}", output)
     if page is not None:
-        say_written(f"{counted(min(len(asked), MOST), 'explained pair')}", page)
+        say_written(f"{counted(len(shown_pairs), 'explained pair')}", page)
     told = ", ".join(f"{count:,} × {label}" for label, count in counts.items())
     speed = "" if rate is None else f"; {rate:,.1f} pairs a second"
     share = "" if parsing is None else f", {100 * parsing:.0f} % of the time for parsing their sentences"
@@ -142,20 +140,6 @@ def _tell_more(found: "Predictions", pairs: int) -> None:
         )
     if not pairs:
         warn("No row has two sentences, so nothing has a label.")
-
-
-def _page(
-    model: "SentenceTransformer", pairs: Sequence[tuple[str, str]], found: "Predictions", folder: Path, project: str
-) -> str:
-    """Return the page of explained predictions."""
-    from training.prediction_page import MOST, ExplainedPair, render_predictions
-    from training.span_weights import explain_sentences
-
-    shown = found.each(pairs)[:MOST]
-    texts = list(dict.fromkeys(text for said in shown for text in (said.sentence_a, said.sentence_b)))
-    of = dict(zip(texts, explain_sentences(model, texts), strict=True))
-    explained = [ExplainedPair(said, of[said.sentence_a], of[said.sentence_b]) for said in shown]
-    return render_predictions(explained, len(pairs), str(folder), project=project)
 
 
 def _places(columns: tuple[str, str] | None) -> tuple[str | int, ...]:

@@ -88,7 +88,7 @@ def project(tmp_path, store, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     monkeypatch.setenv("FACETFLOW_PRIVATE_SERVER", "1")
     toy = Kind(S3bertSettings, "toy_training", tables=("sentences", "pairs"))
-    for module in ("flows.train_encoder", "flows.encoder_inputs", "training.kinds"):
+    for module in ("flows.train_encoder", "training.kinds"):
         monkeypatch.setattr(f"{module}.KINDS", {**KINDS, "s3bert": toy})
 
     def make(*encoders):
@@ -171,7 +171,7 @@ def test_other_settings_or_another_seed_are_another_training(project, store):
 @pytest.mark.usefixtures("project")
 def test_what_an_encoder_reads_is_what_its_corpora_use(store, monkeypatch):
     toy = Kind(S3bertSettings, "toy_training", tables=("sentences", "pairs"))
-    monkeypatch.setattr("flows.encoder_inputs.KINDS", {"s3bert": toy})
+    monkeypatch.setattr("training.kinds.KINDS", {"s3bert": toy})
     read = input_of(store, store.release(2), encoder("grown", "news"))
     assert sorted((table, shard) for table, shard, _ in read) == [
         ("pairs", "pairs-00001"),

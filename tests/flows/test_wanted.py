@@ -54,6 +54,11 @@ def test_an_encoder_with_spans_brings_the_roles_alone():
     assert made(encoders=[{"name": "roles", "kind": "pas"}]) == ["srl"]
 
 
+def test_a_twin_without_structure_brings_no_stage():
+    assert made(encoders=[{"name": "twin", "kind": "pas", "spans": "none"}]) == []
+    assert made(encoders=[{"name": "twin", "kind": "rgcn", "graph": False}]) == []
+
+
 def test_enabled_brings_a_stage_for_all_corpora():
     project = Project.model_validate(
         CAPTIONS | {"srl": {"enabled": True}, "encoders": [ENCODER | {"corpora": ["example"]}]}
@@ -72,7 +77,7 @@ def test_a_stage_that_is_off_is_not_made_and_nor_is_what_only_it_reads():
 
 def test_each_encoder_brings_what_its_kind_reads_of_its_corpora(monkeypatch):
     toy = Kind(S3bertSettings, "toy", tables=("sentences", "pairs", "dependencies"))
-    monkeypatch.setattr("flows.wanted.KINDS", {**KINDS, "toy": toy})
+    monkeypatch.setattr("training.kinds.KINDS", {**KINDS, "toy": toy})
     project = Project.model_validate(CAPTIONS)
     (s3bert,) = project.encoders
     other = s3bert.model_copy(update={"kind": "toy", "corpora": ("snli",)})

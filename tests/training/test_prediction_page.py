@@ -2,14 +2,9 @@
 
 import re
 
+from training.explained_spans import ExplainedArgument, ExplainedFrame, ExplainedSentence
 from training.predicting import Prediction
-from training.prediction_page import (
-    ExplainedArgument,
-    ExplainedFrame,
-    ExplainedPair,
-    ExplainedSentence,
-    render_predictions,
-)
+from training.prediction_page import render_predictions
 
 TOMATOES = ExplainedSentence(
     words=("He", "<i>slices</i>", "tomatoes", "in", "the", "kitchen"),
@@ -29,8 +24,8 @@ NOTHING = ExplainedSentence(("Oh", "no"), (0.0, 0.0), ())
 
 
 def page(first=TOMATOES, second=NOTHING, asked=1):
-    said = Prediction("He <i>slices</i> tomatoes in the kitchen", "Oh no", "0", {"1": 0.25, "0": 0.75})
-    return render_predictions([ExplainedPair(said, first, second)], asked, "runs/<x>/current", project="zoo")
+    said = Prediction("He <i>slices</i> tomatoes in the kitchen", "Oh no", "0", {"1": 0.25, "0": 0.75}, (first, second))
+    return render_predictions([said], asked, "runs/<x>/current", project="zoo")
 
 
 def rows_of(html):

@@ -5,10 +5,10 @@ Release, table `srl` ──from_store──┐
 frames.parquet ─────────from_file──┘      └──export──> a machine without a store
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import polars as pl
 
@@ -19,10 +19,11 @@ from training.data.releases import OpenRelease
 
 _WORDS = ("words", "span_labels")
 _POSITIONS = ("predicates", "span_frames", "span_starts", "span_ends")
-_TOLD = ("weights", "predicates_by", "max_words")
+_TOLD = ("weights", "predicates_by", "precision", "max_words")
 _COLUMNS = ("text", "parser", *_TOLD, *_WORDS, *_POSITIONS)
 
 PredicatesBy = Literal["tagger", "spacy"]
+Precision = Literal["auto", "float32", "bfloat16"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class Frames(ParsedSentences):
         parser: name of the tagger, as the column `parser` has it.
         weights: digest of the tagger, as the recipe of the release has it.
         predicates_by: who found the predicates (`predicates` under [srl]).
+        precision: that it computed in (`precision` under [srl]).
         max_words: of the longest sentence that it tags.
     """
 
@@ -44,6 +46,7 @@ class Frames(ParsedSentences):
     parser: str
     weights: str
     predicates_by: PredicatesBy
+    precision: Precision
     max_words: int
 
     @property
@@ -58,7 +61,7 @@ class Frames(ParsedSentences):
 
     def digest(self) -> str:
         """Return 20 hexadecimal digits that change with any frame, and with the tagger."""
-        told = f"{self.parser} {self.weights} {self.predicates_by} {self.max_words}"
+        told = f"{self.parser} {self.weights} {self.predicates_by} {self.precision} {self.max_words}"
         return self.digest_with(told, counted=("words", "predicates", "span_frames"))
 
     def export(self, path: Path) -> None:
@@ -67,7 +70,7 @@ class Frames(ParsedSentences):
         write_table(self.table.with_columns(*told).select(_COLUMNS), path)
 
     @classmethod
-    def from_file(cls, path: Path, texts: Sequence[str]) -> Self:
+    def from_file(cls, path: Path, texts: Sequence[str] | None) -> Self:
         """Read the frames of some sentences from a file of `export`.
 
         Raises:
@@ -78,16 +81,15 @@ class Frames(ParsedSentences):
         told = table.select(_TOLD).unique()
         if told.height > 1:
             raise InputError(f"{str(path)!r} has frames of {told.height} taggers: export those of one.")
-        weights, by, max_words = told.row(0) if told.height else ("", "tagger", 0)
-        return cls._of(table, texts, weights, by, int(max_words), repr(str(path)))
+        return cls._of(table, texts, told.row(0, named=True) if told.height else {}, repr(str(path)))
 
     @classmethod
-    def from_store(cls, root: Path, texts: Sequence[str], *, release: int | None = None) -> Self:
+    def from_store(cls, root: Path, texts: Sequence[str] | None, *, release: int | None = None) -> Self:
         """Read the frames of some sentences from a release.
 
         Args:
             root: folder of the store.
-            texts: the sentences.
+            texts: the sentences; all when None.
             release: number of the release; the latest when missing.
 
         Raises:
@@ -101,14 +103,13 @@ class Frames(ParsedSentences):
             )
         named = pinned.read("sentences", ("sentence_id", "text"))
         frames = pinned.read("srl", ("sentence_id", "parser", *_WORDS, *_POSITIONS))
-        told = pinned.parameters("srl")
-        table = named.join(frames, on="sentence_id", how="inner")
-        return cls._of(table, texts, pinned.weights("srl"), told["predicates"], int(told["max_words"]), pinned.name)
+        recipe = pinned.parameters("srl")
+        told = {"weights": pinned.weights("srl"), "predicates_by": recipe["predicates"]}
+        told |= {name: recipe[name] for name in ("precision", "max_words")}
+        return cls._of(named.join(frames, on="sentence_id", how="inner"), texts, told, pinned.name)
 
     @classmethod
-    def _of(
-        cls, table: pl.DataFrame, texts: Sequence[str], weights: str, by: PredicatesBy, max_words: int, where: str
-    ) -> Self:
+    def _of(cls, table: pl.DataFrame, texts: Sequence[str] | None, told: Mapping[str, Any], where: str) -> Self:
         """Return the frames of some sentences in a table with `text`, `parser` and the columns of `srl`."""
         frames, parser = choose_sentences(
             table,
@@ -118,4 +119,4 @@ class Frames(ParsedSentences):
             what="semantic roles",
             remedy='build again with `enabled` under [srl] left out, or set `spans = "none"`',
         )
-        return cls(frames, parser, weights, by, max_words)
+        return cls(frames, parser, **told)

@@ -65,13 +65,13 @@ class ParsedSentences:
 
 
 def choose_sentences(
-    table: pl.DataFrame, texts: Sequence[str], columns: Sequence[str], *, where: str, what: str, remedy: str
+    table: pl.DataFrame, texts: Sequence[str] | None, columns: Sequence[str], *, where: str, what: str, remedy: str
 ) -> tuple[pl.DataFrame, str]:
     """Return the parses of some sentences, sorted by text, and the name of their parser.
 
     Args:
         table: `text`, `parser` and the columns of parses.
-        texts: the sentences.
+        texts: the sentences; all when None.
         columns: of parses.
         where: the table is, for messages.
         what: parses are: "dependency trees".
@@ -80,9 +80,11 @@ def choose_sentences(
     Raises:
         InputError: when none of the sentences has a parse, or they are of several parsers.
     """
-    table = table.filter(pl.col("text").is_in(pl.Series(texts, dtype=pl.String).implode()))
+    if texts is not None:
+        table = table.filter(pl.col("text").is_in(pl.Series(texts, dtype=pl.String).implode()))
     if not table.height:
-        raise InputError(f"{where} has no {what} of any of the {len(texts):,} sentences to learn from: {remedy}.")
+        of = "" if texts is None else f" of any of the {len(texts):,} sentences to learn from"
+        raise InputError(f"{where} has no {what}{of}: {remedy}.")
     parsers = table["parser"].unique().sort().to_list()
     if len(parsers) > 1:
         raise InputError(f"{where} has {what} of several parsers ({', '.join(parsers)}): build again with one.")

@@ -52,7 +52,7 @@ class Parses(ParsedSentences):
         write_table(told.select(_COLUMNS), path)
 
     @classmethod
-    def from_file(cls, path: Path, texts: Sequence[str]) -> Self:
+    def from_file(cls, path: Path, texts: Sequence[str] | None) -> Self:
         """Read the trees of some sentences from a file of `export`.
 
         Raises:
@@ -62,12 +62,12 @@ class Parses(ParsedSentences):
         return cls._of(table, texts, int(table["max_words"].max() or 0), repr(str(path)))  # type: ignore[arg-type]
 
     @classmethod
-    def from_store(cls, root: Path, texts: Sequence[str], *, release: int | None = None) -> Self:
+    def from_store(cls, root: Path, texts: Sequence[str] | None, *, release: int | None = None) -> Self:
         """Read the trees of some sentences from a release.
 
         Args:
             root: folder of the store.
-            texts: the sentences.
+            texts: the sentences; all when None.
             release: number of the release; the latest when missing.
 
         Raises:
@@ -85,7 +85,7 @@ class Parses(ParsedSentences):
         return cls._of(named.join(trees, on="sentence_id", how="inner"), texts, max_words, pinned.name)
 
     @classmethod
-    def _of(cls, table: pl.DataFrame, texts: Sequence[str], max_words: int, where: str) -> Self:
+    def _of(cls, table: pl.DataFrame, texts: Sequence[str] | None, max_words: int, where: str) -> Self:
         """Return the trees of some sentences in a table with `text`, `parser` and the columns of trees."""
         trees, parser = choose_sentences(
             table,

@@ -99,14 +99,14 @@ def has_rows(root: Path, release: int | None, table: str) -> bool:
     return pinned.rows.get(table, 0) > 0
 
 
-def has_values(root: Path, release: int | None, table: str, column: str) -> bool:
-    """Return whether a column of a table of a release has a value anywhere.
+def distinct_rows(root: Path, release: int | None, table: str, columns: Sequence[str]) -> pl.DataFrame:
+    """Return which values some columns of a table of a release have together, without those where one has none.
 
     Args:
         root: folder of the store.
         release: number of the release; the latest when missing.
         table: its name.
-        column: its name.
+        columns: their names; no others are read.
 
     Raises:
         StoreError: when the store or the release does not exist, or a file is damaged.
@@ -116,6 +116,6 @@ def has_values(root: Path, release: int | None, table: str, column: str) -> bool
     store = Store.open(root)
     pinned = store.latest_release() if release is None else store.release(release)
     if not pinned.rows.get(table, 0):
-        return False
-    values = store.read(table, version=pinned.versions[table], columns=[column])[column]
-    return values.null_count() < len(values)
+        return pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
+    found = store.read(table, version=pinned.versions[table], columns=list(columns))
+    return found.drop_nulls().unique().sort(columns)

@@ -203,3 +203,21 @@ def in_batch_mask(shared: SharedLabels, anchors: Positions, candidates: Position
     mask: NDArray[np.bool_] = shared.matrix(anchors, candidates) | (anchors[:, None] == candidates[None, :])
     mask[np.arange(len(anchors)), np.arange(len(anchors))] = False
     return mask
+
+
+def same_text_mask(anchors: Positions, candidates: Positions) -> NDArray[np.bool_]:
+    """Return which candidates are the anchor itself, or its positive once more, (n_anchors, n_candidates).
+
+    What is left are negatives whatever their labels: multiple negatives ranking without a look at labels.
+
+    Args:
+        anchors: of the batch, (n_anchors,).
+        candidates: of the batch, first the positives in the order of the anchors, (n_candidates,).
+
+    Returns:
+        True for these; False for the anchor's own positive.
+    """
+    own = np.arange(len(anchors))
+    mask: NDArray[np.bool_] = (anchors[:, None] == candidates) | (candidates[own][:, None] == candidates)
+    mask[own, own] = False
+    return mask

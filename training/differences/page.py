@@ -84,7 +84,7 @@ def render_differences(
         tables_html([comparison_table(comparison, a.name, b.name)]),
         "<h2>Where they differ</h2>",
         _introduction(sides, analyses, views, parser),
-        *(_set(analysis, views, len(analyses) < _FOLDED_FROM) for analysis in analyses),
+        *(_set(analysis, views, shown=len(analyses) < _FOLDED_FROM) for analysis in analyses),
     ]
     style = page_style() + (files("training.differences") / "page.css").read_text(encoding="utf-8")
     names = " · ".join(part for part in (title, project, "facetflow") if part)
@@ -126,8 +126,8 @@ def _sees(letter: str, side: Side, view: View) -> str:
     return f"{of} sees {view.sees}{drawn}."
 
 
-def _set(analysis: Analysis, views: tuple[View, View], shown: bool) -> str:  # noqa: FBT001 - of this file alone
-    """Return the chapter of a set."""
+def _set(analysis: Analysis, views: tuple[View, View], *, shown: bool) -> str:
+    """Return the chapter of a set, its pairs shown or folded away."""
     shared = analysis.shared
     measure = (
         "AUROC × 100: how often a positive pair scores above a negative one; 50 is chance"
@@ -139,7 +139,7 @@ def _set(analysis: Analysis, views: tuple[View, View], shown: bool) -> str:  # n
     groups = {
         f"Nearer to people by B: {_most(chosen.towards)}": chosen.towards,
         f"Further from people by B: {_most(chosen.away)}": chosen.away,
-        f"The same words in another order, beside these: {_most(chosen.reordered)}": chosen.reordered,
+        f"Others of the same words in another order: {_most(chosen.reordered)}": chosen.reordered,
     }
     cards = [
         folded(title, "".join(_card(analysis, row, views) for row in rows), shown=shown)

@@ -64,7 +64,7 @@ def _tree_view(model: "SentenceTransformer", transformer: "ParsingTransformer", 
     sees = "random trees" if transformer.random_trees is not None else "dependency trees"
     sees = f"{sees} of {transformer.parser_identity}{_limits(model)}"
     try:
-        trees = transformer.trees(texts)
+        trees = transformer.trees(texts) if texts else []
     except FacetflowError as error:
         return View(sees, parser=transformer.parser, problem=str(error))
     return View(sees, {text: _tree(parse) for text, parse in zip(texts, trees, strict=True)}, transformer.parser)

@@ -1,6 +1,6 @@
 """What the model cards of all kinds of encoders say: where the data are from, and what their use is bound to."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from training.markdown import table
@@ -42,6 +42,37 @@ def data_parts(training: Mapping[str, Any], *, unit: str, exported: str) -> list
         ),
         _TERMS.format(backbone=settings["backbone"], licence=training["backbone_licence"] or "not recorded"),
     ]
+
+
+def classifier_part(settings: Mapping[str, Any], *, usual: Sequence[str]) -> str:
+    """Return what the classifier of an encoder sees and tells, in a sentence or two.
+
+    Args:
+        settings: of the encoder; labels are named.
+        usual: parts that it sees where the settings do not say.
+    """
+    parts = settings.get("classifier", usual)
+    order = "counts" if {"u", "v"} & set(parts) else "does not count"
+    return (
+        f"A classifier over [{'; '.join(parts)}] learnt to tell {', '.join(settings['labels'])} by cross-entropy; it "
+        f"is saved beside the encoder (`classifier.safetensors`). The order of a pair {order}."
+    )
+
+
+def chosen_by(training: Mapping[str, Any]) -> str:
+    """Return what the best model of an encoder that learns from judged pairs was chosen by, in a sentence.
+
+    Args:
+        training: content of `training.json`.
+    """
+    dev, ratings, by = training["dev"], training["chosen_by"], training["settings"]["choose_by"]
+    if dev is None:
+        return "There were no dev pairs to choose by."
+    told = ", ".join(f"{name} {value:.4f}" for name, value in dev.items())
+    score = f"the dev {by.replace('_', ' ')}"
+    if ratings["set"]:
+        score = f"Spearman on the {ratings['pairs']:,} pairs of {ratings['set']}"
+    return f"Chosen by {score}: {told}."
 
 
 def course(training: Mapping[str, Any], chosen: str) -> str:

@@ -130,7 +130,7 @@ def check_labels(labels: Sequence[str], known: Sequence[str], settings: "Encoder
 def missing_positive(label: str, known: Sequence[str], settings: "EncoderSettings") -> SettingsError:
     """Return the error of a positive label that no training pair has."""
     return SettingsError(
-        f"`positive_label` of the encoder {settings.name!r} is {label!r}, which no training pair has; there are: "
+        f"`positive_label` of the encoder {settings.name!r} is {label!r}, which no training pair has; name one of: "
         f"{', '.join(known)}."
     )
 

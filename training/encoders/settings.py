@@ -57,6 +57,11 @@ class EncoderSettings(Trainable):
         return self
 
     @property
+    def unread(self) -> frozenset[str]:
+        """Tables of the store that its kind reads, but not an encoder of these settings: a twin without structure."""
+        return frozenset()
+
+    @property
     def by_ratings(self) -> bool:
         """Whether a set of human ratings chooses the model."""
         return self.choose_by not in self.OWN_CHOICES

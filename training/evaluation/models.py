@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from training.encoders.loading import load_encoder, routes_in
+from training.evaluation.parses_at_hand import parses_at_hand
+from training.jobs import Source
 from training.progress import Counted
 
 _ENCODED_AT_ONCE = 1024  # texts between two looks at the clock: enough to sort by length, seconds on a slow machine
@@ -48,10 +50,12 @@ class Embedder:
     Args:
         folder: of the model.
         name: what the progress calls it.
+        source: that most of the sentences are from: what it has of their parses is not parsed again.
     """
 
-    def __init__(self, folder: Path, name: str) -> None:
+    def __init__(self, folder: Path, name: str, source: Source | None = None) -> None:
         self.model = load_encoder(folder)
+        self._tell_parses = parses_at_hand(source, self.model)
         self.name = name
         self.routes = routes_in(folder)
         self._embedded: dict[str | None, _Embedded] = {}
@@ -69,6 +73,7 @@ class Embedder:
         options: dict[str, Any] = {} if task is None else {"task": task}
         for start in range(0, len(new), _ENCODED_AT_ONCE):
             some = new[start : start + _ENCODED_AT_ONCE]
+            self._tell_parses(some)
             encoded = self.model.encode(some, batch_size=64, convert_to_numpy=True, show_progress_bar=False, **options)
             known.add(some, encoded)
             counted.add(len(some))

@@ -202,4 +202,4 @@ def _explain(rating: Mapping[str, Any]) -> str:
     said = f"{escape(rating['name'])}: agreement with people, {rating['pairs']:,} pairs."
     if rating["start"] is None:
         return said
-    return f"{said} Start model: {hundred(rating['start'])}. This encoder against it: {tell(rating)}"
+    return f"{said} Start model: {hundred(rating['start'])}. This encoder against it: {tell(rating)}."

@@ -48,7 +48,7 @@ def evaluate(job: EvaluationJob) -> dict[str, Any]:
     suites = _prepared(subject)
     require_writable(job.output)
     start = None if subject.backbone is None else Embedder(subject.backbone, "its start model")
-    encoder = Embedder(job.encoder, "the encoder")
+    encoder = Embedder(job.encoder, "the encoder", job.source)
     embedders = Models(encoder, start, encoder.routes)
     results = {}
     for number, suite in enumerate(suites, start=1):

@@ -7,6 +7,7 @@ Training from a store and encoding on the fly so give the same embedding.
 """
 
 import time
+from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -39,14 +40,15 @@ class StructuredTransformer(Transformer):
         """Time that parsing has taken since the encoder was loaded."""
         self._parses: OrderedDict[str, Parse | None] = OrderedDict()
 
+    @abstractmethod
     def parse_texts(self, texts: Sequence[str]) -> Sequence[Parse | None]:
         """Return the parses of normalised texts, none longer than `max_words`; None where the parser rejects one.
 
         Raises:
             ModelError: when the parser is missing, or another one than the encoder learnt with.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def structure(
         self, texts: Sequence[str], parses: Sequence[Parse | None], pieces: Sequence[Pieces]
     ) -> dict[str, Tensor]:
@@ -57,7 +59,14 @@ class StructuredTransformer(Transformer):
             parses: of the sentences; None for one that has none.
             pieces: of the sentences.
         """
-        raise NotImplementedError
+
+    def know(self, parses: Mapping[str, Parse]) -> None:
+        """Take parses that were made before, by the same parser, so that their sentences are not parsed again soon.
+
+        Args:
+            parses: by normalised text.
+        """
+        self._parses.update(parses)
 
     def preprocess(  # type: ignore[override]  # as Sentence Transformers calls it
         self, inputs: Sequence[Any], prompt: str | None = None, **further: Any

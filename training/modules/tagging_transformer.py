@@ -32,6 +32,7 @@ class TaggingTransformer(StructuredTransformer):
         tagger_weights: digest of the tagger whose frames it learnt from, as a release has it (`weights_of`).
         roles: that occur in these frames; all others are one more.
         predicates: who finds the predicates, as under [srl].
+        precision: that the tagger computes in, as under [srl].
         tags: name or folder of the spaCy pipeline that finds them where the tagger does not.
         max_words: longer sentences, in words between blanks, are not tagged, as a build does not tag them.
         drawn: which spans it sees (`SpanChoice`).
@@ -44,7 +45,8 @@ class TaggingTransformer(StructuredTransformer):
 
     config_keys: list[str] = [  # noqa: RUF012 - as there
         *Transformer.config_keys,
-        *("tagger", "tagger_weights", "roles", "predicates", "tags", "max_words", "drawn", "harmed", "harm", "seed"),
+        *("tagger", "tagger_weights", "roles", "predicates", "precision", "tags", "max_words"),
+        *("drawn", "harmed", "harm", "seed"),
     ]
 
     def __init__(
@@ -55,6 +57,7 @@ class TaggingTransformer(StructuredTransformer):
         tagger_weights: str,
         roles: Sequence[str],
         predicates: Literal["tagger", "spacy"] = "tagger",
+        precision: Literal["auto", "float32", "bfloat16"] = "auto",
         tags: str = "en_core_web_md",
         max_words: int = 512,
         drawn: Drawn = "tagged",
@@ -65,7 +68,8 @@ class TaggingTransformer(StructuredTransformer):
         **further: Any,
     ) -> None:
         super().__init__(model_name_or_path, max_words=max_words, **further)
-        self.tagger, self.tagger_weights, self.predicates, self.tags = tagger, tagger_weights, predicates, tags
+        self.tagger, self.tagger_weights, self.predicates = tagger, tagger_weights, predicates
+        self.precision, self.tags = precision, tags
         self.roles, self.other_tagger = list(roles), other_tagger
         self.drawn, self.harmed, self.harm, self.seed = drawn, harmed, harm, seed
         self._numbers = LabelNumbers(roles)
@@ -102,7 +106,13 @@ class TaggingTransformer(StructuredTransformer):
         from features.parsers.settings import SrlSettings
         from features.parsers.srl.parser import load
 
-        settings = SrlSettings(model=self.tagger, predicates=self.predicates, tags=self.tags, max_words=self.max_words)
+        settings = SrlSettings(
+            model=self.tagger,
+            predicates=self.predicates,
+            precision=self.precision,
+            tags=self.tags,
+            max_words=self.max_words,
+        )
         found = weights_of(settings)
         if found != self.tagger_weights and not self.other_tagger:
             raise ModelError(

@@ -145,6 +145,14 @@ def test_unknown_columns_are_said_with_those_that_there_are(project):
         read_pair_rows(file, ("one", "three"))
 
 
+def test_positions_are_for_tables_of_cells(project):
+    file = write(project / "some.jsonl", '{"0": "a", "1": "b"}')
+    with pytest.raises(
+        InputError, match=r"some.jsonl' is jsonl, whose columns have names; they are '0', '1': give two"
+    ):
+        read_pair_rows(file, (0, 1))
+
+
 def test_an_encoder_without_a_classifier_is_refused_with_what_to_do(project, capsys):
     assert run(["predict", "pairs.tsv", "-o", "labels.tsv", "--encoder", "plain"]) == 1
     err = capsys.readouterr().err
@@ -152,9 +160,7 @@ def test_an_encoder_without_a_classifier_is_refused_with_what_to_do(project, cap
     assert "'rgcn' with objective = \"softmax\"" in err
     assert not (project / "labels.tsv").exists()
     (project / "runs/same/00001-abcdef/seed-0/encoder/classifier.json").unlink()
-    with pytest.raises(
-        ModelError, match=r"the encoders in .*runs' have no classifier \(plain/00001-abcdef/seed-0, same/"
-    ):
+    with pytest.raises(ModelError, match=r"no encoder in .*runs' has a classifier \(plain, same\)\. Train one"):
         choose_predictor(project / "runs")
     with pytest.raises(ModelError, match="There is no project here"):
         choose_predictor(None)
@@ -257,6 +263,14 @@ def test_the_weights_of_words_are_those_of_their_spans(spans):
     assert first.weights == pytest.approx((one, one, 1, other, other))
     assert len(again.frames) == 1
     assert (none.frames, none.words, none.weights) == ((), ("boy", "boy"), (0.0, 0.0))
+
+
+def test_from_python_a_prediction_has_the_spans_where_they_are_asked_for(spans):
+    encoder = facetflow.load_encoder(spans, device="cpu")
+    assert encoder.predict(SAID[0], SAID[1]).spans is None
+    one = encoder.predict(SAID[0], SAID[1], spans=True)
+    assert one.spans == tuple(explain_sentences(encoder.model, SAID[:2]))
+    assert [said.spans for said in encoder.predict([SAID[:2], SAID[1:]], spans=True)][1][1].frames == ()
 
 
 def test_an_encoder_without_spans_has_nothing_to_draw(project, capsys):

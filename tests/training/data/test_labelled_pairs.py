@@ -9,6 +9,7 @@ from features.stages import StageOutput
 from features.store import Store
 from features.store.fingerprints import Recipe, fingerprint
 from training.data.labelled_pairs import JUDGED_COLUMNS, LabelledPairs
+from training.jobs import Source
 
 ROWS = [
     ("p1", "snli", "train", "entailment", "A man sleeps.", "A man rests."),
@@ -97,3 +98,18 @@ def test_a_release_without_labels_says_how_to_get_them(tmp_path):
     store = make_store(tmp_path, [None, None])
     with pytest.raises(InputError, match=r"release 1 of '.*' has no pair with a label: name judged pairs"):
         LabelledPairs.from_store(store.path)
+
+
+def test_which_labels_a_corpus_has_is_known_without_its_sentences(judged, tmp_path, monkeypatch):
+    store = make_store(tmp_path, ["entailment", None]).path
+    judged.export(tmp_path / "pairs.parquet")
+    expected = {
+        corpus: tuple(sorted({row[3] for row in ROWS if row[1] == corpus}))
+        for corpus in sorted({row[1] for row in ROWS})
+    }
+    monkeypatch.setattr(LabelledPairs, "from_table", lambda *_, **__: pytest.fail("read"))
+    monkeypatch.setattr(LabelledPairs, "from_store", lambda *_, **__: pytest.fail("read"))
+    assert Source(store=store).labels_of_pairs() == {"snli": ("entailment",)}
+    assert Source(judged=tmp_path / "pairs.parquet").labels_of_pairs() == expected
+    assert Source(texts=tmp_path / "none.parquet").labels_of_pairs() == {}
+    assert Source(store=make_store(tmp_path / "other", []).path).labels_of_pairs() == {}

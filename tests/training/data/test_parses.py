@@ -6,18 +6,12 @@ import polars as pl
 import pytest
 
 from features.errors import InputError
-from features.schemas import DEPENDENCIES, PAIRS
-from features.stages import Reject, StageOutput, rejects_frame
-from features.store import Store
-from features.store.fingerprints import Recipe, fingerprint
-from features.store.plan import plan
-from features.store.stage import Stage
-from features.types import RejectCode
+from features.store.fingerprints import Recipe
 from training.data.parses import Parses
 
 PARSER = "spacy/en_core_web_md-3.8.0"
 TEXTS = {"s1": "A man sleeps", "s2": "Men rest", "s3": "too long to be parsed"}
-TOO_LONG = Reject("s3", RejectCode.SENTENCE_TOO_LONG, "the sentence has 5 words")
+PARSING = Recipe("dependencies", {"max_words": 77})
 TREES = {
     "s1": {"tokens": ["A", "man", "sleeps"], "starts": [0, 2, 6], "heads": [1, 2, 2]}
     | {"relations": ["det", "nsubj", "ROOT"]},
@@ -29,26 +23,6 @@ TREES = {
 def parses():
     rows = [{"text": TEXTS[name], **tree} for name, tree in TREES.items()]
     return Parses(pl.DataFrame(rows).sort("text"), PARSER, 512)
-
-
-def make_store(folder, parser=None):
-    """Return a store with a release: three sentences, and trees of two of them where there is a parser."""
-    store = Store.open(folder / "store", create=True)
-    ingest, parsing = Recipe("ingest"), Recipe("dependencies", {"max_words": 77})
-    sentences = pl.DataFrame({"sentence_id": list(TEXTS), "text": list(TEXTS.values())})
-    shards = {"sentences": sentences, "pairs": pl.DataFrame(schema=PAIRS)}
-    receipts = [
-        store.write_shard(table, f"{table}-00000", fingerprint(ingest, [table]), StageOutput(frame))
-        for table, frame in shards.items()
-    ]
-    store.commit(receipts, run_id="test", recipes=dict.fromkeys(shards, ingest))
-    stages = [Stage("dependencies", "sentences", ("sentences",), parsing)] if parser else []
-    for task in plan(store, stages).todo:
-        made = StageOutput(pl.DataFrame(rows_of(parser), schema=DEPENDENCIES), rejects_frame([TOO_LONG]))
-        receipt = store.write_shard(task.stage, task.shard, task.fingerprint, made)
-        store.commit([receipt], run_id="test", recipes={"dependencies": parsing})
-    store.publish("test", stages=stages, rejected_rows=1.0)
-    return store
 
 
 def rows_of(parser):
@@ -80,8 +54,8 @@ def test_the_digest_changes_with_any_head_and_with_the_parser(parses):
     assert len({one.digest() for one in (parses, *others)}) == 4
 
 
-def test_trees_of_a_release_are_those_of_its_table(tmp_path):
-    store = make_store(tmp_path, PARSER)
+def test_trees_of_a_release_are_those_of_its_table(make_parsed_store, tmp_path):
+    store = make_parsed_store(tmp_path, PARSING, rows_of(PARSER))
     found = Parses.from_store(store.path, list(TEXTS.values()))
     assert (found.parser, found.max_words) == (PARSER, 77)
     assert found.find(list(TEXTS.values())) == [TREES["s1"], TREES["s2"], None]
@@ -89,8 +63,9 @@ def test_trees_of_a_release_are_those_of_its_table(tmp_path):
         Parses.from_store(store.path, [TEXTS["s3"]])
 
 
-def test_a_release_without_trees_or_with_those_of_two_parsers_is_refused(tmp_path):
-    without, mixed = make_store(tmp_path / "without"), make_store(tmp_path / "mixed", "spacy/other-1.0.0")
+def test_a_release_without_trees_or_with_those_of_two_parsers_is_refused(make_parsed_store, tmp_path):
+    without = make_parsed_store(tmp_path / "without", PARSING)
+    mixed = make_parsed_store(tmp_path / "mixed", PARSING, rows_of("spacy/other-1.0.0"))
     with pytest.raises(InputError, match="has no dependency trees: take `enabled = false` out of"):
         Parses.from_store(without.path, [TEXTS["s1"]])
     with pytest.raises(InputError, match="has dependency trees of several parsers"):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from training.data.shared_labels import SharedLabels, choose_labels
-from training.data.triplets import TripletMaker, in_batch_mask
+from training.data.triplets import TripletMaker, in_batch_mask, same_text_mask
 
 TEXTS = 14
 label_sets = st.dictionaries(st.integers(0, TEXTS - 1), st.sets(st.sampled_from("abcd"), max_size=3))
@@ -163,3 +163,12 @@ def test_a_label_with_one_text_gives_no_positive_and_is_counted(each):
     drawn = maker(({0: {"x"}, 1: {"x"}, 2: {"y"}, 3: {"z"}}, {}), ("a",), "any").draw(seed=0, epoch=0, each=each)
 
     assert (set(drawn.anchors.tolist()), drawn.counts) == ({0, 1}, {"alone": 2, "without_negative": 0})
+
+
+def test_without_labels_the_same_text_alone_is_no_negative():
+    anchors, candidates = np.array([0, 1, 0]), np.array([2, 3, 4, 0, 2, 9])
+    assert same_text_mask(anchors, candidates).tolist() == [
+        [False, False, False, True, True, False],
+        [False, False, False, False, False, False],
+        [False, False, False, True, False, False],
+    ]

@@ -113,7 +113,7 @@ def test_pairs_of_the_same_words_are_shown_however_few_and_none_twice(evaluated)
     assert chosen.towards == [0, 31, 1, 2, 29]
     assert (chosen.away, chosen.reordered) == ([], [30])
     html = page((Side("a", [a], ["a"]), Side("b", [b], ["b"])))
-    assert "The same words in another order, beside these: the pair that moved most" in html
+    assert "Others of the same words in another order: the pair that moved most" in html
     assert html.count('<div class="pair">') == len(chosen.rows) == 6
 
 

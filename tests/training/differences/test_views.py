@@ -54,6 +54,7 @@ def test_an_encoder_with_trees_draws_those_that_it_parses(saved, monkeypatch):
     found = view(saved(), [TEXT, long, "word " * 101])
     assert (found.sees, found.parser, found.problem) == ("dependency trees of spacy/en_toy-1.0", "en_toy", "")
     assert found.drawings[TEXT].count('class="edge"') == 4
+    assert view(saved(), []) == View(found.sees, {}, "en_toy")
     assert f"A tree of {MOST_WORDS + 1} words, which are too many to be drawn." in found.drawings[long]
     assert "No tree: the sentence has no word, or too many for the parser." in found.drawings["word " * 101]
 

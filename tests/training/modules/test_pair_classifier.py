@@ -62,3 +62,27 @@ def test_damage_is_one_sentence(tmp_path):
     (tmp_path / WEIGHTS_FILE).write_bytes(b"nothing")
     with pytest.raises(ModelError, match="train it again"):
         PairClassifier.load(tmp_path)
+
+
+def test_probabilities_are_the_softmax_of_the_logits_for_any_number_of_pairs():
+    torch.manual_seed(0)
+    classifier = PairClassifier(4, ("no", "yes", "perhaps"))
+    left, right = torch.randn(2, 5000, 4)
+    found = classifier.probabilities(left.numpy(), right.numpy())
+    expected = classifier(left, right).detach().softmax(dim=1).numpy()
+    assert found == pytest.approx(expected, abs=1e-6)
+    assert found.dtype == "float64"
+    two = classifier.probabilities(left.numpy(), right.numpy(), ("perhaps", "no"))
+    assert two == pytest.approx(expected[:, [2, 0]] / expected[:, [2, 0]].sum(axis=1, keepdims=True), abs=1e-6)
+    assert classifier.probabilities(left.numpy()[:0], right.numpy()[:0]).shape == (0, 3)
+
+
+def test_embeddings_of_another_encoder_are_refused():
+    with pytest.raises(ModelError, match="takes embeddings of 4 dimensions, and these have 3"):
+        PairClassifier(4, ("no", "yes")).probabilities(*torch.randn(2, 5, 3).numpy())
+
+
+def test_an_encoder_may_have_none(tmp_path):
+    assert PairClassifier.of(tmp_path) is None
+    PairClassifier(4, ("no", "yes")).save(tmp_path)
+    assert PairClassifier.of(tmp_path).labels == ("no", "yes")

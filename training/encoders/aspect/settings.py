@@ -36,6 +36,8 @@ class AspectSettings(EncoderSettings):
             (`union`); `routes` is one encoder with a route for each, `encode(texts, task="country")`.
         objective: `info_nce` tells positives from the negatives of triplets and of the batch; `multiple_negatives` from
             those of the batch alone; `simcse` needs no labels: a text is its own positive, with other dropout.
+        masked: whether a text that shares the anchor's label is kept from being its negative in the batch. `false` is
+            multiple negatives ranking as it is usually done, to compare with: it pushes texts apart that are alike.
         negatives: of triplets. `other_aspect` takes a text first that shares a label in another aspect, or in some of
             several; `any` takes any that is not alike.
         temperature: of the objective (τ).
@@ -67,6 +69,8 @@ class AspectSettings(EncoderSettings):
     aspects: tuple[str, ...] = ()
     combine: Combine | None = None
     objective: Literal["info_nce", "multiple_negatives", "simcse"] = "info_nce"
+    # Left out where it is true, so that a run of the version before is still known by its settings.
+    masked: Annotated[bool, Field(exclude_if=bool)] = True
     negatives: Literal["other_aspect", "any"] = "other_aspect"
     temperature: Annotated[float, Field(gt=0)] = 0.05
     pooling: Literal["cls", "mean"] | None = None
@@ -110,6 +114,11 @@ class AspectSettings(EncoderSettings):
             )
         if self.objective == "simcse" and not self.dropout:
             raise ValueError('objective "simcse" learns from dropout: leave `dropout = false` out')
+        if not self.masked and self.objective != "multiple_negatives":
+            raise ValueError(
+                f"masked is false, and objective is {self.objective!r}: leave `masked` out, or set objective = "
+                '"multiple_negatives"'
+            )
         if self.objective == "simcse" and self.combine == "routes":
             raise ValueError('objective "simcse" looks at no labels, so it has no routes: leave `combine` out')
         return self

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from training.data.shared_labels import Positions
-from training.data.triplets import Triplets, in_batch_mask
+from training.data.triplets import Triplets, in_batch_mask, same_text_mask
 from training.encoders.aspect.data import Curriculum, Lesson
 from training.encoders.aspect.encoder import route_parameters
 from training.encoders.aspect.neighbours import score_neighbours
@@ -124,6 +124,8 @@ class AspectTask:
     def _mask(self, batch: Batch) -> Tensor:
         if self.settings.objective == "simcse":
             return torch.zeros((len(batch.anchors), len(batch.candidates)), dtype=torch.bool)
+        if not self.settings.masked:
+            return torch.from_numpy(same_text_mask(batch.anchors, batch.candidates))
         shared = self.curriculum.lessons[batch.lesson].maker.shared
         return torch.from_numpy(in_batch_mask(shared, batch.anchors, batch.candidates))
 

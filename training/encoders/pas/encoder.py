@@ -93,6 +93,7 @@ def _tagging(folder: Path, settings: PasSettings, frames: Frames) -> "TaggingTra
         "tagger_weights": weights,
         "roles": frames.roles,
         "predicates": frames.predicates_by,
+        "precision": frames.precision,
         "tags": settings.tags,
         "max_words": frames.max_words,
         "drawn": settings.spans,

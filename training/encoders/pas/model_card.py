@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from training.encoders.cards import course, data_parts, front_matter
+from training.encoders.cards import chosen_by, classifier_part, course, data_parts, front_matter
 from training.markdown import table
 from training.runs import flattened
 
@@ -48,8 +48,8 @@ def write_card(training: Mapping[str, Any]) -> str:
         _WITH_SPANS.format(tagger=tagger["identity"]) if tagger else _WITHOUT_SPANS,
         *data_parts(training, unit="pairs", exported="judged pairs"),
         "## Training",
-        _objective(settings),
-        course(training, _chosen(training)),
+        classifier_part(settings, usual=()),
+        course(training, chosen_by(training)),
         table(("setting", "value"), [(name, f"`{value}`") for name, value in flattened(settings).items()]),
         "## Scores",
         "Not evaluated yet.",
@@ -77,21 +77,3 @@ def _structure(training: Mapping[str, Any]) -> str:
         f"that it learnt from {tagger['tagged']:,} were tagged, and {tagger['with_spans']:,} had spans. A sentence "
         "without any has the mean of its word pieces in their place."
     )
-
-
-def _objective(settings: Mapping[str, Any]) -> str:
-    order = "counts" if {"u", "v"} & set(settings["classifier"]) else "does not count"
-    return (
-        f"A classifier over [{'; '.join(settings['classifier'])}] learnt to tell {', '.join(settings['labels'])} by "
-        f"cross-entropy; it is saved beside the encoder (`classifier.safetensors`). The order of a "
-        f"pair {order}."
-    )
-
-
-def _chosen(training: Mapping[str, Any]) -> str:
-    dev, ratings, by = training["dev"], training["chosen_by"], training["settings"]["choose_by"]
-    if dev is None:
-        return "There were no dev pairs to choose by."
-    told = ", ".join(f"{name} {value:.4f}" for name, value in dev.items())
-    score = f"Spearman on the {ratings['pairs']:,} pairs of {ratings['set']}" if ratings["set"] else f"{by} on dev"
-    return f"Chosen by {score.replace('_', ' ')}: {told}."

@@ -28,7 +28,7 @@ class PasSettings(EncoderSettings):
         training_share: share of the training pairs that are learnt from, in (0, 1], by the seed of the loop; those of a
             smaller share are among those of a larger one.
         tagger: `model` under [srl], of the tagger that the finished encoder tags with, the one of the roles that it
-            learns from; needs to be given where that is a folder.
+            learns from; where that is a folder, its whole path needs to be given.
         tags: likewise `tags` under [srl], where it finds predicates by parts of speech.
         choose_by: what the best model is chosen by on the dev split: `average_precision` of the pairs with the positive
             label, their `f1` at the best threshold, or `loss`; or a set of ratings by its name.
@@ -68,6 +68,11 @@ class PasSettings(EncoderSettings):
     loop: LoopSettings = LoopSettings(
         epochs=4, batch_size=16, learning_rate=2e-5, warmup=0.1, evaluate_every=500, patience=5
     )
+
+    @property
+    def unread(self) -> frozenset[str]:
+        """The semantic roles, where there are no spans."""
+        return frozenset({"srl"} if self.spans == "none" else ())
 
     @model_validator(mode="after")
     def _check(self) -> Self:

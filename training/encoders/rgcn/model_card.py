@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from training.encoders.cards import course, data_parts, front_matter
+from training.encoders.cards import chosen_by, classifier_part, course, data_parts, front_matter
+from training.encoders.settings import USUAL_PARTS
 from training.markdown import table
 from training.runs import flattened
 
@@ -38,7 +39,7 @@ def write_card(training: Mapping[str, Any]) -> str:
         *data_parts(training, unit="pairs", exported="judged pairs"),
         "## Training",
         _objective(training),
-        course(training, _chosen(training)),
+        course(training, chosen_by(training)),
         table(("setting", "value"), [(name, f"`{value}`") for name, value in flattened(settings).items()]),
         "## Scores",
         "Not evaluated yet.",
@@ -67,22 +68,10 @@ def _structure(training: Mapping[str, Any]) -> str:
 def _objective(training: Mapping[str, Any]) -> str:
     settings, pairs = training["settings"], training["pairs"]
     if settings["objective"] == "softmax":
-        return (
-            f"A classifier over [u; v; |u-v|] learnt to tell {', '.join(settings['labels'])}; it is saved beside the "
-            "encoder (`classifier.safetensors`)."
-        )
+        return classifier_part(settings, usual=USUAL_PARTS)
     if settings["objective"] == "distillation":
         return "The cosines of the start model were to be kept; labels were not looked at."
     return (
         f"Multiple negatives: {pairs['train']:,} pairs with the label {settings['positive_label']}, of which "
         f"{pairs['with_hard']:,} have hard negatives, what is a {settings['negative_label']} to the same sentence."
     )
-
-
-def _chosen(training: Mapping[str, Any]) -> str:
-    dev, ratings = training["dev"], training["chosen_by"]
-    if dev is None:
-        return "There were no dev pairs to choose by."
-    told = ", ".join(f"{name} {value:.4f}" for name, value in dev.items())
-    by = f"Spearman on the {ratings['pairs']:,} pairs of {ratings['set']}" if ratings["set"] else "the dev loss"
-    return f"Chosen by {by}: {told}."

@@ -79,6 +79,11 @@ class RgcnSettings(EncoderSettings):
     disk_gib: Annotated[float, Field(ge=0)] = 20.0
     loop: LoopSettings = LoopSettings(epochs=1, batch_size=16, learning_rate=2e-5, warmup=0.1, evaluate_every=1000)
 
+    @property
+    def unread(self) -> frozenset[str]:
+        """The dependency trees, where there is no graph."""
+        return frozenset(() if self.graph else {"dependencies"})
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         if not self.graph:

@@ -20,8 +20,8 @@ WRONG = 5
 """Pairs of each kind of error that are shown of a set."""
 _POINTS = 200  # of a curve: more are not seen
 _ABOUT = (
-    "How well pairs that say the same are told from others. A bar is F1 of the pairs that are called paraphrases, from "
-    "the score on that stands below."
+    "How well pairs that say the same are told from others. A bar is F1 of the pairs that are called paraphrases; from "
+    "which score on they are stands below."
 )
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.subject import Subject
+from training.jobs import Source
 
 if TYPE_CHECKING:
     from features.corpora import ClassTask, EvaluationPairs
@@ -119,8 +120,8 @@ def find_sets(subject: Subject) -> Found:
     """
     found, source = Found(), subject.job.source
     named = subject.settings.get("positive_label")
-    if source is not None and source.has_judged:
-        _of_corpora(source.read_judged(), subject, named, found)
+    if source is not None:
+        _of_corpora(source, subject, named, found)
     for known in (
         *(_of_ratings(rated, named) for rated in subject.rating_sets),
         *(_of_task(task, named) for task in subject.tasks),
@@ -131,46 +132,51 @@ def find_sets(subject: Subject) -> Found:
     return found
 
 
-def _of_corpora(data: LabelledPairs, subject: Subject, named: str | None, found: Found) -> None:
-    """Add the corpora of a release or an export."""
+def _of_corpora(source: Source, subject: Subject, named: str | None, found: Found) -> None:
+    """Add the corpora of a release or an export; its pairs are read only where some corpus has two labels."""
+    job = subject.job
+    positives: dict[str, str] = {}
+    for corpus, labels in source.labels_of_pairs().items():
+        wanted = not job.corpora or corpus in job.corpora
+        positive = positive_of(labels, named) if len(labels) == 2 else None
+        if positive is not None:
+            positives[corpus] = positive
+        elif wanted and len(labels) == 2:
+            found.skipped.append(
+                f"Not scored: {corpus}, whose labels are {labels[0]!r} and {labels[1]!r}, and neither or both mean a "
+                f"paraphrase ({', '.join(POSITIVE)}): name them 1 and 0."
+            )
+        elif wanted:
+            listed = ", ".join(map(repr, labels[:5])) + (" and more" if len(labels) > 5 else "")
+            found.foreign.append(f"pairs of {corpus} have the labels {listed}")
+    if not positives:
+        return
+    data = source.read_judged()
+    for corpus, positive in positives.items():
+        _of_corpus(data.select(corpora=(corpus,)), corpus, positive, subject, found)
+
+
+def _of_corpus(data: LabelledPairs, corpus: str, positive: str, subject: Subject, found: Found) -> None:
+    """Add one corpus: its dev pairs where it was learnt from, its pairs of the split where it is scored."""
     job = subject.job
     trained = subject.settings.get("splits") or ("train", "dev")
     # A split that is asked for chooses no threshold because a training chose its model by it; `dev` does, and says so.
     dev_split = trained[1] if trained[1] != job.split else "dev"
-    learnt = set(subject.training.get("corpora", ()))
-    for corpus in sorted(data.pairs["corpus"].unique()):
-        of_corpus = data.select(corpora=(corpus,))
-        wanted = not job.corpora or corpus in job.corpora
-        if len(of_corpus.labels) != 2:
-            if wanted:
-                listed = ", ".join(map(repr, of_corpus.labels[:5])) + (" and more" if len(of_corpus.labels) > 5 else "")
-                found.foreign.append(f"pairs of {corpus} have the labels {listed}")
-            continue
-        positive = positive_of(of_corpus.labels, named)
-        if positive is None:
-            if wanted:
-                first, second = of_corpus.labels
-                found.skipped.append(
-                    f"Not scored: {corpus}, whose labels are {first!r} and {second!r}, and neither or both mean a "
-                    f"paraphrase ({', '.join(POSITIVE)}): name them 1 and 0."
-                )
-            continue
-        negative = next(label for label in of_corpus.labels if label != positive)
-        splits = dict(of_corpus.pairs.group_by("split").len().sort("split").iter_rows())
-        dev = _pairs_of(of_corpus, dev_split, positive) if dev_split in splits else None
-        if dev is not None and corpus in learnt:
-            found.learnt.append(JudgedSet(corpus, dev_split, positive, negative, dev, dev))
-        if not wanted:
-            continue
-        if job.split not in splits:
-            there = ", ".join(f"{split} ({count:,})" for split, count in splits.items())
-            found.skipped.append(f"Not scored: {corpus}, which has no pair in {job.split}; it has {there}.")
-            continue
-        pairs = _pairs_of(of_corpus, job.split, positive)
-        found.sets.append(JudgedSet(corpus, job.split, positive, negative, pairs, dev))
-        for split, count in splits.items():
-            if split not in {*trained, job.split}:
-                found.others[split] = found.others.get(split, 0) + count
+    negative = next(label for label in data.labels if label != positive)
+    splits = dict(data.pairs.group_by("split").len().sort("split").iter_rows())
+    dev = _pairs_of(data, dev_split, positive) if dev_split in splits else None
+    if dev is not None and corpus in subject.training.get("corpora", ()):
+        found.learnt.append(JudgedSet(corpus, dev_split, positive, negative, dev, dev))
+    if job.corpora and corpus not in job.corpora:
+        return
+    if job.split not in splits:
+        there = ", ".join(f"{split} ({count:,})" for split, count in splits.items())
+        found.skipped.append(f"Not scored: {corpus}, which has no pair in {job.split}; it has {there}.")
+        return
+    found.sets.append(JudgedSet(corpus, job.split, positive, negative, _pairs_of(data, job.split, positive), dev))
+    for split, count in splits.items():
+        if split not in {*trained, job.split}:
+            found.others[split] = found.others.get(split, 0) + count
 
 
 def _pairs_of(data: LabelledPairs, split: str, positive: str) -> JudgedPairs:

@@ -44,7 +44,7 @@ def tell_seen_pairs(result: Mapping[str, Any]) -> list[str]:
     same = [each["name"] for each in result["corpora"] if each["threshold_from"]["same"]]
     if same:
         said.append(
-            f"The thresholds of {', '.join(same)} were chosen on the pairs that are scored: on others accuracy, F1 and "
+            f"Thresholds of {', '.join(same)} were chosen on the pairs that are scored: on others accuracy, F1 and "
             "MCC may be lower."
         )
     return [sentence for sentence in said if sentence]
@@ -73,14 +73,14 @@ def tell_threshold(each: Mapping[str, Any]) -> str:
 
 def _tell_from(value: float | None, chosen: Mapping[str, Any]) -> str:
     if value is None:
-        return "without a threshold, as there are no dev pairs of both labels: what needs one is undefined"
+        return "without a threshold, as no dev pairs of both labels are scored so: what needs one is undefined"
     said = f"from {value:.3f}"
     if chosen["by"] == "half":
-        return f"{said}, as there are no dev pairs of both labels"
-    of = f"the {chosen['pairs']:,} dev pairs"
+        return f"{said}, as no dev pairs of both labels are scored so"
+    pairs = f"{chosen['pairs']:,} dev pairs"
     if chosen["by"] == "dev":
-        return f"{said}, best on its {chosen['pairs']:,} dev pairs"
-    return f"{said}, best on {of} of {', '.join(chosen['corpora'])}, as it has none of both labels itself"
+        return f"{said}, best on its {pairs}"
+    return f"{said}, best on the {pairs} of {', '.join(chosen['corpora'])}, as it has none of both labels itself"
 
 
 def _tell_single(each: Mapping[str, Any]) -> str:

@@ -274,5 +274,5 @@ def _figures(result: Result, classifier: str) -> list[Figure]:
     of = f"average accuracy of {len(tasks)} tasks" if len(tasks) > 1 else f"accuracy on {escape(tasks[0]['name'])}"
     said = f"{of}, by {escape(classifier)}."
     if score["start"] is not None:
-        said += f" Start model: {hundred(score['start'])}. This encoder against it: {tell(score)}"
+        said += f" Start model: {hundred(score['start'])}. This encoder against it: {tell(score)}."
     return [Figure(hundred(score["encoder"]), said)]

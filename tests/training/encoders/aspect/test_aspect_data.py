@@ -105,6 +105,7 @@ def test_labels_that_are_held_out_are_named_and_no_text_of_them_is_seen():
         ({"combine": "union"}, "aspects names 'task' alone"),
         ({"aspects": ["a", "a"]}, "must differ"),
         ({"loop": {"batch_size": 1}}, "batch_size must be at least 2"),
+        ({"objective": "simcse", "masked": False}, "masked is false, and objective is .simcse"),
         ({"objective": "simcse", "dropout": False}, "learns from dropout"),
         ({"objective": "simcse", "aspects": ["a", "b"], "combine": "routes"}, "no routes"),
         ({"preset": "large"}, "preset"),

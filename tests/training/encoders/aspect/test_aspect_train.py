@@ -93,13 +93,22 @@ def test_plain_sentence_transformers_loads_it_without_this_project(job, tmp_path
     "given",
     [
         {"objective": "multiple_negatives"},
+        {"objective": "multiple_negatives", "masked": False},
         {"objective": "simcse"},
         {"aspects": ["animal", "place"], "combine": "intersection"},
         {"aspects": ["animal", "place"], "combine": "union", "negatives": "any", "choose_by": "loss"},
         {"layers_tuned": "all", "pooling": "mean", "triplets_per_text": 2, "choose_by": "ndcg"},
         {"cache_gib": 0.0, "disk_gib": 1.0, "embed_at_once": 5},
     ],
-    ids=["multiple negatives", "simcse", "intersection", "union", "all layers", "in pieces from disk"],
+    ids=[
+        "multiple negatives",
+        "without a mask",
+        "simcse",
+        "intersection",
+        "union",
+        "all layers",
+        "in pieces from disk",
+    ],
 )
 def test_every_way_of_training_gives_the_same_encoder_twice(job, given):
     first, second = (train(job(run=run, loop={"epochs": 1}, **given)) for run in ("first", "second"))

@@ -33,7 +33,9 @@ def frames(judged):
     from training.modules.tagging_transformer import weights_of
 
     rows = [{"text": text, **frames_of(text)} for text in judged.texts[1:]]
-    return Frames(pl.DataFrame(rows).sort("text"), "srl_bert/embedded", weights_of(SrlSettings()), "tagger", 512)
+    return Frames(
+        pl.DataFrame(rows).sort("text"), "srl_bert/embedded", weights_of(SrlSettings()), "tagger", "float32", 512
+    )
 
 
 @pytest.fixture

@@ -71,7 +71,7 @@ def test_the_classifier_learns_labels_from_the_store_alone_and_is_saved_beside_t
     card = (folder / "README.md").read_text()
     assert "tags semantic roles, with srl_bert/embedded" in card
     assert "The order of a pair does not count" in card
-    assert "Chosen by average precision on dev: loss" in card
+    assert "Chosen by the dev average precision: loss" in card
 
 
 @pytest.mark.parametrize(
@@ -105,9 +105,9 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
     from training.modules.tagging_transformer import weights_of
 
     texts = [normalise(text) for text in ODD]
-    tagged = load(SrlSettings()).parse(texts, texts)
+    tagged = load(SrlSettings(precision="float32")).parse(texts, texts)
     rows = [{"text": text, **found.columns} for text, found in zip(texts, tagged, strict=True)]
-    frames = Frames(pl.DataFrame(rows), "srl_bert/embedded", weights_of(SrlSettings()), "tagger", 512)
+    frames = Frames(pl.DataFrame(rows), "srl_bert/embedded", weights_of(SrlSettings()), "tagger", "float32", 512)
     model = start_model(tiny_encoder, job(weights="by_role").settings, frames, "cpu")
     backbone = Backbone(model, layers_tuned=1, precision=torch.float32, dropout=True, cache_gib=1.0)
     tokens, backbone.beside = read_sentences(model[0], texts, frames)
@@ -116,6 +116,26 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
     made = backbone.embed(tokens, order).detach().numpy()
     model.save(str(tmp_path / "saved"), create_model_card=False)
     np.testing.assert_allclose(load_encoder(tmp_path / "saved", device="cpu").encode(ODD)[order], made, atol=1e-5)
+
+
+def test_an_evaluation_takes_the_frames_of_its_source_and_tags_only_what_that_has_not(
+    job, judged, frames, tmp_path, monkeypatch
+):
+    from training.evaluation.models import Embedder
+
+    folder = train(job(loop={"epochs": 1}))
+    source = Source(judged=tmp_path / "judged.parquet", frames=tmp_path / "frames.parquet")
+    tagged = []
+    monkeypatch.setattr(
+        TaggingTransformer, "parse_texts", lambda self, texts: tagged.extend(texts) or [None] * len(texts)
+    )
+    Embedder(folder, "the encoder", source)([f" {judged.texts[3]}", *judged.texts])
+    assert tagged == [judged.texts[0]]  # which counts as rejected there
+    other = replace(frames, max_words=77)
+    other.export(tmp_path / "frames.parquet")
+    Embedder(folder, "the encoder", source)(judged.texts[:5])
+    assert tagged[1:] != []
+    assert set(tagged[1:]) == set(judged.texts[:5])
 
 
 def test_a_killed_training_goes_on_exactly_where_its_checkpoint_is(job, kill_at_a_checkpoint, tmp_path):

@@ -204,7 +204,8 @@ def test_without_any_dev_pairs_a_probability_is_cut_at_a_half_and_a_cosine_not_a
     assert each["scores"]["auroc"]["start"] is not None
     note = ParaphraseSuite.tables(result)[0].note
     assert (
-        "from 0.500, as there are no dev pairs of both labels; start model by its cosine, without a threshold" in note
+        "from 0.500, as no dev pairs of both labels are scored so; start model by its cosine, without a threshold"
+        in note
     )
 
 
@@ -212,7 +213,7 @@ def test_a_threshold_of_the_pairs_that_are_scored_is_told(job):
     result = scored(job, split="dev")
     assert all(each["threshold_from"]["same"] for each in result["corpora"])
     note = ParaphraseSuite.tables(result)[0].note
-    assert "The thresholds of questions, tweets were chosen on the pairs that are scored" in note
+    assert "Thresholds of questions, tweets were chosen on the pairs that are scored" in note
     assert "The model was chosen on the dev pairs of tweets" in note
     assert "--split with test (48 pairs)" in note
 

@@ -1,0 +1,40 @@
+"""A store with a release of three sentences, of which one was rejected by the stage that parses them."""
+
+import polars as pl
+import pytest
+
+from features.schemas import PAIRS, TABLES
+from features.stages import Reject, StageOutput, rejects_frame
+from features.store import Store
+from features.store.fingerprints import Recipe, fingerprint
+from features.store.plan import plan
+from features.store.stage import Stage
+from features.types import RejectCode
+
+TEXTS = {"s1": "A man sleeps", "s2": "Men rest", "s3": "too long to be parsed"}
+TOO_LONG = Reject("s3", RejectCode.SENTENCE_TOO_LONG, "the sentence has 5 words")
+
+
+@pytest.fixture
+def make_parsed_store():
+    """Return a function: folder, recipe of a stage and its rows → the store; without rows the stage was not run."""
+
+    def make(folder, recipe, rows=()):
+        store = Store.open(folder / "store", create=True)
+        ingest = Recipe("ingest")
+        sentences = pl.DataFrame({"sentence_id": list(TEXTS), "text": list(TEXTS.values())})
+        shards = {"sentences": sentences, "pairs": pl.DataFrame(schema=PAIRS)}
+        receipts = [
+            store.write_shard(table, f"{table}-00000", fingerprint(ingest, [table]), StageOutput(frame))
+            for table, frame in shards.items()
+        ]
+        store.commit(receipts, run_id="test", recipes=dict.fromkeys(shards, ingest))
+        stages = [Stage(recipe.stage, "sentences", ("sentences",), recipe)] if rows else []
+        for task in plan(store, stages).todo:
+            made = StageOutput(pl.DataFrame(rows, schema=TABLES[recipe.stage]), rejects_frame([TOO_LONG]))
+            receipt = store.write_shard(task.stage, task.shard, task.fingerprint, made)
+            store.commit([receipt], run_id="test", recipes={recipe.stage: recipe})
+        store.publish("test", stages=stages, rejected_rows=1.0)
+        return store
+
+    return make

@@ -1,0 +1,40 @@
+"""Scores of items that are positive or not beside scikit-learn; draws are scores of the drawn items."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score
+
+from features.metrics.corpus_scores import Bootstrap
+from training.evaluation.items import ItemScores, align
+
+
+def items(name, predicted, scored_by="f1", order=None):
+    places = list(range(len(predicted))) if order is None else order
+    expected = np.array([1.0, 1, 0, 0, 1, 0, 1, 0, 0, 1])
+    return ItemScores(
+        name,
+        [f"pair {place}" for place in places],
+        np.array(predicted, float)[places],
+        expected[places],
+        scored_by=scored_by,
+    )
+
+
+FIRST, SECOND = [1, 1, 0, 0, 1, 0, 0, 1, 0, 0], [1, 0, 1, 1, 1, 1, 1, 1, 1, 1]
+
+
+def test_f1_of_items_is_that_of_scikit_learn_whatever_their_order_and_so_is_that_of_a_draw():
+    aligned = align([items("one", FIRST), items("one", SECOND, order=[3, 1, 4, 0, 5, 9, 2, 6, 8, 7])])
+    expected = [1, 1, 0, 0, 1, 0, 1, 0, 0, 1]
+    assert aligned.scores().tolist() == pytest.approx([f1_score(expected, FIRST), f1_score(expected, SECOND)])
+    bootstrap = Bootstrap(20, 3)
+    draws = aligned.draws(bootstrap)
+    for drawn, times in zip(draws, bootstrap.draws(10), strict=True):
+        every = np.repeat(np.arange(10), times)
+        scored = [f1_score(np.array(expected)[every], np.array(of)[every]) for of in (FIRST, SECOND)]
+        assert drawn.tolist() == pytest.approx(scored)
+
+
+def test_f1_of_items_of_which_none_is_positive_or_called_so_is_undefined():
+    nothing = ItemScores("none", ["a", "b"], np.zeros(2), np.zeros(2), scored_by="f1")
+    assert np.isnan(align([nothing]).scores()).all()
