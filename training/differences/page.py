@@ -130,7 +130,7 @@ def _set(analysis: Analysis, views: tuple[View, View], *, shown: bool) -> str:
     """Return the chapter of a set, its pairs shown or folded away."""
     shared = analysis.shared
     measure = (
-        "AUROC × 100: how often a positive pair scores above a negative one; 50 is chance"
+        "AUROC × 100: how often a positive pair scores above another; 50 is chance. Unlike F1 it needs no threshold"
         if shared.is_judged
         else "Spearman × 100 with human ratings"
     )
