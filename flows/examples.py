@@ -11,7 +11,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "train": ("facetflow train", "facetflow train s3bert --release 2 --seeds 5"),
     "evaluate": ("facetflow evaluate", "facetflow evaluate s3bert --suite ratings"),
     "runs": ("facetflow runs", "facetflow runs s3bert --json"),
-    "compare": ("facetflow compare syntax twin", "facetflow compare s3bert/00001-4f1c9a s3bert/00002-4f1c9a"),
+    "compare": (
+        "facetflow compare syntax twin",
+        "facetflow compare twin syntax --html differences.html",
+        "facetflow compare s3bert/00001-4f1c9a s3bert/00002-4f1c9a",
+    ),
     "explain": (
         'facetflow explain "two cats look" "a cat looks"',
         "facetflow explain --pairs pairs.tsv --html pairs.html",

@@ -48,19 +48,29 @@ def render_predictions(
         *map(_pair, predictions),
     ]
     title = " · ".join(part for part in (_TITLE, project, "facetflow") if part)
-    style = (files("training") / "prediction_page.css").read_text(encoding="utf-8")
-    return render_page(title, "\n".join(body), style)
+    return render_page(title, "\n".join(body), page_style())
+
+
+def page_style() -> str:
+    """Return the rules of style sheets for cards of pairs and for drawings of spans."""
+    return (files("training") / "prediction_page.css").read_text(encoding="utf-8")
 
 
 def _pair(said: Prediction) -> str:
     likely = sorted(said.probabilities.items(), key=lambda each: (each[0] != said.label, -each[1]))
     told = ", ".join(f"{escape(label)} {probability:.3f}" for label, probability in likely)
     texts = said.sentence_a, said.sentence_b
-    sentences = "".join(_sentence(text, spans) for text, spans in zip(texts, said.spans or (), strict=True))
+    sentences = "".join(draw_spans(text, spans) for text, spans in zip(texts, said.spans or (), strict=True))
     return f'<div class="pair"><p><b>{escape(said.label)}</b> <span class="quiet">{told}</span></p>{sentences}</div>'
 
 
-def _sentence(text: str, explained: ExplainedSentence) -> str:
+def draw_spans(text: str, explained: ExplainedSentence) -> str:
+    """Return a sentence as HTML, its words shaded and its frames below them; the page needs `page_style`.
+
+    Args:
+        text: the sentence.
+        explained: what of it its embedding looks at.
+    """
     if not explained.frames:
         return f'<p>{escape(text)} <span class="quiet">(no spans: the mean of its words)</span></p>'
     tables = "".join(_table(explained, start, stop) for start, stop in _rows(explained.words))

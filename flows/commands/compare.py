@@ -1,18 +1,31 @@
 """`facetflow compare`: two encoders side by side."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from flows.one_shot import nothing_half_written, say_written
 from flows.options import JSON
+
+if TYPE_CHECKING:  # commands import what they need when they run
+    from flows.project import Project
+    from training.evaluation.comparison import Comparison
 
 
 @click.command()
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a page that opens offline: where they differ, by length, depth of trees and words in common, and the "
+    "pairs that moved most, drawn as both see them; - is standard output.",
+)
 @JSON
 @click.pass_obj
-def compare(project: Path, /, *, first: str, second: str, as_json: bool) -> None:
+def compare(project: Path, /, *, first: str, second: str, html: Path | None, as_json: bool) -> None:
     """Show the scores of A and B side by side, on what both were evaluated on, and whether they differ.
 
     A and B are encoders of the project, of whose newest training all evaluated seeds count, or ids of runs. Several
@@ -21,6 +34,7 @@ def compare(project: Path, /, *, first: str, second: str, as_json: bool) -> None
     from dataclasses import asdict
 
     from features.errors import InputError
+    from features.outputs import STANDARD, check_output
     from flows.evaluate_encoder import runs_to_evaluate
     from flows.project import load
     from flows.tables import print_tables
@@ -30,6 +44,10 @@ def compare(project: Path, /, *, first: str, second: str, as_json: bool) -> None
     from training.evaluation.run import METRICS_FILE
     from training.runs import run_id
 
+    if as_json and html == STANDARD:
+        raise click.UsageError("--html - and --json would both write to standard output; give the page a file")
+    if html is not None:
+        check_output(html)  # before the work, not after it
     settings = load(project)
     sides = []
     for name in (first, second):
@@ -44,8 +62,34 @@ def compare(project: Path, /, *, first: str, second: str, as_json: bool) -> None
     if sides[0] == sides[1]:
         raise click.UsageError(f"{first!r} and {second!r} are the same runs; name two that differ")
     found = compare_runs(sides[0], sides[1])
+    ids = [[run_id(settings.runs, run) for run in runs] for runs in sides]
+    if html is not None:
+        _write_page(html, settings, [*zip((first, second), sides, ids, strict=True)], found)
     if as_json:
-        ids = {side: [run_id(settings.runs, run) for run in runs] for side, runs in zip("ab", sides, strict=True)}
-        write_json(ids | asdict(found))
-        return
-    print_tables([comparison_table(found, first, second)])
+        write_json(dict(zip("ab", ids, strict=True)) | asdict(found))
+    elif html is None:
+        print_tables([comparison_table(found, first, second)])
+
+
+def _write_page(
+    html: Path, settings: "Project", named: Sequence[tuple[str, list[Path], list[str]]], found: "Comparison"
+) -> None:
+    """Write the page of a comparison.
+
+    Args:
+        html: where to.
+        settings: the project file.
+        named: name, folders and ids of the runs of each side.
+        found: their comparison.
+    """
+    from features.outputs import write_text
+    from flows.file_progress import FileProgress
+    from training.differences.comparing import differences_page
+    from training.differences.page import Side
+
+    a, b = (Side(*each) for each in named)
+    with nothing_half_written():
+        with FileProgress("sentences") as progress:
+            page = differences_page((a, b), found, settings.dependencies, project=settings.name, on_rows=progress)
+        write_text(html, [page])
+    say_written(f"the comparison of {a.name} and {b.name}", html)

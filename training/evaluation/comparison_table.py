@@ -1,5 +1,6 @@
 """A comparison of two encoders as a table, with what its verdicts rest on."""
 
+from training.evaluation.bootstrap import Difference
 from training.evaluation.comparison import Comparison, Spread
 from training.evaluation.tables import UNDEFINED, ScoreTable, hundred
 
@@ -18,10 +19,8 @@ def comparison_table(comparison: Comparison, a: str, b: str) -> ScoreTable:
             f"{score.suite}: {score.name}{f', {score.measure}' if len(measures) > 1 else ''}",
             _spread(score.a),
             _spread(score.b),
-            _signed(None if score.a.mean is None or score.b.mean is None else score.b.mean - score.a.mean),
-            UNDEFINED
-            if score.difference is None
-            else f"{_signed(score.difference.low)} to {_signed(score.difference.high)}",
+            signed(None if score.a.mean is None or score.b.mean is None else score.b.mean - score.a.mean),
+            signed_ends(score.difference),
             "" if score.difference is None else score.difference.verdict,
         )
         for score in comparison.scores
@@ -79,8 +78,14 @@ def _in_common(comparison: Comparison) -> list[str]:
     ]
 
 
-def _signed(difference: float | None) -> str:
+def signed(difference: float | None) -> str:
+    """Return a difference of two scores times 100 with its sign and one digit, or a dash where it is undefined."""
     return UNDEFINED if difference is None else f"{100 * difference:+.1f}"
+
+
+def signed_ends(difference: Difference | None) -> str:
+    """Return the ends of an interval of a difference likewise."""
+    return UNDEFINED if difference is None else f"{signed(difference.low)} to {signed(difference.high)}"
 
 
 def _spread(spread: Spread) -> str:

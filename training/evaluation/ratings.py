@@ -15,7 +15,7 @@ from features.metrics.corpus_scores import Bootstrap
 from features.page import folded
 from training.correlation import spearman
 from training.evaluation.bootstrap import Interval, draw_spearman, interval
-from training.evaluation.items import ItemScores, read_items
+from training.evaluation.items import ItemScores, ScoredPairs, numbered, read_items
 from training.evaluation.models import Models
 from training.evaluation.page import tables_html
 from training.evaluation.paired import COLUMNS, average, cells, draw, pair, tell
@@ -145,19 +145,25 @@ class RatingSuite(Suite):
     @classmethod
     def items(cls, folder: Path, result: Result) -> list[ItemScores]:
         """Return human score and similarity of each pair, set by set."""
+        return [pairs.scores for pairs in cls.pairs(folder, result)]
+
+    @classmethod
+    def pairs(cls, folder: Path, result: Result) -> list[ScoredPairs]:
+        """Return the pairs with the same, set by set."""
         table = read_items(folder / RATINGS_FILE, "set", "text_a", "text_b", "score", "similarity")
-        texts = ["text_a", "text_b"]
-        # A pair that a set has twice is two items.
-        numbered = table.with_columns(nth=pl.int_range(pl.len()).over("set", *texts))
+        named = numbered(table, "set")
         return [
-            ItemScores(
-                name=name,
-                items=rows.select(pl.concat_str(*texts, "nth", separator="\t")).to_series().to_list(),
-                predicted=rows["similarity"].cast(pl.Float64).to_numpy(),
-                expected=rows["score"].cast(pl.Float64).to_numpy(),
+            ScoredPairs(
+                ItemScores(
+                    name=name,
+                    items=rows["item"].to_list(),
+                    predicted=rows["similarity"].cast(pl.Float64).to_numpy(),
+                    expected=rows["score"].cast(pl.Float64).to_numpy(),
+                ),
+                texts=rows.select("text_a", "text_b").rows(),
             )
             for name in cls.numbers(result)
-            if not (rows := numbered.filter(pl.col("set") == name)).is_empty()
+            if not (rows := named.filter(pl.col("set") == name)).is_empty()
         ]
 
     @classmethod

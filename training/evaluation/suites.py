@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
 from features.errors import SettingsError
-from training.evaluation.items import ItemScores
+from training.evaluation.items import ItemScores, ScoredPairs
 from training.evaluation.models import Models
 from training.evaluation.page import tables_html
 from training.evaluation.subject import Subject
@@ -139,6 +139,19 @@ class Suite(ABC):
     @classmethod
     def items(cls, folder: Path, result: Result) -> list[ItemScores]:
         """Return its scores item by item, so that single runs can be compared; by default none.
+
+        Args:
+            folder: where `write` wrote.
+            result: what `score` returned.
+
+        Raises:
+            InputError: when what was written cannot be read.
+        """
+        return []
+
+    @classmethod
+    def pairs(cls, folder: Path, result: Result) -> list[ScoredPairs]:
+        """Return the pairs of sentences that it scored, set by set, for the page of a comparison; by default none.
 
         Args:
             folder: where `write` wrote.

@@ -65,10 +65,22 @@ class ParsingTransformer(StructuredTransformer):
         self, texts: Sequence[str], parses: Sequence[Parse | None], pieces: Sequence[Pieces]
     ) -> dict[str, Tensor]:
         """Return the trees of a batch as tensors; a sentence without a parse has no words."""
-        trees = list(parses)
-        if self.random_trees is not None:
-            trees = [tree and random_tree(tree, self.random_trees) for tree in trees]
-        return tree_tensors(trees, pieces, self._tree_labels)
+        return tree_tensors(self._drawn(parses), pieces, self._tree_labels)
+
+    def trees(self, texts: Sequence[str]) -> list[Parse | None]:
+        """Return the trees that the graph sees of texts, random ones where it learnt from such; None for those without.
+
+        Raises:
+            ModelError: when the parser is missing, or another one than the encoder learnt with.
+        """
+        _, _, parses, _ = self.read(texts)
+        return self._drawn(parses)
+
+    def _drawn(self, parses: Sequence[Parse | None]) -> list[Parse | None]:
+        """Return parses, or random ones in their place."""
+        if self.random_trees is None:
+            return list(parses)
+        return [tree and random_tree(tree, self.random_trees) for tree in parses]
 
     def _load_parser(self) -> "DependencyParser":
         from features.parsers.dependencies import load

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from features.errors import InputError
 from features.files import write_table
 from features.metrics.corpus_scores import Bootstrap
-from training.evaluation.items import ItemScores, read_items
+from training.evaluation.items import ItemScores, ScoredPairs, numbered, read_items
+from training.evaluation.measures import MEASURES, Scored
 from training.evaluation.models import Embed, Models
 from training.evaluation.paired import average, pair
-from training.evaluation.paraphrase.measures import MEASURES, Scored
 from training.evaluation.paraphrase.sets import Found, JudgedPairs, JudgedSet, find_sets
 from training.evaluation.paraphrase.tables import paraphrase_tables
 from training.evaluation.paraphrase.threshold import DevPairs, Threshold, choose_threshold, joined
@@ -247,26 +247,44 @@ class ParaphraseSuite(Suite):
     @classmethod
     def items(cls, folder: Path, result: Result) -> list[ItemScores]:
         """Return which pairs are positive and which are called so, set by set; sets without a threshold have none."""
-        table = read_items(folder / PAIRS_FILE, "corpus", "text_a", "text_b", "label", "predicted")
-        texts = ["text_a", "text_b"]
-        # A pair that a set has twice is two items.
-        numbered = table.with_columns(nth=pl.int_range(pl.len()).over("corpus", *texts))
+        named = numbered(read_items(folder / PAIRS_FILE, "corpus", "text_a", "text_b", "label", "predicted"), "corpus")
         found = []
         for each in result["corpora"]:
-            rows = numbered.filter(corpus=each["name"])
+            rows = named.filter(corpus=each["name"])
             if rows.is_empty() or rows["predicted"].null_count():
                 continue
             positive = each["labels"]["positive"]
             found.append(
                 ItemScores(
                     name=each["name"],
-                    items=rows.select(pl.concat_str(*texts, "nth", separator="\t")).to_series().to_list(),
+                    items=rows["item"].to_list(),
                     predicted=(rows["predicted"] == positive).cast(pl.Float64).to_numpy(),
                     expected=(rows["label"] == positive).cast(pl.Float64).to_numpy(),
                     scored_by="f1",
                 )
             )
         return found
+
+    @classmethod
+    def pairs(cls, folder: Path, result: Result) -> list[ScoredPairs]:
+        """Return the pairs with their scores, set by set; sets without a threshold too."""
+        table = read_items(folder / PAIRS_FILE, "corpus", "text_a", "text_b", "label", "score")
+        named = numbered(table, "corpus")
+        return [
+            ScoredPairs(
+                ItemScores(
+                    name=each["name"],
+                    items=rows["item"].to_list(),
+                    predicted=rows["score"].cast(pl.Float64).to_numpy(),
+                    expected=(rows["label"] == each["labels"]["positive"]).cast(pl.Float64).to_numpy(),
+                    scored_by="auroc",
+                ),
+                texts=rows.select("text_a", "text_b").rows(),
+                scale="probability" if each["scored_by"] == "classifier" else "cosine",
+            )
+            for each in result["corpora"]
+            if not (rows := named.filter(corpus=each["name"])).is_empty()
+        ]
 
     @classmethod
     def same_data(cls, new: Result, current: Result) -> bool:

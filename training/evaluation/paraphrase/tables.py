@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from training.evaluation.measures import MEASURES
 from training.evaluation.paired import COLUMNS, cells
-from training.evaluation.paraphrase.measures import MEASURES
 from training.evaluation.seen import tell_chosen_by, tell_seen
 from training.evaluation.tables import UNDEFINED, ScoreTable, hundred
 

@@ -13,7 +13,7 @@ from sklearn.metrics import (
 )
 
 from features.metrics.corpus_scores import Bootstrap
-from training.evaluation.paraphrase.measures import MEASURES, THRESHOLDED, Scored
+from training.evaluation.measures import MEASURES, THRESHOLDED, Scored
 from training.evaluation.paraphrase.threshold import DevPairs, best_f1, choose_threshold, joined
 
 judged = st.lists(st.tuples(st.booleans(), st.sampled_from((-0.5, 0.0, 0.1, 0.3, 0.7, 0.9))), min_size=2, max_size=40)

@@ -1,0 +1,72 @@
+"""`facetflow compare --html`: a page beside the table, refused before the work where it cannot be written."""
+
+import json
+import shutil
+
+import pytest
+from click.testing import CliRunner
+
+from flows.commands.compare import compare
+from training.evaluation.run import FORMAT
+from training.writing import write_json
+
+PROJECT = """\
+name = "p"
+[[corpora]]
+dataset = "pairs"
+name = "mine"
+files = { train = "x.tsv" }
+[dependencies]
+model = "no-such-pipeline"
+"""
+
+
+@pytest.fixture
+def project(tmp_path, tiny_encoder):
+    """A project with two evaluated runs of an encoder without structure."""
+    import polars as pl
+
+    (tmp_path / "facetflow.toml").write_text(PROJECT)
+    for name, sign in (("twin", -1), ("syntax", 1)):
+        run = tmp_path / "runs" / name / "00001-aaaaaa" / "seed-0"
+        shutil.copytree(tiny_encoder, run / "encoder")
+        write_json(run / "encoder" / "training.json", {})
+        write_json(run / "train.json", {})
+        texts = [f"{'boy ' * (n // 10 + 1)}{n}" for n in range(80)]
+        columns = {"set": ["sts"] * 80, "text_a": texts, "text_b": texts[::-1], "score": list(map(float, range(80)))}
+        table = pl.DataFrame({**columns, "similarity": [float(sign * n) for n in range(80)]})
+        table.write_parquet(run / "ratings.parquet")
+        sets = [{"name": "sts", "encoder": 0.5, "pairs": 80}]
+        write_json(run / "metrics.json", {"format": FORMAT, "suites": {"ratings": {"sets": sets}}})
+    return tmp_path / "facetflow.toml"
+
+
+def run(project, *arguments):
+    return CliRunner().invoke(compare, ["twin", "syntax", *arguments], obj=project, catch_exceptions=False)
+
+
+def test_the_page_is_written_beside_json_or_in_place_of_the_table(project, tmp_path):
+    page = tmp_path / "page.html"
+    done = run(project, "--html", str(page))
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert f"Wrote the comparison of twin and syntax to {page}." in done.stderr
+    html = page.read_text()
+    assert "ratings: sts" in html
+    assert "Nearer to people by B: the 5 pairs that moved most" in html
+    assert "A (twin) sees no structure of a sentence. B (syntax) sees no structure of a sentence." in html
+    assert "Not divided by depth of the trees: " in html
+    assert "no-such-pipeline" in html
+    plain = json.loads(run(project, "--json").stdout)
+    assert json.loads(run(project, "--json", "--html", str(page)).stdout) == plain
+    assert run(project, "--html", "-").stdout.startswith("<!doctype html>")
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_the_work(project, monkeypatch):
+    monkeypatch.setattr("training.evaluation.comparison.compare_runs", lambda *_: pytest.fail("worked"))
+    refused = run(project, "--json", "--html", "-")
+    assert refused.exit_code == 2
+    assert "--html - and --json would both write to standard output; give the page a file" in refused.stderr
+    from features.errors import FacetflowError
+
+    with pytest.raises(FacetflowError, match="is no folder"):
+        run(project, "--html", str(project / "page.html"))

@@ -1,0 +1,41 @@
+"""Evaluations made by hand: what two suites left of some pairs, without any encoder."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from training.evaluation.run import FORMAT
+from training.writing import write_json
+
+Pair = tuple[str, str, float, float]
+"""Both sentences, what people say, and the encoder."""
+
+
+@pytest.fixture
+def evaluated(tmp_path: Path) -> Callable[..., Path]:
+    """Return what writes an evaluation: of rated pairs, of judged ones, or of both."""
+
+    def write(name: str, rated: Sequence[Pair] = (), judged: Sequence[Pair] = (), *, scored_by: str = "cosine") -> Path:
+        folder = tmp_path / name
+        folder.mkdir()
+        suites = {}
+        if rated:
+            columns = dict(zip(("text_a", "text_b", "score", "similarity"), zip(*rated, strict=True), strict=True))
+            pl.DataFrame({"set": ["sts"] * len(rated), **columns}).write_parquet(folder / "ratings.parquet")
+            suites["ratings"] = {"sets": [{"name": "sts", "encoder": 0.5, "pairs": len(rated)}]}
+        if judged:
+            first, second, labels, scores = zip(*judged, strict=True)
+            columns = {"corpus": ["paws"] * len(judged), "text_a": first, "text_b": second, "score": scores}
+            columns["label"] = ["yes" if label else "no" for label in labels]
+            columns["predicted"] = [None] * len(judged)
+            table = pl.DataFrame(columns, schema_overrides={"predicted": pl.String})
+            table.write_parquet(folder / "paraphrase.parquet")
+            labels = {"positive": "yes", "negative": "no"}
+            found = {"name": "paws", "labels": labels, "scored_by": scored_by, "scores": {"f1": {"encoder": None}}}
+            suites["paraphrase"] = {"corpora": [found | {"digest": "d"}]}
+        write_json(folder / "metrics.json", {"format": FORMAT, "suites": suites})
+        return folder
+
+    return write

@@ -1,0 +1,131 @@
+"""What there is to say of a set that two encoders scored: its parts with the score of both, and what moved."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from features.metrics.corpus_scores import Bootstrap
+from training.differences.moves import Moves, move
+from training.differences.parts import LEAST, ByWords, Part, by_number, by_words
+from training.differences.shared import BothScores, SharedSet
+from training.differences.words import lengths
+
+
+@dataclass(frozen=True, slots=True)
+class Depths:
+    """The depths of trees.
+
+    Args:
+        of: text → depth of its tree; texts without a tree are missing.
+        parser: name and version of the parser; empty where there is none.
+        problem: why there is none, a sentence; empty where there is one.
+    """
+
+    of: Mapping[str, int]
+    parser: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The pairs of a set that are shown, by their positions.
+
+    Args:
+        towards: those that moved most towards people.
+        away: those that moved most away from them.
+        reordered: of the others of the same words in another order those that moved most, in either direction.
+    """
+
+    towards: list[int]
+    away: list[int]
+    reordered: list[int]
+
+    @property
+    def rows(self) -> list[int]:
+        """All of them."""
+        return [*self.towards, *self.away, *self.reordered]
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """A set, its parts and its moves.
+
+    Args:
+        shared: the set.
+        total: score of both on all pairs.
+        parts: name → score of both, in the order of the page: by length, depth and words in common.
+        moves: where the pairs stand by both.
+        chosen: those that are shown.
+        notes: what was not divided, or left out, a sentence each.
+    """
+
+    shared: SharedSet
+    total: BothScores
+    parts: Mapping[str, BothScores]
+    moves: Moves
+    chosen: Chosen
+    notes: Sequence[str]
+
+
+def choose(shared: SharedSet) -> Chosen:
+    """Return the pairs of a set that are shown.
+
+    Args:
+        shared: the set.
+    """
+    return _chosen(move(shared), by_words(shared.texts))
+
+
+def _chosen(moves: Moves, words: ByWords) -> Chosen:
+    towards, away = moves.towards(), moves.away()
+    return Chosen(towards, away, moves.furthest([row for row in words.reordered if row not in {*towards, *away}]))
+
+
+def analyse(shared: SharedSet, depths: Depths, bootstrap: Bootstrap) -> Analysis:
+    """Return what there is to say of a set.
+
+    Args:
+        shared: the set.
+        depths: of the trees of its sentences.
+        bootstrap: how intervals are made.
+    """
+    everything = np.arange(len(shared.texts))
+    parts: list[Part] = []
+    notes: list[str] = []
+    longer = by_number(lengths(shared.texts), "words", everything)
+    parts += longer
+    if not longer:
+        notes.append(f"Not divided by length: that takes two parts of {LEAST} pairs at least.")
+    deeper, said = _by_depth(shared.texts, depths, everything)
+    parts += deeper
+    notes += said
+    words = by_words(shared.texts)
+    parts += words.parts
+    if words.small:
+        few = ", ".join(f"{name} ({count})" for name, count in words.small.items())
+        notes.append(f"Left out, with fewer than {LEAST} pairs: {few}.")
+    if words.equal:
+        notes.append(f"By words in common, pairs of one and the same words in one order are left out: {words.equal:,}.")
+    scores = {part.name: shared.score(part.rows, bootstrap) for part in parts}
+    moves = move(shared)
+    total = shared.score(everything, bootstrap)
+    return Analysis(shared, total, scores, moves, _chosen(moves, words), notes)
+
+
+def _by_depth(
+    texts: Sequence[tuple[str, str]], depths: Depths, everything: NDArray[np.int64]
+) -> tuple[list[Part], list[str]]:
+    """Return parts by the deeper tree of each pair, and what was not divided or left out."""
+    if depths.problem:
+        return [], [f"Not divided by depth of the trees: {depths.problem.rstrip('.')}."]
+    known = np.array([a in depths.of and b in depths.of for a, b in texts], dtype=np.bool_)
+    rows = everything[known]
+    deepest = np.array([max(depths.of[text] for text in texts[row]) for row in rows], dtype=np.int64)
+    parts = by_number(deepest, "deep", rows)
+    notes = [] if parts else [f"Not divided by depth of the trees: that takes two parts of {LEAST} pairs at least."]
+    if parts and not known.all():
+        lacking = int((~known).sum())
+        notes.append(f"By depth, pairs with a sentence too long or without a word to parse are left out: {lacking:,}.")
+    return parts, notes

@@ -1,0 +1,67 @@
+"""From the evaluations of two encoders to the page of where they differ."""
+
+from collections.abc import Sequence
+
+from features.errors import FacetflowError
+from features.metrics.corpus_scores import Bootstrap
+from features.parsers.settings import DependencySettings
+from features.rows import OnRows, ignore_rows
+from training.differences.analysis import Depths, analyse, choose
+from training.differences.depths import depths_of
+from training.differences.page import Side, render_differences
+from training.differences.shared import SharedSet, shared_sets
+from training.differences.views import View, view
+from training.evaluation.comparison import Comparison
+
+
+def differences_page(
+    sides: tuple[Side, Side],
+    comparison: Comparison,
+    dependencies: DependencySettings,
+    *,
+    project: str = "",
+    bootstrap: Bootstrap | None = None,
+    on_rows: OnRows = ignore_rows,
+) -> str:
+    """Return the page of two encoders as HTML.
+
+    Args:
+        sides: A and B, with their evaluated runs.
+        comparison: of the same runs (`compare_runs`).
+        dependencies: parser whose trees are measured where neither side sees trees.
+        project: its name.
+        bootstrap: how intervals are made; by default as in an evaluation.
+        on_rows: told how many sentences are parsed.
+
+    Raises:
+        InputError: an evaluation cannot be read.
+    """
+    first, second = sides
+    sets = shared_sets(first.runs, second.runs)
+    views = (View(), View())
+    depths = Depths({})
+    if sets:
+        texts = _to_draw(sets)
+        views = (view(first.runs[0], texts), view(second.runs[0], texts))
+        named = next((each.parser for each in views if each.parser), None)
+        depths = _depths(sets, dependencies.model_copy(update={"model": named}) if named else dependencies, on_rows)
+    analyses = [analyse(each, depths, bootstrap or Bootstrap()) for each in sets]
+    return render_differences(sides, comparison, analyses, views, parser=depths.parser, project=project)
+
+
+def _to_draw(sets: Sequence[SharedSet]) -> list[str]:
+    """Return the sentences of the pairs that are shown, each once."""
+    shown = [shared.texts[row] for shared in sets for row in choose(shared).rows]
+    return list(dict.fromkeys(text for pair in shown for text in pair))
+
+
+def _depths(sets: Sequence[SharedSet], dependencies: DependencySettings, on_rows: OnRows) -> Depths:
+    """Return the depth of the tree of every sentence, or why there is none."""
+    from features.parsers.dependencies import load
+
+    texts = list(dict.fromkeys(text for shared in sets for pair in shared.texts for text in pair))
+    try:
+        parser = load(dependencies)
+        return Depths(depths_of(texts, parser, on_rows), parser.name)
+    except FacetflowError as error:
+        return Depths({}, problem=str(error))

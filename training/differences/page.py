@@ -1,0 +1,249 @@
+"""The page of two encoders: their scores, where one is better than the other, and pairs that moved, drawn."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+
+from features.page import described, folded, heading, tell_date
+from training.differences.analysis import Analysis
+from training.differences.moves import SHOWN, by_probability
+from training.differences.parts import LEAST, NEARLY
+from training.differences.shared import BothScores
+from training.differences.views import View
+from training.evaluation.bars import Bar, draw_bars
+from training.evaluation.comparison import Comparison
+from training.evaluation.comparison_table import comparison_table, signed, signed_ends
+from training.evaluation.items import Scale
+from training.evaluation.page import listed, render_page, tables_html
+from training.evaluation.tables import UNDEFINED, ScoreTable, hundred
+from training.evaluation.verdicts import VERDICTS
+from training.prediction_page import page_style
+
+_FOLDED_FROM = 3
+"""Sets from which on what is drawn is folded away."""
+_READING = {
+    "words": "Pairs by the words of their longer sentence, runs of letters and digits.",
+    "deep": "Pairs by their deeper tree: the edges from its root to its deepest word.",
+    "same words": "Pairs of the same words in another order, where only order and roles tell. Bags of nearly the same "
+    f"words have a Jaccard index of {NEARLY:g} or more.",
+    "B − A": "The score of B less that of A, with a 95 % interval of a paired bootstrap over the pairs of a part.",
+}
+_SCALES: Mapping[Scale | None, str] = {
+    "cosine": "cosines",
+    "probability": "a classifier's probabilities of the positive label",
+    None: "means of cosines and probabilities",
+}
+_WITHIN = "Compare A with B within a part, not one part with another: parts differ in more than their name."
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two encoders.
+
+    Args:
+        name: as the user named it.
+        runs: folders of its runs, one at least; sentences are drawn as the first sees them.
+        ids: of the runs.
+    """
+
+    name: str
+    runs: Sequence[Path]
+    ids: Sequence[str]
+
+
+def render_differences(
+    sides: tuple[Side, Side],
+    comparison: Comparison,
+    analyses: Sequence[Analysis],
+    views: tuple[View, View],
+    *,
+    parser: str = "",
+    project: str = "",
+    date: datetime | None = None,
+) -> str:
+    """Return the page. Every text is escaped; nothing is fetched from anywhere.
+
+    Args:
+        sides: A and B.
+        comparison: their scores.
+        analyses: of the sets that both scored; none where they have none in common.
+        views: what A and B see of the sentences that are drawn.
+        parser: of the trees whose depth counts; empty where there is none.
+        project: its name.
+        date: what stands on the page; now when None.
+    """
+    a, b = sides
+    title = f"{a.name} beside {b.name}"
+    body = [
+        heading(title, project, tell_date((date or datetime.now(UTC)).isoformat(timespec="seconds"))),
+        listed({f"{letter}: {side.name}": ", ".join(side.ids) for letter, side in zip("AB", sides, strict=True)}),
+        "<h2>Scores</h2>",
+        tables_html([comparison_table(comparison, a.name, b.name)]),
+        "<h2>Where they differ</h2>",
+        _introduction(sides, analyses, views, parser),
+        *(_set(analysis, views, shown=len(analyses) < _FOLDED_FROM) for analysis in analyses),
+    ]
+    style = page_style() + (files("training.differences") / "page.css").read_text(encoding="utf-8")
+    names = " · ".join(part for part in (title, project, "facetflow") if part)
+    return render_page(names, "\n".join(body), style)
+
+
+def _introduction(sides: tuple[Side, Side], analyses: Sequence[Analysis], views: tuple[View, View], parser: str) -> str:
+    """Return how the chapters are to be read, and what each side sees of a sentence."""
+    if not analyses:
+        return (
+            "<p>All runs of both have no set of rated or judged pairs in common, so no pairs can be compared one by "
+            "one.</p>"
+        )
+    reading = dict(_READING)
+    if parser:
+        reading["deep"] = f"{reading['deep']} Trees are of {parser}."
+    else:
+        del reading["deep"]
+    said = [f"A part has {LEAST} pairs at least. {_WITHIN}"]
+    if any(len(side.runs) > 1 for side in sides):
+        said.append(
+            "Scores are means over the runs of a side; intervals are over pairs and say nothing of other seeds."
+        )
+    judged = sum(score.difference is not None for analysis in analyses for score in analysis.parts.values())
+    if judged > 1:
+        said.append(f"Of {judged} parts at 95 % one in twenty is above or below by chance.")
+    seen = [_sees(letter, *each) for letter, each in zip("AB", zip(sides, views, strict=True), strict=True)]
+    return described(reading) + "".join(f"<p>{escape(text)}</p>" for text in (" ".join(said), " ".join(seen)))
+
+
+def _sees(letter: str, side: Side, view: View) -> str:
+    """Return what a side sees of a sentence, in a sentence."""
+    of = f"{letter} ({side.name})"
+    if view.problem:
+        return f"What {of} sees of a sentence cannot be drawn: {view.problem.rstrip('.')}."
+    if not view.sees:
+        return f"{of} sees no structure of a sentence."
+    drawn = f"; drawn as the run {side.ids[0]} sees them" if len(side.ids) > 1 else ""
+    return f"{of} sees {view.sees}{drawn}."
+
+
+def _set(analysis: Analysis, views: tuple[View, View], *, shown: bool) -> str:
+    """Return the chapter of a set, its pairs shown or folded away."""
+    shared = analysis.shared
+    measure = (
+        "AUROC × 100: how often a positive pair scores above another; 50 is chance. Unlike F1 it needs no threshold"
+        if shared.is_judged
+        else "Spearman × 100 with human ratings"
+    )
+    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in analysis.notes)
+    chosen = analysis.chosen
+    groups = {
+        f"Nearer to people by B: {_most(chosen.towards)}": chosen.towards,
+        f"Further from people by B: {_most(chosen.away)}": chosen.away,
+        f"Others of the same words in another order: {_most(chosen.reordered)}": chosen.reordered,
+    }
+    cards = [
+        folded(title, "".join(_card(analysis, row, views) for row in rows), shown=shown)
+        for title, rows in groups.items()
+        if rows
+    ]
+    return (
+        f"<h3>{escape(shared.name)} <small>{escape(shared.suite)}</small></h3>"
+        f'<p class="quiet">{len(shared.texts):,} pairs. {measure}.</p>'
+        f"{_chart(analysis)}{folded('The numbers', tables_html([_numbers(analysis)]))}{notes}"
+        + (f'<p class="quiet">{escape(f"{_tell_scales(analysis)} {_tell_places(analysis)}")}</p>' if cards else "")
+        + "".join(cards)
+    )
+
+
+def _most(pairs: Sequence[int]) -> str:
+    return f"the {len(pairs)} pairs that moved most" if len(pairs) > 1 else "the pair that moved most"
+
+
+def _rows(analysis: Analysis) -> Mapping[str, BothScores]:
+    return {"all pairs": analysis.total, **analysis.parts}
+
+
+def _chart(analysis: Analysis) -> str:
+    """Return B − A on all pairs and in each part."""
+    bars = [
+        Bar(
+            name=name,
+            about=f"{score.pairs:,} pairs: A {hundred(score.a)}, B {hundred(score.b)}",
+            value=None if score.a is None or score.b is None else 100 * (score.b - score.a),
+            interval=None if score.difference is None else (100 * score.difference.low, 100 * score.difference.high),
+            verdict=VERDICTS["unclear" if score.difference is None else score.difference.verdict],
+        )
+        for name, score in _rows(analysis).items()
+    ]
+    return draw_bars(bars, of="B − A", axis="B − A in points")
+
+
+def _numbers(analysis: Analysis) -> ScoreTable:
+    """Return the score of both in each part."""
+    rows = tuple(
+        (
+            name,
+            f"{score.pairs:,}",
+            hundred(score.a),
+            hundred(score.b),
+            UNDEFINED if score.a is None or score.b is None else signed(score.b - score.a),
+            signed_ends(score.difference),
+            "" if score.difference is None else score.difference.verdict,
+        )
+        for name, score in _rows(analysis).items()
+    )
+    return ScoreTable(analysis.shared.name, ("part", "pairs", "A", "B", "B − A", "95 % interval", "B is"), rows)
+
+
+def _tell_scales(analysis: Analysis) -> str:
+    a, b = (_SCALES[scale] for scale in analysis.shared.scales)
+    return f"Scores are {a}." if a == b else f"Scores of A are {a}, those of B {b}."
+
+
+def _tell_places(analysis: Analysis) -> str:
+    if by_probability(analysis.shared):
+        return (
+            "Pairs by how much nearer the probability of the positive label is to what people say, 1 or 0, by B than "
+            f"by A; {SHOWN} at most."
+        )
+    people = " People place a positive pair at 100 and another at 0." if analysis.shared.is_judged else ""
+    return (
+        "The place of a pair is the share of the pairs of the set that score lower, of equal scores half, times 100."
+        f"{people} Pairs by how much nearer they are to people's place by B than by A; {SHOWN} at most."
+    )
+
+
+def _card(analysis: Analysis, row: int, views: tuple[View, View]) -> str:
+    """Return a pair: what people and both encoders say, and what both see of its sentences."""
+    shared, moves = analysis.shared, analysis.moves
+    texts = shared.texts[row]
+    a, b = shared.sides(shared.scored.predicted[row])
+    said = f"{shared.expected[row]:g}"
+    lines = [
+        ("people", said, moves.wanted[row]),
+        ("A", f"{a:.3f}", moves.before[row]),
+        ("B", f"{b:.3f}", moves.after[row]),
+    ]
+    probable = by_probability(shared)
+    head = "" if probable else "<th>place</th>"
+    cells = "".join(
+        f"<tr><td>{who}</td><td>{score}</td>{'' if probable else f'<td>{100 * place:.0f}</td>'}</tr>"
+        for who, score, place in lines
+    )
+    sentences = "".join(f"<p>{escape(text)}</p>" for text in texts)
+    return (
+        f'<div class="pair"><div class="said"><div>{sentences}</div>'
+        f"<table><thead><tr><th></th><th>score</th>{head}</tr></thead><tbody>{cells}</tbody></table></div>"
+        f"{_drawings(texts, views)}</div>"
+    )
+
+
+def _drawings(texts: tuple[str, str], views: tuple[View, View]) -> str:
+    """Return both sentences as each side sees them; once where both see the same."""
+    drawn = [tuple(view.drawings.get(text, "") for text in texts) for view in views]
+    letters = {"A and B": drawn[0]} if drawn[0] == drawn[1] else dict(zip("AB", drawn, strict=True))
+    return "".join(
+        f'<p class="quiet">as {letter} {"see" if letter == "A and B" else "sees"} them</p>{"".join(drawings)}'
+        for letter, drawings in letters.items()
+        if any(drawings)
+    )

@@ -1,0 +1,128 @@
+"""The sets of pairs that all runs of two encoders scored, pair by pair."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from features.metrics.corpus_scores import Bootstrap
+from training.evaluation.bootstrap import Difference, compare
+from training.evaluation.items import Aligned, Scale, ScoredPairs, align
+from training.evaluation.run import METRICS_FILE, read_scores
+from training.evaluation.suites import scored_suites
+
+
+@dataclass(frozen=True, slots=True)
+class BothScores:
+    """A score of both encoders on the same pairs.
+
+    Args:
+        pairs: how many.
+        a: of the first, the mean over its runs; None where it is undefined.
+        b: of the second.
+        difference: b less a, with the ends of its interval over pairs; None where nothing can be said.
+    """
+
+    pairs: int
+    a: float | None
+    b: float | None
+    difference: Difference | None
+
+
+@dataclass(frozen=True, slots=True)
+class SharedSet:
+    """A set of pairs that all runs scored.
+
+    Args:
+        suite: title of the suite that scored it.
+        name: of the set.
+        texts: both sentences of each pair, (n_pairs,).
+        scored: scores of all runs, those of A before those of B, and what they should follow.
+        runs_of_a: how many runs A has.
+        scales: what the scores of A and those of B are; None for a side whose runs do not agree.
+    """
+
+    suite: str
+    name: str
+    texts: Sequence[tuple[str, str]]
+    scored: Aligned
+    runs_of_a: int
+    scales: tuple[Scale | None, Scale | None]
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether pairs are positive or not; else they are rated."""
+        return self.scored.scored_by == "auroc"
+
+    @property
+    def expected(self) -> NDArray[np.float64]:
+        """What people say of each pair, (n_pairs,): a rating, or 1 and 0."""
+        assert self.scored.expected is not None  # noqa: S101 - pairs are always scored against something
+        return self.scored.expected
+
+    def sides(self, columns: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the mean of A's runs and that of B's.
+
+        Args:
+            columns: (…, n_runs), those of A first.
+        """
+        return columns[..., : self.runs_of_a].mean(axis=-1), columns[..., self.runs_of_a :].mean(axis=-1)
+
+    def score(self, rows: NDArray[np.int64], bootstrap: Bootstrap) -> BothScores:
+        """Return the score of both on some of the pairs: Spearman's correlation, or AUROC where they are judged.
+
+        Args:
+            rows: their positions.
+            bootstrap: how pairs are drawn again; every draw scores all runs.
+        """
+        some = self.scored.take(rows)
+        a, b = map(float, self.sides(some.scores()))
+        if np.isnan(a) or np.isnan(b):
+            return BothScores(len(rows), None if np.isnan(a) else a, None if np.isnan(b) else b, None)
+        before, after = self.sides(some.draws(bootstrap))
+        return BothScores(len(rows), a, b, compare(after, before, bootstrap))
+
+
+def shared_sets(a: Sequence[Path], b: Sequence[Path]) -> list[SharedSet]:
+    """Return the sets of pairs that all runs of both encoders scored, in the order of their suites.
+
+    Judged pairs that were also taken as rated ones, with two ratings, are there once.
+
+    Args:
+        a: folders of the evaluations of the first encoder.
+        b: of the second.
+
+    Raises:
+        InputError: an evaluation cannot be read, or a pair was judged by other values in another.
+    """
+    runs = [_pairs_of(folder) for folder in (*a, *b)]
+    every = [
+        found
+        for key in runs[0]
+        if all(key in run for run in runs) and (found := _shared(*key, [run[key] for run in runs], len(a))) is not None
+    ]
+    judged = [set(found.texts) for found in every if found.is_judged]
+    return [
+        found for found in every if found.is_judged or len(set(found.expected)) != 2 or set(found.texts) not in judged
+    ]
+
+
+def _pairs_of(folder: Path) -> dict[tuple[str, str], ScoredPairs]:
+    """Return title of the suite and name of the set → its pairs."""
+    return {
+        (suite.title, pairs.scores.name): pairs
+        for suite, result in scored_suites(read_scores(folder / METRICS_FILE))
+        for pairs in suite.pairs(folder, result)
+    }
+
+
+def _shared(suite: str, name: str, runs: Sequence[ScoredPairs], runs_of_a: int) -> SharedSet | None:
+    aligned = align([run.scores for run in runs])
+    if aligned is None:
+        return None
+    texts = dict(zip(runs[0].scores.items, runs[0].texts, strict=True))
+    scales = [{run.scale for run in side} for side in (runs[:runs_of_a], runs[runs_of_a:])]
+    first, second = (side.pop() if len(side) == 1 else None for side in scales)
+    return SharedSet(suite, name, [texts[item] for item in aligned.items], aligned, runs_of_a, (first, second))

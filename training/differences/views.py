@@ -1,0 +1,108 @@
+"""Sentences as encoders see them, drawn: trees, weighted predicate-argument spans, or nothing but their words.
+
+What is drawn comes from the encoder itself: a random tree where it learnt from random trees.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from features.errors import FacetflowError
+from training.differences.tree_drawing import MOST_WORDS, draw_tree
+from training.encoders.loading import load_encoder
+from training.prediction_page import draw_spans
+from training.runs import ENCODER
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+    from training.modules.parse import Parse
+    from training.modules.parsing_transformer import ParsingTransformer
+    from training.modules.tagging_transformer import TaggingTransformer
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Some sentences as an encoder sees them.
+
+    Args:
+        sees: what it sees beside their words, as the end of a sentence; empty where it sees no structure.
+        drawings: text → HTML; empty where it sees no structure, and where nothing can be drawn.
+        parser: name of the spaCy pipeline whose trees it sees; None where it sees none.
+        problem: why nothing can be drawn, a sentence; empty where it can, or there is nothing to draw.
+    """
+
+    sees: str = ""
+    drawings: Mapping[str, str] = field(default_factory=dict)
+    parser: str | None = None
+    problem: str = ""
+
+
+def view(run: Path, texts: Sequence[str]) -> View:
+    """Return sentences as the encoder of a run sees them.
+
+    Args:
+        run: its folder.
+        texts: sentences, each once.
+    """
+    from training.modules.parsing_transformer import ParsingTransformer
+    from training.modules.span_pooling import SpanPooling
+
+    try:
+        model = load_encoder(run / ENCODER, device="cpu")
+        if isinstance(first := model[0], ParsingTransformer):
+            return _tree_view(model, first, texts)
+        if any(isinstance(module, SpanPooling) for module in model):
+            return _span_view(model, texts)
+    except FacetflowError as error:
+        return View(problem=str(error))
+    return View()
+
+
+def _tree_view(model: "SentenceTransformer", transformer: "ParsingTransformer", texts: Sequence[str]) -> View:
+    sees = "random trees" if transformer.random_trees is not None else "dependency trees"
+    sees = f"{sees} of {transformer.parser_identity}{_limits(model)}"
+    try:
+        trees = transformer.trees(texts) if texts else []
+    except FacetflowError as error:
+        return View(sees, parser=transformer.parser, problem=str(error))
+    return View(sees, {text: _tree(parse) for text, parse in zip(texts, trees, strict=True)}, transformer.parser)
+
+
+def _limits(model: "SentenceTransformer") -> str:
+    """Return what of its trees an encoder does not see, as the end of a sentence."""
+    from training.modules.graph_pooling import GraphPooling
+
+    for graph in model:
+        if isinstance(graph, GraphPooling):
+            if not graph.layers:
+                return ", their words without an edge"
+            labels = ", without labels" if graph.labels == 1 else ""
+            ways = {"down": ", edges from heads to dependents alone", "up": ", edges from dependents to heads alone"}
+            return labels + ways.get(graph.direction, "")
+    return ""
+
+
+def _tree(parse: "Parse | None") -> str:
+    """Return a tree as HTML, or why there is none."""
+    if not parse or not parse["tokens"]:
+        return '<p class="quiet">No tree: the sentence has no word, or too many for the parser.</p>'
+    if (words := len(parse["tokens"])) > MOST_WORDS:
+        return f'<p class="quiet">A tree of {words} words, which are too many to be drawn.</p>'
+    drawing = draw_tree(parse["tokens"], parse["heads"], parse["relations"])
+    return f'<div class="scroll" tabindex="0">{drawing}</div>'
+
+
+def _span_view(model: "SentenceTransformer", texts: Sequence[str]) -> View:
+    from training.span_weights import explain_sentences
+
+    transformer = cast("TaggingTransformer", model[0])
+    drawn = {"random": "random words as spans", "continuous": "random runs of words as spans"}
+    harmed = f", {transformer.harmed:.0%} of them spoilt" if transformer.harmed else ""
+    sees = f"{drawn.get(transformer.drawn, 'predicate-argument spans')}{harmed}; a word is as dark as their weights"
+    try:
+        explained = explain_sentences(model, texts)
+    except FacetflowError as error:
+        return View(sees, problem=str(error))
+    return View(sees, {text: draw_spans(text, of) for text, of in zip(texts, explained, strict=True)})
