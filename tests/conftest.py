@@ -25,8 +25,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # How long an example takes says how busy a machine is, not whether the code is right.
-settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("busy")
+settings.register_profile("busy", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", settings.get_profile("busy"), max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "busy"))
 
 ROOT = Path(__file__).resolve().parents[1]
 LOOK = ROOT / "tests" / "look.js"
