@@ -86,7 +86,9 @@ def _difference(found: Mapping[str, Any], plan: TrainingPlan) -> str:
         parts.append(f"other settings ({'; '.join(changed)})")
     if found.get("data_digest") != plan.data_digest:
         numbers = [source.get("release") for source in (found.get("source", {}), plan.source)]
-        parts.append(f"other data (release {numbers[0]}, now {numbers[1]})" if all(numbers) else "other data")
+        # Another version of facetflow may read the same release otherwise.
+        moved = all(numbers) and numbers[0] != numbers[1]
+        parts.append(f"other data (release {numbers[0]}, now {numbers[1]})" if moved else "other data")
     if found.get("backbone_digest") != plan.backbone_digest:
         parts.append("another backbone")
     ratings = found.get("chosen_by", {}).get("digest", "")
