@@ -9,9 +9,7 @@ is done already in the folder of --work is not done again. Reports, with maps, a
 
 import argparse
 import json
-import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,7 +18,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
+
+from project_commands import facetflow
+
 RANKINGS = {"start": "start model", "bm25": "BM25", "tfidf": "TF-IDF"}
 MEASURES = ("precision", "recall", "mrr")
 
@@ -49,7 +50,7 @@ def _measure(arguments: argparse.Namespace, folder: Path) -> None:
         ["evaluate", *names, "--split", "test"],
     ):
         started = time.monotonic()
-        _facetflow(project, command)
+        facetflow(project, command)
         print(f"{command[0]}: {time.monotonic() - started:,.0f} s", flush=True)
     _show(folder / "runs", names)
 
@@ -98,18 +99,6 @@ def _scores(file: Path) -> dict[str, Any]:
 def _files(content: Mapping[str, Any]) -> list[str]:
     """Return the files that a project's corpora name."""
     return [path for corpus in content["corpora"] for path in corpus["files"].values()]
-
-
-def _facetflow(project: Path, command: Sequence[str]) -> None:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
-    done = subprocess.run(
-        [sys.executable, "-m", "flows.command_line", "--project", str(project), *command],
-        env={**environment, "PYTHONPATH": str(ROOT), "PREFECT_API_URL": ""},
-        stdout=subprocess.DEVNULL,
-        check=False,
-    )
-    if done.returncode:
-        sys.exit(f"facetflow {command[0]} ended with {done.returncode}")
 
 
 def _arguments() -> argparse.Namespace:

@@ -16,9 +16,7 @@ import argparse
 import gzip
 import hashlib
 import json
-import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -28,7 +26,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
+
+from project_commands import facetflow
+
 MEASURES = ("f1", "accuracy", "average_precision", "mcc", "auroc")
 TITLES = ("F1", "accuracy", "AP", "MCC", "AUROC")
 TWIN = "twin"
@@ -133,7 +134,7 @@ def _measure(project: dict[str, Any], names: Sequence[str], arguments: argparse.
         ["evaluate", *names, "--split", "test"],
     ):
         started = time.monotonic()
-        _facetflow(file, command)
+        facetflow(file, command)
         print(f"{command[0]}: {time.monotonic() - started:,.0f} s", flush=True)
     _show(folder / "runs", names)
 
@@ -246,18 +247,6 @@ def _value(value: object) -> str:
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{key} = {_value(inner)}" for key, inner in value.items()) + " }"
     return json.dumps(value, ensure_ascii=False)
-
-
-def _facetflow(project: Path, command: Sequence[str]) -> None:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
-    done = subprocess.run(
-        [sys.executable, "-m", "flows.command_line", "--project", str(project), *command],
-        env={**environment, "PYTHONPATH": str(ROOT), "PREFECT_API_URL": ""},
-        stdout=subprocess.DEVNULL,
-        check=False,
-    )
-    if done.returncode:
-        sys.exit(f"facetflow {command[0]} ended with {done.returncode}")
 
 
 def _arguments() -> argparse.Namespace:
