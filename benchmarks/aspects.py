@@ -8,11 +8,8 @@ is done already in the folder of --work is not done again. Reports, with maps, a
 """
 
 import argparse
-import json
-import statistics
 import sys
 import tempfile
-import time
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,7 +17,7 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
 
-from project_commands import facetflow
+from project_commands import build_train_evaluate, spread, suites, with_whole_paths
 
 RANKINGS = {"start": "start model", "bm25": "BM25", "tfidf": "TF-IDF"}
 MEASURES = ("precision", "recall", "mrr")
@@ -40,23 +37,15 @@ def _measure(arguments: argparse.Namespace, folder: Path) -> None:
     """Make everything in a folder and print the tables."""
     text = arguments.project.read_text(encoding="utf-8")
     project = folder / "facetflow.toml"
-    for path in _files(tomllib.loads(text)):
-        text = text.replace(f'"{path}"', json.dumps(str(arguments.data.resolve() / path)))
-    project.write_text(text, encoding="utf-8")
+    paths = [path for corpus in tomllib.loads(text)["corpora"] for path in corpus["files"].values()]
+    project.write_text(with_whole_paths(text, paths, arguments.data), encoding="utf-8")
     names = arguments.names or [encoder["name"] for encoder in tomllib.loads(text)["encoders"]]
-    for command in (
-        ["build"],
-        ["train", *names, "--seeds", str(arguments.seeds)],
-        ["evaluate", *names, "--split", "test"],
-    ):
-        started = time.monotonic()
-        facetflow(project, command)
-        print(f"{command[0]}: {time.monotonic() - started:,.0f} s", flush=True)
+    build_train_evaluate(project, names, arguments.seeds)
     _show(folder / "runs", names)
 
 
 def _show(runs: Path, names: Sequence[str]) -> None:
-    results = {name: [_scores(file) for file in sorted(runs.glob(f"{name}/*/seed-*/metrics.json"))] for name in names}
+    results = {name: [found["retrieval"] for found in suites(runs, name)] for name in names}
     groups = [group["name"] for group in results[names[0]][0]["groups"]]
     for group in groups:
         (of_first,) = [found for found in results[names[0]][0]["groups"] if found["name"] == group]
@@ -84,21 +73,8 @@ def _values(group: Mapping[str, Any], ranking: str) -> list[float]:
 
 
 def _row(title: str, runs: Sequence[Sequence[float]]) -> None:
-    cells = []
-    for values in zip(*runs, strict=True):
-        deviation = f" ± {statistics.stdev(values):.1f}" if len(values) > 1 else ""
-        cells.append(f"{statistics.mean(values):.1f}{deviation}")
+    cells = [spread(values, digits=1) for values in zip(*runs, strict=True)]
     print(f"{title:24}" + "".join(f"{cell:>14}" for cell in cells))
-
-
-def _scores(file: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))["suites"]["retrieval"]
-    return found
-
-
-def _files(content: Mapping[str, Any]) -> list[str]:
-    """Return the files that a project's corpora name."""
-    return [path for corpus in content["corpora"] for path in corpus["files"].values()]
 
 
 def _arguments() -> argparse.Namespace:

@@ -16,10 +16,8 @@ import argparse
 import gzip
 import hashlib
 import json
-import statistics
 import sys
 import tempfile
-import time
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +26,7 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
 
-from project_commands import facetflow
+from project_commands import build_train_evaluate, gain, spread, suites
 
 MEASURES = ("f1", "accuracy", "average_precision", "mcc", "auroc")
 TITLES = ("F1", "accuracy", "AP", "MCC", "AUROC")
@@ -128,14 +126,7 @@ def _measure(project: dict[str, Any], names: Sequence[str], arguments: argparse.
         corpus["files"] = {split: _file(name, data, folder) for split, name in corpus["files"].items()}
     file = folder / "facetflow.toml"
     file.write_text(_toml(project), encoding="utf-8")
-    for command in (
-        ["build"],
-        ["train", *names, "--seeds", str(arguments.seeds)],
-        ["evaluate", *names, "--split", "test"],
-    ):
-        started = time.monotonic()
-        facetflow(file, command)
-        print(f"{command[0]}: {time.monotonic() - started:,.0f} s", flush=True)
+    build_train_evaluate(file, names, arguments.seeds)
     _show(folder / "runs", names)
 
 
@@ -195,36 +186,20 @@ def _show(runs: Path, names: Sequence[str]) -> None:
         for name in names:
             of_seeds = [result[corpus] for result in results[name] if corpus in result]
             cells = "".join(f"{_mean([each[of] for each in of_seeds]):>14}" for of in (*MEASURES, "swapped"))
-            twin = [result[corpus]["f1"] for result in results.get(TWIN, []) if corpus in result]
-            print(f"{name:20}{cells}{_gain([each['f1'] for each in of_seeds], twin) if name != TWIN else ''}")
+            twin = [100 * result[corpus]["f1"] for result in results.get(TWIN, []) if corpus in result]
+            own = [100 * each["f1"] for each in of_seeds]
+            print(f"{name:20}{cells}" + (f"    {gain(own, twin)}" if name != TWIN else ""))
 
 
 def _mean(values: Sequence[float | None]) -> str:
-    known = [100 * value for value in values if value is not None]
-    if not known:
-        return "-"
-    return f"{statistics.mean(known):.2f}" + (f" ± {statistics.stdev(known):.2f}" if len(known) > 1 else "")
-
-
-def _gain(values: Sequence[float], twin: Sequence[float]) -> str:
-    """Return by how much an encoder is above its twin, seed by seed, and Student's t of that."""
-    if len(values) != len(twin) or not values:
-        return ""
-    gains = [100 * (value - other) for value, other in zip(values, twin, strict=True)]
-    if len(gains) < 2 or not statistics.stdev(gains):
-        return f"    {statistics.mean(gains):+.2f}"
-    from scipy.stats import ttest_rel
-
-    return (
-        f"    {statistics.mean(gains):+.2f} ± {statistics.stdev(gains):.2f}, p = {ttest_rel(values, twin).pvalue:.3f}"
-    )
+    return spread([100 * value for value in values if value is not None])
 
 
 def _scores(runs: Path, name: str) -> list[dict[str, dict[str, float | None]]]:
     """Return for each seed: corpus → measure → value, in [0, 1] (MCC in [-1, 1])."""
     found = []
-    for file in sorted(runs.glob(f"{name}/*/seed-*/metrics.json")):
-        suite = json.loads(file.read_text(encoding="utf-8"))["suites"].get("paraphrase", {"corpora": []})
+    for result in suites(runs, name):
+        suite = result.get("paraphrase", {"corpora": []})
         found.append(
             {
                 each["name"]: {of: each["scores"][of]["encoder"] for of in MEASURES} | {"swapped": each["swapped"]}

@@ -1,10 +1,14 @@
-"""Commands of facetflow on a project, as the benchmarks that make tables run them: each in a process of its own."""
+"""What the benchmarks that make tables of a project share: its commands, each in a process of its own, and cells."""
 
+import json
 import os
+import statistics
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -25,3 +29,76 @@ def facetflow(project: Path, command: Sequence[str]) -> None:
     )
     if done.returncode:
         sys.exit(f"facetflow {command[0]} ended with {done.returncode}")
+
+
+def build_train_evaluate(project: Path, names: Sequence[str], seeds: int) -> None:
+    """Build a project's release, train encoders and score them on the test split, and print how long each took.
+
+    Args:
+        project: the project file.
+        names: of encoders of it.
+        seeds: trainings of each.
+    """
+    for command in (
+        ["build"],
+        ["train", *names, "--seeds", str(seeds)],
+        ["evaluate", *names, "--split", "test"],
+    ):
+        started = time.monotonic()
+        facetflow(project, command)
+        print(f"{command[0]}: {time.monotonic() - started:,.0f} s", flush=True)
+
+
+def with_whole_paths(text: str, paths: Collection[str], folder: Path) -> str:
+    """Return a project file whose paths are below a folder, wherever the file is put.
+
+    Args:
+        text: of the project file.
+        paths: as they stand in it.
+        folder: that they are relative to.
+    """
+    for path in paths:
+        text = text.replace(f'"{path}"', json.dumps(str(folder.resolve() / path)))
+    return text
+
+
+def suites(runs: Path, name: str) -> list[Mapping[str, Any]]:
+    """Return the results of an encoder's runs, in the order of trainings and seeds: suite → what it found.
+
+    Args:
+        runs: folder of the project's runs.
+        name: of the encoder.
+    """
+    files = sorted(runs.glob(f"{name}/*/seed-*/metrics.json"))
+    return [json.loads(file.read_text(encoding="utf-8"))["suites"] for file in files]
+
+
+def spread(values: Sequence[float], digits: int = 2) -> str:
+    """Return a cell of a table: mean ± standard deviation, of one value itself, of none a dash.
+
+    Args:
+        values: of the seeds.
+        digits: behind the point.
+    """
+    if not values:
+        return "-"
+    deviation = f" ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else ""
+    return f"{statistics.mean(values):.{digits}f}{deviation}"
+
+
+def gain(values: Sequence[float], others: Sequence[float]) -> str:
+    """Return by how much values are above others, seed by seed, and the p of a paired t test; empty without others.
+
+    Args:
+        values: of the seeds.
+        others: of the same seeds.
+    """
+    if len(values) != len(others) or not values:
+        return ""
+    gains = [value - other for value, other in zip(values, others, strict=True)]
+    cell = f"{'' if statistics.mean(gains) < 0 else '+'}{spread(gains)}"
+    if len(gains) < 2 or not statistics.stdev(gains):
+        return cell
+    from scipy.stats import ttest_rel
+
+    return f"{cell}, p = {ttest_rel(values, others).pvalue:.3f}"

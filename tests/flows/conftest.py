@@ -180,6 +180,8 @@ class WarmCommandLine(CommandLine):
 
     def run(self, project: Generated, *arguments: str) -> tuple[int, str]:
         """Run `facetflow ARGUMENTS`; return its exit code and what it wrote."""
+        if "--verbose" in arguments:  # how much Prefect says is decided once in a process
+            return super().run(project, *arguments)
         assert self.process
         assert self.process.stdin
         assert self.process.stdout

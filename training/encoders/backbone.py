@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 import numpy as np
 import torch
@@ -53,6 +53,19 @@ class Tokens:
     def lengths(self) -> NDArray[np.int64]:
         """Tokens of each sentence, (n_texts,)."""
         return np.diff(self.starts)
+
+
+class TuningSettings(Protocol):
+    """What settings of a kind say of how its backbone learns."""
+
+    @property
+    def layers_tuned(self) -> int | Literal["all"]: ...  # noqa: D102 - as in the settings, like those below
+    @property
+    def dropout(self) -> bool: ...  # noqa: D102
+    @property
+    def cache_gib(self) -> float: ...  # noqa: D102
+    @property
+    def disk_gib(self) -> float: ...  # noqa: D102
 
 
 class Backbone:
@@ -103,6 +116,18 @@ class Backbone:
             children: dict[str, nn.Module] = dict(self.transformer.named_children())
             self._learning.extend(part for name, part in children.items() if name != "pooler")
         self._learning.requires_grad_(requires_grad=True)
+
+    @classmethod
+    def of(cls, model: "SentenceTransformer", settings: TuningSettings, precision: torch.dtype) -> Self:
+        """Return an encoder that is to learn as settings say."""
+        return cls(
+            model,
+            layers_tuned=settings.layers_tuned,
+            precision=precision,
+            dropout=settings.dropout,
+            cache_gib=settings.cache_gib,
+            disk_gib=settings.disk_gib,
+        )
 
     @property
     def dimension(self) -> int:

@@ -6,7 +6,7 @@ A kind adds its batches, its losses, and its scores on the dev pairs.
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import torch
@@ -16,27 +16,10 @@ from torch import Tensor, nn
 from training.encoders.backbone import Backbone, Tokens
 from training.encoders.judged import PairTable
 from training.encoders.judging import ChosenRatings
-from training.encoders.settings import BY_LOSS
+from training.encoders.settings import BY_LOSS, JudgedSettings
 from training.encoders.start import new_modules
-from training.loop.settings import LoopSettings
 from training.loop.task import Group, Judgement, decaying_matrices
-from training.modules.pair_classifier import PairClassifier, Part
-
-
-class JudgedSettings(Protocol):
-    """What is read of a kind's settings."""
-
-    @property
-    def loop(self) -> LoopSettings: ...  # noqa: D102 - as in the settings of each kind, like those below
-    @property
-    def labels(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def classifier(self) -> tuple[Part, ...]: ...  # noqa: D102
-    @property
-    def choose_by(self) -> str: ...  # noqa: D102
-    @property
-    def new_learning_rate(self) -> float: ...  # noqa: D102
-
+from training.modules.pair_classifier import PairClassifier
 
 Pairs = TypeVar("Pairs", bound=PairTable)
 Settings = TypeVar("Settings", bound=JudgedSettings)

@@ -67,6 +67,44 @@ class EncoderSettings(Trainable):
         return self.choose_by not in self.OWN_CHOICES
 
 
+class JudgedSettings(EncoderSettings):
+    """What kinds that learn from judged pairs have in common.
+
+    Args:
+        labels: that are told apart; all that occur when empty.
+        positive_label: of the pairs that `f1` and `average_precision` are about.
+        classifier: what the classifier sees of the embeddings u and v of a pair; with `u` and `v` their order counts.
+        max_tokens: longer sentences are cut, also by the finished encoder.
+        layers_tuned: how many of the last layers learn, or `all`, with the embeddings of tokens.
+        dropout: whether these layers keep their dropout.
+        new_learning_rate: highest rate of what the backbone does not have, and of the classifier.
+        cache_gib: memory for the outputs of the frozen layers.
+        disk_gib: room for them in the folder for temporary files, where they do not fit into that memory; beyond it
+            they are computed again.
+    """
+
+    OWN_CHOICES: ClassVar[tuple[str, ...]] = (BY_LOSS, *BY_POSITIVE)
+    OWN_SEARCHED: ClassVar[tuple[str, ...]] = ("new_learning_rate",)
+
+    labels: tuple[str, ...] = ()
+    positive_label: str
+    classifier: Annotated[tuple[Part, ...], Field(min_length=1)]
+    max_tokens: Annotated[int, Field(ge=8)] = 128
+    layers_tuned: Annotated[int, Field(ge=1)] | Literal["all"] = 2
+    dropout: bool = True
+    new_learning_rate: Annotated[float, Field(gt=0)] = 5e-4
+    cache_gib: Annotated[float, Field(ge=0)] = 2.0
+    disk_gib: Annotated[float, Field(ge=0)] = 20.0
+
+    @model_validator(mode="after")
+    def _parts_and_labels_differ(self) -> Self:
+        if len(set(self.labels)) < len(self.labels):
+            raise ValueError(f"labels must differ from one another, got {list(self.labels)!r}")
+        if len(set(self.classifier)) < len(self.classifier):
+            raise ValueError(f"the parts of classifier must differ from one another, got {list(self.classifier)!r}")
+        return self
+
+
 def fill_in_preset(given: Any, presets: Mapping[Any, Mapping[str, Any]], usual: str) -> Any:
     """Return what a user wrote with the numbers of its preset where nothing else is said, those of the loop too.
 

@@ -72,14 +72,8 @@ def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: L
     curriculum = plan_lessons(data, settings)
     machine = prepare_machine(settings.loop, job.output)
     routes = [lesson.route for lesson in curriculum.lessons if lesson.route is not None]
-    backbone = Backbone(
-        start_model(folder, settings, routes, str(machine.device)),
-        layers_tuned=settings.layers_tuned,
-        precision=machine.precision,
-        dropout=settings.dropout,
-        cache_gib=settings.cache_gib,
-        disk_gib=settings.disk_gib,
-    )
+    model = start_model(folder, settings, routes, str(machine.device))
+    backbone = Backbone.of(model, settings, machine.precision)
     tokens = backbone.tokenize(data.texts, max_tokens=settings.max_tokens)
     if backbone.keep_states(tokens):
         _log.info("the outputs of the frozen layers are kept")

@@ -7,13 +7,10 @@ import polars as pl
 from features.errors import InputError
 from training.data.labelled_pairs import LabelledPairs
 from training.encoders.judged import (
-    PairTable,
     check_dev,
     check_labels,
     missing_positive,
     training_labels,
-    warn_of_few,
-    warn_of_no_dev,
 )
 from training.encoders.pas.settings import PasSettings
 
@@ -78,10 +75,3 @@ def _check(data: LabelledPairs, settings: PasSettings) -> None:
             f"encoder {settings.name!r}, and they do not differ in their labels: raise it."
         )
     check_dev(data, settings, settings.positive_label)
-
-
-def warn_of_little(train: PairTable, dev: PairTable, settings: PasSettings, *, rated: bool) -> None:
-    """Say where pairs are so few that little can be learnt or chosen by."""
-    warn_of_few(len(train), settings)
-    if not len(dev) and not rated:
-        warn_of_no_dev(settings)

@@ -1,20 +1,19 @@
 """What a user chooses about an encoder with predicate-argument spans."""
 
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from training.encoders.settings import BY_LOSS, BY_POSITIVE, EncoderSettings, Part
+from training.encoders.settings import JudgedSettings, Part
 from training.loop.settings import LoopSettings
 
 
-class PasSettings(EncoderSettings):
+class PasSettings(JudgedSettings):
     """What is learnt from judged pairs, by which spans; a batch of its loop is so many pairs.
 
     Args:
         name: of the encoder.
         kind: this one.
-        labels: that the classifier tells apart; all that occur when empty.
         positive_label: what pairs that say the same are called: `1` in all corpora of paraphrases.
         classifier: what the classifier sees of the embeddings u and v of a pair. The usual parts are the same for a
             pair and the same pair swapped; with `u` and `v` the order counts.
@@ -32,22 +31,12 @@ class PasSettings(EncoderSettings):
         tags: likewise `tags` under [srl], where it finds predicates by parts of speech.
         choose_by: what the best model is chosen by on the dev split: `average_precision` of the pairs with the positive
             label, their `f1` at the best threshold, or `loss`; or a set of ratings by its name.
-        max_tokens: longer sentences are cut, also by the finished encoder.
-        layers_tuned: how many of the last layers learn, or `all`, with the embeddings of tokens.
-        dropout: whether these layers keep their dropout.
         new_learning_rate: highest rate of what the backbone does not have: weights of spans, and classifier.
-        cache_gib: memory for the outputs of the frozen layers.
-        disk_gib: room for them in the folder for temporary files, where they do not fit into that memory; beyond it
-            they are computed again.
         loop: how long and how fast it learns, and where.
     """
 
-    OWN_CHOICES: ClassVar[tuple[str, ...]] = (BY_LOSS, *BY_POSITIVE)
-    OWN_SEARCHED: ClassVar[tuple[str, ...]] = ("new_learning_rate",)
-
     name: Annotated[str, Field(pattern=r"^[\w.-]+$")] = "pas"
     kind: Literal["pas"] = "pas"
-    labels: tuple[str, ...] = ()
     positive_label: str = "1"
     classifier: Annotated[tuple[Part, ...], Field(min_length=1)] = ("|u-v|", "u*v")
     spans: Literal["tagged", "random", "continuous", "none"] = "tagged"
@@ -59,12 +48,6 @@ class PasSettings(EncoderSettings):
     tagger: str | None = None
     tags: str = "en_core_web_md"
     choose_by: str = "average_precision"
-    max_tokens: Annotated[int, Field(ge=8)] = 128
-    layers_tuned: Annotated[int, Field(ge=1)] | Literal["all"] = 2
-    dropout: bool = True
-    new_learning_rate: Annotated[float, Field(gt=0)] = 5e-4
-    cache_gib: Annotated[float, Field(ge=0)] = 2.0
-    disk_gib: Annotated[float, Field(ge=0)] = 20.0
     loop: LoopSettings = LoopSettings(
         epochs=4, batch_size=16, learning_rate=2e-5, warmup=0.1, evaluate_every=500, patience=5
     )
@@ -83,12 +66,8 @@ class PasSettings(EncoderSettings):
                 raise ValueError(f'spans is "none", and {given[0]} is about spans: leave `{given[0]}` out')
         if self.harmed and self.spans != "tagged":
             raise ValueError(f"harmed spoils spans of the tagger, and spans is {self.spans!r}: leave `harmed` out")
-        if len(set(self.labels)) < len(self.labels):
-            raise ValueError(f"labels must differ from one another, got {list(self.labels)!r}")
         if len(self.labels) == 1:
             raise ValueError(f"labels names {self.labels[0]!r} alone: there is nothing to tell it apart from")
         if self.labels and self.positive_label not in self.labels:
             raise ValueError(f"positive_label {self.positive_label!r} is none of labels, {list(self.labels)!r}")
-        if len(set(self.classifier)) < len(self.classifier):
-            raise ValueError(f"the parts of classifier must differ from one another, got {list(self.classifier)!r}")
         return self

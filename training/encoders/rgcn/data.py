@@ -15,8 +15,6 @@ from training.encoders.judged import (
     check_labels,
     missing_positive,
     training_labels,
-    warn_of_few,
-    warn_of_no_dev,
 )
 from training.encoders.rgcn.settings import RgcnSettings
 from training.encoders.settings import BY_POSITIVE
@@ -149,13 +147,10 @@ class PairTable(judged.PairTable):
         return masked
 
 
-def warn_of_little(train: PairTable, dev: PairTable, settings: RgcnSettings, *, rated: bool) -> None:
-    """Say where pairs are so few that little can be learnt or chosen by."""
-    warn_of_few(len(train), settings)
+def warn_of_no_negatives(train: PairTable, settings: RgcnSettings) -> None:
+    """Say where there are no hard negatives, and the objective would learn from them."""
     if settings.objective == "multiple_negatives" and not train.with_hard:
         _log.warning(
             "no training pair with the label %r has a sentence a of a pair to learn from: there are no hard negatives",
             settings.negative_label,
         )
-    if not len(dev) and not rated:
-        warn_of_no_dev(settings)

@@ -1,14 +1,14 @@
 """What a user chooses about an encoder with dependency trees inside."""
 
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from training.encoders.settings import BY_LOSS, BY_POSITIVE, USUAL_PARTS, EncoderSettings, Part
+from training.encoders.settings import BY_POSITIVE, USUAL_PARTS, JudgedSettings, Part
 from training.loop.settings import LoopSettings
 
 
-class RgcnSettings(EncoderSettings):
+class RgcnSettings(JudgedSettings):
     """What is learnt from judged pairs, by which graph; a batch of its loop is so many pairs.
 
     Args:
@@ -38,18 +38,9 @@ class RgcnSettings(EncoderSettings):
             name, a set of split `dev` under `[[evaluation]]`.
         parser: name, or whole path of the folder, of the spaCy pipeline that the finished encoder parses with, the one
             of the trees that it learns from; needs to be given where that is no known model.
-        max_tokens: longer sentences are cut, also by the finished encoder.
-        layers_tuned: how many of the last layers learn, or `all`, with the embeddings of tokens.
-        dropout: whether these layers keep their dropout.
         new_learning_rate: highest rate of what the backbone does not have: graph, LayerNorm and classifier.
-        cache_gib: memory for the outputs of the frozen layers.
-        disk_gib: room for them in the folder for temporary files, where they do not fit into that memory; beyond it
-            they are computed again.
         loop: how long and how fast it learns, and where.
     """
-
-    OWN_CHOICES: ClassVar[tuple[str, ...]] = (BY_LOSS, *BY_POSITIVE)
-    OWN_SEARCHED: ClassVar[tuple[str, ...]] = ("new_learning_rate",)
 
     name: Annotated[str, Field(pattern=r"^[\w.-]+$")] = "rgcn"
     kind: Literal["rgcn"] = "rgcn"
@@ -62,7 +53,6 @@ class RgcnSettings(EncoderSettings):
     width: Annotated[int, Field(ge=1)] = 256
     bases: Annotated[int, Field(ge=1)] | Literal["full"] = 8
     graph_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.2
-    labels: tuple[str, ...] = ()
     # Left out where it is the usual one, so that a run of the version before is still known by its settings.
     classifier: Annotated[tuple[Part, ...], Field(min_length=1, exclude_if=lambda parts: parts == USUAL_PARTS)] = (
         USUAL_PARTS
@@ -71,12 +61,6 @@ class RgcnSettings(EncoderSettings):
     negative_label: str = "contradiction"
     temperature: Annotated[float, Field(gt=0)] = 0.05
     parser: str | None = None
-    max_tokens: Annotated[int, Field(ge=8)] = 128
-    layers_tuned: Annotated[int, Field(ge=1)] | Literal["all"] = 2
-    dropout: bool = True
-    new_learning_rate: Annotated[float, Field(gt=0)] = 5e-4
-    cache_gib: Annotated[float, Field(ge=0)] = 2.0
-    disk_gib: Annotated[float, Field(ge=0)] = 20.0
     loop: LoopSettings = LoopSettings(epochs=1, batch_size=16, learning_rate=2e-5, warmup=0.1, evaluate_every=1000)
 
     @property
@@ -91,8 +75,6 @@ class RgcnSettings(EncoderSettings):
             usual = {name: type(self).model_fields[name].default for name in of_graph}
             if given := [name for name in of_graph if getattr(self, name) != usual[name]]:
                 raise ValueError(f"graph is false, and {given[0]} is about the graph: leave `{given[0]}` out")
-        if len(set(self.labels)) < len(self.labels):
-            raise ValueError(f"labels must differ from one another, got {list(self.labels)!r}")
         if self.objective == "softmax" and len(self.labels) == 1:
             raise ValueError(f"labels names {self.labels[0]!r} alone: there is nothing to tell it apart from")
         if self.objective == "multiple_negatives":
@@ -109,8 +91,6 @@ class RgcnSettings(EncoderSettings):
 
     @model_validator(mode="after")
     def _check_classifier(self) -> Self:
-        if len(set(self.classifier)) < len(self.classifier):
-            raise ValueError(f"the parts of classifier must differ from one another, got {list(self.classifier)!r}")
         if self.objective != "softmax":
             if self.classifier != USUAL_PARTS:
                 raise ValueError(f"objective {self.objective!r} has no classifier: leave `classifier` out")

@@ -1,0 +1,112 @@
+"""Tables as in Peng et al. 2021: what dependency trees add to similarity and to transfer, from text by one command.
+
+    python benchmarks/dependency_trees.py examples/dependency_trees/nli.toml --data FOLDER [--work FOLDER] [NAME …]
+
+Builds the project of an example over the files in FOLDER, trains its encoders with some seeds, scores them on rated
+pairs and on SentEval's tasks, and prints both as mean ± deviation over the seeds, with the start model first and, of an
+encoder NAME, the gain over its twin NAME-twin and a paired test. What is done already in the folder of --work is not
+done again, so that names can be added later.
+"""
+
+import argparse
+import statistics
+import sys
+import tempfile
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
+
+from project_commands import build_train_evaluate, gain, spread, suites, with_whole_paths
+
+SUITES = {"ratings": "Spearman × 100 with human ratings", "transfer": "accuracy × 100 of classifiers on embeddings"}
+START = "start model"
+Scores = dict[str, float]
+
+
+def main() -> None:
+    arguments = _arguments()
+    if arguments.work is not None:
+        arguments.work.mkdir(parents=True, exist_ok=True)
+        _measure(arguments, arguments.work)
+        return
+    with tempfile.TemporaryDirectory() as name:
+        _measure(arguments, Path(name))
+
+
+def _measure(arguments: argparse.Namespace, folder: Path) -> None:
+    """Make everything in a folder and print the tables."""
+    text = arguments.project.read_text(encoding="utf-8")
+    content = tomllib.loads(text)
+    project = folder / "facetflow.toml"
+    project.write_text(with_whole_paths(text, list(_files(content)), arguments.data), encoding="utf-8")
+    names = arguments.names or [encoder["name"] for encoder in content["encoders"]]
+    build_train_evaluate(project, names, arguments.seeds)
+    found = {name: suites(folder / "runs", name) for name in names}
+    for suite, title in SUITES.items():
+        _show(
+            title,
+            {name: [_scores(result[suite]) for result in some if suite in result] for name, some in found.items()},
+        )
+
+
+def _files(content: Mapping[str, Any]) -> set[str]:
+    """Return the files that a project's corpora and evaluation sets name."""
+    found: set[str] = set()
+    for source in (*content["corpora"], *content["evaluation"]):
+        for files in (*source.get("files", {}).values(), source.get("file", ())):
+            found.update([files] if isinstance(files, str) else files)
+    return found
+
+
+def _scores(suite: Mapping[str, Any]) -> tuple[Scores, Scores]:
+    """Return what encoder and start model reached, × 100: by set, in the transfer suite by task and classifier."""
+    if "sets" in suite:
+        rows = {each["name"]: each for each in suite["sets"]}
+    else:
+        rows = {
+            f"{each['name']} {classifier}": score
+            for each in suite["tasks"]
+            for classifier, score in each["scores"].items()
+        }
+    own, start = ({name: 100 * row[of] for name, row in rows.items()} for of in ("encoder", "start"))
+    return own, start
+
+
+def _show(title: str, results: Mapping[str, Sequence[tuple[Scores, Scores]]]) -> None:
+    """Print a table: a line an encoder, a column a set, and their mean."""
+    known = {name: some for name, some in results.items() if some}
+    if not known:
+        return
+    first = next(iter(known.values()))[0]
+    columns = list(first[0])
+    print(
+        f"\n{title}\n\n{'':20}" + "".join(f"{column:>16}" for column in (*columns, "mean")) + "    gain over the twin"
+    )
+    _row(START, [first[1]], columns)
+    for name, some in known.items():
+        twin = known.get(f"{name}-twin", [])
+        means = [[statistics.mean(own.values()) for own, _ in each] for each in (some, twin)]
+        _row(name, [own for own, _ in some], columns, gain(*means))
+
+
+def _row(name: str, seeds: Sequence[Scores], columns: Sequence[str], gained: str = "") -> None:
+    values = [[own[column] for own in seeds] for column in columns]
+    cells = [spread(some) for some in (*values, [statistics.mean(own.values()) for own in seeds])]
+    print(f"{name:20}" + "".join(f"{cell:>16}" for cell in cells) + (f"    {gained}" if gained else ""))
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("project", type=Path, help="an example: examples/dependency_trees/nli.toml")
+    parser.add_argument("names", nargs="*", help="encoders of it; all by default")
+    parser.add_argument("--data", type=Path, required=True, help="folder with the files that the project names")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--work", type=Path, help="folder that is kept; a temporary one by default")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

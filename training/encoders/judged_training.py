@@ -1,0 +1,238 @@
+"""The training of an encoder from judged pairs, alike for all kinds that add a structure of their sentences.
+
+    judged pairs ─┬─ labels, checked ─────────┐
+                  └─ structure of sentences ──┴─ backbone, word pieces ── loop ── encoder/
+
+A kind says which pairs it learns from, which structure it reads of their sentences, and what its model and its task
+are; a twin without the structure is the same training.
+"""
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+
+from features import models
+from training.encoders.judged import PairTable, warn_of_few, warn_of_no_dev
+from training.encoders.judging import ChosenRatings, chosen_ratings
+from training.encoders.plan import TrainingPlan
+from training.encoders.running import corpora_of, report_of, train_once, write_encoder
+from training.encoders.settings import JudgedSettings
+from training.jobs import Source, TrainingJob
+from training.runs import ENCODER
+from training.writing import writing
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+    from training.data.labelled_pairs import LabelledPairs
+    from training.encoders.backbone import Backbone, Tokens
+    from training.encoders.judged_task import JudgedTask, Prepared
+    from training.encoders.learning import Learnt
+    from training.encoders.structures import Structures
+
+_log = logging.getLogger("training")
+
+
+class Structure(Protocol):
+    """What a release has of sentences beside their words: trees, frames."""
+
+    def __len__(self) -> int:
+        """Return how many sentences have it."""
+        ...
+
+    def digest(self) -> str:
+        """Return what changes when any of it does."""
+        ...
+
+
+SettingsT = TypeVar("SettingsT", bound=JudgedSettings)
+StructureT = TypeVar("StructureT", bound=Structure)
+PairsT = TypeVar("PairsT", bound=PairTable)
+
+
+@dataclass(frozen=True, slots=True)
+class Material(Generic[SettingsT, StructureT]):
+    """What an encoder is made of and from.
+
+    Args:
+        settings: of the encoder; labels are named.
+        data: pairs to learn from and to choose the best model by.
+        structure: of their sentences; None for a twin without.
+        ratings: what the best model is chosen by instead of the dev pairs.
+        backbone: folder of it.
+    """
+
+    settings: SettingsT
+    data: "LabelledPairs"
+    structure: StructureT | None
+    ratings: ChosenRatings | None
+    backbone: Path
+
+    @property
+    def further(self) -> list[str]:
+        """Sentences that the model is chosen by, and that are in no pair."""
+        known = set(self.data.texts)
+        return [text for text in (self.ratings.texts if self.ratings else ()) if text not in known]
+
+
+class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
+    """One training.
+
+    Args:
+        job: what to do. A job that is already done does nothing.
+    """
+
+    module: ClassVar[str]
+    """That is called for each process."""
+    lacking: ClassVar[str]
+    """Of sentences without a structure: what the log says of them."""
+
+    def __init__(self, job: TrainingJob[Source, SettingsT]) -> None:
+        self.job = job
+
+    def run(self) -> Path:
+        """Train an encoder, from a checkpoint in the run's folder if there is one.
+
+        Returns:
+            Folder of the encoder.
+
+        Raises:
+            InputError: when there are no pairs to learn from, no structure of their sentences, or nothing that tells
+                pairs apart.
+            SettingsError: when a corpus or a label is not there, or the folder holds another training.
+            ModelError: when the backbone or the parser is missing or unsuitable.
+            RunError: when a loss is not finite, another process trains in the folder, or it cannot be written.
+        """
+        job = self.job
+        data = job.source.read_judged()
+        settings = self.resolved(data, job.settings)
+        data = self.learnt_from(data, settings)
+        structure = self.read_structure(data.texts, settings)
+        ratings = chosen_ratings(job)
+        folder = models.locate(settings.backbone, job.base)
+        plan = TrainingPlan(
+            settings,
+            data_digest=data.digest() + (f"+{structure.digest()}" if structure else ""),
+            backbone_digest=models.digest(folder),
+            source=data.source,
+            ratings_digest=ratings.digest if ratings else "",
+        )
+        material = Material(settings, data, structure, ratings, folder)
+        return train_once(job, plan, self.module, lambda: self._learn(plan, material))
+
+    @abstractmethod
+    def resolved(self, data: "LabelledPairs", settings: SettingsT) -> SettingsT:
+        """Return the settings with the labels named that are told apart, or say what is wrong with them."""
+
+    @abstractmethod
+    def learnt_from(self, data: "LabelledPairs", settings: SettingsT) -> "LabelledPairs":
+        """Return the pairs to learn from and to choose by, of all."""
+
+    @abstractmethod
+    def read_structure(self, texts: Sequence[str], settings: SettingsT) -> StructureT | None:
+        """Return the structure of sentences, None for a twin without."""
+
+    @abstractmethod
+    def table(self, data: "LabelledPairs", split: str, settings: SettingsT) -> PairsT:
+        """Return the pairs of a split as the task takes them."""
+
+    @abstractmethod
+    def start(self, material: Material[SettingsT, StructureT], device: str) -> "SentenceTransformer":
+        """Return the encoder before it has learnt anything."""
+
+    @abstractmethod
+    def read_sentences(
+        self, model: "SentenceTransformer", texts: Sequence[str], structure: StructureT, further: Sequence[str]
+    ) -> "tuple[Tokens, Structures]":
+        """Return word pieces and structure of all sentences, those that the model is chosen by last."""
+
+    @abstractmethod
+    def make_task(
+        self, backbone: "Backbone", prepared: "Prepared[PairsT]", settings: SettingsT
+    ) -> "Callable[[SettingsT], JudgedTask[PairsT, Any]]":
+        """Return what makes the task of some settings; before anything is learnt."""
+
+    @abstractmethod
+    def facts(
+        self, material: Material[SettingsT, StructureT], backbone: "Backbone", prepared: "Prepared[PairsT]"
+    ) -> dict[str, Any]:
+        """Return what training.json says of this kind alone."""
+
+    @abstractmethod
+    def card(self, training: Mapping[str, Any]) -> str:
+        """Return README.md of the encoder that a training.json is about."""
+
+    def warn_of_little(self, train: PairsT, settings: SettingsT) -> None:
+        """Say where pairs are so few that little can be learnt from them."""
+        warn_of_few(len(train), settings)
+
+    def _learn(self, plan: TrainingPlan, material: Material[SettingsT, StructureT]) -> None:
+        """Train the encoder of a plan and write it."""
+        from training.encoders.judged_task import Prepared
+        from training.encoders.learning import learn
+        from training.loop.machine import prepare_machine
+
+        settings, data, ratings = material.settings, material.data, material.ratings
+        train, dev = (self.table(data, split, settings) for split in settings.splits)
+        self.warn_of_little(train, settings)
+        if ratings:
+            _log.info("the best model is chosen by %d rated pairs of %r", len(ratings.rated.scores), ratings.rated.name)
+        elif not len(dev):
+            warn_of_no_dev(settings)
+        machine = prepare_machine(settings.loop, self.job.output)
+        backbone, tokens = self._prepare(material, str(machine.device), machine.precision)
+        if backbone.keep_states(tokens):
+            _log.info("the outputs of the frozen layers are kept")
+        prepared = Prepared(
+            tokens=tokens,
+            train=train,
+            dev=dev,
+            ratings=ratings,
+            places={text: at for at, text in enumerate((*data.texts, *material.further))} if ratings else {},
+        )
+        learn(
+            plan,
+            machine,
+            self.job.output,
+            self.make_task(backbone, prepared, settings),
+            lambda learnt: self._complete(plan, material, learnt),
+            about=f"{len(train)} training pairs, {len(dev)} dev pairs, {len(data.texts)} sentences",
+        )
+
+    def _prepare(
+        self, material: Material[SettingsT, StructureT], device: str, precision: Any
+    ) -> "tuple[Backbone, Tokens]":
+        """Return the encoder that is to learn, and the word pieces of all sentences, those it is chosen by last."""
+        from training.encoders.backbone import Backbone
+
+        texts, structure, further = material.data.texts, material.structure, material.further
+        backbone = Backbone.of(self.start(material, device), material.settings, precision)
+        if structure is None:
+            return backbone, backbone.tokenize([*texts, *further], max_tokens=material.settings.max_tokens)
+        if missing := len(texts) - len(structure):
+            _log.warning("%s of %s sentences %s", f"{missing:,}", f"{len(texts):,}", self.lacking)
+        tokens, backbone.beside = self.read_sentences(backbone.model, texts, structure, further)
+        return backbone, tokens
+
+    def _complete(
+        self,
+        plan: TrainingPlan,
+        material: Material[SettingsT, StructureT],
+        learnt: "Learnt[JudgedTask[PairsT, Any]]",
+    ) -> None:
+        """Write the encoder of a training that has come to its end."""
+        task = learnt.task
+        task.eval()
+        report: dict[str, Any] = report_of(plan, task.backbone, learnt) | {
+            "corpora": corpora_of(material.data.pairs, material.settings, self.job.licences),
+            "chosen_by": material.ratings.recorded() if material.ratings else {"set": None},
+            **self.facts(material, task.backbone, task.prepared),
+        }
+        folder = self.job.output / ENCODER
+        head = task.classifier.save if task.classifier else None
+        with writing(folder):
+            write_encoder(task.backbone.model, report, folder, card=self.card(report), head=head)
+        _log.info("%s is done: %.0f pairs/s", folder, learnt.outcome.per_second)
