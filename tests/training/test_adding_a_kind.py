@@ -25,8 +25,10 @@ TRAIN = """
 import torch
 
 from toy.settings import ToySettings
+from training.encoders.learning import learn
+from training.encoders.plan import TrainingPlan
+from training.encoders.running import train_once
 from training.jobs import Source, TrainingJob, read_job
-from training.loop.loop import Loop
 from training.loop.machine import prepare_machine
 from training.loop.task import Group, Judgement
 from training.process import run_process
@@ -62,13 +64,18 @@ class ToyTask:
 
 
 def train(job):
-    (job.output / ENCODER).mkdir(parents=True)
-    task = ToyTask(job.settings.goal)
-    machine = prepare_machine(job.settings.loop, job.output)
-    loop = Loop(task, job.settings.loop, machine, folder=job.output, identity="toy")
-    outcome = loop.run()
-    write_json(job.output / ENCODER / TRAINING_FILE, {"number": task.number.item(), "best_step": outcome.best_step})
-    loop.forget()
+    plan = TrainingPlan(job.settings, data_digest="numbers", backbone_digest="none", source={})
+
+    def complete(learnt):
+        (job.output / ENCODER).mkdir()
+        made = {"number": learnt.task.number.item(), "chosen": learnt.values, "tried": len(learnt.tried)}
+        write_json(job.output / ENCODER / TRAINING_FILE, made)
+
+    def start():
+        machine = prepare_machine(job.settings.loop, job.output)
+        learn(plan, machine, job.output, lambda settings: ToyTask(settings.goal), complete, about="a number")
+
+    return train_once(job, plan, "toy.train", start)
 
 
 def main(arguments=None):
@@ -90,18 +97,29 @@ def toy(tmp_path, monkeypatch):
         sys.modules.pop(name, None)
 
 
+def train_toy(folder, **settings):
+    """Train by a job file, as any process of a training does, and return what the encoder says of itself."""
+    run = folder / "runs" / "first"
+    loop = {"epochs": 20, "learning_rate": 0.2, "device": "cpu", "threads": 1}
+    chosen = {"name": "first", "kind": "toy", "goal": 2.0, "loop": loop, **settings}
+    content = {"source": {"store": "store", "release": 1}, "settings": chosen, "output": str(run)}
+    (folder / "job.json").write_text(json.dumps(content))
+    job = read_encoder_job(folder / "job.json")
+    assert (job.settings.kind, job.settings.goal, job.settings.loop.epochs) == ("toy", 2.0, 20)
+    module = importlib.import_module(KINDS[job.settings.kind].module)
+    assert module.main(["--settings", str(folder / "job.json"), "--quiet"]) == 0
+    assert not (run / "checkpoint.pt").exists()
+    return json.loads((find_encoder(folder / "runs", "first") / "training.json").read_text())
+
+
 @pytest.mark.usefixtures("toy")
 def test_a_toy_kind_is_one_folder_and_one_line(tmp_path):
-    loop = {"epochs": 20, "learning_rate": 0.2, "device": "cpu", "threads": 1}
-    settings = {"name": "first", "kind": "toy", "goal": 2.0, "loop": loop}
-    run = tmp_path / "runs" / "first"
-    content = {"source": {"store": "store", "release": 1}, "settings": settings, "output": str(run)}
-    (tmp_path / "job.json").write_text(json.dumps(content))
-    job = read_encoder_job(tmp_path / "job.json")
-    assert (job.settings.kind, job.settings.goal, job.settings.loop.epochs) == ("toy", 2.0, 20)
-    assert KINDS[job.settings.kind].tables == ("labels",)
-    module = importlib.import_module(KINDS[job.settings.kind].module)
-    assert module.main(["--settings", str(tmp_path / "job.json"), "--quiet"]) == 0
-    made = json.loads((find_encoder(tmp_path / "runs", "first") / "training.json").read_text())
+    assert KINDS["toy"].tables == ("labels",)
+    assert train_toy(tmp_path)["number"] == pytest.approx(2, abs=0.2)
+
+
+@pytest.mark.usefixtures("toy")
+def test_a_toy_kind_searches_its_settings_as_others_do(tmp_path):
+    made = train_toy(tmp_path, search={"learning_rate": [1e-4, 0.2]})
+    assert (made["chosen"], made["tried"]) == ({"learning_rate": 0.2}, 2)
     assert made["number"] == pytest.approx(2, abs=0.2)
-    assert not (run / "checkpoint.pt").exists()

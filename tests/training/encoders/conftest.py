@@ -1,8 +1,15 @@
-"""Judged pairs of the words that the tiny encoder knows."""
+"""Judged pairs of the words that the tiny encoder knows, and what a finished encoder is looked at with."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from training.data.labelled_pairs import LabelledPairs
 
@@ -34,3 +41,28 @@ def make_pairs(count=40, *, seed=0):
 def judged():
     """120 pairs with one of three labels."""
     return LabelledPairs.from_table(make_pairs(), source={"file": "made up"})
+
+
+@pytest.fixture(scope="session")
+def assert_same_weights() -> Callable[[Path, Path], None]:
+    """Return what fails when two encoders differ in any weight."""
+
+    def compare(left: Path, right: Path) -> None:
+        first, second = (
+            {file.relative_to(folder) for file in folder.rglob("*.safetensors")} for folder in (left, right)
+        )
+        assert first == second
+        assert first
+        for file in first:
+            mine, other = load_file(left / file), load_file(right / file)
+            assert mine.keys() == other.keys()
+            for name in mine:
+                assert torch.equal(mine[name], other[name]), f"{file}: {name}"
+
+    return compare
+
+
+@pytest.fixture(scope="session")
+def told() -> Callable[[Path], Any]:
+    """Return what reads the training.json of an encoder."""
+    return lambda folder: json.loads((folder / "training.json").read_text())

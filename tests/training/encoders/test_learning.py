@@ -1,14 +1,10 @@
 """Trying several values in one training: each from the same start, the best kept, and nothing done twice."""
 
-import json
-
 import pytest
-import torch
 from pydantic import ValidationError
 
 from features.errors import SettingsError
 from training.encoders import learning
-from training.encoders.loading import load_encoder
 from training.encoders.rgcn.settings import RgcnSettings
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.s3bert.train import S3bertJob, train
@@ -32,16 +28,7 @@ def job(measured, settings, tmp_path):
     return make
 
 
-def told(folder):
-    return json.loads((folder / "training.json").read_text())
-
-
-def same_weights(left, right):
-    first, second = (load_encoder(folder, device="cpu").state_dict() for folder in (left, right))
-    return all(torch.equal(first[name], second[name]) for name in first)
-
-
-def test_the_encoder_of_a_search_is_the_one_that_its_best_values_alone_give(job):
+def test_the_encoder_of_a_search_is_the_one_that_its_best_values_alone_give(job, assert_same_weights, told):
     folder = train(job("searched", SEARCH))
 
     search = told(folder)["search"]
@@ -52,7 +39,7 @@ def test_the_encoder_of_a_search_is_the_one_that_its_best_values_alone_give(job)
     assert search["chosen"] == best["values"] == {"learning_rate": 3e-3, "epochs": 2}
     assert told(folder)["best_step"] == best["best_step"]
     alone = train(job("alone", **best["values"]))
-    assert same_weights(folder, alone)
+    assert_same_weights(folder, alone)
     assert told(alone)["history"] == told(folder)["history"]
     assert not (folder.parent / "search").exists()
     card = (folder / "README.md").read_text()
@@ -60,15 +47,15 @@ def test_the_encoder_of_a_search_is_the_one_that_its_best_values_alone_give(job)
     assert card.count("this encoder") == 1
 
 
-def test_the_best_is_the_best_wherever_it_stands(job):
+def test_the_best_is_the_best_wherever_it_stands(job, assert_same_weights, told):
     rates = SEARCH["learning_rate"][::-1]
     folder = train(job("searched", {"learning_rate": rates}))
     assert told(folder)["search"]["chosen"] == {"learning_rate": 3e-3}
-    assert same_weights(folder, train(job("alone", learning_rate=3e-3)))
+    assert_same_weights(folder, train(job("alone", learning_rate=3e-3)))
 
 
 @pytest.mark.parametrize("step", [3, 14])
-def test_a_search_that_was_stopped_tries_nothing_twice(job, step, monkeypatch):
+def test_a_search_that_was_stopped_tries_nothing_twice(job, step, monkeypatch, assert_same_weights, told):
     whole = train(job("whole", {"learning_rate": (1e-5, 3e-3)}, checkpoint_every=3))
     stopped = job("stopped", {"learning_rate": (1e-5, 3e-3)}, checkpoint_every=3)
     run, done = loop.Loop.run, []
@@ -84,7 +71,7 @@ def test_a_search_that_was_stopped_tries_nothing_twice(job, step, monkeypatch):
             train(stopped)
         assert state_of(stopped.output).message.startswith("goes on")
         folder = train(stopped)
-    assert same_weights(whole, folder)
+    assert_same_weights(whole, folder)
     assert [each["dev"] for each in told(whole)["search"]["tried"]] == [
         each["dev"] for each in told(folder)["search"]["tried"]
     ]

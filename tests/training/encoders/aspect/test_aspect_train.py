@@ -1,12 +1,10 @@
 """Training of aspects as a whole, with a tiny encoder: it learns, repeats itself, survives a kill, loads anywhere."""
 
-import json
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-import torch
 from sentence_transformers import SentenceTransformer
 
 from features.errors import SettingsError
@@ -32,27 +30,13 @@ for task in sys.argv[2:] or [None]:
 """
 
 
-def weights(folder):
-    return SentenceTransformer(str(folder), device="cpu").state_dict()
-
-
-def assert_same_weights(left, right):
-    first, second = weights(left), weights(right)
-    assert first.keys() == second.keys()
-    assert all(torch.equal(first[name], second[name]) for name in first)
-
-
-def told(folder):
-    return json.loads((folder / "training.json").read_text())
-
-
 def gain(folder, zoo, aspect, **given):
     texts = np.arange(len(zoo))
     vectors = SentenceTransformer(str(folder), device="cpu").encode(list(zoo.texts), **given)
     return score_neighbours(vectors, SharedLabels(zoo.labels, [aspect], "any", len(zoo)), texts).ndcg
 
 
-def test_similarity_comes_to_mean_the_aspect_and_the_best_model_is_kept(job, zoo, tiny_encoder):
+def test_similarity_comes_to_mean_the_aspect_and_the_best_model_is_kept(job, zoo, tiny_encoder, told):
     folder = train(job(loop={"epochs": 6}))
 
     assert gain(folder, zoo, "animal") > gain(tiny_encoder, zoo, "animal") + 0.1
@@ -66,7 +50,7 @@ def test_similarity_comes_to_mean_the_aspect_and_the_best_model_is_kept(job, zoo
     assert "chosen by mrr" in card
 
 
-def test_each_route_of_one_encoder_means_its_aspect(job, zoo):
+def test_each_route_of_one_encoder_means_its_aspect(job, zoo, told):
     folder = train(job(aspects=["animal", "place"], combine="routes", loop={"epochs": 5}, route_learning_rate=1e-2))
 
     for aspect, other in (("animal", "place"), ("place", "animal")):
@@ -110,14 +94,16 @@ def test_plain_sentence_transformers_loads_it_without_this_project(job, tmp_path
         "in pieces from disk",
     ],
 )
-def test_every_way_of_training_gives_the_same_encoder_twice(job, given):
+def test_every_way_of_training_gives_the_same_encoder_twice(job, given, assert_same_weights, told):
     first, second = (train(job(run=run, loop={"epochs": 1}, **given)) for run in ("first", "second"))
 
     assert_same_weights(first, second)
     assert told(first)["dev"]["mrr"] > 0
 
 
-def test_a_killed_training_goes_on_exactly_where_its_checkpoint_is(job, kill_at_a_checkpoint, tmp_path):
+def test_a_killed_training_goes_on_exactly_where_its_checkpoint_is(
+    job, kill_at_a_checkpoint, tmp_path, assert_same_weights, told
+):
     whole = train(job(run="whole", loop={"epochs": 5}))
     stopped = job(run="stopped", loop={"epochs": 5})
     (tmp_path / "job.json").write_text(stopped.model_dump_json())

@@ -1,6 +1,5 @@
 """Training with predicate-argument spans, with a tiny encoder: learnt, repeated, resumed, loaded, refused."""
 
-import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -31,20 +30,6 @@ print(" ".join(f"{value:.5f}" for value in facetflow.load_encoder(sys.argv[1], d
 """
 
 
-def weights(folder):
-    return load_encoder(folder, device="cpu").state_dict()
-
-
-def assert_same_weights(left, right):
-    first, second = weights(left), weights(right)
-    assert first.keys() == second.keys()
-    assert all(torch.equal(first[name], second[name]) for name in first)
-
-
-def told(folder):
-    return json.loads((folder / "training.json").read_text())
-
-
 @pytest.fixture
 def untagged(monkeypatch):
     """Let a test fail that tags."""
@@ -52,7 +37,7 @@ def untagged(monkeypatch):
 
 
 def test_the_classifier_learns_labels_from_the_store_alone_and_is_saved_beside_the_encoder(
-    job, judged, frames, caplog, untagged
+    job, judged, frames, caplog, untagged, told
 ):
     with caplog.at_level("INFO", logger="training"):
         folder = train(job(loop={"epochs": 8}, new_learning_rate=1e-2))
@@ -85,7 +70,7 @@ def test_the_classifier_learns_labels_from_the_store_alone_and_is_saved_beside_t
     ],
     ids=["random spans", "spans only", "by role, moved", "in order, all layers", "twin of half of the pairs"],
 )
-def test_every_way_of_training_gives_the_same_encoder_twice_and_it_loads(job, given):
+def test_every_way_of_training_gives_the_same_encoder_twice_and_it_loads(job, given, assert_same_weights):
     first, second = (train(job(run=run, loop={"epochs": 1}, **given)) for run in ("first", "second"))
 
     assert_same_weights(first, second)
@@ -138,7 +123,9 @@ def test_an_evaluation_takes_the_frames_of_its_source_and_tags_only_what_that_ha
     assert set(tagged[1:]) == set(judged.texts[:5])
 
 
-def test_a_killed_training_goes_on_exactly_where_its_checkpoint_is(job, kill_at_a_checkpoint, tmp_path):
+def test_a_killed_training_goes_on_exactly_where_its_checkpoint_is(
+    job, kill_at_a_checkpoint, tmp_path, assert_same_weights, told
+):
     whole = train(job(run="whole"))
     stopped = job(run="stopped", loop={"epochs": 2})
     (tmp_path / "job.json").write_text(stopped.model_dump_json())
@@ -157,7 +144,7 @@ def test_a_killed_training_goes_on_exactly_where_its_checkpoint_is(job, kill_at_
     np.testing.assert_allclose([float(value) for value in said], made, atol=1e-4)
 
 
-def test_two_processes_learn_what_one_does(job, tmp_path):
+def test_two_processes_learn_what_one_does(job, tmp_path, told):
     alone, together = (
         train(job(run=run, loop={"epochs": 1, "processes": count}, dropout=False))
         for run, count in (("alone", 1), ("together", 2))
@@ -166,13 +153,13 @@ def test_two_processes_learn_what_one_does(job, tmp_path):
         assert told(together)["dev"][name] == pytest.approx(value, rel=1e-4)
 
 
-def test_the_best_of_several_rates_is_kept(job, untagged):
+def test_the_best_of_several_rates_is_kept(job, untagged, told):
     course = told(train(job(loop={"epochs": 1}, search={"learning_rate": [1e-5, 1e-3]})))
     tried = course["search"]["tried"]
     assert course["dev"]["average_precision"] == max(one["dev"]["average_precision"] for one in tried)
 
 
-def test_the_best_model_by_ratings_is_kept_and_only_their_sentences_are_tagged(job, tmp_path):
+def test_the_best_model_by_ratings_is_kept_and_only_their_sentences_are_tagged(job, tmp_path, told):
     path = tmp_path / "rated.tsv"
     rows = [("a cat sleeps", "the cat sleeps", 5), ("two dog runs", "no man eats", 0), ("a horse", "the red horse", 3)]
     path.write_text("sentence_a\tsentence_b\tscore\n" + "".join(f"{a}\t{b}\t{score}\n" for a, b, score in rows))

@@ -1,6 +1,5 @@
 """Training with dependency trees as a whole, with a tiny encoder: what is learnt, repeated, resumed and loaded."""
 
-import json
 import subprocess
 import sys
 
@@ -32,21 +31,7 @@ print(" ".join(f"{value:.5f}" for value in facetflow.load_encoder(sys.argv[1], d
 """
 
 
-def weights(folder):
-    return load_encoder(folder, device="cpu").state_dict()
-
-
-def assert_same_weights(left, right):
-    first, second = weights(left), weights(right)
-    assert first.keys() == second.keys()
-    assert all(torch.equal(first[name], second[name]) for name in first)
-
-
-def told(folder):
-    return json.loads((folder / "training.json").read_text())
-
-
-def test_the_classifier_learns_labels_and_is_saved_beside_the_encoder(job, judged, parses, caplog):
+def test_the_classifier_learns_labels_and_is_saved_beside_the_encoder(job, judged, parses, caplog, told):
     with caplog.at_level("INFO", logger="training"):
         folder = train(job(loop={"epochs": 8}, new_learning_rate=1e-2))
 
@@ -82,7 +67,7 @@ def test_the_classifier_learns_labels_and_is_saved_beside_the_encoder(job, judge
     ],
     ids=["multiple negatives", "distillation", "random trees", "no layer", "twin", "twin of distillation"],
 )
-def test_every_way_of_training_gives_the_same_encoder_twice_and_it_loads(job, given):
+def test_every_way_of_training_gives_the_same_encoder_twice_and_it_loads(job, given, assert_same_weights, told):
     first, second = (train(job(run=run, loop={"epochs": 1}, **given)) for run in ("first", "second"))
 
     assert_same_weights(first, second)
@@ -166,7 +151,9 @@ def test_distillation_begins_where_the_start_model_is_right_and_the_twin_stays_t
     assert np.abs(own - before).max() < 0.05
 
 
-def test_a_killed_training_goes_on_exactly_where_its_checkpoint_is(job, kill_at_a_checkpoint, tmp_path):
+def test_a_killed_training_goes_on_exactly_where_its_checkpoint_is(
+    job, kill_at_a_checkpoint, tmp_path, assert_same_weights, told
+):
     whole = train(job(run="whole"))
     stopped = job(run="stopped", loop={"epochs": 2})
     (tmp_path / "job.json").write_text(stopped.model_dump_json())
@@ -187,7 +174,7 @@ def test_a_killed_training_goes_on_exactly_where_its_checkpoint_is(job, kill_at_
     )
 
 
-def test_the_best_model_by_ratings_is_kept_and_only_their_sentences_are_parsed(job, tmp_path):
+def test_the_best_model_by_ratings_is_kept_and_only_their_sentences_are_parsed(job, tmp_path, told):
     path = tmp_path / "rated.tsv"
     rows = [("a cat sleeps", "the cat sleeps", 5), ("two dog runs", "no man eats", 0), ("a horse", "the red horse", 3)]
     path.write_text("sentence_a\tsentence_b\tscore\n" + "".join(f"{a}\t{b}\t{score}\n" for a, b, score in rows))

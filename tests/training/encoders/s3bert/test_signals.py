@@ -10,7 +10,6 @@ import sys
 
 import pytest
 import torch
-from safetensors.torch import load_file
 
 from training.encoders.s3bert import train as training
 from training.encoders.s3bert.train import S3bertJob, main, train
@@ -47,15 +46,8 @@ def kept_step(folder):
     return torch.load(folder / checkpoints.FILE_NAME, weights_only=True)["outcome"]["steps"]
 
 
-def assert_same_weights(left, right):
-    first, second = (load_file(folder / "model.safetensors") for folder in (left, right))
-    assert first.keys() == second.keys()
-    for name in first:
-        assert torch.equal(first[name], second[name]), name
-
-
 @pytest.mark.slow
-def test_a_real_signal_at_any_step_loses_nothing(job, changed, tmp_path):
+def test_a_real_signal_at_any_step_loses_nothing(job, changed, tmp_path, assert_same_weights):
     """Many steps, so that the signal comes long before the end, however late it is heard."""
     longer = changed(job.settings, epochs=30, evaluate_every=50)
     whole = train(job.model_copy(update={"settings": longer, "output": tmp_path / "whole"}))
@@ -101,7 +93,9 @@ def test_a_second_signal_does_not_wait(job, settings_file, monkeypatch, capsys):
     assert not (job.output / checkpoints.FILE_NAME).exists()
 
 
-def test_a_training_that_is_stopped_while_its_encoder_is_written_is_not_lost(job, settings_file, monkeypatch, capsys):
+def test_a_training_that_is_stopped_while_its_encoder_is_written_is_not_lost(
+    job, settings_file, monkeypatch, capsys, assert_same_weights
+):
     with monkeypatch.context() as patched:
         patched.setattr(training, "save_encoder", lambda *_: os.kill(os.getpid(), signal.SIGTERM))
         assert main(["--settings", settings_file]) == 143
