@@ -84,7 +84,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, required=True, help="folder with the files that the project names")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--work", type=Path, help="folder that is kept; a temporary one by default")
-    return parser.parse_args()
+    return parser.parse_intermixed_args()  # names may stand behind the options
 
 
 if __name__ == "__main__":

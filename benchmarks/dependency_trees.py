@@ -4,7 +4,7 @@
 
 Builds the project of an example over the files in FOLDER, trains its encoders with some seeds, scores them on rated
 pairs and on SentEval's tasks, and prints both as mean ± deviation over the seeds, with the start model first and, of an
-encoder NAME, the gain over its twin NAME-twin and a paired test. `--corpora` learns from some corpora of the project in
+encoder NAME, the gain over its twin NAME-twin and a paired test. `--corpus` learns from some corpora of the project in
 place of all. What is done already in the folder of --work is not done again, so that names can be added later.
 """
 
@@ -43,8 +43,8 @@ def _measure(arguments: argparse.Namespace, folder: Path) -> None:
     content = tomllib.loads(text)
     project = folder / "facetflow.toml"
     text = with_whole_paths(text, list(_files(content)), arguments.data)
-    if arguments.corpora:
-        text = text.replace("[[encoders]]\n", f"[[encoders]]\ncorpora = {json.dumps(arguments.corpora)}\n")
+    if arguments.corpus:
+        text = text.replace("[[encoders]]\n", f"[[encoders]]\ncorpora = {json.dumps(arguments.corpus)}\n")
     project.write_text(text, encoding="utf-8")
     names = arguments.names or [encoder["name"] for encoder in content["encoders"]]
     build_train_evaluate(project, names, arguments.seeds)
@@ -107,10 +107,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("project", type=Path, help="an example: examples/dependency_trees/nli.toml")
     parser.add_argument("names", nargs="*", help="encoders of it; all by default")
     parser.add_argument("--data", type=Path, required=True, help="folder with the files that the project names")
-    parser.add_argument("--corpora", nargs="+", help="that encoders learn from; all by default")
+    parser.add_argument("--corpus", action="append", help="that encoders learn from, once for each; all by default")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--work", type=Path, help="folder that is kept; a temporary one by default")
-    return parser.parse_args()
+    return parser.parse_intermixed_args()  # names may stand behind the options
 
 
 if __name__ == "__main__":

@@ -233,7 +233,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rate", type=float, help="learning rate in place of the search")
     parser.add_argument("--work", type=Path, help="folder that is kept; a temporary one by default")
     parser.add_argument("--list", action="store_true", help="print what there is, and do nothing")
-    return parser.parse_args()
+    return parser.parse_intermixed_args()  # names may stand behind the options
 
 
 if __name__ == "__main__":
