@@ -20,7 +20,7 @@ TESTERS := $(shell $(PYTHON) -c 'import os; print(min(4, 1 + (os.cpu_count() or 
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench lock clean
+.PHONY: help run test soak check bench lock clean
 
 help: ## print this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,10 +34,16 @@ run: $(VENV)/.run models ## set up, then: build, train, evaluate and explain the
 	@cd $(EXAMPLE) && $(CURDIR)/$(BIN)/facetflow report
 
 # The metrics are compiled once, while the models come, and not by each process that is among the first to need them.
+WARM = $(BIN)/python -c 'from features.metrics import warm_up; warm_up()' & $(BIN)/facetflow models pull && wait $$!
 # pytest-xdist would begin with the files that have most tests, which are the quickest (tests/conftest.py has the order).
-test: $(VENV)/.dev ## set up, then run every test
-	$(BIN)/python -c 'from features.metrics import warm_up; warm_up()' & $(BIN)/facetflow models pull && wait $$!
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest --numprocesses $(TESTERS) --dist loadfile --no-loadscope-reorder
+PYTEST = HF_HUB_OFFLINE=1 $(BIN)/python -m pytest --numprocesses $(TESTERS) --dist loadfile --no-loadscope-reorder
+test: $(VENV)/.dev ## set up, then run the tests, all but those of `make soak`
+	$(WARM)
+	$(PYTEST) -m "not soak"
+
+soak: $(VENV)/.dev ## the tests that kill, signal and borrow clusters, half a minute each
+	$(WARM)
+	$(PYTEST) -m soak
 
 check: $(VENV)/.dev ## lint, types, layers, formatting, constraints
 	$(BIN)/ruff check .

@@ -47,7 +47,7 @@ def _measure(arguments: argparse.Namespace, folder: Path) -> None:
         text = text.replace("[[encoders]]\n", f"[[encoders]]\ncorpora = {json.dumps(arguments.corpus)}\n")
     project.write_text(text, encoding="utf-8")
     names = arguments.names or [encoder["name"] for encoder in content["encoders"]]
-    build_train_evaluate(project, names, arguments.seeds)
+    build_train_evaluate(project, names, arguments.seeds, arguments.suite)
     found = {name: suites(folder / "runs", name) for name in names}
     for suite, title in SUITES.items():
         _show(
@@ -108,6 +108,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("names", nargs="*", help="encoders of it; all by default")
     parser.add_argument("--data", type=Path, required=True, help="folder with the files that the project names")
     parser.add_argument("--corpus", action="append", help="that encoders learn from, once for each; all by default")
+    parser.add_argument("--suite", choices=SUITES, help="that they are scored by; both by default")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--work", type=Path, help="folder that is kept; a temporary one by default")
     return parser.parse_intermixed_args()  # names may stand behind the options

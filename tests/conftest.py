@@ -47,6 +47,7 @@ BROWSER_WIDTHS = (1280, 420)
 COLOUR_SCHEMES = ("light", "dark")
 
 
+@pytest.hookimpl(trylast=True)  # when what `-m` leaves out is gone
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that may take longest: with several processes the file that starts last ends the run."""
     limits: Counter[Path] = Counter()

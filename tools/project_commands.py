@@ -31,18 +31,19 @@ def facetflow(project: Path, command: Sequence[str]) -> None:
         sys.exit(f"facetflow {command[0]} ended with {done.returncode}")
 
 
-def build_train_evaluate(project: Path, names: Sequence[str], seeds: int) -> None:
+def build_train_evaluate(project: Path, names: Sequence[str], seeds: int, suite: str | None = None) -> None:
     """Build a project's release, train encoders and score them on the test split, and print how long each took.
 
     Args:
         project: the project file.
         names: of encoders of it.
         seeds: trainings of each.
+        suite: that they are scored by; all by default.
     """
     for command in (
         ["build"],
         ["train", *names, "--seeds", str(seeds)],
-        ["evaluate", *names, "--split", "test"],
+        ["evaluate", *names, "--split", "test", *(["--suite", suite] if suite else [])],
     ):
         started = time.monotonic()
         facetflow(project, command)

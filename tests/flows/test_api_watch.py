@@ -80,6 +80,7 @@ def test_what_ended_a_flow_is_not_hidden_by_a_server_that_cannot_be_told():
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.timeout(600)
 def test_a_server_that_is_killed_in_the_middle_is_named_and_shards_are_not_blamed(
     project, facetflow, wait_until, tmp_path

@@ -76,6 +76,7 @@ def test_the_watch_ends_a_build_without_workers_before_dask_calls_its_shards_fai
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_workers_end_with_the_flow(how, tmp_path, wait_until, workers):
     script = tmp_path / "flow.py"
@@ -164,6 +165,7 @@ def test_workers_are_reached_by_nobody_but_the_process_that_started_them(tmp_pat
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_a_local_worker_that_rests_at_its_limit_is_started_again(tmp_path, monkeypatch, wait_until, capsys):
     monkeypatch.setattr(cluster_watch, "SAY_AFTER", 0.5)
 
@@ -199,6 +201,7 @@ def test_a_local_worker_that_rests_at_its_limit_is_started_again(tmp_path, monke
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.timeout(600)
 def test_shards_for_a_gpu_go_to_the_worker_that_has_one(project, build_with):
     """The others do the rest meanwhile; the GPU here is a resource without a card, as Dask sees no difference."""

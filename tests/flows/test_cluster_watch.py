@@ -140,6 +140,7 @@ def test_a_paused_worker_that_makes_a_shard_is_left_alone(watch_over):
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.timeout(600)
 def test_a_scheduler_that_is_killed_in_the_middle_is_named_and_shards_are_not_blamed(
     project, facetflow, wait_until, tmp_path

@@ -152,6 +152,7 @@ def assert_same_rows(project, built):
         assert rows.equals(built.tables()[name]), name
 
 
+@pytest.mark.soak
 def test_a_build_on_two_workers_of_several_threads_equals_the_local_one_row_for_row(
     project, built, facetflow, external
 ):
@@ -162,6 +163,7 @@ def test_a_build_on_two_workers_of_several_threads_equals_the_local_one_row_for_
     assert_same_rows(project, built)
 
 
+@pytest.mark.soak
 def test_a_worker_that_is_killed_in_the_middle_changes_no_row(
     project, built, facetflow, external, wait_until, connected
 ):
@@ -225,6 +227,7 @@ def test_only_who_has_a_certificate_of_the_cluster_is_let_in(external, tmp_path,
         assert how in str(e.value)
 
 
+@pytest.mark.soak
 def test_a_worker_that_rests_at_its_limit_and_cannot_be_started_again_ends_the_build(
     external, connected, monkeypatch, wait_until
 ):

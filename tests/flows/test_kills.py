@@ -26,6 +26,7 @@ def assert_same_rows(project, built):
         assert rows.equals(built.tables()[name]), name
 
 
+@pytest.mark.soak
 def test_a_killed_worker_costs_nothing(project, built, facetflow, wait_until, workers):
     project.write(60, sentences=8, per_shard=8, workers=2)
     with facetflow.start(project, "build") as build:
@@ -64,6 +65,7 @@ def test_a_killed_build_goes_on_where_it_was(project, built, facetflow_alone, wa
     wait_until(lambda: not facetflow_alone.left_running(), "server and workers to end", 30)
 
 
+@pytest.mark.soak
 def test_a_build_that_is_asked_to_end_stops_all_it_started(project, facetflow_alone, wait_until):
     project.write(60, sentences=8, per_shard=8)
     with facetflow_alone.start(project, "build") as build:
@@ -78,6 +80,7 @@ def test_a_build_that_is_asked_to_end_stops_all_it_started(project, facetflow_al
     wait_until(lambda: not facetflow_alone.left_running(), "server and workers to end", 30)
 
 
+@pytest.mark.soak
 def test_a_shard_that_kills_its_workers_is_given_up(project, build_with):
     """One shard always takes its worker with it; its neighbours on that worker are not blamed for it."""
     project.write(20, sentences=8, per_shard=8)

@@ -19,6 +19,7 @@ def random_kills(root, monkeypatch):
     return random_kills
 
 
+@pytest.mark.soak
 def test_builds_that_are_killed_at_random_lose_nothing_double_nothing_and_leave_nothing(
     random_kills, generated, built, tmp_path
 ):

@@ -25,6 +25,7 @@ with prefect_api() as server:
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_the_server_ends_with_the_process_that_started_it(how, wait_until):
     with subprocess.Popen(

@@ -43,6 +43,7 @@ def test_a_gpu_is_left_to_the_worker_that_sees_it():
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_what_is_imported_ahead_has_no_thread_that_a_copy_would_lack():
     run = subprocess.run(
         [sys.executable, "-c", THREADS, *modules(project())],

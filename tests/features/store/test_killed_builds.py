@@ -120,6 +120,7 @@ def undisturbed(tmp_path_factory) -> dict[int, Path]:
     return stores
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("seed", range(2))
 def test_build_that_is_killed_at_random(tmp_path, undisturbed, seed):
     store = tmp_path / "store"

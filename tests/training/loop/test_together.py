@@ -41,6 +41,7 @@ def test_two_processes_have_the_losses_of_one(make_job):
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_torchrun_starts_them_too(make_job, tmp_path):
     job = make_job(1)
     (tmp_path / "job.json").write_text(job.model_dump_json())

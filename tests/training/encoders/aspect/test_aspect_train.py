@@ -23,9 +23,9 @@ except ModuleNotFoundError:
 else:
     raise SystemExit("the project can be imported: this process shows nothing")
 from sentence_transformers import SentenceTransformer
-encoder = SentenceTransformer(sys.argv[1], device="cpu")
-for task in sys.argv[2:] or [None]:
-    vectors = encoder.encode(["the cat in the park", "a red dog"], **({"task": task} if task else {}))
+one, routes = (SentenceTransformer(folder, device="cpu") for folder in sys.argv[1:3])
+for encoder, given in ((one, {}), *((routes, {"task": task}) for task in sys.argv[3:])):
+    vectors = encoder.encode(["the cat in the park", "a red dog"], **given)
     print(" ".join(f"{value:.5f}" for value in vectors.ravel()))
 """
 
@@ -59,17 +59,18 @@ def test_each_route_of_one_encoder_means_its_aspect(job, zoo, told):
     assert {"mrr", "mrr_animal", "mrr_place"} <= told(folder)["dev"].keys()
 
 
-@pytest.mark.parametrize("routes", [(), ("animal", "place")], ids=["one", "routes"])
-def test_plain_sentence_transformers_loads_it_without_this_project(job, tmp_path, routes):
-    given = {"aspects": routes, "combine": "routes"} if routes else {}
-    folder = train(job(loop={"epochs": 1}, pooling="cls", **given))
+def test_plain_sentence_transformers_loads_it_without_this_project(job, tmp_path):
+    aspects = ("animal", "place")
+    one = train(job(run="one", loop={"epochs": 1}, pooling="cls"))
+    routes = train(job(run="routes", loop={"epochs": 1}, pooling="cls", aspects=aspects, combine="routes"))
 
-    encoder = SentenceTransformer(str(folder), device="cpu")
-    command = [sys.executable, "-I", "-c", ALONE, str(folder), *routes]
+    command = [sys.executable, "-I", "-c", ALONE, str(one), str(routes), *aspects]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    for task, line in zip(routes or (None,), done.stdout.splitlines(), strict=True):
-        expected = encoder.encode(["the cat in the park", "a red dog"], **({"task": task} if task else {}))
+    asked = [(one, {}), *((routes, {"task": aspect}) for aspect in aspects)]
+    for (folder, given), line in zip(asked, done.stdout.splitlines(), strict=True):
+        encoder = SentenceTransformer(str(folder), device="cpu")
+        expected = encoder.encode(["the cat in the park", "a red dog"], **given)
         np.testing.assert_allclose([float(value) for value in line.split()], expected.ravel(), atol=1e-4)
 
 

@@ -47,6 +47,7 @@ def kept_step(folder):
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_a_real_signal_at_any_step_loses_nothing(job, changed, tmp_path, assert_same_weights):
     """Many steps, so that the signal comes long before the end, however late it is heard."""
     longer = changed(job.settings, epochs=30, evaluate_every=50)

@@ -121,6 +121,7 @@ def checkpoint_step(folder):
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_a_killed_process_goes_on_from_its_checkpoint(job, kill_at_a_checkpoint, caplog, assert_same_weights):
     whole = train(with_changes(job, "whole", epochs=40))
     killed = with_changes(job, "killed", epochs=40)

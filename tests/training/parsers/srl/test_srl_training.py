@@ -113,6 +113,7 @@ def test_it_goes_on_after_an_interruption(job, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_a_killed_process_goes_on_from_its_checkpoint(job, kill_at_a_checkpoint, tmp_path):
     whole, killed = srl_train.train(job("whole", epochs=12)), job("killed", epochs=12)
     (tmp_path / "job.json").write_text(killed.model_dump_json())
