@@ -116,7 +116,10 @@ def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | No
             left_out[name] = "not every run was scored by it"
             continue
         suite, results = known[0][0], [result for _, result in known]
-        items = [{score.name: score for score in suite.items(*of)} for of in zip(folders, results, strict=True)]
+        items = [
+            {(score.name, score.measure): score for score in suite.items(*of)}
+            for of in zip(folders, results, strict=True)
+        ]
         if all(items):
             found += _by_items(suite, items, sides, left_out)
         else:
@@ -145,6 +148,7 @@ class _Sides:
         *,
         items: int | None = None,
         unit: str = "",
+        measure: str = "",
     ) -> ComparedScore:
         """Return one score of both sides.
 
@@ -155,6 +159,7 @@ class _Sides:
             draws: of the two runs, (resamples, 2), where items are the basis.
             items: how many it was computed on.
             unit: what an item is.
+            measure: of the score, where it is not that of the suite.
         """
         a, b = scores[: self.runs[0]], scores[self.runs[0] :]
         difference, p = None, None
@@ -163,27 +168,38 @@ class _Sides:
                 difference = compare(draws[:, 1], draws[:, 0], self.bootstrap)
             elif self.basis == "seeds":
                 difference, p = _welch(a, b)
-        return ComparedScore(suite.name, suite.measure, name, items, unit, _spread(a), _spread(b), difference, p)
+        measured = measure or suite.measure
+        return ComparedScore(suite.name, measured, name, items, unit, _spread(a), _spread(b), difference, p)
 
 
 def _by_items(
-    suite: type[Suite], runs: Sequence[Mapping[str, ItemScores]], sides: _Sides, left_out: dict[str, str]
+    suite: type[Suite], runs: Sequence[Mapping[tuple[str, str], ItemScores]], sides: _Sides, left_out: dict[str, str]
 ) -> Iterator[ComparedScore]:
-    """Yield the scores of a suite on common items, and their mean where the suite has one."""
+    """Yield the scores of a suite on common items, and their mean where the suite has one.
+
+    Args:
+        suite: of the scores.
+        runs: (name, measure) → items of each run.
+        sides: how many runs each side has.
+        left_out: name of a score → why it was not compared; gets more.
+    """
     found, items, unit = [], 0, ""
-    for name in dict.fromkeys(name for run in runs for name in run):
-        if not all(name in run for run in runs):
-            left_out[f"{suite.name} {name}"] = "not every run has it"
+    for name, measure in dict.fromkeys(key for run in runs for key in run):
+        called = f"{suite.name} {name}{f', {measure}' if measure else ''}"
+        known = [run[name, measure] for run in runs if (name, measure) in run]
+        if len(known) < len(runs):
+            left_out[called] = "not every run has it"
             continue
-        known = [run[name] for run in runs]
         aligned = align(known)
         if aligned is None:
-            left_out[f"{suite.name} {name}"] = f"the runs were evaluated on different {known[0].unit}"
+            left_out[called] = f"the runs were evaluated on different {known[0].unit}"
             continue
         draws = aligned.draws(sides.bootstrap) if sides.basis == "items" else None
-        items, unit = len(aligned.predicted), known[0].unit
-        found.append((aligned.scores(), draws, items))
-        yield sides.judge(suite, name, aligned.scores(), draws, items=items, unit=unit)
+        count = len(aligned.predicted)
+        if not measure:
+            items, unit = count, known[0].unit
+            found.append((aligned.scores(), draws, items))
+        yield sides.judge(suite, name, aligned.scores(), draws, items=count, unit=known[0].unit, measure=measure)
     if suite.mean and len(found) > 1:
         # Scores of the same items are drawn together; those of sets of their own are independent in every draw.
         same = all(count == items for *_, count in found)

@@ -46,6 +46,7 @@ class ItemScores:
             of `predicted`.
         unit: what an item is, in the plural.
         scored_by: how; of no meaning where nothing is expected.
+        measure: what the score is, where it is not that of its suite; such a score is not part of the suite's mean.
     """
 
     name: str
@@ -54,6 +55,7 @@ class ItemScores:
     expected: NDArray[np.float64] | None = None
     unit: str = "pairs"
     scored_by: ScoredBy = "correlation"
+    measure: str = ""
 
 
 @dataclass(frozen=True, slots=True)

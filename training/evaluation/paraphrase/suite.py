@@ -6,7 +6,7 @@ others by the cosine of the embeddings, as start models are. Thresholds are chos
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -246,7 +246,7 @@ class ParaphraseSuite(Suite):
 
     @classmethod
     def items(cls, folder: Path, result: Result) -> list[ItemScores]:
-        """Return which pairs are positive and which are called so, set by set; sets without a threshold have none."""
+        """Return which pairs are called positive, set by set where there is a threshold, and the scores of all sets."""
         named = numbered(read_items(folder / PAIRS_FILE, "corpus", "text_a", "text_b", "label", "predicted"), "corpus")
         found = []
         for each in result["corpora"]:
@@ -263,7 +263,7 @@ class ParaphraseSuite(Suite):
                     scored_by="f1",
                 )
             )
-        return found
+        return [*found, *(replace(each.scores, measure="AUROC") for each in cls.pairs(folder, result))]
 
     @classmethod
     def pairs(cls, folder: Path, result: Result) -> list[ScoredPairs]:

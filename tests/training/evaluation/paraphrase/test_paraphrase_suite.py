@@ -285,15 +285,23 @@ def test_an_evaluation_shows_compares_and_promotes_by_what_was_found(job, tmp_pa
     mean = np.mean(list(ParaphraseSuite.numbers(result).values()))
     assert ParaphraseSuite.headline(result) == {"paraphrase F1": pytest.approx(mean)}
     assert result["averages"]["f1"]["encoder"] == pytest.approx(mean)
-    items = {each.name: each for each in ParaphraseSuite.items(job.output, result)}
-    assert {name: len(set(each.items)) for name, each in items.items()} == {"questions": 24, "tweets": 24}
+    items = ParaphraseSuite.items(job.output, result)
+    assert [(each.name, each.measure, len(set(each.items))) for each in items] == [
+        ("questions", "", 24),
+        ("tweets", "", 24),
+        ("questions", "AUROC", 24),
+        ("tweets", "AUROC", 24),
+    ]
 
     other = tmp_path / "other"
     shutil.copytree(job.output, other)
-    compared = {score.name: score for score in compare_runs([job.output], [other]).scores}
-    assert compared["tweets"].a.mean == pytest.approx(ParaphraseSuite.numbers(result)["tweets"])
-    assert compared["mean F1"].a.mean == pytest.approx(mean)
-    assert compared["mean F1"].difference.verdict == "unclear"
+    compared = {(score.name, score.measure): score for score in compare_runs([job.output], [other]).scores}
+    assert len(compared) == 5
+    assert compared["tweets", "F1"].a.mean == pytest.approx(ParaphraseSuite.numbers(result)["tweets"])
+    of_tweets = by_name(result)["tweets"]["scores"]["auroc"]["encoder"]
+    assert compared["tweets", "AUROC"].a.mean == pytest.approx(of_tweets)
+    assert compared["mean F1", "F1"].a.mean == pytest.approx(mean)
+    assert compared["mean F1", "F1"].difference.verdict == "unclear"
 
     assert on_same_pairs(scores, scores)
     verdict = compare_scores(scores, scores, PromotionSettings())
@@ -307,6 +315,16 @@ def test_an_evaluation_shows_compares_and_promotes_by_what_was_found(job, tmp_pa
     assert compare_scores(worse, scores, PromotionSettings(paraphrase=4)).holds
     worse["suites"]["paraphrase"]["corpora"][1]["digest"] = "other pairs"
     assert not on_same_pairs(worse, scores)
+
+
+def test_sets_without_a_threshold_are_compared_by_auroc(job, tmp_path, tiny_encoder):
+    write_training(job.output, backbone=str(tiny_encoder))
+    source = exported(tmp_path / "test.parquet", pairs_of(counts=(("test", 24),)))
+    result = evaluate(job.model_copy(update={"source": source, "suites": ()}))["suites"]["paraphrase"]
+    assert ParaphraseSuite.numbers(result) == {"tweets": None}
+    (found,) = compare_runs([job.output], [job.output]).scores
+    assert (found.name, found.measure, found.items) == ("tweets", "AUROC", 24)
+    assert found.a.mean == pytest.approx(by_name(result)["tweets"]["scores"]["auroc"]["encoder"])
 
 
 def test_the_chapter_draws_curves_and_names_the_worst_mistakes_escaped(job, tmp_path, browser):
