@@ -37,7 +37,8 @@ def _measure(arguments: argparse.Namespace, folder: Path) -> None:
     """Make everything in a folder and print the tables."""
     text = arguments.project.read_text(encoding="utf-8")
     project = folder / "facetflow.toml"
-    paths = [path for corpus in tomllib.loads(text)["corpora"] for path in corpus["files"].values()]
+    named = [files for corpus in tomllib.loads(text)["corpora"] for files in corpus["files"].values()]
+    paths = [path for files in named for path in ([files] if isinstance(files, str) else files)]
     project.write_text(with_whole_paths(text, paths, arguments.data), encoding="utf-8")
     names = arguments.names or [encoder["name"] for encoder in tomllib.loads(text)["encoders"]]
     build_train_evaluate(project, names, arguments.seeds)
