@@ -1,0 +1,48 @@
+"""The projects under examples/, and what the scripts that make tables of them share."""
+
+import re
+from pathlib import Path
+
+import pytest
+from project_commands import gain, spread, suites, with_whole_paths
+
+from flows.project import load
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECTS = sorted(ROOT.glob("examples/**/*.toml"))
+
+
+@pytest.mark.parametrize("path", PROJECTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_an_example_is_a_project_and_the_script_that_it_names_is_there(path):
+    project = load(path)
+    assert project.encoders
+    assert len({encoder.name for encoder in project.encoders}) == len(project.encoders)
+    text = " ".join(line.removeprefix("#").strip() for line in path.read_text().splitlines() if line.startswith("#"))
+    for script, example in re.findall(r"python (benchmarks/\S+) (\S+\.toml)", text):
+        assert (ROOT / script).is_file()
+        assert ROOT / example == path
+
+
+def test_paths_of_a_project_are_found_wherever_its_file_is_put(tmp_path):
+    text = 'files = { train = ["a/b.tsv", "c.tsv"] }\nname = "b.tsv"\n'
+    moved = with_whole_paths(text, ["a/b.tsv", "c.tsv"], tmp_path)
+    assert moved == f'files = {{ train = ["{tmp_path}/a/b.tsv", "{tmp_path}/c.tsv"] }}\nname = "b.tsv"\n'
+
+
+def test_cells_of_tables():
+    assert spread([]) == "-"
+    assert spread([81.25], digits=1) == "81.2"
+    assert spread([80.0, 82.0]) == "81.00 ± 1.41"
+    assert gain([80.0, 82.0, 84.0], [79.0, 81.5, 82.0]) == "+1.17 ± 0.76, p = 0.118"
+    assert gain([80.0], [81.5]) == "-1.50"
+    assert gain([80.0, 81.0], [79.0, 80.0]) == "+1.00 ± 0.00"
+    assert gain([80.0], []) == ""
+
+
+def test_results_are_read_in_the_order_of_seeds(tmp_path):
+    for seed in (1, 0):
+        folder = tmp_path / "syntax" / "00001-abcdef" / f"seed-{seed}"
+        folder.mkdir(parents=True)
+        (folder / "metrics.json").write_text(f'{{"suites": {{"ratings": {seed}}}}}')
+    assert suites(tmp_path, "syntax") == [{"ratings": 0}, {"ratings": 1}]
+    assert suites(tmp_path, "twin") == []
