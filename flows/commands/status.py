@@ -52,7 +52,8 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
     click.echo(f"Store {found['store']}{owner}")
     for table in found["tables"]:
         size = table["bytes"] / 1e6
-        of = "" if table["wanted"] is None else f", {table['wanted']} shards wanted"
+        of = "" if table["wanted"] is None else f", {table['wanted']} wanted"
+        of += f", {table['missing']} to make" if table["missing"] else ""
         click.echo(f"  {table['table']:<14}{table['shards']:>6} shards {table['rows']:>12,} rows {size:>10.1f} MB{of}")
     for rejects in found["rejects"]:
         click.echo(f"  {rejects['rows']:,} rejected by {rejects['stage']}: {rejects['code']}")
@@ -88,7 +89,12 @@ def _found(store: "Store", wanted: "Mapping[str, Collection[Shard]] | None", run
     from flows.announcing import state_of
     from flows.events import release_record
 
-    committed = {table: store.committed(table).values() for table in TABLES if table != "rejects"}
+    committed = {table: store.committed(table) for table in TABLES if table != "rejects"}
+    asked = (
+        {}
+        if wanted is None
+        else {table: frozenset(wanted.get(table, ())) for table in committed if table not in SOURCES}
+    )
     rejects = store.read("rejects", columns=["stage", "code"]).group_by("stage", "code").len("rows")
     return {
         "store": str(store.path),
@@ -97,9 +103,10 @@ def _found(store: "Store", wanted: "Mapping[str, Collection[Shard]] | None", run
             {
                 "table": table,
                 "shards": len(shards),
-                "rows": sum(shard.rows for shard in shards),
-                "bytes": sum(shard.bytes for shard in shards),
-                "wanted": None if wanted is None or table in SOURCES else len(wanted.get(table, ())),
+                "rows": sum(shard.rows for shard in shards.values()),
+                "bytes": sum(shard.bytes for shard in shards.values()),
+                "wanted": len(asked[table]) if table in asked else None,
+                "missing": len(asked[table] - shards.keys()) if table in asked else None,
             }
             for table, shards in committed.items()
         ],

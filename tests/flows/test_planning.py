@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -116,6 +117,23 @@ def test_verify_says_what_to_do(built, monkeypatch, capsys):
     found = json.loads(capsys.readouterr().out)
     assert [damage["problem"] for damage in found["damaged"]] == ["size"]
     assert found["releases_hurt"] == [1]
+
+
+def test_status_says_which_shards_are_wanted_and_which_are_missing(built, monkeypatch, capsys):
+    monkeypatch.chdir(built.folder)
+    (toml := built.folder / "facetflow.toml").write_text(
+        toml.read_text().replace("[dependencies]\nenabled = false", '[dependencies]\nenabled = true\nmodel = "nowhere"')
+    )
+    assert run(["status", "--json"]) == 0
+    tables = {table["table"]: table for table in json.loads(capsys.readouterr().out)["tables"]}
+    assert (tables["amr"]["shards"], tables["amr"]["wanted"], tables["amr"]["missing"]) == (8, 8, 0)
+    trees = tables["dependencies"]
+    assert (trees["shards"], trees["wanted"], trees["missing"]) == (0, 8, 8)
+    assert tables["pairs"]["wanted"] is None
+    assert run(["status"]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"  amr +8 shards +60 rows +0.0 MB, 8 wanted\n", said)
+    assert re.search(r"  dependencies +0 shards +0 rows +0.0 MB, 8 wanted, 8 to make\n", said)
 
 
 def test_status_tells_a_build_that_was_killed(built, monkeypatch, capsys):
