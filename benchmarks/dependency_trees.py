@@ -48,7 +48,7 @@ def _measure(arguments: argparse.Namespace, folder: Path) -> None:
     project.write_text(text, encoding="utf-8")
     names = arguments.names or [encoder["name"] for encoder in content["encoders"]]
     build_train_evaluate(project, names, arguments.seeds, arguments.suite)
-    found = {name: suites(folder / "runs", name) for name in names}
+    found = {name: suites(folder / "runs", name, arguments.suite) for name in names}
     for suite, title in SUITES.items():
         _show(
             title,

@@ -45,4 +45,6 @@ def test_results_are_read_in_the_order_of_seeds(tmp_path):
         folder.mkdir(parents=True)
         (folder / "metrics.json").write_text(f'{{"suites": {{"ratings": {seed}}}}}')
     assert suites(tmp_path, "syntax") == [{"ratings": 0}, {"ratings": 1}]
+    (folder / "metrics-transfer.json").write_text('{"suites": {"transfer": 2}}')
+    assert suites(tmp_path, "syntax", "transfer") == [{"transfer": 2}]
     assert suites(tmp_path, "twin") == []

@@ -63,14 +63,15 @@ def with_whole_paths(text: str, paths: Collection[str], folder: Path) -> str:
     return text
 
 
-def suites(runs: Path, name: str) -> list[Mapping[str, Any]]:
+def suites(runs: Path, name: str, suite: str | None = None) -> list[Mapping[str, Any]]:
     """Return the results of an encoder's runs, in the order of trainings and seeds: suite → what it found.
 
     Args:
         runs: folder of the project's runs.
         name: of the encoder.
+        suite: that it was scored by alone, where it was.
     """
-    files = sorted(runs.glob(f"{name}/*/seed-*/metrics.json"))
+    files = sorted(runs.glob(f"{name}/*/seed-*/metrics{f'-{suite}' if suite else ''}.json"))
     return [json.loads(file.read_text(encoding="utf-8"))["suites"] for file in files]
 
 
