@@ -53,6 +53,7 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
         (tmp_path / "up.log").open("w+") as log,
         subprocess.Popen(command, cwd=project.folder, env=environment, stdout=log, stderr=log) as service,
         ended_with_the_test(service),
+        httpx.Client(timeout=60) as client,  # one for all looks: making one takes longer than looking
     ):
         wait_until(lambda: "http" in log_of(log.name), "the server", 200)
         url = json.loads(state.read_text())["url"]  # not there while it starts
@@ -65,10 +66,10 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
             """Count the runs that ended, by deployment and state."""
             names = {
                 found["id"]: f"{found['entrypoint'].rpartition('.')[2]}/{found['name']}"
-                for found in httpx.post(f"{url}/deployments/filter", json={}, timeout=60).json()
+                for found in client.post(f"{url}/deployments/filter", json={}).json()
             }
             wanted = {"state": {"type": {"any_": ["COMPLETED", "FAILED", "CRASHED", "RUNNING"]}}}
-            found = httpx.post(f"{url}/flow_runs/filter", json={"flow_runs": wanted, "limit": 200}, timeout=60).json()
+            found = client.post(f"{url}/flow_runs/filter", json={"flow_runs": wanted, "limit": 200}).json()
             return Counter((names[run["deployment_id"]], run["state_type"]) for run in found)
 
         def evaluated(count: int) -> bool:
