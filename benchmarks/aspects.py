@@ -9,7 +9,6 @@ is done already in the folder of --work is not done again. Reports, with maps, a
 
 import argparse
 import sys
-import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
 
-from project_commands import build_train_evaluate, spread, suites, with_whole_paths
+from project_commands import build_train_evaluate, spread, suites, with_whole_paths, working_folder
 
 RANKINGS = {"start": "start model", "bm25": "BM25", "tfidf": "TF-IDF"}
 MEASURES = ("precision", "recall", "mrr")
@@ -25,12 +24,8 @@ MEASURES = ("precision", "recall", "mrr")
 
 def main() -> None:
     arguments = _arguments()
-    if arguments.work is not None:
-        arguments.work.mkdir(parents=True, exist_ok=True)
-        _measure(arguments, arguments.work)
-        return
-    with tempfile.TemporaryDirectory() as name:
-        _measure(arguments, Path(name))
+    with working_folder(arguments.work) as folder:
+        _measure(arguments, folder)
 
 
 def _measure(arguments: argparse.Namespace, folder: Path) -> None:

@@ -12,15 +12,14 @@ import argparse
 import json
 import statistics
 import sys
-import tempfile
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
 
-from project_commands import build_train_evaluate, gain, spread, suites, with_whole_paths
+from project_commands import build_train_evaluate, gain, spread, suites, with_whole_paths, working_folder
 
 SUITES = {"ratings": "Spearman × 100 with human ratings", "transfer": "accuracy × 100 of classifiers on embeddings"}
 START = "start model"
@@ -29,12 +28,8 @@ Scores = dict[str, float]
 
 def main() -> None:
     arguments = _arguments()
-    if arguments.work is not None:
-        arguments.work.mkdir(parents=True, exist_ok=True)
-        _measure(arguments, arguments.work)
-        return
-    with tempfile.TemporaryDirectory() as name:
-        _measure(arguments, Path(name))
+    with working_folder(arguments.work) as folder:
+        _measure(arguments, folder)
 
 
 def _measure(arguments: argparse.Namespace, folder: Path) -> None:
@@ -49,11 +44,14 @@ def _measure(arguments: argparse.Namespace, folder: Path) -> None:
     names = arguments.names or [encoder["name"] for encoder in content["encoders"]]
     build_train_evaluate(project, names, arguments.seeds, arguments.suite)
     found = {name: suites(folder / "runs", name, arguments.suite) for name in names}
+    # What may have chosen the step is in no table.
+    chosen_by = {each.get("name") for each in content["evaluation"] if each.get("split") == "dev"}
     for suite, title in SUITES.items():
-        _show(
-            title,
-            {name: [_scores(result[suite]) for result in some if suite in result] for name, some in found.items()},
-        )
+        results = {
+            name: [_scores(result[suite], chosen_by) for result in some if suite in result]
+            for name, some in found.items()
+        }
+        _show(title, results)
 
 
 def _files(content: Mapping[str, Any]) -> set[str]:
@@ -65,10 +63,10 @@ def _files(content: Mapping[str, Any]) -> set[str]:
     return found
 
 
-def _scores(suite: Mapping[str, Any]) -> tuple[Scores, Scores]:
+def _scores(suite: Mapping[str, Any], left_out: Collection[str | None]) -> tuple[Scores, Scores]:
     """Return what encoder and start model reached, × 100: by set, in the transfer suite by task and classifier."""
     if "sets" in suite:
-        rows = {each["name"]: each for each in suite["sets"]}
+        rows = {each["name"]: each for each in suite["sets"] if each["name"] not in left_out}
     else:
         rows = {
             f"{each['name']} {classifier}": score

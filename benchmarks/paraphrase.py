@@ -17,7 +17,6 @@ import gzip
 import hashlib
 import json
 import sys
-import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
 
-from project_commands import build_train_evaluate, gain, spread, suites
+from project_commands import build_train_evaluate, gain, spread, suites, working_folder
 
 MEASURES = ("f1", "accuracy", "average_precision", "mcc", "auroc")
 TITLES = ("F1", "accuracy", "AP", "MCC", "AUROC")
@@ -103,12 +102,8 @@ def main() -> None:
     if unknown := [name for name in names if name not in known]:
         sys.exit(f"there is no encoder {unknown[0]!r}; there are: {', '.join(known)}")
     project["encoders"] = [_at_rate(known[name], arguments.rate) for name in names]
-    if arguments.work is not None:
-        arguments.work.mkdir(parents=True, exist_ok=True)
-        _measure(project, names, arguments, arguments.work)
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        _measure(project, names, arguments, Path(folder))
+    with working_folder(arguments.work) as folder:
+        _measure(project, names, arguments, folder)
 
 
 def _at_rate(encoder: Encoder, rate: float | None) -> Encoder:

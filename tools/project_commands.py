@@ -5,8 +5,10 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,21 @@ def facetflow(project: Path, command: Sequence[str]) -> None:
     )
     if done.returncode:
         sys.exit(f"facetflow {command[0]} ended with {done.returncode}")
+
+
+@contextmanager
+def working_folder(kept: Path | None) -> Iterator[Path]:
+    """Yield a folder that stays, made if need be, or a temporary one.
+
+    Args:
+        kept: the one that stays; None for a temporary one.
+    """
+    if kept is not None:
+        kept.mkdir(parents=True, exist_ok=True)
+        yield kept
+        return
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
 
 
 def build_train_evaluate(project: Path, names: Sequence[str], seeds: int, suite: str | None = None) -> None:
