@@ -6,9 +6,10 @@ from typing import Any
 
 from prefect import flow
 
-from features.errors import FacetflowError, SettingsError
+from features.errors import FacetflowError
 from features.metrics.own_files import load_files, read_metric_file
 from flows import project
+from flows.finished_runs import runs_to_evaluate
 from flows.outbox import telling_the_server
 from flows.run_artifacts import show_evaluation
 from flows.terminal import conclude
@@ -16,19 +17,13 @@ from flows.training_process import run_job
 from training.evaluation.promotion import Verdict, compare_scores, current_run, on_same_pairs
 from training.evaluation.promotion import promote as promote_run
 from training.evaluation.run import METRICS_FILE, metrics_file
-from training.evaluation.suites import suites_of
 from training.jobs import EvaluationJob, Source
 from training.kinds import read_encoder_job
 from training.runs import (
     ENCODER,
     TRAINING_JOB,
     encoder_name,
-    find_encoder,
-    is_finished,
-    latest_encoder,
     run_id,
-    runs_named,
-    seeds_of,
 )
 from training.writing import read_json, write_json
 
@@ -71,50 +66,6 @@ def evaluate_encoder(
             folders.append(_evaluate(settings, run, split, suites, promote=promote))
             outbox.show_all(show_evaluation(settings, metrics_file(folders[-1], suites)))
         return folders
-
-
-def runs_to_evaluate(settings: project.Project, names: Sequence[str]) -> list[Path]:
-    """Return the finished runs that names mean: the seeds of the newest training of an encoder, or one run.
-
-    Args:
-        settings: the project file.
-        names: of encoders, or ids of runs; all encoders of the project that have learnt anything by default.
-
-    Raises:
-        ModelError: there is no finished run of a name.
-    """
-    if not names:
-        begun = [encoder.name for encoder in settings.encoders]
-        known = [name for name in begun if any(map(is_finished, runs_named(settings.runs, name)))]
-        newest = [find_encoder(settings.runs, name) for name in known] or [latest_encoder(settings.runs)]
-    else:
-        newest = [find_encoder(settings.runs, name) for name in names]
-    found: dict[Path, None] = {}
-    for encoder, name in zip(newest, names or [""] * len(newest), strict=True):
-        run = encoder.parent
-        exactly = run_id(settings.runs, run) == name
-        group = [run] if exactly else seeds_of(run)
-        found |= dict.fromkeys(one for one in group if is_finished(one))
-    return list(found)
-
-
-def suites_to_score(settings: project.Project, run: Path, asked: Sequence[str]) -> tuple[str, ...]:
-    """Return what a run is scored by.
-
-    Args:
-        settings: the project file.
-        run: its folder.
-        asked: names of suites; all that its kind has when empty.
-
-    Raises:
-        SettingsError: its kind has no such suite.
-    """
-    known = suites_of(read_encoder_job(run / TRAINING_JOB).settings.kind)
-    if unknown := [suite for suite in asked if suite not in known]:
-        raise SettingsError(
-            f"The run {run_id(settings.runs, run)!r} has no suite {unknown[0]!r}: choose from {', '.join(known)}."
-        )
-    return tuple(suite for suite in known if suite in asked) or known
 
 
 def _evaluate(settings: project.Project, run: Path, split: str | None, suites: Sequence[str], *, promote: bool) -> Path:

@@ -35,7 +35,7 @@ def compare(project: Path, /, *, first: str, second: str, html: Path | None, as_
 
     from features.errors import InputError
     from features.outputs import STANDARD, check_output
-    from flows.evaluate_encoder import runs_to_evaluate
+    from flows.finished_runs import runs_to_evaluate
     from flows.project import load
     from flows.tables import print_tables
     from flows.terminal import warn, write_json

@@ -33,7 +33,7 @@ def evaluate(
     suites are written beside those of the whole evaluation, which stay as they are.
     """
     from flows.commands.report import print_scores
-    from flows.evaluate_encoder import runs_to_evaluate, suites_to_score
+    from flows.finished_runs import runs_to_evaluate, suites_to_score
     from flows.local_run import run_flow
     from flows.project import load
     from flows.terminal import write_json

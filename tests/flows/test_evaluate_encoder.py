@@ -6,7 +6,7 @@ import os
 import pytest
 
 from features.errors import ModelError, SettingsError
-from flows.evaluate_encoder import runs_to_evaluate, suites_to_score
+from flows.finished_runs import runs_to_evaluate, suites_to_score
 from flows.project import Project
 from training.evaluation.suites import suites_of
 
