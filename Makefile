@@ -82,11 +82,11 @@ COMPILE := $(BIN)/python -m compileall -qq --workers 0 -x '$(UNUSED)' $(VENV)/li
 
 # A test machine has what a user's machine has and more: the stamp .dev implies .run.
 $(VENV)/.run: $(VENV)/bin/pip pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[all]'
+	$(BIN)/python tools/install.py all
 	@$(COMPILE)
 	touch $@
 
 $(VENV)/.dev: $(VENV)/bin/pip pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python tools/install.py dev
 	@$(COMPILE)
 	touch $@ $(VENV)/.run

@@ -61,16 +61,19 @@ def evaluate_encoder(
     with telling_the_server() as outbox:
         settings = project.load(project_file)
         names = [name] if isinstance(name, str) else name
-        folders = []
-        for run in runs_to_evaluate(settings, names or ()):
-            folders.append(_evaluate(settings, run, split, suites, promote=promote))
-            outbox.show_all(show_evaluation(settings, metrics_file(folders[-1], suites)))
-        return folders
+        jobs = [_job(settings, run, split, suites) for run in runs_to_evaluate(settings, names or ())]
+        # In one process: what they started from embeds once.
+        run_job("training.evaluation.run", *jobs)
+        for job in jobs:
+            if promote:
+                _promote_if_it_holds(settings, job)
+            outbox.show_all(show_evaluation(settings, metrics_file(job.output, suites)))
+        return [job.output for job in jobs]
 
 
-def _evaluate(settings: project.Project, run: Path, split: str | None, suites: Sequence[str], *, promote: bool) -> Path:
+def _job(settings: project.Project, run: Path, split: str | None, suites: Sequence[str]) -> EvaluationJob:
     trained = read_encoder_job(run / TRAINING_JOB)
-    job = EvaluationJob(
+    return EvaluationJob(
         source=Source(store=settings.store, release=trained.source.release),
         encoder=run / ENCODER,
         output=run,
@@ -84,10 +87,6 @@ def _evaluate(settings: project.Project, run: Path, split: str | None, suites: S
         project=settings.name,
         own_metrics=own_docstrings(settings),
     )
-    run_job("training.evaluation.run", job)
-    if promote:
-        _promote_if_it_holds(settings, job)
-    return job.output
 
 
 def _promote_if_it_holds(settings: project.Project, job: EvaluationJob) -> None:

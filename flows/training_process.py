@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -35,21 +35,22 @@ times faster, and alone on them it costs nothing that was measurable."""
 _WORDS = {Verbosity.QUIET: ["--quiet"], Verbosity.NORMAL: [], Verbosity.VERBOSE: ["--verbose"]}
 
 
-def run_job(module: str, job: TrainingJob[Any, Any] | EvaluationJob) -> None:
-    """Run a module with a job, and pass on what it prints to standard error.
+def run_job(module: str, *jobs: TrainingJob[Any, Any] | EvaluationJob) -> None:
+    """Run a module with a job, or with several in one process, and pass on what it prints to standard error.
 
     Args:
-        module: such as `training.encoders.s3bert.train`; takes `--settings FILE.json`.
-        job: what it is to do.
+        module: such as `training.encoders.s3bert.train`; takes `--settings FILE.json …`.
+        jobs: what it is to do, one after the other; the first that fails ends it.
 
     Raises:
         RunError: it failed; the message is its own, or names the file with its traceback.
         KeyboardInterrupt: the flow was interrupted; the message says what is left of the job.
     """
     with scratch("job") as folder:
-        settings = folder / "job.json"
-        settings.write_text(job.model_dump_json(), encoding="utf-8")
-        command = [sys.executable, "-m", "flows.watchdog", str(os.getpid()), module, "--settings", str(settings)]
+        files = [folder / f"job-{number}.json" for number in range(len(jobs))]
+        for file, job in zip(files, jobs, strict=True):
+            file.write_text(job.model_dump_json(), encoding="utf-8")
+        command = [sys.executable, "-m", "flows.watchdog", str(os.getpid()), module, "--settings", *map(str, files)]
         with subprocess.Popen(
             [*command, *_WORDS[verbosity()]],
             env=_SLEEPING_THREADS | os.environ | {LEVELS: "1"},  # what the user set is left alone
@@ -73,7 +74,7 @@ def run_job(module: str, job: TrainingJob[Any, Any] | EvaluationJob) -> None:
                     warn(left)
                 raise
     if process.returncode != 0:
-        raise RunError(_reason(module, job, process.returncode, withheld))
+        raise RunError(_reason(module, jobs, process.returncode, withheld))
 
 
 @contextmanager
@@ -121,7 +122,7 @@ def _sentence(withheld: list[str]) -> str | None:
     return None
 
 
-def _reason(module: str, job: TrainingJob[Any, Any] | EvaluationJob, code: int, withheld: list[str]) -> str:
+def _reason(module: str, jobs: Sequence[TrainingJob[Any, Any] | EvaluationJob], code: int, withheld: list[str]) -> str:
     """Return why a process failed, as a sentence; a traceback goes to a file."""
     if sentence := _sentence(withheld):
         return sentence
@@ -133,7 +134,7 @@ def _reason(module: str, job: TrainingJob[Any, Any] | EvaluationJob, code: int, 
         )
     text = "\n".join(withheld) + "\n"
     overheard(logging.ERROR, text)
-    log = job.output / "error.log"
+    log = Path(os.path.commonpath([job.output for job in jobs])) / "error.log"  # of one job: in its own folder
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""How a process of a training or an evaluation begins and ends: `python -m MODULE --settings FILE.json`.
+"""How a process of a training or an evaluation begins and ends: `python -m MODULE --settings FILE.json …`.
 
     exit code   0   done
                 1   an error:                                   `error: one sentence` is its last line
@@ -46,7 +46,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def run_process(module: str, description: str, run: Callable[[Path], object], arguments: Sequence[str] | None) -> int:
-    """Run one job; progress and errors go to standard error.
+    """Run jobs, one after the other, up to the first that fails; progress and errors go to standard error.
 
     Args:
         module: the module that was called, for its help.
@@ -58,7 +58,7 @@ def run_process(module: str, description: str, run: Callable[[Path], object], ar
         The exit code.
     """
     parser = argparse.ArgumentParser(prog=f"python -m {module}", description=description)
-    parser.add_argument("--settings", type=Path, required=True, metavar="FILE.json", help="what to do")
+    parser.add_argument("--settings", type=Path, required=True, nargs="+", metavar="FILE.json", help="what to do")
     told = parser.add_mutually_exclusive_group()
     told.add_argument("--quiet", action="store_true", help="say nothing but warnings and errors")
     told.add_argument("--verbose", action="store_true", help="say more")
@@ -66,7 +66,12 @@ def run_process(module: str, description: str, run: Callable[[Path], object], ar
     if FOLLOWS in os.environ:
         threading.Thread(target=_leave_with_the_first, daemon=True).start()
     begin(logging.WARNING if options.quiet else logging.DEBUG if options.verbose else logging.INFO)
-    return reported(lambda: run(options.settings))
+
+    def run_all() -> None:
+        for file in options.settings:
+            run(file)
+
+    return reported(run_all)
 
 
 def _leave_with_the_first() -> None:

@@ -80,6 +80,25 @@ class Embedder:
         return known.vectors[[known.positions[text] for text in texts]]
 
 
+class StartModels:
+    """The models that encoders started from; the one of the last encoder stays, with all that it has embedded.
+
+    What is evaluated one after the other has mostly started from the same model, and is compared with it on the same
+    texts.
+    """
+
+    def __init__(self) -> None:
+        self._folder: Path | None = None
+        self._last: Embedder | None = None
+
+    def of(self, folder: Path | None) -> Embedder | None:
+        """Return the model of a folder; none where it is not known."""
+        if folder != self._folder:
+            self._folder, self._last = folder, None  # the last one goes before the next comes
+            self._last = None if folder is None else Embedder(folder, "its start model")
+        return self._last
+
+
 class _Embedded:
     """Texts that are embedded by now, with their vectors."""
 

@@ -1,4 +1,4 @@
-"""Evaluate an encoder in a process of its own: `python -m training.evaluation.run --settings evaluate.json`."""
+"""Evaluate encoders in a process of its own: `python -m training.evaluation.run --settings evaluate.json …`."""
 
 import logging
 import sys
@@ -11,7 +11,7 @@ from typing import Any
 from features import models
 from features.errors import InputError
 from training import markdown
-from training.evaluation.models import Embedder, Models
+from training.evaluation.models import Embedder, Models, StartModels
 from training.evaluation.subject import Subject
 from training.evaluation.suites import Suite, load_suite, score_tables, suites_of
 from training.jobs import EvaluationJob, read_job
@@ -28,13 +28,14 @@ REPORT_FILE = "report.html"
 _CARD = "README.md"
 
 
-def evaluate(job: EvaluationJob) -> dict[str, Any]:
+def evaluate(job: EvaluationJob, starts: StartModels | None = None) -> dict[str, Any]:
     """Evaluate an encoder of any kind, and write its scores.
 
     Args:
         job: what to evaluate, and by which suites. By all that it can be scored by: writes metrics.json, evaluate.json,
             what the suites show, report.html, and the scores in the model card. By some that are named: writes their
             scores beside those of the whole evaluation (`metrics_file`), which stays as it is.
+        starts: what encoders started from that were evaluated before; what it knows is not embedded again.
 
     Returns:
         Content of the file of scores.
@@ -44,12 +45,12 @@ def evaluate(job: EvaluationJob) -> dict[str, Any]:
         ModelError: when the folder is no encoder, its start model is missing, or a suite does not fit it.
         SettingsError: when a suite is unknown, or a rating set is described wrongly.
     """
+    _log.info("evaluating %s", job.encoder)
     subject = Subject(job)
     suites = _prepared(subject)
     require_writable(job.output)
-    start = None if subject.backbone is None else Embedder(subject.backbone, "its start model")
     encoder = Embedder(job.encoder, "the encoder", job.source)
-    embedders = Models(encoder, start, encoder.routes)
+    embedders = Models(encoder, (starts or StartModels()).of(subject.backbone), encoder.routes)
     results = {}
     for number, suite in enumerate(suites, start=1):
         _log.info("scoring by the suite %r (%d of %d)", suite.name, number, len(suites))
@@ -158,10 +159,11 @@ def _write_on_card(card: Path, scores: Mapping[str, Any]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one evaluation job."""
-    about = "Run one evaluation job: EvaluationJob as JSON."
+    """Run evaluation jobs, one after the other."""
+    about = "Run evaluations, one after the other: an EvaluationJob as JSON each."
+    starts = StartModels()
     return run_process(
-        "training.evaluation.run", about, lambda path: evaluate(read_job(EvaluationJob, path)), arguments
+        "training.evaluation.run", about, lambda path: evaluate(read_job(EvaluationJob, path), starts), arguments
     )
 
 

@@ -3,7 +3,9 @@
 import json
 import math
 import re
+from collections import Counter
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -197,6 +199,36 @@ def test_the_process_writes_the_same_files(job, scores, tmp_path, capsys):
     settings.write_text("{}")
     assert main(["--settings", str(settings)]) == 1
     assert capsys.readouterr().err.splitlines()[-1].startswith("error: ")
+
+
+def test_what_several_encoders_started_from_is_read_and_embeds_once(job, scores, tmp_path, capsys, monkeypatch):
+    loaded, encoded = [], Counter()
+
+    def load(folder):
+        model = load_encoder(folder)
+        loaded.append(folder)
+        encode = model.encode
+
+        def encode_counted(texts, **options):
+            encoded.update((folder, text) for text in texts)
+            return encode(texts, **options)
+
+        monkeypatch.setattr(model, "encode", encode_counted)
+        return model
+
+    load_encoder = models.load_encoder
+    monkeypatch.setattr(models, "load_encoder", load)
+    files = [tmp_path / f"{number}.json" for number in range(3)]
+    for file in files[:2]:
+        file.write_text(job.model_copy(update={"output": tmp_path / file.stem}).model_dump_json())
+    files[2].write_text("{}")
+    assert main(["--settings", *map(str, files)]) == 1, "the third is no job"
+    start = Path(scores["backbone"])
+    assert loaded.count(start) == 1
+    assert {times for (folder, _), times in encoded.items() if folder == start} == {1}
+    for file in files[:2]:
+        written = json.loads((tmp_path / file.stem / "metrics.json").read_text())
+        assert written | {"date": scores["date"]} == json.loads(json.dumps(scores))
 
 
 def test_no_number_of_a_score_is_nan(scores):

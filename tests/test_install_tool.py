@@ -1,0 +1,45 @@
+"""Where set-up installs from, by uv as by pip."""
+
+import pytest
+from install import as_told_to_uv, read_settings
+
+
+def test_the_environment_comes_before_files_and_what_is_of_install_before_what_is_of_all():
+    lines = [
+        ":env:.find-links='/from the environment'",
+        "global.index-url='https://one.example/simple'",
+        "global.find-links='/of/all'",
+        "install.index-url='https://two.example/simple'",
+        "freeze.timeout='10'",
+    ]
+    assert read_settings(lines) == {
+        "index-url": "https://two.example/simple",
+        "find-links": "/from the environment",
+    }
+
+
+def test_uv_is_told_of_indexes_wheels_and_certificates():
+    settings = {
+        "index-url": "https://one.example/simple",
+        "extra-index-url": "\nhttps://two.example/simple\nfile:///three/simple",
+        "find-links": "/wheels https://four.example/wheels",
+        "cert": "/etc/ca.pem",
+        "default-timeout": "60",
+        "disable-pip-version-check": "1",
+    }
+    assert as_told_to_uv(settings) == (
+        ["--find-links", "/wheels", "--find-links", "https://four.example/wheels"],
+        {
+            "UV_DEFAULT_INDEX": "https://one.example/simple",
+            "UV_INDEX": "https://two.example/simple file:///three/simple",
+            "SSL_CERT_FILE": "/etc/ca.pem",
+        },
+    )
+    assert as_told_to_uv({}) == ([], {})
+
+
+@pytest.mark.parametrize(
+    "name", ["no-index", "proxy", "trusted-host", "client-cert", "constraint", "only-binary", "pre"]
+)
+def test_what_uv_cannot_be_told_of_is_left_to_pip(name):
+    assert as_told_to_uv({"index-url": "https://one.example/simple", name: "1"}) is None
