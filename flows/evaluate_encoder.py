@@ -1,12 +1,12 @@
 """The flow that evaluates an encoder on the pairs of its release and on human ratings."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from prefect import flow
 
-from features.errors import FacetflowError
+from features.errors import FacetflowError, RunError
 from features.metrics.own_files import load_files, read_metric_file
 from flows import project
 from flows.finished_runs import runs_to_evaluate
@@ -55,20 +55,42 @@ def evaluate_encoder(
 
     Raises:
         ModelError: there is no such run, or it has no encoder yet.
-        RunError: the evaluation failed.
+        RunError: evaluations failed. That one fails keeps no other from being scored and promoted.
         SettingsError: no encoder has such a suite.
     """
     with telling_the_server() as outbox:
         settings = project.load(project_file)
         names = [name] if isinstance(name, str) else name
         jobs = [_job(settings, run, split, suites) for run in runs_to_evaluate(settings, names or ())]
-        # In one process: what they started from embeds once.
-        run_job("training.evaluation.run", *jobs)
-        for job in jobs:
+        for job in _evaluated(jobs):
             if promote:
                 _promote_if_it_holds(settings, job)
             outbox.show_all(show_evaluation(settings, metrics_file(job.output, suites)))
         return [job.output for job in jobs]
+
+
+def _evaluated(jobs: Sequence[EvaluationJob]) -> Iterator[EvaluationJob]:
+    """Evaluate in one process, in which what they started from embeds once, and yield what was evaluated.
+
+    Raises:
+        RunError: an evaluation failed; those that did not have been yielded.
+    """
+
+    def written(job: EvaluationJob) -> int:
+        file = metrics_file(job.output, job.suites)
+        return file.stat().st_mtime_ns if file.exists() else 0
+
+    before = [written(job) for job in jobs]
+    failure = None
+    try:
+        run_job("training.evaluation.run", *jobs)
+    except RunError as error:
+        failure = error
+    for job, time in zip(jobs, before, strict=True):
+        if failure is None or written(job) != time:
+            yield job
+    if failure is not None:
+        raise failure
 
 
 def _job(settings: project.Project, run: Path, split: str | None, suites: Sequence[str]) -> EvaluationJob:

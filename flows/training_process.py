@@ -40,7 +40,7 @@ def run_job(module: str, *jobs: TrainingJob[Any, Any] | EvaluationJob) -> None:
 
     Args:
         module: such as `training.encoders.s3bert.train`; takes `--settings FILE.json …`.
-        jobs: what it is to do, one after the other; the first that fails ends it.
+        jobs: what it is to do, one after the other; that one fails keeps no other from it.
 
     Raises:
         RunError: it failed; the message is its own, or names the file with its traceback.

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from features.errors import FacetflowError
+from features.errors import FacetflowError, RunError
 
 ERROR = "error: "
 """How the line begins that says why a process failed."""
@@ -46,7 +46,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def run_process(module: str, description: str, run: Callable[[Path], object], arguments: Sequence[str] | None) -> int:
-    """Run jobs, one after the other, up to the first that fails; progress and errors go to standard error.
+    """Run jobs, one after the other; progress and errors go to standard error. That one fails keeps no other from it.
 
     Args:
         module: the module that was called, for its help.
@@ -67,11 +67,21 @@ def run_process(module: str, description: str, run: Callable[[Path], object], ar
         threading.Thread(target=_leave_with_the_first, daemon=True).start()
     begin(logging.WARNING if options.quiet else logging.DEBUG if options.verbose else logging.INFO)
 
-    def run_all() -> None:
-        for file in options.settings:
-            run(file)
+    return reported(lambda: _run_all(run, options.settings))
 
-    return reported(run_all)
+
+def _run_all(run: Callable[[Path], object], files: Sequence[Path]) -> None:
+    failures = []
+    for file in files:
+        try:
+            run(file)
+        except FacetflowError as error:
+            if len(files) == 1:
+                raise
+            failures.append(str(error).rstrip("."))
+            logging.getLogger("training").warning("failed: %s", error)
+    if failures:
+        raise RunError(f"{len(failures)} of {len(files)} jobs failed ({'; '.join(failures)}).")
 
 
 def _leave_with_the_first() -> None:

@@ -5,7 +5,8 @@ import os
 
 import pytest
 
-from features.errors import ModelError, SettingsError
+from features.errors import ModelError, RunError, SettingsError
+from flows import evaluate_encoder
 from flows.finished_runs import runs_to_evaluate, suites_to_score
 from flows.project import Project
 from training.evaluation.suites import suites_of
@@ -61,3 +62,18 @@ def test_suites_are_chosen_by_name(project):
     assert suites_to_score(project, run, ("ratings",)) == ("ratings",)
     with pytest.raises(SettingsError, match=rf"no suite 'rating': choose from {', '.join(known)}\."):
         suites_to_score(project, run, ("rating",))
+
+
+def test_an_evaluation_that_fails_keeps_no_other_from_being_promoted(project, monkeypatch):
+    def run_job(_module, *jobs):
+        (jobs[1].output / "metrics.json").write_text("{}")
+        raise RunError("1 of 2 jobs failed (there is nothing to score on).")
+
+    promoted = []
+    monkeypatch.setattr(evaluate_encoder, "run_job", run_job)
+    monkeypatch.setattr(evaluate_encoder, "_promote_if_it_holds", lambda _, job: promoted.append(job.output))
+    monkeypatch.setattr(evaluate_encoder, "show_evaluation", lambda *_: [])
+    monkeypatch.setattr(evaluate_encoder.project, "load", lambda _: project)
+    with pytest.raises(RunError, match="nothing to score on"):
+        evaluate_encoder.evaluate_encoder.fn(name="syntax", promote=True)
+    assert promoted == [project.runs / SEEDS[1]]

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from features.errors import InputError
 from training import progress
 from training.encoders.backbone import Backbone
 from training.encoders.s3bert.train import load_backbone
@@ -37,6 +38,22 @@ def test_it_says_as_much_as_it_is_asked_for(words, told, tmp_path, caplog):
 
     assert run_process("module", "about", run, ["--settings", str(tmp_path), *words]) == 0
     assert caplog.messages == told
+
+
+def test_a_job_that_fails_keeps_no_other_from_being_done(caplog, capsys):
+    done = []
+
+    def run(path):
+        if path.stem == "bad":
+            raise InputError(f"{path} is no job.")
+        done.append(path.name)
+
+    assert run_process("module", "about", run, ["--settings", "a.json", "bad.json", "b.json"]) == 1
+    assert done == ["a.json", "b.json"]
+    assert caplog.messages == ["failed: bad.json is no job."]
+    assert capsys.readouterr().err.endswith("error: 1 of 3 jobs failed (bad.json is no job).\n")
+    assert run_process("module", "about", run, ["--settings", "bad.json"]) == 1
+    assert capsys.readouterr().err.endswith("error: bad.json is no job.\n")
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])

@@ -4,10 +4,62 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from training.markdown import table
+from training.runs import flattened
 
 _TERMS = """\
 The encoder was made from these corpora: the terms of the strictest of them may bind its use. The licence of the
 backbone ({backbone}) is {licence}."""
+
+_SENTENCES = """\
+embeddings = encoder.encode(["The dog chases the cat.", "The cat chases the dog."])
+```"""
+_ANALYSING = """\
+```python
+import facetflow
+
+encoder = facetflow.load_encoder("path/to/this/folder")  # {analyses}
+"""
+_PLAIN = """\
+```python
+from sentence_transformers import SentenceTransformer
+
+encoder = SentenceTransformer("path/to/this/folder")
+"""
+
+
+def judged_card(
+    training: Mapping[str, Any], *, tag: str, title: str, structure: str, analyses: str | None, lesson: str
+) -> str:
+    """Return the model card of an encoder that learnt from judged pairs; an evaluation writes its scores into it.
+
+    Args:
+        training: content of `training.json`.
+        tag: of the method, for hubs.
+        title: what it is; from which backbone is added.
+        structure: what it sees of a sentence.
+        analyses: how it analyses what it encodes, and with what; None for an encoder that does not.
+        lesson: what it learnt to do.
+    """
+    settings = training["settings"]
+    usage = _PLAIN if analyses is None else _ANALYSING.format(analyses=analyses)
+    parts = [
+        front_matter(tag),
+        f"# {title}, from {settings['backbone']}",
+        structure,
+        usage + _SENTENCES,
+        *data_parts(training, unit="pairs", exported="judged pairs"),
+        "## Training",
+        lesson,
+        course(training, chosen_by(training)),
+        *closing_parts(settings),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def closing_parts(settings: Mapping[str, Any]) -> list[str]:
+    """Return what every card ends with, as Markdown: all settings, and the place of the scores."""
+    rows = [(name, f"`{value}`") for name, value in flattened(settings).items()]
+    return [table(("setting", "value"), rows), "## Scores", "Not evaluated yet."]
 
 
 def front_matter(tag: str) -> str:

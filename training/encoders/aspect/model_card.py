@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from training.encoders.cards import course, data_parts, front_matter
+from training.encoders.cards import closing_parts, course, data_parts, front_matter
 from training.markdown import table
-from training.runs import flattened
 
 
 def write_card(training: Mapping[str, Any]) -> str:
@@ -24,9 +23,7 @@ def write_card(training: Mapping[str, Any]) -> str:
         _labels(training["labels"]),
         "## Training",
         course(training, _chosen(training)),
-        table(("setting", "value"), [(name, f"`{value}`") for name, value in flattened(settings).items()]),
-        "## Scores",
-        "Not evaluated yet.",
+        *closing_parts(settings),
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -3,24 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from training.encoders.cards import chosen_by, classifier_part, course, data_parts, front_matter
-from training.markdown import table
-from training.runs import flattened
+from training.encoders.cards import classifier_part, judged_card
 
-_WITH_SPANS = """\
-```python
-import facetflow
-
-encoder = facetflow.load_encoder("path/to/this/folder")  # tags semantic roles, with {tagger}
-embeddings = encoder.encode(["The dog chases the cat.", "The cat chases the dog."])
-```"""
-_WITHOUT_SPANS = """\
-```python
-from sentence_transformers import SentenceTransformer
-
-encoder = SentenceTransformer("path/to/this/folder")
-embeddings = encoder.encode(["The dog chases the cat.", "The cat chases the dog."])
-```"""
 _DRAWN = {
     "tagged": "each argument with its predicate",
     "random": "words drawn at random, as many as an argument and its predicate have",
@@ -40,21 +24,15 @@ def write_card(training: Mapping[str, Any]) -> str:
     Args:
         training: content of `training.json`.
     """
-    settings, tagger = training["settings"], training["tagger"]
-    parts = [
-        front_matter("pas-sbert"),
-        f"# {'PAS-SBERT' if tagger else 'Twin of PAS-SBERT without spans'}, from {settings['backbone']}",
-        _structure(training),
-        _WITH_SPANS.format(tagger=tagger["identity"]) if tagger else _WITHOUT_SPANS,
-        *data_parts(training, unit="pairs", exported="judged pairs"),
-        "## Training",
-        classifier_part(settings, usual=()),
-        course(training, chosen_by(training)),
-        table(("setting", "value"), [(name, f"`{value}`") for name, value in flattened(settings).items()]),
-        "## Scores",
-        "Not evaluated yet.",
-    ]
-    return "\n\n".join(parts) + "\n"
+    tagger = training["tagger"]
+    return judged_card(
+        training,
+        tag="pas-sbert",
+        title="PAS-SBERT" if tagger else "Twin of PAS-SBERT without spans",
+        structure=_structure(training),
+        analyses=f"tags semantic roles, with {tagger['identity']}" if tagger else None,
+        lesson=classifier_part(training["settings"], usual=()),
+    )
 
 
 def _structure(training: Mapping[str, Any]) -> str:

@@ -3,25 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from training.encoders.cards import chosen_by, classifier_part, course, data_parts, front_matter
+from training.encoders.cards import classifier_part, judged_card
 from training.encoders.settings import USUAL_PARTS
-from training.markdown import table
-from training.runs import flattened
-
-_WITH_GRAPH = """\
-```python
-import facetflow
-
-encoder = facetflow.load_encoder("path/to/this/folder")  # parses by spaCy, with {parser}
-embeddings = encoder.encode(["The dog chases the cat.", "The cat chases the dog."])
-```"""
-_WITHOUT_GRAPH = """\
-```python
-from sentence_transformers import SentenceTransformer
-
-encoder = SentenceTransformer("path/to/this/folder")
-embeddings = encoder.encode(["The dog chases the cat.", "The cat chases the dog."])
-```"""
 
 
 def write_card(training: Mapping[str, Any]) -> str:
@@ -30,21 +13,15 @@ def write_card(training: Mapping[str, Any]) -> str:
     Args:
         training: content of `training.json`.
     """
-    settings = training["settings"]
-    parts = [
-        front_matter("sbert-rgcn"),
-        f"# {'SBERT-RGCN' if settings['graph'] else 'Twin of SBERT-RGCN without a graph'}, from {settings['backbone']}",
-        _structure(training),
-        _WITH_GRAPH.format(parser=training["parser"]["identity"]) if settings["graph"] else _WITHOUT_GRAPH,
-        *data_parts(training, unit="pairs", exported="judged pairs"),
-        "## Training",
-        _objective(training),
-        course(training, chosen_by(training)),
-        table(("setting", "value"), [(name, f"`{value}`") for name, value in flattened(settings).items()]),
-        "## Scores",
-        "Not evaluated yet.",
-    ]
-    return "\n\n".join(parts) + "\n"
+    graph = training["settings"]["graph"]
+    return judged_card(
+        training,
+        tag="sbert-rgcn",
+        title="SBERT-RGCN" if graph else "Twin of SBERT-RGCN without a graph",
+        structure=_structure(training),
+        analyses=f"parses by spaCy, with {training['parser']['identity']}" if graph else None,
+        lesson=_objective(training),
+    )
 
 
 def _structure(training: Mapping[str, Any]) -> str:

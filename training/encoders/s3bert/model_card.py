@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from training.encoders.cards import course, data_parts, front_matter
-from training.markdown import table
-from training.runs import flattened
+from training.encoders.cards import closing_parts, course, data_parts, front_matter
 
 _ABOUT = """\
 A sentence encoder whose embedding is cut into facets, each of which mirrors one AMR metric (S3BERT; Opitz & Frank
@@ -33,9 +31,7 @@ def write_card(training: Mapping[str, Any]) -> str:
         *data_parts(training, unit="pairs", exported="measured pairs"),
         "## Training",
         course(training, _chosen(training)),
-        table(("setting", "value"), [(name, f"`{value}`") for name, value in flattened(settings).items()]),
-        "## Scores",
-        "Not evaluated yet.",
+        *closing_parts(settings),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
