@@ -1,5 +1,8 @@
 """Where set-up installs from, by uv as by pip."""
 
+import subprocess
+
+import install
 import pytest
 from install import as_told_to_uv, read_settings
 
@@ -43,3 +46,30 @@ def test_uv_is_told_of_indexes_wheels_and_certificates():
 )
 def test_what_uv_cannot_be_told_of_is_left_to_pip(name):
     assert as_told_to_uv({"index-url": "https://one.example/simple", name: "1"}) is None
+
+
+@pytest.mark.parametrize(
+    ("fails", "programs", "code"),
+    [
+        ("", ["config", "install", "uv"], None),
+        ("uv", ["config", "install", "uv", "install"], 0),
+        ("install", ["config", "install", "install"], 1),
+    ],
+    ids=["uv installs", "uv fails", "nothing can be had"],
+)
+def test_pip_installs_where_uv_cannot(fails, programs, code, monkeypatch):
+    started = []
+
+    def run(command, **_options):
+        program = command[3] if command[1] == "-m" else "uv"
+        started.append(program)
+        return subprocess.CompletedProcess(command, int(program == fails), stdout="global.timeout='9'\n")
+
+    monkeypatch.setattr(install.subprocess, "run", run)
+    if code is None:
+        install.main("dev")
+    else:
+        with pytest.raises(SystemExit) as end:
+            install.main("dev")
+        assert end.value.code == code
+    assert started == programs
