@@ -19,12 +19,7 @@ from training.evaluation.promotion import promote as promote_run
 from training.evaluation.run import METRICS_FILE, metrics_file
 from training.jobs import EvaluationJob, Source
 from training.kinds import read_encoder_job
-from training.runs import (
-    ENCODER,
-    TRAINING_JOB,
-    encoder_name,
-    run_id,
-)
+from training.runs import ENCODER, TRAINING_JOB, encoder_name, run_id
 from training.writing import read_json, write_json
 
 PROMOTION_FILE = "promotion.json"
