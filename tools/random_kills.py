@@ -1,6 +1,6 @@
 """Kill processes of builds, trainings and evaluations at random moments, and compare with what was left undisturbed.
 
-    python tools/random_kills.py --kills 100 --seed 1        about half an hour on two idle cores
+    python tools/random_kills.py --kills 100 --seed 1        an hour or more on two idle cores
     python tools/random_kills.py --kills 6 --by-hand         builds only, each with a private Prefect server
 
 By turns two projects grow and are brought up to date: one by commands that are typed again when they fail, with a
