@@ -7,7 +7,8 @@ By turns two projects grow and are brought up to date: one by commands that are 
 Prefect server of their own; one under `facetflow up`, where builds are runs of the deployment, and training and
 evaluation follow by themselves. SIGKILL goes to any process that was started (command, flow run, Prefect server, worker
 of either kind, what workers are copied from, training, evaluation, `up` itself, everything at once) in a phase that was
-drawn before. At the end both stores are compared with one that was built without a kill, row for row.
+drawn before. At the end both stores are compared with one that was built without a kill, row for row; Ctrl-C or SIGTERM
+end the killing at once, and the comparison follows.
 
 Exit code 1 when a row is lost or doubled, a release is announced or trained on not exactly once, or anything is left.
 """
@@ -16,6 +17,7 @@ import argparse
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -176,6 +178,14 @@ def main() -> None:
         served.name: Killer(served, draw, report, PHASES + LEARNING, all_at_once=True),
     }
     up = Up(served, report)
+
+    def enough(*_: object) -> None:
+        report.wanted = len(report.kills)
+        for killer in killers.values():
+            killer.left = 0
+
+    signal.signal(signal.SIGINT, enough)
+    signal.signal(signal.SIGTERM, enough)
     print(f"{'kill':>4}  {'process':<34}{'phase':<14}where", flush=True)
     rounds = 0
     while len(report.kills) < report.wanted and not report.violations:
