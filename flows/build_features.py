@@ -50,6 +50,7 @@ from flows.run_artifacts import BuildArtifacts
 from flows.run_shards import Outcome, ShardRunner
 from flows.stages import Chain, chain
 from flows.terminal import conclude, say, warn
+from flows.unanswered_events import begin_unanswered
 from flows.wall_time import WallTime
 from flows.wall_time import summary as summary_of_times
 from flows.worker_start import get_ready
@@ -151,7 +152,7 @@ class Build:
             self.store.withdraw(planned.outdated, run_id=self.run_id)
             release, message = self._publish(stages, outcome, ingest_refused)
             message = " ".join(filter(None, (message, announce_pending(self.settings, self.store))))
-            _begin_again(self.settings.name)
+            _begin_again(self.settings, self.store)
         total = time.monotonic() - started
         used = sum(outcome.seconds.values())
         record = dataclasses.replace(
@@ -259,11 +260,12 @@ class Build:
         (conclude if record.state == "done" else warn)(record.message)
 
 
-def _begin_again(name: str) -> None:
-    """Begin again what died after earlier builds; where that cannot be found out, the build does not fail for it."""
+def _begin_again(settings: project.Project, store: Store) -> None:
+    """Begin what earlier builds should have led to, and did not; where that cannot be found out, no build fails."""
     if somebody_listens():
         try:
-            begin_again(name)
+            begin_again(settings.name)
+            begin_unanswered(settings, store)
         except RunError as error:
             warn(f"{error} The next build asks again.")
 

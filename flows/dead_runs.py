@@ -55,7 +55,7 @@ def mark_dead_runs(*, worker_runs: bool) -> list[str]:
     # A worker starts what is pending, and says itself that what is being cancelled has ended.
     begun = ("RUNNING",) if worker_runs else ("RUNNING", "CANCELLING", "PENDING")
     with server_does("say which runs it holds to be running"), get_client(sync_client=True) as client:
-        suspects = [run for run in _runs(client, begun) if run.deployment_id is not None]
+        suspects = [run for run in read_runs(client, begun) if run.deployment_id is not None]
         here = _runs_of_processes() if suspects else set()
         dead = []
         for run in suspects:
@@ -125,7 +125,7 @@ def begin_again(project: str) -> None:
                 deployment = client.read_deployment_by_name(f"{flow}/{project}")
             except ObjectNotFound:  # a server on which the project is not deployed
                 continue
-            for parameters in _undone(_runs(client, deployment=deployment.id)):
+            for parameters in _undone(read_runs(client, deployment=deployment.id)):
                 client.create_flow_run_from_deployment(deployment.id, parameters=parameters)
                 what = parameters.get("name") or f"release {parameters.get('release') or 'unknown'}"
                 warn(f"{flow} ({what}) had ended without a result, and is begun again.")
@@ -151,8 +151,16 @@ def _state(run: "FlowRun") -> str:
     return run.state_type.value if run.state_type is not None else ""
 
 
-def _runs(client: "SyncPrefectClient", states: Sequence[str] = (), deployment: UUID | None = None) -> "list[FlowRun]":
-    """Return runs, newest first: in some states, of one deployment."""
+def read_runs(
+    client: "SyncPrefectClient", states: Sequence[str] = (), deployment: UUID | None = None
+) -> "list[FlowRun]":
+    """Return runs that a server knows, newest first and not all where there are many.
+
+    Args:
+        client: of the server.
+        states: of the runs, such as "RUNNING"; any when empty.
+        deployment: id of the one that they are of; of any by default.
+    """
     from prefect.client.schemas.filters import (
         DeploymentFilter,
         DeploymentFilterId,

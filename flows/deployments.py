@@ -8,7 +8,7 @@ One server serves any number of projects: deployments carry the project's name, 
 again keeps the schedules that are there, with their on or off.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ from flows.events import COMMITTED, TRAINED, resource_id
 from flows.passwords import shown
 from flows.prefect_address import is_on_this_machine
 from flows.project import load
+from flows.unanswered_events import FOLLOWED_BY
 
 if TYPE_CHECKING:
     from prefect.client.orchestration import SyncPrefectClient
@@ -171,18 +172,19 @@ def _deployments(target: Target, pool: str) -> "Sequence[RunnerDeployment]":
     from flows.evaluate_encoder import evaluate_encoder
     from flows.train_encoder import train_encoder
 
-    def trigger(event: str, parameters: Mapping[str, str]) -> list[DeploymentTriggerTypes | TriggerTypes]:
+    def trigger(event: str) -> list[DeploymentTriggerTypes | TriggerTypes]:
+        _, parameter, key = FOLLOWED_BY[event]
         return [
             DeploymentEventTrigger(
                 name=f"{event} of {target.name}",
                 match=ResourceSpecification({"prefect.resource.id": target.resource}),
                 expect={event},
-                parameters=dict(parameters),
+                parameters={parameter: f"{{{{ event.payload.{key} }}}}"},
             )
         ]
 
-    started_by_release = trigger(COMMITTED, {"release": "{{ event.payload.release }}"})
-    started_by_training = trigger(TRAINED, {"name": "{{ event.payload.run }}"})
+    started_by_release = trigger(COMMITTED)
+    started_by_training = trigger(TRAINED)
 
     def deployment(
         flow: Flow[..., Any],

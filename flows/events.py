@@ -12,7 +12,7 @@ from pathlib import Path
 from features.errors import FacetflowError
 from features.store.releases import Release
 from features.store.store import Store
-from flows.announcing import Announcement, announce, is_pending
+from flows.announcing import Announcement, announce, is_pending, state_of
 from flows.prefect_address import somebody_listens
 from flows.project import Project
 from training.kinds import read_encoder_job
@@ -54,6 +54,18 @@ def announce_pending(project: Project, store: Store) -> str:
         # What was published or trained is there: it must not count as failed because nobody could be told.
         return f"{str(error).rstrip('.')}. The next build announces what no server has heard of."
     return ""
+
+
+def announced(project: Project, store: Store) -> Iterator[Announcement]:
+    """Yield what a server was told of the newest release and of the encoders that learnt from it."""
+    newest = max(store.releases(), key=lambda release: release.number, default=None)
+    if newest is None:
+        return
+    if state_of(release_record(store, newest.number)) == "announced":
+        yield _release(project, store, newest)
+    told = (run for run in all_runs(project.runs) if is_finished(run) and state_of(encoder_record(run)) == "announced")
+    encoders = (_encoder(project, store, run) for run in told)
+    yield from (found for found in encoders if found.payload["release"] == newest.number)
 
 
 def _pending(project: Project, store: Store) -> Iterator[Announcement]:

@@ -1,0 +1,79 @@
+"""What a server has the event of and never began, because it was killed between the two, the next build begins."""
+
+from datetime import timedelta
+
+import pytest
+from prefect.client.orchestration import get_client
+from prefect.settings import PREFECT_API_URL, temporary_settings
+
+from flows import project as projects
+from flows import unanswered_events
+from flows.announcing import intend
+from flows.deployments import deploy
+from flows.events import announce_pending, release_record
+from flows.unanswered_events import begin_unanswered
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+
+@pytest.fixture
+def client(server, monkeypatch):
+    monkeypatch.setenv("PREFECT_API_URL", server.url)
+    with temporary_settings({PREFECT_API_URL: server.url}), get_client(sync_client=True) as client:
+        yield client
+
+
+@pytest.fixture
+def settings(built, tmp_path):
+    """A project with a release, of a name that the server of the session has not seen."""
+    name = f"lost-{tmp_path.name}".replace("_", "-")
+    built.write(60, name=name, sentences=8, per_shard=8)
+    built.store.adopt(name)
+    return projects.load(built.folder / "facetflow.toml")
+
+
+def announce_release(settings, store):
+    intend(release_record(store, 1))
+    assert announce_pending(settings, store) == ""
+
+
+def test_a_training_that_a_killed_server_never_began_is_begun_once(
+    client, settings, built, wait_until, monkeypatch, capsys
+):
+    deploy(built.folder / "facetflow.toml")
+    training = client.read_deployment_by_name(f"train_encoder/{settings.name}").id
+
+    def runs():
+        return [run for run in client.read_flow_runs(limit=200) if run.deployment_id == training]
+
+    announce_release(settings, built.store)
+    (begun,) = wait_until(runs, "the trigger")
+    begin_unanswered(settings, built.store)
+    client.delete_flow_run(begun.id)  # as if the server had been killed before it looked at its triggers
+    capsys.readouterr()
+    begin_unanswered(settings, built.store)
+    assert runs() == [], "the server may still be about to look"
+
+    monkeypatch.setattr(unanswered_events, "PATIENCE", timedelta(0))
+    (automation,) = client.read_automations_by_name(f"facetflow.features.committed of {settings.name}")
+    client.pause_automation(automation.id)
+    begin_unanswered(settings, built.store)
+    assert runs() == [], "whoever paused the trigger does not want it"
+    client.resume_automation(automation.id)
+    for _ in range(2):
+        begin_unanswered(settings, built.store)
+    (lost,) = runs()
+    assert lost.parameters == begun.parameters
+    assert capsys.readouterr().err == (
+        "train_encoder (release 1) had not been begun though the server has the event, and is begun now.\n"
+    )
+
+
+def test_what_was_announced_before_there_was_a_deployment_is_not_begun(client, settings, built, monkeypatch):
+    monkeypatch.setattr(unanswered_events, "PATIENCE", timedelta(0))
+    announce_release(settings, built.store)
+    begin_unanswered(settings, built.store)
+    deploy(built.folder / "facetflow.toml")
+    begin_unanswered(settings, built.store)
+    training = client.read_deployment_by_name(f"train_encoder/{settings.name}").id
+    assert [run for run in client.read_flow_runs(limit=200) if run.deployment_id == training] == []
