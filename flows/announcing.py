@@ -5,8 +5,8 @@
       └── a small record beside the release       build announces it
 
 The id of an event follows from what it is about, so that a server is asked for it before it is sent: a process that was
-killed between the two does not send it twice. What a server was to begin by an event that it has, and did not, is found by
-`flows.unanswered_events`.
+killed between the two does not send it twice. What a server was to begin by an event that it has, and did not, is found
+by `flows.unanswered_events`.
 """
 
 import fcntl
