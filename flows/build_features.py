@@ -21,7 +21,7 @@ from prefect import flow
 from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
 
-from features.errors import FacetflowError, RunError, StoreError
+from features.errors import FacetflowError, StoreError
 from features.interruption import cause
 from features.leftovers import scratch
 from features.store import folder
@@ -266,7 +266,7 @@ def _begin_again(settings: project.Project, store: Store) -> None:
         try:
             begin_again(settings.name)
             begin_unanswered(settings, store)
-        except RunError as error:
+        except FacetflowError as error:
             warn(f"{error} The next build asks again.")
 
 

@@ -16,7 +16,7 @@ from flows.announcing import Announcement, announce, is_pending, state_of
 from flows.prefect_address import somebody_listens
 from flows.project import Project
 from training.kinds import read_encoder_job
-from training.runs import ENCODER, TRAINING_FILE, TRAINING_JOB, all_runs, encoder_name, is_finished, run_id
+from training.runs import ENCODER, TRAINING_FILE, TRAINING_JOB, all_runs, encoder_name, group_of, is_finished, run_id
 
 COMMITTED = "facetflow.features.committed"
 TRAINED = "facetflow.encoder.trained"
@@ -63,9 +63,11 @@ def announced(project: Project, store: Store) -> Iterator[Announcement]:
         return
     if state_of(release_record(store, newest.number)) == "announced":
         yield _release(project, store, newest)
-    told = (run for run in all_runs(project.runs) if is_finished(run) and state_of(encoder_record(run)) == "announced")
-    encoders = (_encoder(project, store, run) for run in told)
-    yield from (found for found in encoders if found.payload["release"] == newest.number)
+    for run in all_runs(project.runs):
+        # By its folder: a run of an older release may have been begun by a version whose jobs cannot be read.
+        of_newest = group_of(run).name.startswith(f"{newest.number:05d}-")
+        if of_newest and is_finished(run) and state_of(encoder_record(run)) == "announced":
+            yield _encoder(project, store, run)
 
 
 def _pending(project: Project, store: Store) -> Iterator[Announcement]:

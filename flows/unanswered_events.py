@@ -44,28 +44,27 @@ def begin_unanswered(project: Project, store: Store) -> None:
     from prefect.exceptions import ObjectNotFound
 
     with server_does("say what its events have begun"), get_client(sync_client=True) as client:
-        for announcement in announced(project, store):
-            flow, parameter, key = FOLLOWED_BY[announcement.event]
-            value = announcement.payload[key]
+        told = list(announced(project, store))
+        for name, (flow, parameter, key) in FOLLOWED_BY.items():
             try:
                 deployment = client.read_deployment_by_name(f"{flow}/{project.name}")
             except ObjectNotFound:  # a server on which the project is not deployed
                 return
-            event = _read_event(client, announcement.id)
-            if event is None or datetime.now(UTC) - event.occurred < PATIENCE:
+            triggers = client.read_automations_by_name(f"{name} of {project.name}")
+            if deployment.created is None or not any(trigger.enabled for trigger in triggers):
                 continue
-            triggers = client.read_automations_by_name(f"{announcement.event} of {project.name}")
-            if not any(trigger.enabled for trigger in triggers):
-                continue
-            if deployment.created is None or event.occurred < deployment.created:
-                continue
-            begun = (run.parameters.get(parameter) for run in read_runs(client, deployment=deployment.id))
-            if str(value) in map(str, begun):
-                continue
-            client.create_flow_run_from_deployment(
-                deployment.id, parameters={parameter: value}, idempotency_key=str(announcement.id)
-            )
-            warn(f"{flow} ({key} {value}) had not been begun though the server has the event, and is begun now.")
+            begun = {str(run.parameters.get(parameter)) for run in read_runs(client, deployment=deployment.id)}
+            for announcement in told:
+                value = announcement.payload.get(key)
+                if announcement.event != name or str(value) in begun:
+                    continue
+                event = _read_event(client, announcement.id)
+                if event is None or not deployment.created <= event.occurred < datetime.now(UTC) - PATIENCE:
+                    continue
+                client.create_flow_run_from_deployment(
+                    deployment.id, parameters={parameter: value}, idempotency_key=str(announcement.id)
+                )
+                warn(f"{flow} ({key} {value}) had not been begun though the server has the event, and is begun now.")
 
 
 def _read_event(client: "SyncPrefectClient", identity: UUID) -> "Event | None":

@@ -74,6 +74,11 @@ def test_what_was_announced_before_there_was_a_deployment_is_not_begun(client, s
     announce_release(settings, built.store)
     begin_unanswered(settings, built.store)
     deploy(built.folder / "facetflow.toml")
+    of_another_version = settings.runs / "old" / "00000-aaaaaa" / "seed-0"
+    (of_another_version / "encoder").mkdir(parents=True)
+    (of_another_version / "encoder" / "training.json").write_text("{}")
+    (of_another_version / "train.json").write_text("{}")
+    (of_another_version / "announcement.json").write_text('{"state": "announced"}')
     begin_unanswered(settings, built.store)
     training = client.read_deployment_by_name(f"train_encoder/{settings.name}").id
     assert [run for run in client.read_flow_runs(limit=200) if run.deployment_id == training] == []
