@@ -16,6 +16,7 @@ import sqlite3
 import sys
 from pathlib import Path
 
+from flows.garbage import collect_apart
 from flows.watchdog import end_with
 
 
@@ -53,7 +54,7 @@ def _serve(home: Path, descriptor: int, *, lasting: bool) -> None:
 
     config = uvicorn.Config(create_app(ephemeral=not lasting, final=True), log_level="error", lifespan="on")
     gc.freeze()
-    gc.enable()
+    collect_apart()
     uvicorn.Server(config).run(sockets=[socket.socket(fileno=descriptor)])
 
 

@@ -1,10 +1,14 @@
 """The private Prefect server: it is there when it is needed and gone afterwards, however that comes."""
 
+import asyncio
 import os
 import signal
 import subprocess
 import sys
+import time
+from datetime import UTC, datetime
 from pathlib import Path
+from uuid import uuid4
 
 import httpx
 import psutil
@@ -91,3 +95,68 @@ def test_a_server_that_cannot_start_says_why(monkeypatch):
         server.wait_until_ready()
     server.stop()
     assert not server.home.exists(), "also where its process could not remove it"
+
+
+@pytest.mark.slow
+@pytest.mark.soak
+@pytest.mark.timeout(300)
+def test_a_busy_server_answers(tmp_path):
+    """Runs that end, events that start more of them, and pages that look on: it stood still for a minute at a time."""
+    server = OwnServer(home=tmp_path)
+    try:
+        server.wait_until_ready()
+        longest = asyncio.run(_load(server.url, seconds=60))
+    finally:
+        server.stop()
+    assert longest < 30, f"one answer took {longest:.0f} s"
+
+
+async def _load(url, seconds):
+    """Return the longest time that a request took [s]."""
+    end = time.monotonic() + seconds
+    longest = 0.0
+    done = 0
+
+    async def ask(path, **body):
+        nonlocal longest
+        for _ in range(100):  # a busy database is told as 503, and Prefect's client asks again
+            began = time.monotonic()
+            answer = await client.post(url + path, **body)
+            longest = max(longest, time.monotonic() - began)
+            if answer.status_code != 503:
+                assert answer.status_code < 300, answer.text
+                return answer.json() if answer.content else None
+            await asyncio.sleep(0.5)
+        raise AssertionError(f"{path} was refused 100 times")
+
+    async def run(deployment):
+        nonlocal done
+        while time.monotonic() < end:
+            state = {"type": "SCHEDULED"}
+            flow_run = (await ask(f"/deployments/{deployment}/create_flow_run", json={"state": state}))["id"]
+            for state in ("PENDING", "RUNNING"):
+                await ask(f"/flow_runs/{flow_run}/set_state", json={"state": {"type": state}})
+            now = datetime.now(UTC).isoformat()
+            event = {"occurred": now, "event": "done", "resource": {"prefect.resource.id": "us"}, "id": str(uuid4())}
+            await ask("/events", json=[event])
+            await ask(f"/flow_runs/{flow_run}/set_state", json={"state": {"type": "COMPLETED"}})
+            done += 1
+
+    async def look():
+        while time.monotonic() < end:
+            await ask("/deployments/filter", json={})
+            await ask("/flow_runs/filter", json={})
+            await asyncio.sleep(0.3)
+
+    async with httpx.AsyncClient(timeout=120) as client:
+        flow = (await ask("/flows/", json={"name": "flow"}))["id"]
+        one, two, begun = [
+            (await ask("/deployments/", json={"name": name, "flow_id": flow, "concurrency_limit": limit}))["id"]
+            for name, limit in (("one", 1), ("two", 1), ("begun", None))
+        ]
+        expected = {"type": "event", "posture": "Reactive", "expect": ["done"], "threshold": 1, "within": 0}
+        action = {"type": "run-deployment", "source": "selected", "deployment_id": begun}
+        await ask("/automations/", json={"name": "automation", "trigger": expected, "actions": [action]})
+        await asyncio.gather(run(one), run(two), look(), look())
+    assert done > 10, "it hardly did anything"
+    return longest
