@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +195,55 @@ def kill_at_a_checkpoint() -> Callable[[str, Path, Path], None]:
         assert process.returncode == -signal.SIGKILL
 
     return start_and_kill
+
+
+@pytest.fixture
+def goes_on_after_a_kill(
+    job: Callable[..., Any],
+    kill_at_a_checkpoint: Callable[..., None],
+    told: Callable[..., Any],
+    assert_same_weights: Callable[..., None],
+    tmp_path: Path,
+) -> Callable[..., tuple[Path, Path]]:
+    """Return a function that makes sure that a killed training ends as one that was left alone, and gives both."""
+
+    def check(train: Callable[[Any], Path], loop: Mapping[str, object]) -> tuple[Path, Path]:
+        from training.kinds import read_encoder_job
+
+        whole = train(job(run="whole", loop=loop))
+        stopped = job(run="stopped", loop=loop)
+        (tmp_path / "job.json").write_text(stopped.model_dump_json())
+        assert read_encoder_job(tmp_path / "job.json") == stopped
+        kill_at_a_checkpoint(train.__module__, tmp_path / "job.json", stopped.output)
+        assert not (stopped.output / "encoder").exists()
+
+        done = train(stopped)
+        assert_same_weights(whole, done)
+        assert told(whole)["history"] == told(done)["history"]
+        return whole, done
+
+    return check
+
+
+@pytest.fixture
+def embeds_alike_elsewhere() -> Callable[[Path, Path], None]:
+    """Return a function that makes sure that an encoder embeds in another process as one that is equal does in this."""
+    code = """
+import sys
+import facetflow
+print(" ".join(f"{value:.5f}" for value in facetflow.load_encoder(sys.argv[1], device="cpu").encode(["two cat"])[0]))
+"""
+
+    def check(there: Path, here: Path) -> None:
+        from training.encoders.loading import load_encoder
+
+        said = subprocess.run(
+            [sys.executable, "-c", code, str(there)], capture_output=True, text=True, check=True
+        ).stdout
+        made = load_encoder(here, device="cpu").encode(["two cat"])[0]
+        np.testing.assert_allclose([float(value) for value in said.split()], made, atol=1e-4)
+
+    return check
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,6 @@ from features.errors import SettingsError
 from training.data.shared_labels import SharedLabels
 from training.encoders.aspect.neighbours import score_neighbours
 from training.encoders.aspect.train import train
-from training.kinds import read_encoder_job
 
 ALONE = """
 import pathlib, sys
@@ -102,19 +101,8 @@ def test_every_way_of_training_gives_the_same_encoder_twice(job, given, assert_s
     assert told(first)["dev"]["mrr"] > 0
 
 
-def test_a_killed_training_goes_on_exactly_where_its_checkpoint_is(
-    job, kill_at_a_checkpoint, tmp_path, assert_same_weights, told
-):
-    whole = train(job(run="whole", loop={"epochs": 5}))
-    stopped = job(run="stopped", loop={"epochs": 5})
-    (tmp_path / "job.json").write_text(stopped.model_dump_json())
-    assert read_encoder_job(tmp_path / "job.json") == stopped
-    kill_at_a_checkpoint("training.encoders.aspect.train", tmp_path / "job.json", stopped.output)
-    assert not (stopped.output / "encoder").exists()
-
-    done = train(stopped)
-    assert_same_weights(whole, done)
-    assert told(whole)["history"] == told(done)["history"]
+def test_a_killed_training_goes_on_exactly_where_its_checkpoint_is(goes_on_after_a_kill):
+    goes_on_after_a_kill(train, {"epochs": 5})
 
 
 def test_what_is_done_is_left_alone_and_other_settings_do_not_replace_it(job):

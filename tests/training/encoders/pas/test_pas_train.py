@@ -1,7 +1,5 @@
 """Training with predicate-argument spans, with a tiny encoder: learnt, repeated, resumed, loaded, refused."""
 
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -18,16 +16,10 @@ from training.encoders.pas.data import learnt_from, resolved
 from training.encoders.pas.settings import PasSettings
 from training.encoders.pas.train import train
 from training.jobs import Source
-from training.kinds import read_encoder_job
 from training.modules.pair_classifier import PairClassifier
 from training.modules.tagging_transformer import TaggingTransformer
 
 ODD = ["the cat sees two dog", "a \U0001f436 runs", "\u732b", "the red " * 60, "", "...", "no man"]
-LOADED = """
-import sys
-import facetflow
-print(" ".join(f"{value:.5f}" for value in facetflow.load_encoder(sys.argv[1], device="cpu").encode(["two cat"])[0]))
-"""
 
 
 @pytest.fixture
@@ -123,25 +115,11 @@ def test_an_evaluation_takes_the_frames_of_its_source_and_tags_only_what_that_ha
     assert set(tagged[1:]) == set(judged.texts[:5])
 
 
-def test_a_killed_training_goes_on_exactly_where_its_checkpoint_is(
-    job, kill_at_a_checkpoint, tmp_path, assert_same_weights, told
-):
-    whole = train(job(run="whole"))
-    stopped = job(run="stopped", loop={"epochs": 2})
-    (tmp_path / "job.json").write_text(stopped.model_dump_json())
-    assert read_encoder_job(tmp_path / "job.json") == stopped
-    kill_at_a_checkpoint("training.encoders.pas.train", tmp_path / "job.json", stopped.output)
-    assert not (stopped.output / "encoder").exists()
-
-    done = train(stopped)
-    assert_same_weights(whole, done)
+@pytest.mark.soak
+def test_a_killed_training_goes_on_exactly_where_its_checkpoint_is(goes_on_after_a_kill, embeds_alike_elsewhere):
+    whole, done = goes_on_after_a_kill(train, {"epochs": 2})
     assert PairClassifier.load(whole).linear.weight.equal(PairClassifier.load(done).linear.weight)
-    assert told(whole)["history"] == told(done)["history"]
-    # Another process makes the same of plain text, with its tagger.
-    command = [sys.executable, "-c", LOADED, str(done)]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    made = load_encoder(whole, device="cpu").encode(["two cat"])[0]
-    np.testing.assert_allclose([float(value) for value in said], made, atol=1e-4)
+    embeds_alike_elsewhere(done, whole)  # of plain text, with its tagger
 
 
 def test_two_processes_learn_what_one_does(job, tmp_path, told):

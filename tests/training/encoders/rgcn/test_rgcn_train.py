@@ -1,8 +1,5 @@
 """Training with dependency trees as a whole, with a tiny encoder: what is learnt, repeated, resumed and loaded."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import torch
@@ -11,7 +8,6 @@ from features.errors import InputError, ModelError, SettingsError
 from training.encoders.loading import load_encoder
 from training.encoders.rgcn.train import train
 from training.jobs import Source
-from training.kinds import read_encoder_job
 from training.modules import parsing_transformer
 from training.modules.pair_classifier import PairClassifier
 
@@ -24,11 +20,6 @@ ODD = [
     "",
     "...",
 ]
-LOADED = """
-import sys
-import facetflow
-print(" ".join(f"{value:.5f}" for value in facetflow.load_encoder(sys.argv[1], device="cpu").encode(["two cat"])[0]))
-"""
 
 
 def test_the_classifier_learns_labels_and_is_saved_beside_the_encoder(job, judged, parses, caplog, told):
@@ -151,27 +142,11 @@ def test_distillation_begins_where_the_start_model_is_right_and_the_twin_stays_t
     assert np.abs(own - before).max() < 0.05
 
 
-def test_a_killed_training_goes_on_exactly_where_its_checkpoint_is(
-    job, kill_at_a_checkpoint, tmp_path, assert_same_weights, told
-):
-    whole = train(job(run="whole"))
-    stopped = job(run="stopped", loop={"epochs": 2})
-    (tmp_path / "job.json").write_text(stopped.model_dump_json())
-    assert read_encoder_job(tmp_path / "job.json") == stopped
-    kill_at_a_checkpoint("training.encoders.rgcn.train", tmp_path / "job.json", stopped.output)
-    assert not (stopped.output / "encoder").exists()
-
-    done = train(stopped)
-    assert_same_weights(whole, done)
+@pytest.mark.soak
+def test_a_killed_training_goes_on_exactly_where_its_checkpoint_is(goes_on_after_a_kill, embeds_alike_elsewhere):
+    whole, done = goes_on_after_a_kill(train, {"epochs": 2})
     assert PairClassifier.load(whole).linear.weight.equal(PairClassifier.load(done).linear.weight)
-    assert told(whole)["history"] == told(done)["history"]
-    # Another process makes the same of plain text, with its parser.
-    said = subprocess.run(
-        [sys.executable, "-c", LOADED, str(done)], capture_output=True, text=True, check=True
-    ).stdout.split()
-    np.testing.assert_allclose(
-        [float(value) for value in said], load_encoder(whole, device="cpu").encode(["two cat"])[0], atol=1e-4
-    )
+    embeds_alike_elsewhere(done, whole)  # of plain text, with its parser
 
 
 def test_the_best_model_by_ratings_is_kept_and_only_their_sentences_are_parsed(job, tmp_path, told):
