@@ -1,9 +1,10 @@
 """What a build does when Prefect's server is gone in the middle: it ends, with the server named and no shard blamed.
 
-| what is seen | after | then |
+| what is seen | for | then |
 |---|---|---|
 | the server does not answer, and comes back (`facetflow up` starts it again) | less than 20 s | the build goes on |
-| it does not answer | 20 s | the build ends; what was committed is kept, and the next one goes on from there |
+| nobody is there to answer | 20 s | the build ends; what was committed is kept, and the next one goes on |
+| it takes connections and does not answer | 90 s | likewise; until then it only stands still (`flows/garbage.py`) |
 
 Workers need no answer to make a shard, so that no shard fails meanwhile; what Prefect would show of them is lost.
 """
@@ -13,10 +14,12 @@ import time
 
 from features.errors import RunError
 from flows.passwords import shown
-from flows.prefect_address import answers, somebody_listens
+from flows.prefect_address import answers, is_reached, somebody_listens
 
 GONE_AFTER = 20.0
-"""Seconds without an answer after which the server counts as gone."""
+"""Seconds without an answer after which a server that takes no connections counts as gone."""
+STILL_AFTER = 90.0
+"""Likewise where it takes connections. Prefect's waits up to 60 s for SQLite, and answers nobody meanwhile."""
 _ASK_EVERY = 2.0
 _TIMEOUT = 5.0
 
@@ -33,6 +36,7 @@ class ApiWatch:
         self._answered = time.monotonic()
         self._asked = self._answered
         self._silent = False
+        self._is_reached = True
         self._ended = threading.Event()
         threading.Thread(target=self._run, daemon=True, name="Prefect watch").start()
 
@@ -49,10 +53,10 @@ class ApiWatch:
         """Return while the server is there.
 
         Raises:
-            RunError: it has not answered for `GONE_AFTER` seconds, as it was asked again and again.
+            RunError: it has not answered for `GONE_AFTER` seconds, or `STILL_AFTER`, as it was asked again and again.
         """
         # Both times are the thread's: if this process stood still, it has not asked meanwhile.
-        if self._asked - self._answered > GONE_AFTER:
+        if self._asked - self._answered > (STILL_AFTER if self._is_reached else GONE_AFTER):
             _report_no_more()
             raise is_gone(self._url)
 
@@ -62,6 +66,7 @@ class ApiWatch:
             if before - self._asked > _ASK_EVERY + 2 * _TIMEOUT:
                 self._answered = before  # this process stood still
             self._silent = not answers(self._url, timeout=_TIMEOUT)
+            self._is_reached = not self._silent or is_reached(self._url, timeout=_TIMEOUT)
             if not self._silent:
                 self._answered = time.monotonic()
             self._asked = time.monotonic()

@@ -9,6 +9,7 @@ none                                   a private server that lives as long as th
 import base64
 import http.client
 import os
+import socket
 import time
 import urllib.error
 import urllib.request
@@ -53,6 +54,17 @@ def answers(url: str, timeout: float = 1.0) -> bool:
         with urllib.request.urlopen(request, timeout=timeout) as response:  # noqa: S310
             return bool(response.status == 200)
     except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError):
+        return False
+
+
+def is_reached(url: str, timeout: float = 1.0) -> bool:
+    """Return whether something takes connections at the address of an API, be it that it does not answer."""
+    parts = urlsplit(without_credentials(url)[0])
+    try:
+        port = parts.port or {"http": 80, "https": 443}[parts.scheme]
+        with socket.create_connection((parts.hostname or "", port), timeout=timeout):
+            return True
+    except (OSError, ValueError, KeyError):
         return False
 
 

@@ -1,5 +1,6 @@
 """Prefect's server that is gone in the middle of a build: one sentence, soon, and no shard is blamed."""
 
+import socket
 import subprocess
 import sys
 
@@ -9,7 +10,7 @@ from features.errors import RunError
 from flows import api_watch
 from flows.api_watch import ApiWatch
 from flows.local_run import _of_ours
-from flows.prefect_address import PRIVATE
+from flows.prefect_address import PRIVATE, answers, is_reached
 from flows.server import OwnServer
 
 SCRIPT = """
@@ -25,12 +26,14 @@ if __name__ == "__main__":
 @pytest.fixture
 def watch(monkeypatch):
     """A watch that asks often; what it hears is appended to."""
+    heard: list[bool | None] = [True]  # None: it is there and does not answer
     monkeypatch.setattr(api_watch, "GONE_AFTER", 0.3)
+    monkeypatch.setattr(api_watch, "STILL_AFTER", 1000.0)
+    monkeypatch.setattr(api_watch, "is_reached", lambda *_, **__: heard[-1] is not False)
     monkeypatch.setattr(api_watch, "_ASK_EVERY", 0.01)
     monkeypatch.setattr(api_watch, "_report_no_more", lambda: None)
     monkeypatch.delenv(PRIVATE, raising=False)
-    heard = [True]
-    monkeypatch.setattr(api_watch, "answers", lambda *_, **__: heard[-1])
+    monkeypatch.setattr(api_watch, "answers", lambda *_, **__: heard[-1] is True)
     watch = ApiWatch("http://user:secret@server:4200/api")
     watch.heard = heard
     yield watch
@@ -60,6 +63,23 @@ def test_a_server_that_comes_back_is_forgiven(watch, wait_until, monkeypatch):
     watch.heard.append(True)
     wait_until(lambda: watch._asked - watch._answered < silent, "an answer", 20)
     watch.check()
+
+
+def test_a_server_that_stands_still_has_more_time_than_one_that_is_gone(watch, wait_until, monkeypatch):
+    watch.heard.append(None)
+    wait_until(lambda: watch._asked - watch._answered > 2 * api_watch.GONE_AFTER, "as long as for one that is gone", 20)
+    assert ended(watch) == ""
+    monkeypatch.setattr(api_watch, "STILL_AFTER", api_watch.GONE_AFTER)
+    assert "does not answer any more" in ended(watch)
+
+
+def test_who_takes_connections_is_told_from_who_is_gone():
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        url = f"http://name:secret@127.0.0.1:{listening.getsockname()[1]}/api"
+        assert is_reached(url)
+        assert not answers(url, timeout=0.2)
+    assert not is_reached(url)
+    assert not is_reached("http://127.0.0.1:99999/api")
 
 
 def test_what_ended_a_flow_is_not_hidden_by_a_server_that_cannot_be_told():
