@@ -4,7 +4,8 @@
          ├── worker    runs what the server schedules: builds, trainings, evaluations
          └── up.json   process and address; who finds it uses that server
 
-Both are started again when they end by themselves, and end with this process, however that ends.
+Both are started again when they end by themselves, the server also when it does not answer for minutes, and end with
+this process, however that ends.
 """
 
 import os
@@ -22,6 +23,7 @@ from features.leftovers import remove_dead_scratch, scratch
 from features.store import folder
 from flows import up_record
 from flows.dead_runs import mark_dead_runs
+from flows.prefect_address import answers
 from flows.server import OwnServer
 from flows.terminal import detail, warn
 from flows.up_record import Running, running, state_folder
@@ -30,7 +32,10 @@ STOP_TIMEOUT = 60.0
 """Seconds that running flows have to end in an orderly way before they are killed; what they committed stays."""
 _POLL = 0.5
 _LOOK_EVERY = 30.0
-"""Seconds between two looks for runs whose process is gone."""
+"""Seconds between two looks at whether the server answers, and for runs whose process is gone."""
+_UNANSWERED = 6
+"""So many looks in a row without an answer: it will not come. Standing still for a minute is not that."""
+_ANSWERS_WITHIN = 10.0
 _RESTARTS, _WITHIN = 5, 300.0
 """So many restarts within so many seconds are no accident any more."""
 
@@ -60,20 +65,24 @@ def keep_running(pool: str, port: int, on_ready: Callable[[str], None]) -> None:
             on_ready(server.url)
             _mark_dead_runs(worker_runs=False)
             worker = _start_worker(pool, temporary / "w")
-            looked = time.monotonic()
+            looked, unanswered = time.monotonic(), 0
             while True:
                 time.sleep(_POLL)
-                if server.ended():
-                    _count(restarts, "The Prefect server", state / "prefect" / "server.log")
-                    server = _start_server(state, server.port)
+                if server.ended() or unanswered == _UNANSWERED:
+                    how = "ended by itself" if server.ended() else f"did not answer {unanswered} times in a row"
+                    _count(restarts, f"The Prefect server {how}", state / "prefect" / "server.log")
+                    server.stop()
+                    server, unanswered = _start_server(state, server.port), 0
                     server.wait_until_ready()
                 if worker.poll() is not None:
-                    _count(restarts, "The worker", None)
+                    _count(restarts, "The worker ended by itself", None)
                     _end(worker)  # what it had started
                     _mark_dead_runs(worker_runs=False)
                     worker = _start_worker(pool, temporary / "w")
                 if time.monotonic() - looked > _LOOK_EVERY:
-                    _mark_dead_runs(worker_runs=True)
+                    unanswered = 0 if answers(server.url, timeout=_ANSWERS_WITHIN) else unanswered + 1
+                    if not unanswered:
+                        _mark_dead_runs(worker_runs=True)
                     looked = time.monotonic()
         finally:
             if worker is not None:
@@ -193,8 +202,8 @@ def _count(restarts: list[float], what: str, log: Path | None) -> None:
     restarts.append(time.monotonic())
     where = f"; see {str(log)!r}" if log is not None else ""
     if sum(then > restarts[-1] - _WITHIN for then in restarts) > _RESTARTS:
-        raise RunError(f"{what} ended {_RESTARTS + 1} times within {_WITHIN / 60:.0f} minutes{where}.")
-    warn(f"{what} ended by itself and is started again{where}.")
+        raise RunError(f"{what}, the last of {_RESTARTS + 1} restarts within {_WITHIN / 60:.0f} minutes{where}.")
+    warn(f"{what} and is started again{where}.")
 
 
 def describe(known: Running | None) -> str:

@@ -5,6 +5,8 @@ import fcntl
 import json
 import os
 import socket
+import subprocess
+import sys
 
 import pytest
 
@@ -88,6 +90,47 @@ def test_a_state_folder_that_cannot_be_written_is_not_called_a_port_that_is_take
     with pytest.raises(StoreError, match=r"^Writing to '.*/prefect' failed: "):
         services.keep_running("pool", 4200, lambda _: None)
     assert running() is None
+
+
+@pytest.mark.parametrize("silences", [5, 6])
+def test_a_server_that_stands_still_for_minutes_is_started_again(silences, state, monkeypatch, capsys):
+    looks = [False] * silences + [True]
+    servers = []
+
+    class Standing:
+        """Runs, and answers or not."""
+
+        url, port = "http://127.0.0.1:4200/api", 4200
+
+        def __init__(self):
+            servers.append(self)
+            self.stopped = False
+
+        def ended(self):
+            if not looks:
+                raise KeyboardInterrupt
+            return False
+
+        def wait_until_ready(self):
+            assert not self.stopped
+
+        def stop(self):
+            self.stopped = True
+
+    def sleeping():
+        return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
+
+    monkeypatch.setattr(services, "_start_server", lambda *_: Standing())
+    monkeypatch.setattr(services, "_start_worker", lambda *_: sleeping())
+    monkeypatch.setattr(services, "_mark_dead_runs", lambda **_: None)
+    monkeypatch.setattr(services, "answers", lambda *_, **__: looks.pop(0))
+    monkeypatch.setattr(services, "_LOOK_EVERY", 0.0)
+    monkeypatch.setattr(services, "_POLL", 0.0)
+    with pytest.raises(KeyboardInterrupt):
+        services.keep_running("pool", 0, lambda _: None)
+    assert len(servers) == (2 if silences == 6 else 1)
+    assert all(server.stopped for server in servers)
+    assert ("did not answer 6 times in a row and is started again" in capsys.readouterr().err) == (silences == 6)
 
 
 def test_two_commands_that_ask_at_once_do_not_take_each_other_for_up(state):
