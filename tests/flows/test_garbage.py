@@ -41,7 +41,7 @@ def wait_for_the_lock():
 thread = threading.Thread(target=wait_for_the_lock)
 thread.start()
 waiting.wait()
-time.sleep(0.5)  # it is in SQLite now, and has the connection
+time.sleep(1.0)  # it is in SQLite now, and has the connection
 del left
 {collect}
 kept = [[] for _ in range(200_000)]  # what an event loop does: objects, of which some hundred begin a collection

@@ -158,5 +158,5 @@ async def _load(url, seconds):
         action = {"type": "run-deployment", "source": "selected", "deployment_id": begun}
         await ask("/automations/", json={"name": "automation", "trigger": expected, "actions": [action]})
         await asyncio.gather(run(one), run(two), look(), look())
-    assert done > 10, "it hardly did anything"
+    assert done > 5, "it hardly did anything"
     return longest
