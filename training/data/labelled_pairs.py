@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from features.files import write_table
 from training.data.choosing import choose_rows
 from training.data.exports import read_words
-from training.data.pair_tables import TEXTS, index_sentences, index_texts, keep_texts_of, with_texts
+from training.data.pair_tables import TEXTS, IndexedPairs, index_sentences, index_texts, keep_texts_of, with_texts
 from training.data.releases import OpenRelease
 
 JUDGED_COLUMNS: tuple[str, ...] = ("pair_id", "corpus", "split", "label")
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledPairs:
+class LabelledPairs(IndexedPairs):
     """Pairs of sentences, each with a label; each sentence is kept once.
 
     Args:
@@ -34,23 +34,7 @@ class LabelledPairs:
         source: where the pairs came from, for model cards: release and table versions, or file.
     """
 
-    texts: tuple[str, ...]
-    pairs: pl.DataFrame
     source: dict[str, Any] = field(default_factory=dict)
-
-    def __len__(self) -> int:
-        """Return the number of pairs."""
-        return self.pairs.height
-
-    @property
-    def first(self) -> NDArray[np.int64]:
-        """Positions of the sentences a in `texts`, (n_pairs,)."""
-        return self.pairs["first"].to_numpy()
-
-    @property
-    def second(self) -> NDArray[np.int64]:
-        """Positions of the sentences b in `texts`, (n_pairs,)."""
-        return self.pairs["second"].to_numpy()
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -19,14 +19,22 @@ from features.errors import InputError
 from features.files import read_table, write_table
 from features.schemas import METRIC_NAMES
 from training.data.choosing import choose_rows
-from training.data.pair_tables import POSITIONS, TEXTS, index_sentences, index_texts, keep_texts_of, with_texts
+from training.data.pair_tables import (
+    POSITIONS,
+    TEXTS,
+    IndexedPairs,
+    index_sentences,
+    index_texts,
+    keep_texts_of,
+    with_texts,
+)
 from training.data.releases import OpenRelease
 
 PAIR_COLUMNS: tuple[str, ...] = ("pair_id", "corpus", "split", "kind", "positive_id", "score")
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredPairs:
+class MeasuredPairs(IndexedPairs):
     """Pairs of sentences with their metrics; each sentence is kept once.
 
     Args:
@@ -37,24 +45,8 @@ class MeasuredPairs:
         source: where the pairs came from, for model cards: release and table versions, or file and digest.
     """
 
-    texts: tuple[str, ...]
-    pairs: pl.DataFrame
     teacher: NDArray[np.float32] | None = None
     source: dict[str, Any] = field(default_factory=dict)
-
-    def __len__(self) -> int:
-        """Return the number of pairs."""
-        return self.pairs.height
-
-    @property
-    def first(self) -> NDArray[np.int64]:
-        """Positions of the sentences a in `texts`, (n_pairs,)."""
-        return self.pairs["first"].to_numpy()
-
-    @property
-    def second(self) -> NDArray[np.int64]:
-        """Positions of the sentences b in `texts`, (n_pairs,)."""
-        return self.pairs["second"].to_numpy()
 
     @property
     def metric_names(self) -> tuple[str, ...]:

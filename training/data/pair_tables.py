@@ -7,6 +7,7 @@ A cat.  A cow.           1  A dog.       0       2
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -16,6 +17,33 @@ from training.data.releases import OpenRelease
 
 TEXTS = ("text_a", "text_b")
 POSITIONS = ("first", "second")
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedPairs:
+    """Pairs of sentences, of which each is kept once.
+
+    Args:
+        texts: the unique sentences, (n_texts,).
+        pairs: one row a pair, with `POSITIONS` in `texts`.
+    """
+
+    texts: tuple[str, ...]
+    pairs: pl.DataFrame
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return self.pairs.height
+
+    @property
+    def first(self) -> NDArray[np.int64]:
+        """Positions of the sentences a in `texts`, (n_pairs,)."""
+        return self.pairs["first"].to_numpy()
+
+    @property
+    def second(self) -> NDArray[np.int64]:
+        """Positions of the sentences b in `texts`, (n_pairs,)."""
+        return self.pairs["second"].to_numpy()
 
 
 def index_texts(table: pl.DataFrame) -> tuple[tuple[str, ...], pl.DataFrame]:
