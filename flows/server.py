@@ -99,6 +99,9 @@ class OwnServer:
             # What a build announces is confirmed when it is written; by default that happens every 5 s.
             "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_FLUSH_INTERVAL": "0.2",
         }
+        if lasting:
+            # Runs of more than 90 days go, as events do after a week; by default they stay, and the database grows.
+            environment["PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED"] = "events,flow_runs"
         if not (lasting or events):
             environment |= dict.fromkeys(_OF_EVENTS, "false")
         with listener, self._log.open("wb") as log:

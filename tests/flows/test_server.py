@@ -3,10 +3,12 @@
 import asyncio
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
-from datetime import UTC, datetime
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
@@ -109,6 +111,36 @@ def test_a_busy_server_answers(tmp_path):
     finally:
         server.stop()
     assert longest < 30, f"one answer took {longest:.0f} s"
+
+
+@pytest.mark.slow
+@pytest.mark.soak
+def test_a_lasting_server_forgets_runs_of_last_quarter(tmp_path, wait_until):
+    """By default Prefect keeps them for ever."""
+
+    def kept():
+        with closing(sqlite3.connect(tmp_path / "prefect.db")) as database:
+            return {row[0] for row in database.execute("SELECT name FROM flow_run")}
+
+    server = OwnServer(home=tmp_path)
+    try:
+        server.wait_until_ready()
+        with httpx.Client(base_url=f"{server.url}/", timeout=60) as client:
+            flow = client.post("flows/", json={"name": "flow"}).json()["id"]
+            for name in ("old", "new"):
+                client.post("flow_runs/", json={"flow_id": flow, "name": name, "state": {"type": "COMPLETED"}})
+    finally:
+        server.stop()
+    assert kept() == {"old", "new"}
+    with closing(sqlite3.connect(tmp_path / "prefect.db")) as database, database:
+        long_ago = (datetime.now(UTC) - timedelta(days=91)).strftime("%Y-%m-%d %H:%M:%S.%f")
+        database.execute("UPDATE flow_run SET end_time = ? WHERE name = 'old'", (long_ago,))
+    server = OwnServer(home=tmp_path)
+    try:
+        server.wait_until_ready()
+        wait_until(lambda: kept() == {"new"}, "the old run to go", 60)
+    finally:
+        server.stop()
 
 
 async def _load(url, seconds):
