@@ -39,7 +39,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "models pull": ("facetflow models pull", "facetflow models pull all-MiniLM-L12-v2"),
     "up": ('facetflow up --cron "0 3 * * *"', 'facetflow up --cron "0 3 * * *" --systemd'),
     "deploy": ('facetflow deploy --cron "0 3 * * *"',),
-    "gc": ("facetflow gc --dry-run", "facetflow gc --older-than 12h"),
+    "gc": ("facetflow gc --dry-run", "facetflow gc --older-than 12h", "facetflow gc --runs --older-than 30d"),
 }
 
 

@@ -7,37 +7,21 @@ runs/builds/<run id>    of a build that published a release    stays: it says ho
                         any other                              goes
 """
 
-import os
 import re
-import shutil
 import time
-from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 
 from features.store import folder
 from features.store.store import Store
 from flows.build_facts import read
 from flows.build_pages import newest_page
+from flows.old_folders import OldFolder
 from flows.project import Project
 
 _RUN_ID = re.compile(r"\d{8}T\d{6}-[0-9a-f]+")
 
 
-@dataclass(frozen=True, slots=True)
-class OldBuild:
-    """What an old build left to look at.
-
-    Args:
-        path: folder of the page, the facts and the logs.
-        bytes: size of the files in it.
-    """
-
-    path: Path
-    bytes: int
-
-
-def find_old_builds(settings: Project, store: Store, older_than: timedelta) -> list[OldBuild]:
+def find_old_builds(settings: Project, store: Store, older_than: timedelta) -> list[OldFolder]:
     """Return the folders of builds that may go, oldest first.
 
     Args:
@@ -65,18 +49,7 @@ def find_old_builds(settings: Project, store: Store, older_than: timedelta) -> l
             facts = None if build.name in kept else read(settings, build.name)
             if build.name in kept or (facts is not None and facts.state == "running"):
                 continue
-            statuses = [Path(root, name).stat() for root, _, names in os.walk(build) for name in names]
-            if max((status.st_mtime for status in statuses), default=build.stat().st_mtime) <= oldest:
-                found.append(OldBuild(build, sum(status.st_size for status in statuses)))
+            old = OldFolder.of(build)
+            if old.newest <= oldest:
+                found.append(old)
     return found
-
-
-def remove_builds(builds: list[OldBuild]) -> None:
-    """Remove the folders of builds.
-
-    Raises:
-        StoreError: one cannot be removed.
-    """
-    for build in builds:
-        with folder.clear_errors(f"Removing the page and the logs of a build in {str(build.path)!r}"):
-            shutil.rmtree(build.path)

@@ -67,6 +67,24 @@ def test_gc_removes_builds_that_published_nothing_and_keeps_the_rest(built, buil
     assert said == "Deleted 0 files of the store and the pages and logs of 0 builds, 0.0 MB."
 
 
+def test_gc_removes_trainings_where_it_is_asked_to(built, here):
+    for number in (1, 2):
+        run = built.folder / "runs" / "syntax" / f"{number:05d}-aaaaaa" / "seed-0"
+        (run / "encoder").mkdir(parents=True)
+        (run / "encoder" / "training.json").write_text("{}")
+    old = run.parents[1] / "00001-aaaaaa"
+
+    assert json.loads(here(built, "gc", "--older-than", "0m", "--json")[1])["runs"] == []
+    code, said = here(built, "gc", "--runs", "--older-than", "0m", "--dry-run")
+    assert code == 0
+    assert str(old) in said.splitlines()
+    assert ", the pages and logs of 0 builds and 1 training, " in said
+    assert old.exists()
+    assert here(built, "gc", "--runs", "--older-than", "0m")[0] == 0
+    assert not old.exists()
+    assert run.exists()
+
+
 def test_the_newest_page_stays_where_the_newest_build_has_none(built, builds):
     _, add = builds
     paged, bare = add("20990101T000000-00aa"), add("20990102T000000-00aa")

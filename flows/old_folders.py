@@ -1,0 +1,46 @@
+"""Folders that may go, with what that frees: of old builds and of old runs."""
+
+import os
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from features.store import folder
+
+
+@dataclass(frozen=True, slots=True)
+class OldFolder:
+    """A folder that nothing needs.
+
+    Args:
+        path: of it.
+        bytes: size of the files in it.
+        newest: when the newest of them was changed, seconds since 1970; of an empty folder its own time.
+    """
+
+    path: Path
+    bytes: int
+    newest: float
+
+    @classmethod
+    def of(cls, path: Path) -> "OldFolder":
+        """Look at the files in a folder; links are none of them."""
+        statuses = [Path(root, name).lstat() for root, _, names in os.walk(path) for name in names]
+        newest = max((status.st_mtime for status in statuses), default=path.stat().st_mtime)
+        return cls(path, sum(status.st_size for status in statuses), newest)
+
+
+def remove(folders: Iterable[OldFolder], what: str) -> None:
+    """Remove folders.
+
+    Args:
+        folders: whose nobody is.
+        what: they are of, for the error.
+
+    Raises:
+        StoreError: one cannot be removed.
+    """
+    for old in folders:
+        with folder.clear_errors(f"Removing {what} in {str(old.path)!r}"):
+            shutil.rmtree(old.path)
