@@ -79,7 +79,10 @@ def _of_ours(error: BaseException) -> BaseException:
         if isinstance(cause, FacetflowError):
             return cause
         cause = cause.__cause__ or cause.__context__
-    return is_gone(str(PREFECT_API_URL.value())) if isinstance(error, TransportError) else error
+    said: BaseException | None = error
+    while said is not None and not isinstance(said, TransportError):
+        said = said.__cause__  # before a flow begins, Prefect says what it could not reach in an error of its own
+    return error if said is None else is_gone(str(PREFECT_API_URL.value()))
 
 
 def _send_events() -> None:

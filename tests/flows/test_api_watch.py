@@ -5,6 +5,8 @@ import subprocess
 import sys
 
 import pytest
+from prefect.settings import PREFECT_API_URL, PREFECT_CLIENT_MAX_RETRIES
+from prefect.settings import temporary_settings as prefect_settings
 
 from features.errors import RunError
 from flows import api_watch
@@ -97,6 +99,21 @@ def test_what_ended_a_flow_is_not_hidden_by_a_server_that_cannot_be_told():
     assert "does not answer any more" in str(_of_ours(httpx.ConnectError("All connection attempts failed")))
     other = ValueError("something else")
     assert _of_ours(other) is other
+
+
+def test_a_server_that_is_gone_before_the_flow_begins_is_named(monkeypatch):
+    from prefect.client.orchestration import get_client
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/api"
+    with (
+        prefect_settings({PREFECT_API_URL: url, PREFECT_CLIENT_MAX_RETRIES: 0}),
+        get_client(sync_client=True) as client,
+    ):
+        with pytest.raises(RuntimeError, match="^Failed to reach API") as raised:
+            client.raise_for_api_version_mismatch()
+        monkeypatch.delenv(PRIVATE, raising=False)
+        assert str(_of_ours(raised.value)).startswith(f"The Prefect server at {url} does not answer any more: start it")
 
 
 @pytest.mark.slow
