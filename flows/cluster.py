@@ -31,7 +31,7 @@ from features.errors import RunError
 from flows import cluster_security
 from flows.cluster_watch import WAIT_FOR_WORKERS
 from flows.project import ClusterSettings
-from flows.terminal import Verbosity, detail, verbosity
+from flows.terminal import Verbosity, detail, verbosity, warn
 from flows.worker_start import environment, starting
 
 LOCALHOST = "127.0.0.1"
@@ -254,15 +254,22 @@ def local_cluster(*, workers: int, gpu_workers: int, threads: int, memory_limit:
         },
     }
     variables = environment(threads)
+
+    def start() -> SpecCluster:
+        return SpecCluster(scheduler=scheduler, workers=spec, security=security, silence_logs=False)  # type: ignore[no-untyped-call]
+
     # Dask takes the names from its configuration and prefers the values that this process has.
     with starting(variables), dask.config.set({"distributed.nanny.pre-spawn-environ": variables}):
         try:
-            return SpecCluster(  # type: ignore[no-untyped-call]
-                scheduler=scheduler, workers=spec, security=security, silence_logs=False
-            )
+            return start()
+        except (RuntimeError, OSError) as error:
+            # A nanny starts a worker again that dies at its work, and gives up one that dies while it starts.
+            warn(f"The local Dask cluster did not start ({str(error).rstrip('.')}), and is started once more.")
+        try:
+            return start()
         except (RuntimeError, OSError) as error:
             raise RunError(
-                f"The local Dask cluster did not start ({error}): see the logs in {log_folder!r}."
+                f"The local Dask cluster did not start ({str(error).rstrip('.')}): see the logs in {log_folder!r}."
             ) from error
 
 

@@ -110,7 +110,7 @@ def test_a_server_that_is_gone_before_the_flow_begins_is_named(monkeypatch):
         prefect_settings({PREFECT_API_URL: url, PREFECT_CLIENT_MAX_RETRIES: 0}),
         get_client(sync_client=True) as client,
     ):
-        with pytest.raises(RuntimeError, match="^Failed to reach API") as raised:
+        with pytest.raises(RuntimeError, match=r"^Failed to reach API") as raised:
             client.raise_for_api_version_mismatch()
         monkeypatch.delenv(PRIVATE, raising=False)
         assert str(_of_ours(raised.value)).startswith(f"The Prefect server at {url} does not answer any more: start it")

@@ -11,7 +11,7 @@ import dask
 import psutil
 import pytest
 from dask.utils import parse_timedelta
-from distributed import Client
+from distributed import Client, Nanny
 
 from features.errors import RunError
 from flows import cluster, cluster_security, cluster_watch
@@ -69,6 +69,31 @@ def test_workers_get_what_they_are_meant_to_have(tmp_path, monkeypatch):
     assert {worker["memory_limit"] for worker in workers} == {2 << 30}
     assert set(addresses) | listening == {"127.0.0.1"}
     assert {path.name for path in tmp_path.iterdir()} == {"worker-0.log", "gpu-0.log"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("deaths", [1, 2])
+def test_a_cluster_of_which_a_worker_dies_while_it_starts_is_started_once_more(deaths, tmp_path, monkeypatch, capsys):
+    start = Nanny.start
+
+    async def killed(nanny):
+        nonlocal deaths
+        if nanny.name == "worker-1" and deaths:
+            deaths -= 1
+            raise RuntimeError("Nanny failed to start.")  # so it says when its process is gone
+        return await start(nanny)
+
+    monkeypatch.setattr(Nanny, "start", killed)
+    arguments = {"workers": 2, "gpu_workers": 0, "threads": 1, "memory_limit": 2 << 30, "log_folder": str(tmp_path)}
+    if deaths == 2:
+        with pytest.raises(RunError, match=r"^The local Dask cluster did not start \(.*\): see the logs in '"):
+            cluster.local_cluster(**arguments)
+    else:
+        with cluster.local_cluster(**arguments) as started, Client(started) as client:
+            client.wait_for_workers(2, timeout=60)
+            assert sum(client.submit(int, 1, pure=False).result(timeout=60) for _ in range(4)) == 4
+    assert capsys.readouterr().err.count("is started once more") == 1
+    assert not [child for child in psutil.Process().children() if "spawn_main" in " ".join(child.cmdline())]
 
 
 def test_the_watch_ends_a_build_without_workers_before_dask_calls_its_shards_failed():
