@@ -101,6 +101,7 @@ def test_every_way_of_training_gives_the_same_encoder_twice(job, given, assert_s
     assert told(first)["dev"]["mrr"] > 0
 
 
+@pytest.mark.soak
 def test_a_killed_training_goes_on_exactly_where_its_checkpoint_is(goes_on_after_a_kill):
     goes_on_after_a_kill(train, {"epochs": 5})
 

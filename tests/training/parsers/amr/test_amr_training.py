@@ -1,7 +1,6 @@
 import os
+import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 
 from features.errors import SettingsError
 from features.graphs.graph import decode
+from features.graphs.penman_files import read_blocks
 from features.parsers.amr import load
 from features.parsers.embedded.loading import load_parser
 from features.parsers.embedded.parser import EmbeddedParser
@@ -20,6 +20,7 @@ from features.parsers.embedded.storage import Thresholds
 from features.parsers.settings import AmrSettings
 from features.rows import OnRows
 from features.stages import Reject
+from flows.command_line import run
 from training.loop import checkpoints
 from training.loop.loop import Loop
 from training.parsers.amr.corpus import read_source
@@ -156,13 +157,26 @@ def test_a_signal_waits_for_the_checkpoint_of_its_step(
 
 
 def test_another_training_does_not_replace_a_finished_parser(
-    tmp_path: Path, make_settings: Callable[..., Path]
+    trained: Path, tmp_path: Path, make_settings: Callable[..., Path]
 ) -> None:
-    # A process of its own, because a training changes how its whole process computes.
-    command = [sys.executable, "-m", "training.parsers.amr.train", "--settings"]
-    subprocess.run([*command, str(make_settings(tmp_path, epochs=1))], check=True, capture_output=True)
+    shutil.copytree(trained.parents[1], tmp_path, dirs_exist_ok=True)
+    model = tmp_path / trained.relative_to(trained.parents[1])
+    before = (model / "model.safetensors").read_bytes()
+    assert train(read_amr_job(make_settings(tmp_path))) == model, "it is done"
     with pytest.raises(SettingsError, match="the finished result of a training with other settings"):
-        train(read_amr_job(make_settings(tmp_path, epochs=1, seed=1)))
+        train(read_amr_job(make_settings(tmp_path, seed=1)))
+    assert (model / "model.safetensors").read_bytes() == before
+
+
+def test_a_trained_parser_parses_a_file(trained: Path, tmp_path: Path) -> None:
+    sentences, output = tmp_path / "in.txt", tmp_path / "out.amr"
+    sentences.write_text("The boy wants to sleep.\nThe cat does not run.\n", encoding="utf-8")
+    assert run(["parse", "amr", str(sentences), "-o", str(output), "--model", str(trained)]) == 0
+    graphs = [" ".join(block.text.split()) for block in read_blocks(output)]
+    assert graphs == [
+        "(z0 / want-01 :ARG0 (z1 / boy) :ARG1 (z2 / sleep-01 :ARG0 z1))",
+        "(z0 / run-02 :ARG0 (z1 / cat) :polarity -)",
+    ]
 
 
 def test_an_error_is_one_sentence(
