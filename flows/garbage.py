@@ -8,7 +8,7 @@ in a thread of its own. If the event loop's thread collects, the coroutine that 
     thread of 2       BEGIN IMMEDIATE ─► waits for the write lock, which connection 1 has
     coroutine of 1    COMMIT comes next ─► waits for the event loop
 
-Nothing moves until SQLite's busy timeout, 60 s in Prefect's server: as long as its clients wait for an answer. Two flows
+Nothing moves until the busy timeout of SQLite, 60 s in Prefect's server, as long as its clients wait. Two flows
 that end runs one after the other and two that look on are enough for one such minute in two (prefect 3.8.8, SQLAlchemy
 2.0.58, aiosqlite 0.22.1). A thread that does nothing but collect may wait for a connection.
 """
