@@ -36,8 +36,9 @@ _LOOK_EVERY = 30.0
 _UNANSWERED = 6
 """So many looks in a row without an answer: it will not come. Standing still for a minute is not that."""
 _ANSWERS_WITHIN = 10.0
+"""Seconds that an answer may take at such a look."""
 _RESTARTS, _WITHIN = 5, 300.0
-"""So many restarts within so many seconds are no accident any more."""
+"""So many restarts, of either, within so many seconds are no accident any more."""
 
 
 def keep_running(pool: str, port: int, on_ready: Callable[[str], None]) -> None:
@@ -202,7 +203,7 @@ def _count(restarts: list[float], what: str, log: Path | None) -> None:
     restarts.append(time.monotonic())
     where = f"; see {str(log)!r}" if log is not None else ""
     if sum(then > restarts[-1] - _WITHIN for then in restarts) > _RESTARTS:
-        raise RunError(f"{what}, the last of {_RESTARTS + 1} restarts within {_WITHIN / 60:.0f} minutes{where}.")
+        raise RunError(f"{what}, after {_RESTARTS} restarts within {_WITHIN / 60:.0f} minutes{where}.")
     warn(f"{what} and is started again{where}.")
 
 

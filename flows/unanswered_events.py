@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from prefect.client.orchestration import SyncPrefectClient
     from prefect.events import Event
 
-PATIENCE = timedelta(seconds=60)
-"""Age of an event after which a server has had the time to look at it."""
+PATIENCE = timedelta(seconds=120)
+"""Age of an event after which a server has had the time to look at it: Prefect's may stand still for 60 s first."""
 FOLLOWED_BY = {COMMITTED: ("train_encoder", "release", "release"), TRAINED: ("evaluate_encoder", "name", "run")}
 """Event → the flow that follows it, the parameter that says on what, and where the event has its value."""
 
