@@ -46,3 +46,8 @@ class RejectCode(StrEnum):
     METRIC_FAILED = "metric_failed"
     UNKNOWN_WORDS = "unknown_words"
     NO_LABEL = "no_label"
+    JOINS_SPLITS = "joins_splits"
+
+
+LEFT_OUT: frozenset[str] = frozenset({RejectCode.LEAKED, RejectCode.JOINS_SPLITS})
+"""Codes of rows that are right and were left out for the sake of evaluation: no limit counts them."""

@@ -29,7 +29,7 @@ from features.store.releases import Release
 from features.store.runs import RunRecord, now
 from features.store.stage import SOURCES
 from features.store.store import Store
-from features.types import Shard
+from features.types import LEFT_OUT, Shard
 from flows.build_page import render_build
 from flows.build_pages import FACTS_FILE, PAGE_FILE, page_of
 from flows.ingest_corpora import STAGE as INGEST
@@ -344,7 +344,7 @@ def _codes(store: Store, expected: Mapping[tuple[str, Shard], str]) -> dict[str,
 
 
 def _share(stage: str, rows: int, codes: Mapping[str, int], limit: float) -> dict[str, Any]:
-    rejected = sum(codes.values())
+    rejected = sum(count for code, count in codes.items() if code not in LEFT_OUT)
     return {
         "stage": stage,
         "rows": rows,

@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from features.page import folded, heading, render_page, tell_date
+from features.types import LEFT_OUT
 from flows.stage_progress import clock
 from flows.timeline import Bar, draw_timeline
 
@@ -162,7 +163,7 @@ def _quality(quality: Sequence[Mapping[str, Any]]) -> str:
     for entry in quality:
         share = "–" if entry["share"] is None else f"{entry['share']:.2%}"
         over = entry["share"] is not None and entry["share"] > entry["limit"]
-        codes = ", ".join(f"{code} {count:,}" for code, count in entry["codes"].items()) or "–"
+        codes = ", ".join(_counted(code, count) for code, count in entry["codes"].items()) or "–"
         codes += "; over the limit" if over else ""
         limit = f"{entry['limit']:.1%}"
         rows.append((entry["stage"], f"{entry['rows']:,}", f"{entry['rejected']:,}", share, limit, codes))
@@ -176,6 +177,10 @@ def _quality(quality: Sequence[Mapping[str, Any]]) -> str:
     )
     note = "Of the whole store, not of this build alone; `facetflow rejects` has the rows themselves."
     return _table(columns, rows, words=(5,)) + f'<p class="note">{_said(note)}</p>' if rows else ""
+
+
+def _counted(code: str, count: int) -> str:
+    return f"{code} {count:,}{' (left out, not wrong)' if code in LEFT_OUT else ''}"
 
 
 def _since(facts: Mapping[str, Any]) -> str:

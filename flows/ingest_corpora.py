@@ -98,16 +98,25 @@ def warnings(report: IngestReport, *, drops: bool) -> list[str]:
         report: of the ingest.
         drops: whether sentences of evaluation sets are to be kept out.
     """
-    found = [*map(str, report.overlaps), *map(str, report.label_faults)]
+    found = [str(each) for each in (*report.overlaps, *report.label_faults, *report.draws)]
     kept: Counter[str] = Counter()
     for split in report.splits:
         kept[split.corpus] += split.kept
     found += [
-        f"{texts:,} texts of {corpus!r} keep the split that the store has them in, where `draw` or `files` of the "
-        "corpus put them into another by now: what the store holds stays as it is, only new texts follow. For other "
+        f"{rows:,} rows of {corpus!r} keep the split that the store has them in, where `draw` or `files` of the "
+        "corpus put them into another by now: what the store holds stays as it is, only new rows follow. For other "
         "splits build a new store."
-        for corpus, texts in kept.items()
-        if texts
+        for corpus, rows in kept.items()
+        if rows
+    ]
+    joining: Counter[str] = Counter()
+    for split in report.splits:
+        joining[split.corpus] += split.joining
+    found += [
+        f"{pairs:,} pairs of {corpus!r} are left out, because they would join sentences that the store has in "
+        "different splits (`facetflow rejects`, code joins_splits)."
+        for corpus, pairs in joining.items()
+        if pairs
     ]
     # Where sentences are only counted, the user has decided to keep them.
     if stored := sum(split.leaked_stored for split in report.splits) if drops else 0:

@@ -156,12 +156,14 @@ class _Past:
         cutting: Cutting,
     ) -> Ingested:
         project = self._project
+        stored = self._known("pairs")
         return ingest(
             project.corpora,
             guard,
             project.ingest,
             project.base,
             *(known[table].select(list(columns)) for table, columns in KNOWN.items()),
+            placed=stored.select(list(KNOWN["pairs"])),
             admits=admits,
             cutting=cutting,
         )

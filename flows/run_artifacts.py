@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from features.types import LEFT_OUT
 from flows.build_facts import FactKeeper
 from flows.outbox import Artifact, Outbox
 from flows.project import Project
@@ -186,7 +187,10 @@ def _quality(project: str, quality: Sequence[Mapping[str, Any]]) -> Artifact:
         ]
     columns = ("stage", "code", "rows", "rejected", "share", "limit")
     rows = [{column: row[column] for column in columns} for row in rows]
-    said = "rejected rows of the whole store by stage and code; the limit is that of all codes of a stage together."
+    said = (
+        "rejected rows of the whole store by stage and code; the limit is that of all codes of a stage together, "
+        f"without rows that were left out for the sake of evaluation ({', '.join(sorted(LEFT_OUT))})."
+    )
     return Artifact(_key("build-quality", project), "table", rows, f"`{project}`: {said}")
 
 

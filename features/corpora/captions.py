@@ -39,6 +39,7 @@ class CaptionPair(NamedTuple):
     text_a: str
     text_b: str
     line: int
+    image: str
 
 
 def read_captions(path: Path, layouts: Sequence[CaptionLayout]) -> Iterator[Caption | tuple[int, RowError]]:
@@ -163,4 +164,4 @@ def pair_captions(
             seed = int.from_bytes(hashlib.blake2b(image.encode(errors="replace"), digest_size=8).digest())
             pairs = random.Random(seed).sample(pairs, wanted)  # noqa: S311 - a reproducible draw, no secret
         for first, second in pairs:
-            yield CaptionPair(first.text, second.text, first.line)
+            yield CaptionPair(first.text, second.text, first.line, image)

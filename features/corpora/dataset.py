@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from features.files import TableFormat
 from features.types import SPLITS, Split
 
-Role = Literal["sentence_a", "sentence_b", "score", "label", "split"]
+Role = Literal["sentence_a", "sentence_b", "score", "label", "split", "group"]
 Quotes = Literal["ordinary", "enclose", "detect"]
 LabelForm = Literal["plain", "votes_of_six", "votes_of_five"]
 

@@ -232,7 +232,8 @@ class _Reader:
             return Skip(split, label.reason, origin)
         if self.labels is not None and label not in self.labels:
             return Skip(split, f"label {label}" if label else "no label", origin)
-        return PairRow(self.corpus, split, row.sentence_a, row.sentence_b, score, label, "positive", origin)
+        group = "" if row.group is None else str(row.group).strip()
+        return PairRow(self.corpus, split, row.sentence_a, row.sentence_b, score, label, "positive", origin, group)
 
     def _split(self, written: object) -> Split:
         found = self.record.split_names.get(str(written).strip())
@@ -248,9 +249,9 @@ class _Reader:
         for found in pair_captions(read_captions(source.path, layouts), self.caption_pairs):
             nothing = False
             match found:
-                case CaptionPair(text_a, text_b, line):
+                case CaptionPair(text_a, text_b, line, image):
                     origin = f"{source.name}:{line}"
-                    yield PairRow(self.corpus, split, text_a, text_b, None, None, "positive", origin)
+                    yield PairRow(self.corpus, split, text_a, text_b, None, None, "positive", origin, image)
                 case Caption(line=line):
                     yield Skip(split, "the only caption of its image", f"{source.name}:{line}")
                 case (line, RowError() as error):

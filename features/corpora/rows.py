@@ -18,6 +18,9 @@ class PairRow(NamedTuple):
         label: human label; None where there is none.
         kind: what reading yields is positive; negatives are drawn at ingest.
         origin: `file:line`.
+        group: what it shares with pairs that must be in its split: image, topic, document; empty where it is unknown.
+        kept: whether the store has it in this split, into which the settings would put no pair by now.
+        joins: why it is in no split, as it would join two of them; empty where it is in one.
     """
 
     corpus: str
@@ -28,6 +31,9 @@ class PairRow(NamedTuple):
     label: str | None
     kind: PairKind
     origin: str
+    group: str = ""
+    kept: bool = False
+    joins: str = ""
 
 
 class TextRow(NamedTuple):

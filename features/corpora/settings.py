@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, 
 
 from features.corpora.dataset import Dataset, Quotes, Role
 from features.corpora.registry import DATASETS
-from features.types import SentenceId, Split
+from features.types import SPLITS, SentenceId, Split
 
 Files = str | tuple[str, ...]
 """One path, a pattern such as `sts/*.tsv`, or several of them; relative to the project file."""
@@ -37,15 +37,17 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 
 
 class DrawSettings(_Settings):
-    """Splits that are drawn, for texts that come without: each text by a hash of it and the seed.
+    """Splits that are drawn, for texts with labels and for pairs that come without.
 
-    A text never changes its split when others come, and has the same in every corpus that is drawn with this seed: what
-    is drawn is a place in [0, 1), of which `test` takes the beginning, `dev` the end, and `train` what is between.
+    Each text is drawn by a hash of it and the seed: it never changes its split when others come, and has the same in
+    every corpus that is drawn with this seed. Pairs that share a sentence are drawn together, by a hash of one of their
+    sentences, so that no sentence is in two splits. What is drawn is a place in [0, 1), of which `test` takes the
+    beginning, `dev` the end, and `train` what is between.
 
     Args:
-        dev: share of the texts, in [0, 1).
-        test: share of the texts, in [0, 1).
-        seed: another one draws other texts.
+        dev: share of the texts or pairs, in [0, 1).
+        test: share of the texts or pairs, in [0, 1).
+        seed: another one draws other texts or pairs.
     """
 
     dev: Share = 0.0
@@ -55,16 +57,30 @@ class DrawSettings(_Settings):
     @model_validator(mode="after")
     def _something_is_left(self) -> Self:
         if self.dev + self.test >= 1:
-            raise ValueError(f"dev = {self.dev} and test = {self.test} leave no text for train: lower them")
+            raise ValueError(f"dev = {self.dev} and test = {self.test} leave nothing for train: lower them")
         if not self.dev and not self.test:
             raise ValueError("it draws nothing: give dev, test or both a share, such as dev = 0.1")
         return self
 
-    def split_of(self, sentence: SentenceId) -> Split:
-        """Return the split of a text."""
+    def split_of(self, sentence: SentenceId, share: float = 0.0) -> Split:
+        """Return the split of a text, or of pairs that are drawn together.
+
+        Args:
+            sentence: the text, or the one that stands for the pairs.
+            share: of all pairs that are drawn together, in [0, 1]: where it is larger than the split's, they stay in
+                train.
+        """
         drawn = hashlib.blake2b(f"{self.seed}/{sentence}".encode(), digest_size=8).digest()
         place = int.from_bytes(drawn) / 2**64
-        return "test" if place < self.test else "dev" if place >= 1 - self.dev else "train"
+        if place < self.test:
+            return "test" if share <= self.test else "train"
+        return "dev" if place >= 1 - self.dev and share <= self.dev else "train"
+
+    @property
+    def shares(self) -> Mapping[Split, float]:
+        """The splits that are drawn, with their shares."""
+        shares: dict[Split, float] = {"dev": self.dev, "test": self.test}
+        return {split: share for split, share in shares.items() if share}
 
 
 class _SourceSettings(_Settings):
@@ -76,7 +92,7 @@ class _SourceSettings(_Settings):
         text: of a table of texts with labels: the column with the text, or several that are joined by ": ".
         aspects: of such a table: aspect → column with its labels.
         columns: where the roles are found in a table whose columns have other names than the record says; positions
-            from 0 for a table without a header line.
+            from 0 for a table without a header line. `group` is for `draw`: the topic or document of a pair.
         quotes: of a tab separated table: double quotes are ordinary characters, or enclose cells; by default as the
             record says, else as the file shows.
     """
@@ -132,7 +148,8 @@ class CorpusSettings(_SourceSettings):
         negatives: splits whose pairs get a negative each; by default `train`, and none for judged pairs that are taken
             whole: they are of every kind.
         caption_pairs: how many pairs are drawn from the captions of one image, or `all`.
-        draw: of texts with labels that come in one split: the shares that are drawn for others, and the seed.
+        draw: of texts with labels, or of pairs, whose splits do not all come in files: the shares that are drawn for
+            the others, from the files of train or the only ones, and the seed.
     """
 
     files: Mapping[Split, Files] = Field(default_factory=dict)
@@ -161,20 +178,44 @@ class CorpusSettings(_SourceSettings):
         return self
 
     @model_validator(mode="after")
-    def _texts_of_one_split_are_drawn(self) -> "CorpusSettings":
+    def _drawn_splits_have_no_files(self) -> "CorpusSettings":
         if self.draw is None:
+            if "group" in (self.columns or {}):
+                raise ValueError(
+                    f"corpus {self.name!r} names a column `group`, which says what `draw` keeps in one split: give "
+                    "draw = { dev = 0.1 }, or leave the column out"
+                )
             return self
-        if not self.record.has_texts or self.record.kind == "classes":
+        if self.record.kind == "classes":
             raise ValueError(
-                f"`draw` is for texts with labels in an aspect or several, which {self.dataset!r} has not: give a file "
-                "for each split"
+                f"`draw` is not for texts with one class, as {self.dataset!r} has: give a file for each split"
             )
-        if len(self.files) > 1:
+        if not self.files:
+            raise ValueError(f"`draw` is for files of your own, and those of {self.dataset!r} come with their splits")
+        if len(self.files) > 1 and "train" not in self.files:
             raise ValueError(
-                f"corpus {self.name!r} has `draw`, which says of each text which split it is in, and files for "
-                f"{', '.join(self.files)}: put all files in one list, files = {{ train = [...] }}, or leave `draw` out"
+                f"corpus {self.name!r} has `draw`, and files for {' and '.join(self.files)} but none for train, from "
+                "which it draws: name files = { train = [...] }"
+            )
+        twice = [split for split in self.draw.shares if split in self.files and len(self.files) > 1]
+        if twice:
+            raise ValueError(
+                f"corpus {self.name!r} draws {twice[0]} and has files for it: put these with those of train, or leave "
+                f"{twice[0]} out of `draw`"
             )
         return self
+
+    @property
+    def drawn_from(self) -> Split | None:
+        """The split whose rows may be put into those that have no files; None where every split has files."""
+        if len(self.files) == 1:
+            return next(iter(self.files))
+        return "train" if "train" in self.files and len(self.files) < len(SPLITS) else None
+
+    @property
+    def without_files(self) -> tuple[Split, ...]:
+        """The splits that no files are given for."""
+        return tuple(split for split in SPLITS if split not in self.files)
 
     @property
     def files_key(self) -> str:

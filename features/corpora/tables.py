@@ -40,6 +40,7 @@ class TableRow(NamedTuple):
         score: score, as written.
         label: label, as written.
         split: name of the split, as written.
+        group: what pairs of one split may share, as written.
     """
 
     line: int
@@ -48,6 +49,7 @@ class TableRow(NamedTuple):
     score: Cell
     label: Cell
     split: Cell
+    group: Cell = None
 
 
 Numbered = tuple[int, list[str] | RowError]
@@ -185,7 +187,7 @@ def _text_rows(path: Path, form: TableFormat, layout: TableLayout) -> Iterator[T
         place_of = {role: int(place) for role, place in layout.columns.items()}
         least, most = layout.width or 0, 1 << 30  # cells after the known ones are notes
     a, b = place_of["sentence_a"], place_of["sentence_b"]
-    score, label, split = (place_of.get(role) for role in _OPTIONAL)
+    score, label, split, group = (place_of.get(role) for role in _OPTIONAL)
     for line, cells in rows:
         if isinstance(cells, RowError):
             yield line, cells
@@ -200,10 +202,11 @@ def _text_rows(path: Path, form: TableFormat, layout: TableLayout) -> Iterator[T
                 None if score is None else cells[score],
                 None if label is None else cells[label],
                 None if split is None else cells[split],
+                None if group is None else cells[group],
             )
 
 
-_OPTIONAL: tuple[Role, ...] = ("score", "label", "split")
+_OPTIONAL: tuple[Role, ...] = ("score", "label", "split", "group")
 
 
 def cell_rows(path: Path, form: TableFormat, quotes: Quotes, encoding: str | None = None) -> Iterator[Numbered]:
@@ -372,5 +375,5 @@ def _typed(line: int, a: object, b: object, *others: object) -> TableRow | tuple
         return line, RowError(RejectCode.WRONG_COLUMNS, f"the cell {wrong[0]!r} is neither text nor number")
     if any(isinstance(cell, str) and not is_text(cell) for cell in (*texts, *others)):
         return line, RowError(RejectCode.BAD_ENCODING, "the row has half a character (a lone surrogate)")
-    score, label, split = others
-    return TableRow(line, str(texts[0]), str(texts[1]), score, label, split)  # type: ignore[arg-type]  # checked above
+    score, label, split, group = others
+    return TableRow(line, str(texts[0]), str(texts[1]), score, label, split, group)  # type: ignore[arg-type]  # checked

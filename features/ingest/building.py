@@ -4,6 +4,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -16,7 +17,7 @@ from features.corpora.rows import BadRow, Outcome, PairRow, Skip, TextRow
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
 from features.corpora.sources import identify, locate
 from features.errors import SettingsError
-from features.ingest.drawing import place
+from features.ingest.drawing import Placing, placing
 from features.ingest.known import Known
 from features.ingest.label_faults import label_faults
 from features.ingest.leaks import LeakCounter
@@ -26,7 +27,7 @@ from features.ingest.report import FileReport, IngestReport, SplitReport
 from features.ingest.sentences import Sentences
 from features.ingest.shards import cut, next_number
 from features.ingest.split_labels import SplitLabels, labels_of
-from features.ingest.split_pairs import SplitPairs
+from features.ingest.split_pairs import SplitPairs, pairs_of
 from features.stages import Reject
 from features.types import LabelId, PairId, PairKind, Shard, Split
 
@@ -73,6 +74,7 @@ def ingest(
     known_pairs: pl.DataFrame,
     known_labels: pl.DataFrame | None = None,
     *,
+    placed: pl.DataFrame | None = None,
     admits: Callable[[PairId | LabelId], bool] | None = None,
     cutting: Cutting = "corpus",
 ) -> Ingested:
@@ -86,6 +88,8 @@ def ingest(
         known_sentences: what is stored: columns of `KNOWN_SENTENCES`; may be an empty frame.
         known_pairs: what is stored: columns of `KNOWN_PAIRS`; may be an empty frame.
         known_labels: what is stored: columns of `KNOWN_LABELS`; nothing when None.
+        placed: pairs whose splits hold where splits are drawn: columns of `KNOWN_PAIRS`; those that are stored by
+            default. An earlier ingest that is repeated must draw as it did, and what came later says how.
         admits: says of a pair or a label whether it is read; every one by default. Those that are not are as if the
             files did not have them, so that an earlier ingest can be repeated.
         cutting: `corpus` makes shards of one corpus each; `mixed` as versions did that let a shard go on with the next
@@ -102,18 +106,21 @@ def ingest(
     repeated = [name for name, count in Counter(corpus.name for corpus in corpora).items() if count > 1]
     if repeated:
         raise SettingsError(f"{repeated[0]!r} is the name of two corpora: give each a `name` of its own.")
-    known = Known(known_sentences, known_pairs, pl.DataFrame() if known_labels is None else known_labels, admits)
+    labels = pl.DataFrame() if known_labels is None else known_labels
+    known = Known(known_sentences, known_pairs, labels, placed, admits)
     sentences = Sentences(known, settings)
     guard = LeakCounter(LeakageGuard.from_settings(leakage, base), drops=leakage.mode == "drop")
     splits: list[SplitPairs | SplitLabels] = []
     rejects: list[Reject] = []
+    places: list[Placing] = []
     for corpus in corpora:
         if cutting == "corpus":
             sentences.open_shard()
         of_split: dict[Split, SplitPairs | SplitLabels] = {}
         arrivals = itertools.count()
+        places.append(placing(corpus, partial(read_outcomes, corpus, base), sentences, known))
         for outcome in read_outcomes(corpus, base):
-            row = place(outcome, corpus, sentences, known) if isinstance(outcome, TextRow) else outcome
+            row = places[-1].place(outcome)
             split = of_split.get(row.split)
             if split is None:
                 split = of_split[row.split] = _split(corpus, row.split, arrivals)
@@ -124,14 +131,14 @@ def ingest(
             if isinstance(split, SplitPairs) and name in corpus.drawn_splits:
                 split.add_negatives(known)
         splits += of_split.values()
-    return _finish(corpora, splits, rejects, sentences, guard, known, settings, _files(corpora, base), cutting)
+    return _finish(places, splits, rejects, sentences, guard, known, settings, _files(corpora, base), cutting)
 
 
 def _split(corpus: CorpusSettings, split: Split, arrivals: Iterator[int]) -> SplitPairs | SplitLabels:
     report = SplitReport(corpus=corpus.name, split=split)
     if corpus.record.has_texts:
         return SplitLabels(report, several=corpus.record.kind != "classes", arrivals=arrivals)
-    return SplitPairs(report)
+    return SplitPairs(report, arrivals)
 
 
 def _take(
@@ -167,7 +174,7 @@ def _files(corpora: Sequence[CorpusSettings], base: Path) -> list[FileReport]:
 
 
 def _finish(
-    corpora: Sequence[CorpusSettings],
+    places: Sequence[Placing],
     splits: Sequence[SplitPairs | SplitLabels],
     rejects: list[Reject],
     sentences: Sentences,
@@ -185,13 +192,13 @@ def _finish(
     shard_of = sentences.shard_of
     pair_shards: dict[Shard, pl.DataFrame] = {}
     kinds: tuple[PairKind, ...] = ("positive", "negative")
+    drawn = {place.corpus.name for place in places if place.draws}
     for kind in kinds:
         for group in _groups(of_pairs, cutting):
-            rows = pl.concat([split.columns(kind).frame(split.report, kind, shard_of) for split in group])
+            rows = pairs_of(group, kind, shard_of, drawn=group[0].report.corpus in drawn)
             first = next_number("pairs", [*known.pair_shards, *pair_shards])
             pair_shards |= cut(arrange(rows, size) if kind == "negative" else rows, "pairs", size, first)
     label_shards: dict[Shard, pl.DataFrame] = {}
-    drawn = {corpus.name for corpus in corpora if corpus.draw is not None}
     for texts in _groups(of_labels, "corpus"):
         first = next_number("labels", [*known.label_shards, *label_shards])
         rows = labels_of(texts, shard_of, drawn=texts[0].report.corpus in drawn)
@@ -205,7 +212,8 @@ def _finish(
         ],
         leaks=guard.reports(),
         overlaps=overlaps(of_pairs, of_labels),
-        label_faults=label_faults(corpora, of_labels),
+        label_faults=label_faults([place.corpus for place in places], of_labels),
+        draws=[report for place in places for report in place.reports()],
         files=files,
         new_sentences=len(sentences.new),
         sentence_shards=len(sentence_shards),

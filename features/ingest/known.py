@@ -1,6 +1,6 @@
 """What the store holds already."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import polars as pl
 
@@ -14,12 +14,16 @@ KNOWN_SENTENCES: Columns = {"sentence_id": pl.String, "shard": pl.String}
 KNOWN_PAIRS: Columns = {
     "pair_id": pl.String,
     "shard": pl.String,
+    "corpus": pl.String,
+    "split": pl.String,
+    "sentence_a": pl.String,
+    "sentence_b": pl.String,
     "positive_id": pl.String,
     "score": pl.Float64,
     "label": pl.String,
 }
 """Columns of `pairs` that ingest needs to know what is stored: whether a pair has its negative, whether a judgement
-changed."""
+changed, and which split a sentence is in, where splits are drawn."""
 
 
 KNOWN_LABELS: Columns = {
@@ -41,6 +45,7 @@ class Known:
         sentences: columns of `KNOWN_SENTENCES`.
         pairs: columns of `KNOWN_PAIRS`.
         labels: columns of `KNOWN_LABELS`.
+        placed: pairs whose splits hold for what is drawn, columns of `KNOWN_PAIRS`; the stored ones by default.
         admits: says of a pair or a label whether it is read at all; every one is by default.
 
     Raises:
@@ -52,19 +57,21 @@ class Known:
         sentences: pl.DataFrame,
         pairs: pl.DataFrame,
         labels: pl.DataFrame,
+        placed: pl.DataFrame | None = None,
         admits: Callable[[PairId | LabelId], bool] | None = None,
     ) -> None:
         _require(sentences, KNOWN_SENTENCES, "sentences")
         _require(pairs, KNOWN_PAIRS, "pairs")
         _require(labels, KNOWN_LABELS, "labels")
         self.judgements = pairs
+        self._placed = pairs if placed is None else placed
         self.admits = admits or (lambda _: True)
         self.shard_of: dict[SentenceId, Shard] = {}
         self.pair_ids: set[PairId] = set()
         self.with_negative: set[PairId] = set()
         self.pair_shards: list[Shard] = []
         self.label_of: dict[LabelId, str] = {}
-        self.split_of: dict[tuple[str, SentenceId], Split] = {}
+        self.splits_of_text: dict[tuple[str, SentenceId], tuple[Split, ...]] = {}
         self.label_shards: list[Shard] = []
         if sentences.height:
             self.shard_of = dict(zip(sentences["sentence_id"].to_list(), sentences["shard"].to_list(), strict=True))
@@ -75,13 +82,21 @@ class Known:
         if labels.height:
             self.label_of = dict(zip(labels["label_id"].to_list(), labels["label"].to_list(), strict=True))
             self.label_shards = labels["shard"].unique().to_list()
-            self.split_of = {
-                (corpus, sentence): split
-                for corpus, sentence, split in labels.select("corpus", "sentence", "split")
-                .unique()
-                .sort("split")
-                .iter_rows()
+            of_texts = labels.group_by("corpus", "sentence").agg(pl.col("split").unique().sort())
+            self.splits_of_text = {
+                (corpus, sentence): tuple(splits) for corpus, sentence, splits in of_texts.iter_rows()
             }
+
+    def splits_of_pairs(self, corpus: str) -> set[Split]:
+        """Return the splits of a corpus that the store has pairs of."""
+        if not self._placed.height:
+            return set()
+        return set(self._placed.filter(corpus=corpus)["split"].unique().to_list())
+
+    def split_pairs(self, corpus: str) -> Iterator[tuple[SentenceId, SentenceId, Split]]:
+        """Yield both sentences and the split of the pairs of a corpus that the store has."""
+        if self._placed.height:
+            yield from self._placed.filter(corpus=corpus).select("sentence_a", "sentence_b", "split").iter_rows()
 
 
 def _require(frame: pl.DataFrame, columns: Columns, table: str) -> None:

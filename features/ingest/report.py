@@ -13,7 +13,7 @@ class _Report(BaseModel):
 
 
 class SplitReport(_Report):
-    """Counts of one split of one corpus; rows = new + known + dropped + rejected + the skipped.
+    """Counts of one split of one corpus; rows = new + known + dropped + joining + rejected + the skipped.
 
     Args:
         corpus: its name.
@@ -22,6 +22,7 @@ class SplitReport(_Report):
         new: pairs of the corpus, or texts with a new label, that were added.
         known: those that were stored before; texts whose labels an earlier row has given count too.
         dropped: pairs that were kept out because a sentence is in an evaluation set.
+        joining: pairs that were kept out because they would have joined two splits that are drawn.
         rejected: rows that were wrong.
         skipped: rows that are no pair by design, by reason.
         repeats: exact repeats of a pair among new and known; all are kept.
@@ -31,8 +32,8 @@ class SplitReport(_Report):
         negatives: negatives that were added.
         without_negative: positives that have none, because every sentence of the split is paired with theirs.
         labels: labels of texts that were added.
-        kept: known texts that the settings would put into another split by now; shards never change, so the stored
-            split stands.
+        kept: known texts that the settings would put into another split by now, and known pairs in a split into which
+            they would put none; shards never change, so the stored split stands.
     """
 
     corpus: str
@@ -41,6 +42,7 @@ class SplitReport(_Report):
     new: int = 0
     known: int = 0
     dropped: int = 0
+    joining: int = 0
     rejected: int = 0
     skipped: dict[str, int] = Field(default_factory=dict)
     repeats: int = 0
@@ -159,6 +161,40 @@ class LabelFaultReport(_Report):
         )
 
 
+class DrawReport(_Report):
+    """A split of pairs for which less than half of what was asked for could be drawn.
+
+    Args:
+        corpus: its name.
+        split: the split.
+        share: of the pairs that was asked for.
+        pairs: that there are to draw from.
+        drawn: that are in the split.
+        largest: most pairs that hang together by shared sentences.
+    """
+
+    corpus: str
+    split: Split
+    share: float
+    pairs: int
+    drawn: int
+    largest: int
+
+    def __str__(self) -> str:
+        asked = (
+            f"{self.drawn:,} of the {self.pairs:,} pairs of {self.corpus!r} are in {self.split}, for which `draw` asks"
+        )
+        if self.largest > self.share * self.pairs:
+            return (
+                f"{asked} {self.share:.0%}: pairs that share a sentence stay in one split, and as many as "
+                f"{self.largest:,} hang together, more than {self.split} may take, so that they are in train."
+            )
+        return (
+            f"{asked} {self.share:.0%}: pairs that share a sentence stay in one split, and pairs that the store has "
+            "keep theirs; give a larger share, or build a new store."
+        )
+
+
 class FileReport(_Report):
     """A file that was read.
 
@@ -183,6 +219,7 @@ class IngestReport(_Report):
         leaks: evaluation sentences found, by corpus, split and set.
         overlaps: splits that share most of their pairs or texts with a split `train`.
         label_faults: what is odd about labels of texts.
+        draws: splits for which too few pairs could be drawn.
         changed: judgements that changed at the source.
         files: what was read.
         new_sentences: sentences that were added.
@@ -201,6 +238,7 @@ class IngestReport(_Report):
     pair_shards: int
     label_shards: int = 0
     label_faults: list[LabelFaultReport] = Field(default_factory=list)
+    draws: list[DrawReport] = Field(default_factory=list)
 
     @property
     def rows(self) -> int:

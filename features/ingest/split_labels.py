@@ -12,6 +12,7 @@ from features.ingest.known import Known
 from features.ingest.leaks import LeakCounter
 from features.ingest.report import ChangedJudgement, SplitReport
 from features.ingest.sentences import Sentences
+from features.ingest.split_pairs import in_order_of_arrival
 from features.schemas import LABELS
 from features.sentences import label_id
 from features.stages import Reject
@@ -167,7 +168,4 @@ def labels_of(splits: Sequence[SplitLabels], shard_of: Mapping[SentenceId, Shard
             follow those before, as shards that are made again need it; else split by split.
     """
     rows = pl.concat([split.frame(shard_of) for split in splits])
-    if not drawn:
-        return rows
-    arrived = pl.Series("arrived", [place for split in splits for place in split.arrived], dtype=pl.Int64)
-    return rows.with_columns(arrived).sort("arrived").drop("arrived")
+    return in_order_of_arrival(rows, [split.arrived for split in splits]) if drawn else rows

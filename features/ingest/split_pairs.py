@@ -1,8 +1,10 @@
 """The pairs of one split of one corpus while an ingest runs: what is new, what is known, what is no pair."""
 
+import itertools
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import polars as pl
 
@@ -29,6 +31,7 @@ class PairColumns:
     score: list[float | None] = field(default_factory=list)
     label: list[str | None] = field(default_factory=list)
     positive_id: list[PairId | None] = field(default_factory=list)
+    arrived: list[int] = field(default_factory=list)
 
     def add(
         self,
@@ -39,14 +42,16 @@ class PairColumns:
         score: float | None = None,
         label: str | None = None,
         positive: PairId | None = None,
+        arrived: int = 0,
     ) -> None:
-        """Add a row."""
+        """Add a row; `arrived` is its place among those of all splits of the corpus."""
         self.pair_id.append(pair)
         self.sentence_a.append(a)
         self.sentence_b.append(b)
         self.score.append(score)
         self.label.append(label)
         self.positive_id.append(positive)
+        self.arrived.append(arrived)
 
     def frame(self, report: SplitReport, kind: PairKind, shard_of: Mapping[SentenceId, Shard]) -> pl.DataFrame:
         """Return the rows as a table with the columns of `PAIRS`."""
@@ -72,23 +77,27 @@ class SplitPairs:
 
     Args:
         report: counts.
+        arrivals: numbers that all splits of a corpus take from, one a new pair.
         pool: positives, new and known, that a negative may be drawn for and from: pair, sentence a, sentence b.
         positives: new ones.
         negatives: new ones.
         stored: known ones, as they stand in the file now.
         origins: of `stored`.
         occurrences: how often two sentences were a pair.
+        kept: known pairs in a split into which the settings would put none by now.
         rows: rows that were read.
         repeats: pairs that were there before in the split.
     """
 
     report: SplitReport
+    arrivals: Iterator[int] = field(default_factory=itertools.count)
     pool: list[Positive] = field(default_factory=list)
     positives: PairColumns = field(default_factory=PairColumns)
     negatives: PairColumns = field(default_factory=PairColumns)
     stored: PairColumns = field(default_factory=PairColumns)
     origins: list[str] = field(default_factory=list)
     occurrences: Counter[tuple[SentenceId, SentenceId]] = field(default_factory=Counter)
+    kept: int = 0
     rows: int = 0
     repeats: int = 0
 
@@ -110,6 +119,9 @@ class SplitPairs:
                 f"{sentences.max_words} ({longer[:40]!r}...)"
             )
             return Reject(pair, RejectCode.SENTENCE_TOO_LONG, message)
+        if outcome.joins:
+            report.joining += 1
+            return Reject(pair, RejectCode.JOINS_SPLITS, f"{outcome.origin}: {outcome.joins}")
         leak = guard.leaks(report, first, second)
         is_known = pair in known.pair_ids
         if leak is not None:
@@ -119,6 +131,7 @@ class SplitPairs:
                 report.dropped += 1
                 return Reject(pair, RejectCode.LEAKED, f"{outcome.origin}: {leak}")
         self.repeats += occurrence > 0
+        self.kept += outcome.kept
         if is_known:
             if a not in sentences.shard_of or b not in sentences.shard_of:
                 raise StoreError(
@@ -130,7 +143,7 @@ class SplitPairs:
         else:
             sentences.place(a, first[1])
             sentences.place(b, second[1])
-            self.positives.add(pair, a, b, score=outcome.score, label=outcome.label)
+            self.positives.add(pair, a, b, score=outcome.score, label=outcome.label, arrived=next(self.arrivals))
         # A leaked pair that was stored before the guard knew gets no negative and gives none.
         if leak is None or not guard.drops:
             self.pool.append((pair, a, b))
@@ -188,5 +201,35 @@ class SplitPairs:
                 "repeats": self.repeats,
                 "changed": changed,
                 "negatives": len(self.negatives.pair_id),
+                "kept": self.kept,
             }
         )
+
+
+def pairs_of(
+    splits: Sequence[SplitPairs], kind: PairKind, shard_of: Mapping[SentenceId, Shard], *, drawn: bool
+) -> pl.DataFrame:
+    """Return the new pairs of a kind as a table with the columns of `PAIRS`.
+
+    Args:
+        splits: of the corpus.
+        kind: of the pairs.
+        shard_of: the shard of each sentence.
+        drawn: whether its splits are drawn. Then positives stand as they came, as labels do (`labels_of`); else, and
+            negatives always, split by split.
+    """
+    rows = pl.concat([split.columns(kind).frame(split.report, kind, shard_of) for split in splits])
+    return in_order_of_arrival(rows, [split.columns(kind).arrived for split in splits]) if drawn else rows
+
+
+def in_order_of_arrival(rows: pl.DataFrame, arrived: Iterable[Sequence[int]]) -> pl.DataFrame:
+    """Return rows in the order in which they came, so that those of a corpus that has grown follow those before.
+
+    Shards that are made again need it: who is drawn for another split is nothing that a file is sorted by.
+
+    Args:
+        rows: of all splits, split by split.
+        arrived: place of each row among those of all splits, by split.
+    """
+    places = pl.Series("arrived", list(chain.from_iterable(arrived)), dtype=pl.Int64)
+    return rows.with_columns(places).sort("arrived", maintain_order=True).drop("arrived")

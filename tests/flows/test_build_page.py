@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from features.types import RejectCode
+from flows.build_facts import _share
 from flows.build_page import render_build
 from flows.timeline import Bar, draw_timeline
 
@@ -74,6 +76,18 @@ def test_the_stages_add_up_to_what_was_planned():
     assert "no_graph 90; over the limit" in page
     assert row(page, "pairs") == ["800", "900", "+100"]
     assert "facetflow diff 3 4" in page
+
+
+def test_rows_that_are_left_out_for_the_sake_of_evaluation_are_counted_and_are_over_no_limit():
+    codes = {RejectCode.BAD_LABEL: 9, RejectCode.LEAKED: 300, RejectCode.JOINS_SPLITS: 200}
+    page = render_build(facts("done", quality=[_share("ingest", 900, codes, 0.05)]))
+    assert row(page, "ingest") == [
+        "900",
+        "9",
+        "1.00%",
+        "5.0%",
+        "bad_label 9, leaked 300 (left out, not wrong), joins_splits 200 (left out, not wrong)",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,38 @@ def test_texts_in_drawn_splits_are_made_again_as_they_were_drawn(corpora, emptie
     assert store.read("labels", with_shard=True).equals(before)
 
 
+@pytest.mark.parametrize("ingested", ["first", "second"])
+def test_pairs_in_drawn_splits_are_made_again_as_they_were_drawn(corpora, ingested):
+    def link(chain, number):
+        return f"{chain}-{number}\t{chain}-{number + 1}\n"
+
+    drawn = corpora.model_copy(
+        update={
+            "corpora": (
+                CorpusSettings(dataset="pairs", files={"train": "own.tsv"}, draw={"dev": 0.3, "test": 0.2}, name="own"),
+            )
+        }
+    )
+    own = corpora.base / "own.tsv"
+    own.write_text("sentence_a\tsentence_b\n" + "".join(link(chain, 5) for chain in range(40)))
+    store = Store.open(corpora.store, create=True)
+    ingest_corpora.ingest_corpora(drawn, store, "first")
+    first = set(store.committed("pairs"))
+    # Chains grow at both ends, so that other sentences stand for them, and new ones come.
+    with own.open("a") as file:
+        file.writelines(link(chain, number) for number in (4, 6, 3, 7) for chain in range(20, 60))
+    ingest_corpora.ingest_corpora(drawn, store, "second")
+    before = store.read("pairs", with_shard=True)
+    assert set(before["split"]) == {"train", "dev", "test"}
+
+    wanted = first if ingested == "first" else set(store.committed("pairs")) - first
+    files = [file for file in store._table("pairs").files() if file.shard in wanted]
+    for file in files:
+        (store.path / "tables" / "pairs" / file.path).unlink()
+    assert len(repair_ingested(drawn, store, store.damaged(), "third")) == len(files) > 1
+    assert store.read("pairs", with_shard=True).equals(before)
+
+
 def test_texts_that_keep_their_split_are_told(corpora):
     papers = CorpusSettings(dataset="texts", files={"train": "papers.tsv"})
     other = papers.model_copy(update={"draw": DrawSettings(dev=0.0, test=0.99)})
@@ -135,8 +167,8 @@ def test_texts_that_keep_their_split_are_told(corpora):
     report = ingest_corpora.ingest_corpora(with_draw, store, "second")
     (told,) = ingest_corpora.warnings(report, drops=True)
     assert told == (
-        "2 texts of 'texts' keep the split that the store has them in, where `draw` or `files` of the corpus put them "
-        "into another by now: what the store holds stays as it is, only new texts follow. For other splits build a new "
+        "2 rows of 'texts' keep the split that the store has them in, where `draw` or `files` of the corpus put them "
+        "into another by now: what the store holds stays as it is, only new rows follow. For other splits build a new "
         "store."
     )
     assert set(store.read("labels")["split"]) == {"train"}

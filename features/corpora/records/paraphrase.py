@@ -1,16 +1,21 @@
 """Pairs judged as paraphrase or not: questions, scrambled sentences, tweets, passages of novels."""
 
-from features.corpora.dataset import Dataset, LabelForm, TableLayout
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from features.corpora.dataset import Dataset, LabelForm, Role, TableLayout
 
 _NAMED = TableLayout(columns={"sentence_a": "sentence1", "sentence_b": "sentence2", "label": "label"})
 _SCORES = {"0": 0.0, "1": 1.0}
 
 
-def _votes(a: int, b: int, votes: int, width: int, form: LabelForm) -> TableLayout:
+def _votes(
+    a: int, b: int, votes: int, width: int, form: LabelForm, groups: Mapping[Role, int] = MappingProxyType({})
+) -> TableLayout:
     return TableLayout(
         form="tsv",
         quotes="ordinary",
-        columns={"sentence_a": a, "sentence_b": b, "label": votes},
+        columns={"sentence_a": a, "sentence_b": b, "label": votes, **groups},
         width=width,
         label_form=form,
     )
@@ -84,7 +89,7 @@ PIT2015 = Dataset(
     kind="paraphrase",
     about="Tweets about one trending topic; judged by five annotators (train, dev) or rated by an expert (test).",
     splits=("train", "dev", "test"),
-    layouts=(_votes(2, 3, 4, 5, "votes_of_five"),),
+    layouts=(_votes(2, 3, 4, 5, "votes_of_five", {"group": 0}),),  # the topic
     labels=("0", "1"),
     label_scores=_SCORES,
     licence="not stated; research use",

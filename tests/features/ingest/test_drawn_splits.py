@@ -141,14 +141,16 @@ def test_the_guard_keeps_evaluation_texts_out_of_the_train_that_was_drawn(tmp_pa
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"draw": {"dev": 0.5, "test": 0.5}}, "leave no text for train"),
+        ({"draw": {"dev": 0.5, "test": 0.5}}, "leave nothing for train"),
         ({"draw": {"dev": 1.5}}, "less than 1"),
         ({"draw": {}}, "it draws nothing"),
-        ({"files": {"train": "a.tsv", "dev": "b.tsv"}}, "put all files in one list"),
-        ({"dataset": "stsb"}, "`draw` is for texts with labels"),
-        ({"dataset": "mr"}, "`draw` is for texts with labels"),
+        ({"files": {"train": "a.tsv", "dev": "b.tsv"}}, "draws dev and has files for it: put these with those of"),
+        ({"files": {"test": "a.tsv", "dev": "b.tsv"}}, "files for test and dev but none for train"),
+        ({"dataset": "example", "files": {}}, "those of 'example' come with their splits"),
+        ({"dataset": "mr"}, "`draw` is not for texts with one class, as 'mr' has"),
+        ({"dataset": "pairs", "draw": None, "columns": {"group": "topic"}}, "what `draw` keeps in one split"),
     ],
-    ids=["nothing left", "share", "no share", "two splits", "pairs", "classes"],
+    ids=["nothing left", "share", "no share", "file of dev", "no train", "package", "classes", "group alone"],
 )
 def test_a_draw_that_makes_no_sense_is_refused(given, said):
     with pytest.raises(ValidationError, match=said):

@@ -1,0 +1,232 @@
+"""Splits that ingest draws for pairs: no sentence is in two, whatever comes when, and what is stored stays."""
+
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
+from features.ingest import KNOWN_PAIRS, KNOWN_SENTENCES, Ingested, ingest
+from features.types import RejectCode
+
+DRAW = {"dev": 0.2, "test": 0.3}
+
+
+def write(folder, *pairs, name="pairs.tsv"):
+    lines = "".join("\t".join(pair) + "\n" for pair in pairs)
+    (folder / name).write_text(f"sentence_a\tsentence_b\tlabel\n{lines}", encoding="utf-8")
+
+
+def apart(count, first=0):
+    return [(f"Left {number}.", f"Right {number}.", "1") for number in range(first, first + count)]
+
+
+def corpus(files="pairs.tsv", *, draw=DRAW, **given):
+    files = {"train": files} if isinstance(files, str) else files
+    return CorpusSettings.model_validate(
+        {"dataset": "pairs", "name": "pairs", "files": files, "draw": draw, "negatives": ()} | given
+    )
+
+
+def run(base, of, *known: Ingested, max_words=512) -> Ingested:
+    tables = []
+    for table, columns in (("sentences", KNOWN_SENTENCES), ("pairs", KNOWN_PAIRS)):
+        parts = [(shard, rows) for part in known for shard, rows in part.tables[table].items()]
+        frames = [rows.with_columns(shard=pl.lit(shard)).select(list(columns)) for shard, rows in parts]
+        tables.append(pl.concat([pl.DataFrame(schema=columns), *frames]))
+    return ingest([of], LeakageSettings(), IngestSettings(max_words=max_words), base, *tables)
+
+
+def splits_of(*parts: Ingested) -> dict[str, str]:
+    """Return the split of each sentence, which is in one alone."""
+    texts, found = {}, {}
+    for part in parts:
+        for rows in part.sentences.values():
+            texts |= dict(rows.select("sentence_id", "text").iter_rows())
+    for part in parts:
+        for rows in part.pairs.values():
+            for a, b, split in rows.select("sentence_a", "sentence_b", "split").iter_rows():
+                assert {found.setdefault(texts[a], split), found.setdefault(texts[b], split)} == {split}
+    return found
+
+
+def pairs_in(ingested: Ingested) -> Counter[str]:
+    return Counter(split for rows in ingested.pairs.values() for split in rows["split"])
+
+
+few = st.sampled_from([f"{letter}." for letter in "ABCDEFGHIJKLMNOP"] + ["far too many words here"])
+rows_of_pairs = st.lists(st.tuples(few, few, st.sampled_from(["0", "1"])), min_size=1, max_size=30)
+drawn = st.fixed_dictionaries({"dev": st.sampled_from([0.0, 0.2, 0.4]), "test": st.sampled_from([0.1, 0.5])})
+
+
+@settings(max_examples=60, deadline=None)
+@given(parts=st.lists(rows_of_pairs, min_size=1, max_size=4), draws=st.lists(drawn, min_size=4, max_size=4))
+def test_no_sentence_is_ever_in_two_splits_and_nothing_is_lost(parts, draws):
+    stored: list[Ingested] = []
+    with tempfile.TemporaryDirectory() as name:
+        for number in range(len(parts)):
+            # Rows come before, between and behind those that are stored, and the shares are others each time.
+            rows = [pair for part in parts[: number + 1][::-1] for pair in part]
+            write(Path(name), *rows)
+            ingested = run(Path(name), corpus(draw=draws[number]), *stored, max_words=3)
+            stored.append(ingested)
+            report = ingested.report
+            assert report.rows == len(rows)
+            counts = [(each.new, each.known, each.joining, each.rejected) for each in report.splits]
+            assert sum(map(sum, counts)) == len(rows)
+            codes = Counter(reject.code for reject in ingested.rejects)
+            assert codes[RejectCode.JOINS_SPLITS] == sum(each.joining for each in report.splits)
+            assert codes.total() == sum(each.joining + each.rejected for each in report.splits)
+    splits_of(*stored)
+
+
+@settings(max_examples=40, deadline=None)
+@given(rows=rows_of_pairs, order=st.randoms(use_true_random=False))
+def test_a_first_build_draws_the_same_in_any_order_of_the_rows(rows, order):
+    with tempfile.TemporaryDirectory() as name:
+        write(Path(name), *rows)
+        first = splits_of(run(Path(name), corpus()))
+        order.shuffle(rows)
+        write(Path(name), *rows)
+        assert splits_of(run(Path(name), corpus())) == first
+
+
+def test_pairs_that_share_nothing_are_drawn_in_about_the_shares_that_were_asked_for(tmp_path):
+    write(tmp_path, *apart(2000))
+    ingested = run(tmp_path, corpus())
+
+    counts = pairs_in(ingested)
+    assert abs(counts["dev"] - 400) < 60
+    assert abs(counts["test"] - 600) < 60
+    assert {split.split: split.new for split in ingested.report.splits} == counts
+    assert ingested.report.draws == []
+    assert splits_of(ingested) != splits_of(run(tmp_path, corpus(draw=DRAW | {"seed": 1})))
+
+
+def test_pairs_that_hang_together_by_others_are_in_one_split(tmp_path):
+    chains = [[(f"{chain}-{link}", f"{chain}-{link + 1}", "1") for link in range(5)] for chain in range(60)]
+    write(tmp_path, *(pair for link in zip(*chains, strict=True) for pair in link))
+    found = splits_of(run(tmp_path, corpus()))
+
+    assert set(found.values()) == {"train", "dev", "test"}
+    for chain in range(60):
+        assert len({found[f"{chain}-{link}"] for link in range(6)}) == 1
+
+
+def test_what_is_larger_than_a_split_may_be_stays_in_train_and_is_told(tmp_path):
+    hub = [("Hub.", f"Spoke {number}.", "1") for number in range(90)]
+    write(tmp_path, *hub, *apart(10))
+    for seed in range(8):
+        ingested = run(tmp_path, corpus(draw={"test": 0.3, "seed": seed}))
+        assert splits_of(ingested)["Hub."] == "train"
+        (told,) = map(str, ingested.report.draws)
+        assert told == (
+            f"{pairs_in(ingested)['test']} of the 100 pairs of 'pairs' are in test, for which `draw` asks 30%: pairs "
+            "that share a sentence stay in one split, and as many as 90 hang together, more than test may take, so "
+            "that they are in train."
+        )
+
+
+def test_new_pairs_follow_the_stored_ones_that_they_share_a_sentence_with(tmp_path):
+    write(tmp_path, *apart(60))
+    first = run(tmp_path, corpus())
+    more = [(f"Right {number}.", f"More {number}.", "1") for number in range(60)]
+    further = [(f"More {number}.", f"Further {number}.", "1") for number in range(60)]
+    write(tmp_path, *further, *apart(60), *more)
+    second = run(tmp_path, corpus(draw={"dev": 0.4, "test": 0.1, "seed": 3}), first)
+
+    before, after = splits_of(first), splits_of(first, second)
+    for number in range(60):
+        assert {after[f"{kind} {number}."] for kind in ("More", "Further")} == {before[f"Left {number}."]}
+    assert sum(split.known for split in second.report.splits) == 60
+
+
+def test_a_pair_that_would_join_two_splits_of_the_store_is_left_out_with_its_reason(tmp_path):
+    write(tmp_path, *apart(60))
+    first = run(tmp_path, corpus())
+    by_split = {split: text for text, split in splits_of(first).items()}
+    bridge = (by_split["train"], "Between.", "1"), ("Between.", by_split["test"], "1")
+    write(tmp_path, *apart(60), *bridge)
+    second = run(tmp_path, corpus(), first)
+
+    (reject,) = second.rejects
+    assert reject.code == RejectCode.JOINS_SPLITS
+    assert reject.message == (
+        "pairs.tsv:63: the pair would join sentences of train and of test, and no sentence may be in two splits"
+    )
+    assert splits_of(first, second)["Between."] == "train"
+    assert second.report.rejected == 0
+    assert [reject.message for reject in run(tmp_path, corpus(), first, second).rejects] == [reject.message]
+
+
+@pytest.mark.parametrize("then", [None, {"dev": 0.2}], ids=["no draw", "without test"])
+def test_what_is_stored_keeps_its_split_when_the_settings_draw_no_more(tmp_path, then):
+    write(tmp_path, *apart(60))
+    first = run(tmp_path, corpus())
+    write(tmp_path, *apart(60), *((f"Right {number}.", "Much.", "1") for number in range(60)))
+    second = run(tmp_path, corpus(draw=then), first)
+
+    counts = pairs_in(first)
+    kept = counts["test"] + (counts["dev"] if then is None else 0)
+    assert sum(split.kept for split in second.report.splits) == kept
+    splits_of(first, second)  # the others are left out: "Much." is in one split
+    assert sum(split.joining for split in second.report.splits) == 60 - pairs_in(second).total()
+
+
+def test_a_split_with_a_file_of_its_own_keeps_it_and_the_others_are_drawn_from_train(tmp_path):
+    write(tmp_path, *apart(100))
+    write(tmp_path, *apart(20, first=90), name="test.tsv")
+    of = corpus({"train": "pairs.tsv", "test": "test.tsv"}, draw={"dev": 0.3})
+    ingested = run(tmp_path, of)
+
+    counts = pairs_in(ingested)
+    assert counts["test"] == 20
+    assert counts["train"] + counts["dev"] == 100
+    assert 15 < counts["dev"] < 45
+    assert run(tmp_path, of, ingested).tables == {"sentences": {}, "pairs": {}, "labels": {}}
+
+
+def test_captions_of_one_image_are_in_one_split(tmp_path):
+    lines = [f"{image}.jpg#{number}\tCaption {number} of {image}." for image in range(80) for number in range(4)]
+    (tmp_path / "captions.token").write_text("\n".join(lines) + "\n")
+    of = CorpusSettings(
+        dataset="flickr30k", files={"train": "captions.token"}, caption_pairs=2, draw=DRAW, negatives=()
+    )
+    found = splits_of(run(tmp_path, of))
+
+    assert set(found.values()) == {"train", "dev", "test"}
+    for image in range(80):
+        assert len({found[text] for text in found if text.endswith(f" of {image}.")}) == 1
+
+
+@pytest.mark.parametrize("form", ["tsv", "jsonl"])
+def test_a_column_says_what_else_stays_together(tmp_path, form):
+    pairs = [(f"Left {number}.", f"Right {number}.", number % 40) for number in range(200)]
+    if form == "tsv":
+        lines = ["one\ttwo\ttopic", *("\t".join(map(str, pair)) for pair in pairs), "Alone.\tToo.\t"]
+        (tmp_path / "pairs.tsv").write_text("\n".join(lines) + "\n")
+    else:
+        pl.DataFrame(pairs, schema=["one", "two", "topic"], orient="row").write_ndjson(tmp_path / "pairs.jsonl")
+    columns = {"sentence_a": "one", "sentence_b": "two", "group": "topic"}
+    found = splits_of(run(tmp_path, corpus(f"pairs.{form}", columns=columns)))
+
+    assert set(found.values()) == {"train", "dev", "test"}
+    for topic in range(40):
+        assert len({found[left] for left, _, of in pairs if of == topic}) == 1
+
+
+def test_judged_tweets_about_one_topic_are_in_one_split(tmp_path):
+    lines = [
+        f"{number % 30}\tTopic {number % 30}\tTweet {number}.\tAnswer {number}.\t(4, 1)\ttags\ttags"
+        for number in range(120)
+    ]
+    (tmp_path / "dev.data").write_text("\n".join(lines) + "\n")
+    found = splits_of(run(tmp_path, CorpusSettings(dataset="pit2015", files={"train": "dev.data"}, draw={"dev": 0.3})))
+
+    assert set(found.values()) == {"train", "dev"}
+    for topic in range(30):
+        assert len({found[f"Tweet {number}."] for number in range(topic, 120, 30)}) == 1
