@@ -2,6 +2,7 @@
 
 import hashlib
 from collections import Counter
+from typing import Literal
 
 import polars as pl
 
@@ -99,24 +100,16 @@ def warnings(report: IngestReport, *, drops: bool) -> list[str]:
         drops: whether sentences of evaluation sets are to be kept out.
     """
     found = [str(each) for each in (*report.overlaps, *report.label_faults, *report.draws)]
-    kept: Counter[str] = Counter()
-    for split in report.splits:
-        kept[split.corpus] += split.kept
     found += [
         f"{rows:,} rows of {corpus!r} keep the split that the store has them in, where `draw` or `files` of the "
         "corpus put them into another by now: what the store holds stays as it is, only new rows follow. For other "
         "splits build a new store."
-        for corpus, rows in kept.items()
-        if rows
+        for corpus, rows in _by_corpus(report, "kept").items()
     ]
-    joining: Counter[str] = Counter()
-    for split in report.splits:
-        joining[split.corpus] += split.joining
     found += [
         f"{pairs:,} pairs of {corpus!r} are left out, because they would join sentences that the store has in "
         "different splits (`facetflow rejects`, code joins_splits)."
-        for corpus, pairs in joining.items()
-        if pairs
+        for corpus, pairs in _by_corpus(report, "joining").items()
     ]
     # Where sentences are only counted, the user has decided to keep them.
     if stored := sum(split.leaked_stored for split in report.splits) if drops else 0:
@@ -130,6 +123,14 @@ def warnings(report: IngestReport, *, drops: bool) -> list[str]:
             "new store is free of it."
         )
     return found
+
+
+def _by_corpus(report: IngestReport, count: Literal["kept", "joining"]) -> Counter[str]:
+    """Return a count of splits, summed by corpus; corpora without any are left out."""
+    found: Counter[str] = Counter()
+    for split in report.splits:
+        found[split.corpus] += getattr(split, count)
+    return +found
 
 
 def refusal(report: IngestReport, allowed: float) -> str | None:
