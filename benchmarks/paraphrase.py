@@ -7,19 +7,13 @@ pairs, and prints F1, average precision and more as mean ± deviation over the s
 paired test. NAME is an encoder of the project, or one of its ablations (`--list` names them); by default all of the
 project. What is done already in the folder of --work is not done again, so that names can be added later. `--rate`
 learns at one rate instead of searching three.
-
-Where a release has no dev split, or only a part of it is at hand, one is drawn from one file: pairs that share a
-sentence, and tweets about one topic, are on the same side. The lines are written into the work folder as they are.
 """
 
 import argparse
-import gzip
-import hashlib
 import json
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,32 +26,6 @@ TITLES = ("F1", "accuracy", "AP", "MCC", "AUROC")
 TWIN = "twin"
 SHARES = (10, 30, 60)
 HARMED = (10, 20, 30, 40, 50)
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """A file of which a part becomes dev.
-
-    Args:
-        file: in the folder of the data.
-        dev: pairs for dev, about.
-        columns: what pairs on different sides must not share: sentences, or the topic.
-        has_header: whether the first line names the columns.
-    """
-
-    file: str
-    dev: int
-    columns: tuple[int, ...]
-    has_header: bool = True
-
-
-DRAWN: Mapping[str, Drawn] = {
-    "twitter_url": Drawn("twitter_url/train.tsv.gz", 4220, (0, 1)),
-    "qqp": Drawn("qqp/dev.tsv.gz", 1000, (1, 2)),
-    "paws_wiki": Drawn("paws_wiki/dev.tsv.gz", 1000, (1, 2)),
-    "pit2015": Drawn("pit2015/dev.data.gz", 945, (0,), has_header=False),
-}
-"""By the beginning of the names of the files that are drawn: `qqp.train.tsv`, `qqp.dev.tsv`."""
 
 Encoder = dict[str, Any]
 
@@ -118,56 +86,11 @@ def _measure(project: dict[str, Any], names: Sequence[str], arguments: argparse.
     """Make everything in a folder and print the table."""
     data = arguments.data.resolve()
     for corpus in project["corpora"]:
-        corpus["files"] = {split: _file(name, data, folder) for split, name in corpus["files"].items()}
+        corpus["files"] = {split: str(data / name) for split, name in corpus["files"].items()}
     file = folder / "facetflow.toml"
     file.write_text(_toml(project), encoding="utf-8")
     build_train_evaluate(file, names, arguments.seeds)
     _show(folder / "runs", names)
-
-
-def _file(name: str, data: Path, folder: Path) -> str:
-    """Return where a file of a corpus is; one that is drawn is written first."""
-    if "/" in name:
-        return str(data / name)
-    dataset, split, suffix = name.split(".")
-    path = folder / f"{dataset}.{split}.{suffix}"
-    if not path.is_file():
-        drawn = DRAWN[dataset]
-        with gzip.open(data / drawn.file, "rt", encoding="utf-8", newline="") as lines:
-            header, *rows = lines if drawn.has_header else ["", *lines]
-        for side, chosen in zip(("train", "dev"), split_rows(rows, drawn), strict=True):
-            (folder / f"{dataset}.{side}.{suffix}").write_text(header + "".join(chosen), encoding="utf-8", newline="")
-    return str(path.resolve())
-
-
-def split_rows(rows: Sequence[str], drawn: Drawn) -> tuple[list[str], list[str]]:
-    """Return the rows of train and of dev, both in their order.
-
-    Args:
-        rows: lines of a table with tabs.
-        drawn: how many are for dev, and what rows on different sides must not share.
-    """
-    leader: dict[str, str] = {}
-
-    def first(name: str) -> str:
-        while leader.setdefault(name, name) != name:
-            leader[name] = name = leader[leader[name]]
-        return name
-
-    cells = [[" ".join(row.split("\t")[column].split()) for column in drawn.columns] for row in rows]
-    for some in cells:
-        for other in some[1:]:
-            leader[first(other)] = first(some[0])
-    groups: dict[str, list[int]] = {}
-    for number, some in enumerate(cells):
-        groups.setdefault(first(some[0]), []).append(number)
-    members = {min(row for place in places for row in cells[place]): places for places in groups.values()}
-    order = sorted(members, key=lambda name: hashlib.blake2b(name.encode(), digest_size=8).digest())
-    dev: set[int] = set()
-    for name in order:
-        if len(dev) + len(members[name]) <= drawn.dev:
-            dev.update(members[name])
-    return [row for place, row in enumerate(rows) if place not in dev], [rows[place] for place in sorted(dev)]
 
 
 def _show(runs: Path, names: Sequence[str]) -> None:
