@@ -9,6 +9,7 @@ import torch
 from sentence_transformers import SentenceTransformer
 
 from features.errors import ModelError, SettingsError
+from training.encoders import backbone as backbone_module
 from training.encoders.backbone import Backbone
 
 TEXTS = ["the cat sleeps", "a dog", "two red horse runs in the park", "no man sees three woman in a small house the"]
@@ -65,6 +66,28 @@ def test_kept_states_change_no_gradient(tiny_encoder):
         gradients.append([p.grad.clone() for p in backbone.tuned_parameters().values()])
     for plain, kept in zip(*gradients, strict=True):
         torch.testing.assert_close(plain, kept, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
+@pytest.mark.parametrize("words", [8, 60])
+def test_both_ways_to_compute_attention_give_the_same_embeddings_and_gradients(
+    tiny_encoder, precision, words, monkeypatch
+):
+    texts = [" ".join(TEXTS[0].split()[place % 3] for place in range(start, start + words)) for start in range(3)]
+    found = []
+    for fused_from in (0, 10_000):
+        monkeypatch.setitem(backbone_module._FUSED_FROM, precision, fused_from)
+        backbone = make(tiny_encoder, precision=precision, dropout=False)
+        tokens = backbone.tokenize([*texts, "a dog"], max_tokens=64)
+        embeddings = backbone.embed(tokens, np.arange(4))
+        embeddings[:, 0].sum().backward()
+        gradients = torch.cat([parameter.grad.flatten() for parameter in backbone.tuned_parameters().values()])
+        found.append((embeddings.detach(), gradients))
+    atol = 1e-6 if precision == torch.float32 else 2e-2
+    torch.testing.assert_close(*(embeddings for embeddings, _ in found), atol=atol, rtol=0)
+    one, other = (gradients for _, gradients in found)
+    assert torch.nn.functional.cosine_similarity(one, other, dim=0) > (0.99999 if precision == torch.float32 else 0.98)
+    assert (one != other).any() or precision == torch.float32  # they were computed in two ways
 
 
 def test_many_sentences_are_cut_into_pieces_and_come_back_in_order(backbone):
