@@ -38,7 +38,7 @@ from flows.build_lock import only_writer, this_process
 from flows.clean_up import clean_up
 from flows.dead_runs import begin_again
 from flows.events import announce_pending, release_record
-from flows.ingest_corpora import STAGE, ingest_corpora, refusal, summary, warnings
+from flows.ingest_corpora import STAGE, drawn_splits, ingest_corpora, refusal, summary, warnings
 from flows.ingest_repair import repair_ingested
 from flows.joined_cluster import joined_cluster
 from flows.opened_store import open_store
@@ -186,7 +186,8 @@ class Build:
         """Commit what is new; return why a release is out of the question, if it is."""
         report = ingest_corpora(self.settings, self.store, self.run_id)
         self.facts.read(report)
-        say(summary(report))
+        for sentence in (summary(report), *drawn_splits(report, self.settings.corpora)):
+            say(sentence)
         for sentence in warnings(report, drops=self.settings.leakage.mode == "drop"):
             warn(sentence)
         return refusal(report, self.settings.limits.rejected_rows)

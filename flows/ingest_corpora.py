@@ -2,10 +2,12 @@
 
 import hashlib
 from collections import Counter
+from collections.abc import Sequence
 from typing import Literal
 
 import polars as pl
 
+from features.corpora.settings import CorpusSettings
 from features.ingest import (
     ALGORITHM_VERSION,
     KNOWN_LABELS,
@@ -19,7 +21,7 @@ from features.stages import StageOutput, rejects_frame
 from features.store.fingerprints import Recipe, fingerprint
 from features.store.reader import StoreReader
 from features.store.store import Store
-from features.types import Fingerprint
+from features.types import SPLITS, Fingerprint
 from flows.project import Project
 
 KNOWN = {"sentences": KNOWN_SENTENCES, "pairs": KNOWN_PAIRS, "labels": KNOWN_LABELS}
@@ -90,6 +92,22 @@ def summary(report: IngestReport) -> str:
     )
     new = ", ".join(f"{count:,} new {what} in {shards} shards" for count, what, shards in counts if count)
     return f"Read {report.rows:,} rows: {new or 'nothing new'}{rejected}{leaked}."
+
+
+def drawn_splits(report: IngestReport, corpora: Sequence[CorpusSettings]) -> list[str]:
+    """Return how many texts or pairs of the corpora are in which split, a sentence for each corpus that is drawn.
+
+    Args:
+        report: of the ingest.
+        corpora: of the project.
+    """
+    sentences = []
+    for corpus in corpora:
+        counts = {each.split: each.new + each.known for each in report.splits if each.corpus == corpus.name}
+        if corpus.draw is not None:
+            listed = ", ".join(f"{counts.get(split, 0):,} {split}" for split in SPLITS)
+            sentences.append(f"{'Texts' if corpus.record.has_texts else 'Pairs'} of {corpus.name!r}: {listed}.")
+    return sentences
 
 
 def warnings(report: IngestReport, *, drops: bool) -> list[str]:

@@ -14,7 +14,7 @@ from flows.options import DEEP, JSON
 @click.pass_obj
 def plan(project: Path, *, explain: bool, deep: bool, as_json: bool) -> None:
     """Show how many shards of each stage a build would make; nothing is parsed, measured or written."""
-    from flows.ingest_corpora import summary, warnings
+    from flows.ingest_corpora import drawn_splits, summary, warnings
     from flows.planning import look_ahead
     from flows.project import load
     from flows.terminal import warn, write_json
@@ -26,7 +26,8 @@ def plan(project: Path, *, explain: bool, deep: bool, as_json: bool) -> None:
     if as_json:
         write_json(outlook.as_json())
         return
-    click.echo(summary(outlook.ingest))
+    for sentence in (summary(outlook.ingest), *drawn_splits(outlook.ingest, settings.corpora)):
+        click.echo(sentence)
     for damage in outlook.damaged:
         click.echo(f"damaged: {damage}")
     if not outlook.plan.stages:

@@ -145,8 +145,11 @@ def test_pairs_in_drawn_splits_are_made_again_as_they_were_drawn(corpora, ingest
     # Chains grow at both ends, so that other sentences stand for them, and new ones come.
     with own.open("a") as file:
         file.writelines(link(chain, number) for number in (4, 6, 3, 7) for chain in range(20, 60))
-    ingest_corpora.ingest_corpora(drawn, store, "second")
+    report = ingest_corpora.ingest_corpora(drawn, store, "second")
     before = store.read("pairs", with_shard=True)
+    counts = dict(before.filter(kind="positive")["split"].value_counts().iter_rows())
+    told = f"Pairs of 'own': {counts['train']} train, {counts['dev']} dev, {counts['test']} test."
+    assert ingest_corpora.drawn_splits(report, drawn.corpora) == [told]
     assert set(before["split"]) == {"train", "dev", "test"}
 
     wanted = first if ingested == "first" else set(store.committed("pairs")) - first
