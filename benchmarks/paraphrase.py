@@ -41,6 +41,7 @@ def ablations(encoders: Mapping[str, Encoder]) -> dict[str, Encoder]:
         "by-role": pas | {"weights": "by_role"},
         "random": pas | {"spans": "random"},
         "continuous": pas | {"spans": "continuous"},
+        "words-below": pas | {"words_below": 1},
         "random-only": pas | {"spans": "random", "pooled": False},
         "continuous-only": pas | {"spans": "continuous", "pooled": False},
         "in-order": pas | {"classifier": in_order},

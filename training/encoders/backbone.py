@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from features.errors import ModelError, SettingsError
+from features.errors import SettingsError
 from features.file_errors import explain
+from training.modules.layers import WORDS, find_layers
 from training.progress import Counted, log
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class Backbone:
         self.disk_gib = disk_gib
         self.device = model.device
         transformer: Any = model.transformers_model
-        self.layers = _find_layers(transformer)
+        self.layers = find_layers(transformer)
         self.transformer = transformer
         count = len(self.layers) if layers_tuned == "all" else layers_tuned
         if count > len(self.layers):
@@ -268,7 +269,8 @@ class Backbone:
         if route is not None:
             features["task"] = route
         # Pooling and normalisation stay in float32: rounded there, an embedding would not have length 1.
-        features["token_embeddings"] = features["token_embeddings"].float()
+        for name in {"token_embeddings", WORDS} & features.keys():
+            features[name] = features[name].float()
         for module in list(self.model)[1:]:
             features = module(features)
         embeddings: Tensor = features["sentence_embedding"]
@@ -319,18 +321,6 @@ class _Given(nn.Module):
 
     def forward(self, *_arguments: Any, **_named: Any) -> Tensor:
         return self.states
-
-
-def _find_layers(transformer: nn.Module | None) -> nn.ModuleList:
-    """Return the list of a transformer's layers: the one that is as long as its configuration says."""
-    count = getattr(getattr(transformer, "config", None), "num_hidden_layers", None)
-    for module in transformer.modules() if transformer is not None else ():
-        if isinstance(module, nn.ModuleList) and len(module) == count:
-            return module
-    raise ModelError(
-        f"the layers of a {type(transformer).__name__} were not found, so the last ones cannot be tuned alone; "
-        "choose a BERT-like backbone"
-    )
 
 
 def _padded(tokens: Tokens, sentences: NDArray[np.int64]) -> tuple[NDArray[np.int64], Tensor]:

@@ -111,6 +111,16 @@ def classifier_part(settings: Mapping[str, Any], *, usual: Sequence[str]) -> str
     )
 
 
+def layer_of_words(settings: Mapping[str, Any]) -> str:
+    """Return which layer the word vectors of a structure are from, to stand behind the noun; empty for the last one.
+
+    Args:
+        settings: of the encoder; `words_below` is not named where it is 0.
+    """
+    below = settings.get("words_below", 0)
+    return f", from the layer {below} below the last one," if below else ""
+
+
 def chosen_by(training: Mapping[str, Any]) -> str:
     """Return what the best model of an encoder that learns from judged pairs was chosen by, in a sentence.
 

@@ -76,6 +76,8 @@ class JudgedSettings(EncoderSettings):
         classifier: what the classifier sees of the embeddings u and v of a pair; with `u` and `v` their order counts.
         max_tokens: longer sentences are cut, also by the finished encoder.
         layers_tuned: how many of the last layers learn, or `all`, with the embeddings of tokens.
+        words_below: so many layers below the last one are the word vectors that structure is made of; these layers
+            have to learn, so that it is less than `layers_tuned`.
         dropout: whether these layers keep their dropout.
         new_learning_rate: highest rate of what the backbone does not have, and of the classifier.
         cache_gib: memory for the outputs of the frozen layers.
@@ -91,6 +93,8 @@ class JudgedSettings(EncoderSettings):
     classifier: Annotated[tuple[Part, ...], Field(min_length=1)]
     max_tokens: Annotated[int, Field(ge=8)] = 128
     layers_tuned: Annotated[int, Field(ge=1)] | Literal["all"] = 2
+    # Left out where it is 0, so that a run of the version before is still known by its settings.
+    words_below: Annotated[int, Field(ge=0, exclude_if=lambda layers: layers == 0)] = 0
     dropout: bool = True
     new_learning_rate: Annotated[float, Field(gt=0)] = 5e-4
     cache_gib: Annotated[float, Field(ge=0)] = 2.0
@@ -102,6 +106,11 @@ class JudgedSettings(EncoderSettings):
             raise ValueError(f"labels must differ from one another, got {list(self.labels)!r}")
         if len(set(self.classifier)) < len(self.classifier):
             raise ValueError(f"the parts of classifier must differ from one another, got {list(self.classifier)!r}")
+        if self.layers_tuned != "all" and self.words_below >= self.layers_tuned:
+            raise ValueError(
+                f"words_below is {self.words_below}, and {self.layers_tuned} layers learn: raise layers_tuned to at "
+                f"least {self.words_below + 1}, or lower words_below"
+            )
         return self
 
 

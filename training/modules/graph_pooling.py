@@ -9,9 +9,10 @@ Peng et al. 2021, section 3. A sentence without nodes (no parse, no word) has uâ
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import functional
 
+from training.modules.layers import words_of
 from training.modules.relational_graph import Direction, Graph, RelationalGraphLayer, relation_count
 from training.modules.saved import SavedModule
 from training.modules.trees import HEADS, LABELS, PLACES
@@ -56,7 +57,7 @@ class GraphPooling(SavedModule):
 
     def forward(self, features: dict[str, Any], **_: Any) -> dict[str, Any]:
         """Add the mean over the nodes of each sentence."""
-        tokens: Tensor = features["token_embeddings"]
+        tokens = words_of(features)
         places, heads, labels = (features[name].to(tokens.device) for name in (PLACES, HEADS, LABELS))
         graph = Graph.of(heads, labels.clamp(max=self.labels), places > 0, self.direction)
         sentence = graph.nodes // max(1, places.shape[1])

@@ -28,6 +28,7 @@ class ParsingTransformer(StructuredTransformer):
         parser_identity: name and version of the pipeline whose trees it learnt from, as stores have it in `parser`.
         labels: of that pipeline (`DependencyParser.labels`).
         max_words: longer sentences, in words between blanks, are not parsed, as a build does not parse them.
+        words_below: so many layers below the last one are the word vectors that the graph reads.
         random_trees: seed of trees that are drawn at random in place of those of the parser (`random_tree`), to see
             what structure adds; None for those of the parser.
         other_parser: take a pipeline of another version all the same; not kept when it is saved.
@@ -36,7 +37,7 @@ class ParsingTransformer(StructuredTransformer):
 
     config_keys: list[str] = [  # noqa: RUF012 - as there
         *Transformer.config_keys,
-        *("parser", "parser_identity", "labels", "max_words", "random_trees"),
+        *("parser", "parser_identity", "labels", "max_words", "random_trees", "words_below"),
     ]
 
     def __init__(
@@ -47,11 +48,12 @@ class ParsingTransformer(StructuredTransformer):
         parser_identity: str,
         labels: Sequence[str],
         max_words: int = 512,
+        words_below: int = 0,
         random_trees: int | None = None,
         other_parser: bool = False,
         **further: Any,
     ) -> None:
-        super().__init__(model_name_or_path, max_words=max_words, **further)
+        super().__init__(model_name_or_path, max_words=max_words, words_below=words_below, **further)
         self.parser, self.parser_identity, self.labels = parser, parser_identity, list(labels)
         self.random_trees = random_trees
         self.other_parser = other_parser

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from training.modules.frames import NUMBERS, ROLES, SPAN_PLACES
+from training.modules.layers import words_of
 from training.modules.saved import SavedModule
 
 WEIGHTS = "span_weights"
@@ -55,7 +56,7 @@ class SpanPooling(SavedModule):
 
     def forward(self, features: dict[str, Any], **_: Any) -> dict[str, Any]:
         """Replace the embedding of each sentence, and add the weights of its spans."""
-        tokens: Tensor = features["token_embeddings"]
+        tokens = words_of(features)
         numbers, places, roles = (features[name].to(tokens.device) for name in (NUMBERS, SPAN_PLACES, ROLES))
         # Row 0 is the whole sentence, of which padding is a part until the mask takes its place.
         members = tokens.new_zeros(len(tokens), roles.shape[1] + 1, tokens.shape[1])

@@ -13,9 +13,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sentence_transformers.base.modules import Transformer
-from torch import Tensor
+from torch import Tensor, nn
 
+from features.errors import ModelError
 from features.sentences import normalise
+from training.modules.layers import WORDS, find_layers
 from training.modules.parse import Parse, Pieces
 
 _TO_PARSE: Parse = {}
@@ -30,12 +32,23 @@ class StructuredTransformer(Transformer):
     Args:
         model_name_or_path: of the transformer.
         max_words: longer sentences, in words between blanks, are not parsed, as a build does not parse them.
+        words_below: so many layers below the last one are the states that structure is made of (`layers.words_of`).
         further: what `Transformer` takes.
+
+    Raises:
+        ModelError: when the transformer has no such layer.
     """
 
-    def __init__(self, model_name_or_path: str, *, max_words: int, **further: Any) -> None:
+    def __init__(self, model_name_or_path: str, *, max_words: int, words_below: int = 0, **further: Any) -> None:
         super().__init__(model_name_or_path, **further)
         self.max_words = max_words
+        self.words_below = words_below
+        self._layers = list(find_layers(self.model))  # all of them, also while a training runs the last ones alone
+        if words_below >= len(self._layers):
+            raise ModelError(
+                f"words_below is {words_below}, and the transformer has {len(self._layers)} layers: give at most "
+                f"{len(self._layers) - 1}"
+            )
         self.parsing_seconds = 0.0
         """Time that parsing has taken since the encoder was loaded."""
         self._parses: OrderedDict[str, Parse | None] = OrderedDict()
@@ -59,6 +72,23 @@ class StructuredTransformer(Transformer):
             parses: of the sentences; None for one that has none.
             pieces: of the sentences.
         """
+
+    def forward(self, features: dict[str, Any], **further: Any) -> dict[str, Any]:
+        """Add the states of the pieces, and those that structure is made of where these are others."""
+        if not self.words_below:
+            return super().forward(features, **further)
+        found: list[Tensor] = []
+
+        def keep(_layer: nn.Module, _arguments: Any, output: Any) -> None:
+            found.append(output[0] if isinstance(output, tuple) else output)
+
+        hook = self._layers[-1 - self.words_below].register_forward_hook(keep)
+        try:
+            features = super().forward(features, **further)
+        finally:
+            hook.remove()
+        # A training that keeps what the layers below give runs these alone before it begins.
+        return features | {WORDS: found.pop()} if found else features
 
     def know(self, parses: Mapping[str, Parse]) -> None:
         """Take parses that were made before, by the same parser, so that their sentences are not parsed again soon.

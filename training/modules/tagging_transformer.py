@@ -35,6 +35,7 @@ class TaggingTransformer(StructuredTransformer):
         precision: that the tagger computes in, as under [srl].
         tags: name or folder of the spaCy pipeline that finds them where the tagger does not.
         max_words: longer sentences, in words between blanks, are not tagged, as a build does not tag them.
+        words_below: so many layers below the last one are the states that the vectors of spans are made of.
         drawn: which spans it sees (`SpanChoice`).
         harmed: share of the spans that are spoilt, likewise.
         harm: how, likewise.
@@ -46,7 +47,7 @@ class TaggingTransformer(StructuredTransformer):
     config_keys: list[str] = [  # noqa: RUF012 - as there
         *Transformer.config_keys,
         *("tagger", "tagger_weights", "roles", "predicates", "precision", "tags", "max_words"),
-        *("drawn", "harmed", "harm", "seed"),
+        *("drawn", "harmed", "harm", "seed", "words_below"),
     ]
 
     def __init__(
@@ -60,6 +61,7 @@ class TaggingTransformer(StructuredTransformer):
         precision: Literal["auto", "float32", "bfloat16"] = "auto",
         tags: str = "en_core_web_md",
         max_words: int = 512,
+        words_below: int = 0,
         drawn: Drawn = "tagged",
         harmed: float = 0.0,
         harm: Harm = "dropped",
@@ -67,7 +69,7 @@ class TaggingTransformer(StructuredTransformer):
         other_tagger: bool = False,
         **further: Any,
     ) -> None:
-        super().__init__(model_name_or_path, max_words=max_words, **further)
+        super().__init__(model_name_or_path, max_words=max_words, words_below=words_below, **further)
         self.tagger, self.tagger_weights, self.predicates = tagger, tagger_weights, predicates
         self.precision, self.tags = precision, tags
         self.roles, self.other_tagger = list(roles), other_tagger

@@ -14,6 +14,7 @@ from features.sentences import normalise
 from training.encoders.loading import load_encoder
 from training.modules import parsing_transformer
 from training.modules.graph_pooling import GraphPooling, NodeCombination
+from training.modules.layers import words_of
 from training.modules.parse import LabelNumbers
 from training.modules.parsing_transformer import ParsingTransformer
 from training.modules.trees import HEADS, LABELS, PLACES, random_tree, tree_rows, tree_tensors
@@ -118,6 +119,17 @@ def test_the_tree_changes_the_embedding_and_a_sentence_without_one_has_an_embedd
     first, second, third = embed(encoder, given)
     assert not torch.allclose(first, second)
     assert third.isfinite().all()
+
+
+def test_word_vectors_are_those_of_the_layer_that_was_asked_for(tiny_encoder, parser):
+    given = {"parser": "en_core_web_md", "parser_identity": parser.name, "labels": parser.labels}
+    transformer = ParsingTransformer(str(tiny_encoder), words_below=1, **given).eval()
+    features = transformer(transformer.preprocess([ODD[0]]))
+    states = transformer.model(input_ids=features["input_ids"], output_hidden_states=True).hidden_states
+    torch.testing.assert_close(words_of(features), states[-2])
+    torch.testing.assert_close(features["token_embeddings"], states[-1])
+    with pytest.raises(ModelError, match="words_below is 3, and the transformer has 3 layers: give at most 2"):
+        ParsingTransformer(str(tiny_encoder), words_below=3, **given)
 
 
 def test_words_find_their_first_pieces():

@@ -91,6 +91,7 @@ def _tagging(folder: Path, settings: PasSettings, frames: Frames) -> "TaggingTra
         "precision": frames.precision,
         "tags": settings.tags,
         "max_words": frames.max_words,
+        "words_below": settings.words_below,
         "drawn": settings.spans,
         "harmed": settings.harmed,
         "harm": settings.harm,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from training.encoders.cards import classifier_part, judged_card
+from training.encoders.cards import classifier_part, judged_card, layer_of_words
 
 _DRAWN = {
     "tagged": "each argument with its predicate",
@@ -50,7 +50,8 @@ def _structure(training: Mapping[str, Any]) -> str:
     before = "[pooling of the backbone; sum of spans]" if settings["pooled"] else "the sum of spans"
     return (
         f"A sentence embedding with semantic roles (Peng et al. 2022): {before}. Spans are "
-        f"{_DRAWN[settings['spans']]}; each is the mean of its word pieces, {_WEIGHTS[settings['weights']]}.{harmed} "
+        f"{_DRAWN[settings['spans']]}; each is the mean of its word pieces{layer_of_words(settings) or ','} "
+        f"{_WEIGHTS[settings['weights']]}.{harmed} "
         f"Tagger: {tagger['identity']} (digest `{tagger['weights'][:16]}`); of the {tagger['sentences']:,} sentences "
         f"that it learnt from {tagger['tagged']:,} were tagged, and {tagger['with_spans']:,} had spans. A sentence "
         "without any has the mean of its word pieces in their place."

@@ -60,7 +60,7 @@ class PasSettings(JudgedSettings):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.spans == "none":
-            of_spans = ("weights", "pooled", "harmed", "harm", "tagger", "tags")
+            of_spans = ("weights", "pooled", "harmed", "harm", "tagger", "tags", "words_below")
             usual = {name: type(self).model_fields[name].default for name in of_spans}
             if given := [name for name in of_spans if getattr(self, name) != usual[name]]:
                 raise ValueError(f'spans is "none", and {given[0]} is about spans: leave `{given[0]}` out')

@@ -93,6 +93,7 @@ def _parsing(folder: Path, settings: RgcnSettings, parses: Parses) -> "ParsingTr
         "parser_identity": parser.name,
         "labels": parser.labels,
         "max_words": parses.max_words,
+        "words_below": settings.words_below,
         "random_trees": settings.loop.seed if settings.trees == "random" else None,
     }
     found: ParsingTransformer = ParsingTransformer.load(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from training.encoders.cards import classifier_part, judged_card
+from training.encoders.cards import classifier_part, judged_card, layer_of_words
 from training.encoders.settings import USUAL_PARTS
 
 
@@ -35,8 +35,9 @@ def _structure(training: Mapping[str, Any]) -> str:
     relations = "a relation for each label" if settings["relations"] == "all" else "all labels as one relation"
     trees = "trees drawn at random in place of its parses" if settings["trees"] == "random" else "its dependency trees"
     return (
-        "A sentence embedding with syntax (Peng et al. 2021): LayerNorm of [pooling of the backbone; mean of the words "
-        f"after {settings['graph_layers']} graph convolutions over {trees}, {edges[settings['direction']]}, "
+        "A sentence embedding with syntax (Peng et al. 2021): LayerNorm of [pooling of the backbone; mean of the words"
+        f"{layer_of_words(settings)} after {settings['graph_layers']} graph convolutions over {trees}, "
+        f"{edges[settings['direction']]}, "
         f"{relations}]. Parser: {parser['identity']}; of the {parser['sentences']:,} sentences that it learnt from "
         f"{parser['trees']:,} had a tree. A sentence without one is embedded by its word pieces alone."
     )

@@ -71,7 +71,10 @@ class RgcnSettings(JudgedSettings):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if not self.graph:
-            of_graph = ("direction", "relations", "trees", "graph_layers", "width", "bases", "graph_dropout", "parser")
+            of_graph = (
+                *("direction", "relations", "trees", "graph_layers", "width", "bases", "graph_dropout", "parser"),
+                "words_below",
+            )
             usual = {name: type(self).model_fields[name].default for name in of_graph}
             if given := [name for name in of_graph if getattr(self, name) != usual[name]]:
                 raise ValueError(f"graph is false, and {given[0]} is about the graph: leave `{given[0]}` out")

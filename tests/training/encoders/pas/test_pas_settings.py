@@ -15,6 +15,7 @@ from training.modules import pair_classifier
         ({"spans": "none", "weights": "equal"}, 'spans is "none", and weights is about spans: leave `weights` out'),
         ({"spans": "none", "pooled": False}, "leave `pooled` out"),
         ({"spans": "random", "harmed": 0.1}, "harmed spoils spans of the tagger"),
+        ({"spans": "none", "words_below": 1}, "words_below is about spans"),
         ({"labels": ["1", "1"]}, "must differ"),
         ({"labels": ["1"]}, "names '1' alone"),
         ({"labels": ["a", "b"]}, "positive_label '1' is none of labels"),
@@ -25,7 +26,8 @@ from training.modules import pair_classifier
         ({"harmed": 1.1}, "harmed"),
     ],
     ids=[
-        *("twin with weights", "twin without pooling", "harmed draws", "labels twice", "one label", "no positive"),
+        *("twin with weights", "twin without pooling", "harmed draws", "words of a twin"),
+        *("labels twice", "one label", "no positive"),
         *("part twice", "unknown part", "no part", "no pairs", "more than all"),
     ],
 )

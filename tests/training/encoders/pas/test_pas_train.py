@@ -72,7 +72,8 @@ def test_every_way_of_training_gives_the_same_encoder_twice_and_it_loads(job, gi
     assert encoder.max_seq_length == 32
 
 
-def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_text(job, tiny_encoder, tmp_path):
+@pytest.mark.parametrize("below", [0, 1])
+def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_text(job, tiny_encoder, tmp_path, below):
     from features.parsers.settings import SrlSettings
     from features.parsers.srl.parser import load
     from training.data.frames import Frames
@@ -85,8 +86,10 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
     tagged = load(SrlSettings(precision="float32")).parse(texts, texts)
     rows = [{"text": text, **found.columns} for text, found in zip(texts, tagged, strict=True)]
     frames = Frames(pl.DataFrame(rows), "srl_bert/embedded", weights_of(SrlSettings()), "tagger", "float32", 512)
-    model = start_model(tiny_encoder, job(weights="by_role").settings, frames, "cpu")
-    backbone = Backbone(model, layers_tuned=1, precision=torch.float32, dropout=True, cache_gib=1.0)
+    model = start_model(
+        tiny_encoder, job(weights="by_role", words_below=below, layers_tuned=1 + below).settings, frames, "cpu"
+    )
+    backbone = Backbone(model, layers_tuned=1 + below, precision=torch.float32, dropout=True, cache_gib=1.0)
     tokens, backbone.beside = read_sentences(model[0], texts, frames)
     assert backbone.keep_states(tokens)
     order = np.array([3, 0, 6, 4, 1, 5, 2])

@@ -15,6 +15,8 @@ from training.encoders.rgcn.settings import RgcnSettings
         ({"objective": "multiple_negatives", "negative_label": "entailment"}, "are both 'entailment'"),
         ({"objective": "distillation", "loop": {"batch_size": 1}}, "at least 2"),
         ({"graph_layers": 3}, "graph_layers"),
+        ({"words_below": 2}, "words_below is 2, and 2 layers learn: raise layers_tuned to at least 3"),
+        ({"graph": False, "words_below": 1}, "graph is false, and words_below is about the graph"),
         ({"classifier": ["u", "u"]}, "the parts of classifier must differ"),
         ({"objective": "distillation", "classifier": ["|u-v|"]}, "'distillation' has no classifier"),
         ({"objective": "multiple_negatives", "choose_by": "f1"}, 'choose_by = "f1" needs a classifier'),
@@ -28,6 +30,7 @@ from training.encoders.rgcn.settings import RgcnSettings
         "one for both",
         "alone",
         "layers",
+        *("words of a frozen layer", "words of a twin"),
         *("part twice", "no classifier", "choice without one", "no positive label"),
     ],
 )

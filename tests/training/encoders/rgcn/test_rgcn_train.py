@@ -53,10 +53,14 @@ def test_the_classifier_learns_labels_and_is_saved_beside_the_encoder(job, judge
         {"objective": "distillation", "relations": "one", "graph_layers": 2, "cache_gib": 0.0, "disk_gib": 1.0},
         {"trees": "random", "direction": "up", "bases": "full", "cache_gib": 0.0, "disk_gib": 0.0},
         {"graph_layers": 0, "layers_tuned": "all", "classifier": ["|u-v|", "u*v"], "choose_by": "average_precision"},
+        {"words_below": 1, "layers_tuned": 2},
         {"graph": False},
         {"graph": False, "objective": "distillation"},
     ],
-    ids=["multiple negatives", "distillation", "random trees", "no layer", "twin", "twin of distillation"],
+    ids=[
+        *("multiple negatives", "distillation", "random trees", "no layer", "words of the layer below"),
+        *("twin", "twin of distillation"),
+    ],
 )
 def test_every_way_of_training_gives_the_same_encoder_twice_and_it_loads(job, given, assert_same_weights, told):
     first, second = (train(job(run=run, loop={"epochs": 1}, **given)) for run in ("first", "second"))
@@ -75,9 +79,9 @@ def test_training_from_a_store_parses_nothing(job, monkeypatch):
     train(job(loop={"epochs": 1}))
 
 
-@pytest.mark.parametrize("trees", ["parsed", "random"])
+@pytest.mark.parametrize(("trees", "below"), [("parsed", 0), ("random", 0), ("parsed", 1)])
 def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_text(
-    job, parser, tiny_encoder, tmp_path, trees
+    job, parser, tiny_encoder, tmp_path, trees, below
 ):
     import polars as pl
 
@@ -93,8 +97,10 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
         for text, tree in zip(texts, parser.parse(texts), strict=True)
     ]
     parses = Parses(pl.DataFrame(rows), parser.name, parser.max_words)
-    model = start_model(tiny_encoder, job(trees=trees).settings, parses, "cpu")
-    backbone = Backbone(model, layers_tuned=1, precision=torch.float32, dropout=True, cache_gib=1.0)
+    model = start_model(
+        tiny_encoder, job(trees=trees, words_below=below, layers_tuned=1 + below).settings, parses, "cpu"
+    )
+    backbone = Backbone(model, layers_tuned=1 + below, precision=torch.float32, dropout=True, cache_gib=1.0)
     tokens, backbone.beside = read_sentences(model[0], texts, parses)
     assert backbone.keep_states(tokens)
     order = np.array([3, 0, 6, 4, 1, 5, 2])
@@ -108,7 +114,10 @@ def test_trees_directions_and_relations_change_the_embedding(job, tiny_encoder, 
 
     made = [
         start_model(tiny_encoder, job(**given).settings, parses, "cpu").encode(["the man sees no cat in the park"])
-        for given in ({}, {"direction": "down"}, {"direction": "up"}, {"trees": "random"}, {"graph_layers": 0})
+        for given in (
+            *({}, {"direction": "down"}, {"direction": "up"}, {"trees": "random"}, {"graph_layers": 0}),
+            {"words_below": 1, "layers_tuned": 2},
+        )
     ]
     assert all(not np.allclose(one, other) for n, one in enumerate(made) for other in made[:n])
 
