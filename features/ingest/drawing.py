@@ -6,8 +6,9 @@
             together by sentences   ├── too large? ─> train
                                     └── its hash ───> split
 
-What the store holds stays as it is, whatever `draw` says by now. A pair that would join two groups which the store has
-in different splits is in none: it is left out.
+Sentences that the leakage guard takes for one (case, punctuation) hang together too. What the store holds stays as it
+is, whatever `draw` says by now. A pair that would join two groups which the store has in different splits is in none:
+it is left out.
 """
 
 from collections import Counter
@@ -19,7 +20,7 @@ from features.corpora.settings import CorpusSettings
 from features.ingest.known import Known
 from features.ingest.report import DrawReport
 from features.ingest.sentences import Sentences
-from features.sentences import pair_id
+from features.sentences import leakage_key, pair_id
 from features.types import SPLITS, SentenceId, Split
 
 
@@ -121,47 +122,47 @@ class _Pairs(_Drawing):
         self._placed: Counter[Split] = Counter()
         for a, b, split in known.split_pairs(corpus.name):
             if split in self.splits:
-                self._groups.color(_Nodes(a, b, a), split)
+                self._groups.color(_Hanging(a, b), split)
         for row in rows:
             if isinstance(row, PairRow) and row.split == source:
-                nodes = self._nodes(row)
-                if nodes:
-                    self._groups.join(nodes)
+                hanging = self._hanging(row)
+                if hanging:
+                    self._groups.join(hanging)
         self._total = self._groups.pairs.total()
 
     def place(self, row: Outcome) -> Outcome:
         if not isinstance(row, PairRow) or row.split != self.source:
             return row
-        nodes = self._nodes(row)
-        if not nodes:
+        hanging = self._hanging(row)
+        if not hanging:
             return row
-        split = self._stored(nodes) or self._drawn(row, nodes)
+        split = self._stored(hanging) or self._drawn(row, hanging)
         if split is None:
-            first, second = sorted(self._groups.colors(nodes), key=SPLITS.index)[:2]
+            first, second = sorted(self._groups.colors(hanging), key=SPLITS.index)[:2]
             why = f"the pair would join sentences of {first} and of {second}, and no sentence may be in two splits"
             return row._replace(joins=why)
         self._placed[split] += 1
         return row._replace(split=split, kept=split not in self._possible)
 
-    def _nodes(self, row: PairRow) -> "_Nodes | None":
-        """Return what hangs together by a pair: its sentences, and its image, topic or document.
+    def _hanging(self, row: PairRow) -> "_Hanging | None":
+        """Return what hangs together by a pair; None where a sentence is too long: a reject joins nothing."""
+        (a, text_a, too_long), (b, text_b, too_long_b) = map(self.sentences.identify, (row.text_a, row.text_b))
+        if too_long or too_long_b:
+            return None
+        keys = [f"key {key}" for key in map(leakage_key, (text_a, text_b)) if key]
+        return _Hanging(a, b, (*keys, f"group {row.group}") if row.group else tuple(keys))
 
-        A pair with too long a sentence is a reject and joins nothing: None.
-        """
-        (a, _, too_long), (b, _, too_long_b) = self.sentences.identify(row.text_a), self.sentences.identify(row.text_b)
-        return None if too_long or too_long_b else _Nodes(a, b, f"group {row.group}" if row.group else a)
-
-    def _stored(self, nodes: "_Nodes") -> Split | None:
+    def _stored(self, pair: "_Hanging") -> Split | None:
         """Return the split that the store has a pair in."""
         ids, name = self.known.pair_ids, self.corpus.name
         return next(
-            (split for split in self.splits if pair_id(name, split, "positive", nodes.a, nodes.b, 0) in ids), None
+            (split for split in self.splits if pair_id(name, split, "positive", pair.a, pair.b, 0) in ids), None
         )
 
-    def _drawn(self, row: PairRow, nodes: "_Nodes") -> Split | None:
+    def _drawn(self, row: PairRow, hanging: "_Hanging") -> Split | None:
         """Return the split of a new pair; None for one that would join two."""
         groups = self._groups
-        roots = {groups.root(node) for node in nodes}
+        roots = {groups.root(node) for node in hanging.nodes}
         if len(roots) > 1:
             return None
         (root,) = roots
@@ -189,18 +190,23 @@ class _Pairs(_Drawing):
         ]
 
 
-class _Nodes(NamedTuple):
+class _Hanging(NamedTuple):
     """What hangs together by a pair.
 
     Args:
         a: sentence a.
         b: sentence b.
-        group: their image, topic or document; sentence a again where there is none.
+        further: what the leakage guard takes them for, and their image, topic or document.
     """
 
     a: SentenceId
     b: SentenceId
-    group: str
+    further: tuple[str, ...] = ()
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """All of it."""
+        return (self.a, self.b, *self.further)
 
 
 class _Groups:
@@ -225,24 +231,24 @@ class _Groups:
             above[node] = node = above[above[node]]
         return node
 
-    def colors(self, nodes: Iterable[str]) -> set[Split]:
-        """Return the splits that the store has some nodes in."""
-        return {self.split[root] for root in map(self.root, nodes) if root in self.split}
+    def colors(self, hanging: _Hanging) -> set[Split]:
+        """Return the splits that the store has some of it in."""
+        return {self.split[root] for root in map(self.root, hanging.nodes) if root in self.split}
 
-    def color(self, nodes: _Nodes, split: Split) -> None:
+    def color(self, stored: _Hanging, split: Split) -> None:
         """Join the sentences of a stored pair, unless another split of the store has one of them too."""
-        if self.colors(nodes) <= {split}:
-            self.split[self._united(nodes)] = split
+        if self.colors(stored) <= {split}:
+            self.split[self._united(stored)] = split
 
-    def join(self, nodes: _Nodes) -> None:
+    def join(self, hanging: _Hanging) -> None:
         """Join what a pair hangs together and count the pair, unless that joins two splits of the store."""
-        if len(self.colors(nodes)) < 2:
-            self.pairs[self._united(nodes)] += 1
+        if len(self.colors(hanging)) < 2:
+            self.pairs[self._united(hanging)] += 1
 
-    def _united(self, nodes: _Nodes) -> str:
-        """Make one group of those of some nodes, and return its root."""
-        root, *others = dict.fromkeys(map(self.root, nodes))
-        firsts = [nodes.a, nodes.b, *(self.first.pop(node) for node in (root, *others) if node in self.first)]
+    def _united(self, hanging: _Hanging) -> str:
+        """Make one group of those of what hangs together, and return its root."""
+        root, *others = dict.fromkeys(map(self.root, hanging.nodes))
+        firsts = [hanging.a, hanging.b, *(self.first.pop(node) for node in (root, *others) if node in self.first)]
         for other in others:
             self._above[other] = root
             if other in self.split:

@@ -117,6 +117,20 @@ def test_pairs_that_hang_together_by_others_are_in_one_split(tmp_path):
         assert len({found[f"{chain}-{link}"] for link in range(6)}) == 1
 
 
+def test_sentences_that_differ_in_case_or_punctuation_alone_are_in_one_split(tmp_path):
+    alike = [(f"left {number}", f"Other {number}.", "1") for number in range(60)]
+    marks = [(sign, f"{name} {number}.", "1") for sign, name in (("?!", "What"), ("...", "So")) for number in range(10)]
+    write(tmp_path, *apart(60), *alike, *marks)
+    found = splits_of(run(tmp_path, corpus()))
+
+    assert set(found.values()) == {"train", "dev", "test"}
+    for number in range(60):
+        assert len({found[text] for text in (f"Left {number}.", f"left {number}", f"Other {number}.")}) == 1
+    seeds = range(12)  # what is marks alone says nothing
+    drawn = [splits_of(run(tmp_path, corpus(draw={"test": 0.5, "seed": seed}))) for seed in seeds]
+    assert any(each["?!"] != each["..."] for each in drawn)
+
+
 def test_what_is_larger_than_a_split_may_be_stays_in_train_and_is_told(tmp_path):
     hub = [("Hub.", f"Spoke {number}.", "1") for number in range(90)]
     write(tmp_path, *hub, *apart(10))
