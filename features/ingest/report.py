@@ -182,17 +182,15 @@ class DrawReport(_Report):
 
     def __str__(self) -> str:
         asked = (
-            f"{self.drawn:,} of the {self.pairs:,} pairs of {self.corpus!r} are in {self.split}, for which `draw` asks"
+            f"{self.drawn:,} of the {self.pairs:,} pairs of {self.corpus!r} are in {self.split}, for which `draw` asks "
+            f"{100 * self.share:g}%: pairs that share a sentence stay in one split"
         )
         if self.largest > self.share * self.pairs:
             return (
-                f"{asked} {self.share:.0%}: pairs that share a sentence stay in one split, and as many as "
-                f"{self.largest:,} hang together, more than {self.split} may take, so that they are in train."
+                f"{asked}, and as many as {self.largest:,} hang together, more than {self.split} may take, so that they "
+                "are in train."
             )
-        return (
-            f"{asked} {self.share:.0%}: pairs that share a sentence stay in one split, and pairs that the store has "
-            "keep theirs; give a larger share, or build a new store."
-        )
+        return f"{asked}, and pairs that the store has keep theirs; give a larger share, or build a new store."
 
 
 class FileReport(_Report):

@@ -43,8 +43,9 @@ class StructuredTransformer(Transformer):
         super().__init__(model_name_or_path, **further)
         self.max_words = max_words
         self.words_below = words_below
-        self._layers = list(find_layers(self.model))  # all of them, also while a training runs the last ones alone
-        if words_below >= len(self._layers):
+        # All of them, also while a training runs the last ones alone.
+        self._layers = list(find_layers(self.model)) if words_below else []
+        if words_below and words_below >= len(self._layers):
             raise ModelError(
                 f"words_below is {words_below}, and the transformer has {len(self._layers)} layers: give at most "
                 f"{len(self._layers) - 1}"
