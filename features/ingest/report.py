@@ -187,8 +187,8 @@ class DrawReport(_Report):
         )
         if self.largest > self.share * self.pairs:
             return (
-                f"{asked}, and as many as {self.largest:,} hang together, more than {self.split} may take, so that they "
-                "are in train."
+                f"{asked}, and as many as {self.largest:,} hang together, more than {self.split} may take, so that "
+                "they are in train."
             )
         return f"{asked}, and pairs that the store has keep theirs; give a larger share, or build a new store."
 
