@@ -15,13 +15,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from features.corpora.rows import Outcome, PairRow, TextRow
+from features.corpora.rows import Outcome, PairRow, Skip, TextRow
 from features.corpora.settings import CorpusSettings
 from features.ingest.known import Known
 from features.ingest.report import DrawReport
 from features.ingest.sentences import Sentences
 from features.sentences import leakage_key, pair_id
 from features.types import SPLITS, SentenceId, Split
+
+WRITTEN_MEANWHILE = "written while the corpus was read"
+"""Why a row is left out until the next build: pairs are drawn when all are known."""
 
 
 class Placing:
@@ -137,12 +140,15 @@ class _Pairs(_Drawing):
         if not hanging:
             return row
         split = self._stored(hanging) or self._drawn(row, hanging)
-        if split is None:
-            first, second = sorted(self._groups.colors(hanging), key=SPLITS.index)[:2]
-            why = f"the pair would join sentences of {first} and of {second}, and no sentence may be in two splits"
-            return row._replace(joins=why)
-        self._placed[split] += 1
-        return row._replace(split=split, kept=split not in self._possible)
+        if split is not None:
+            self._placed[split] += 1
+            return row._replace(split=split, kept=split not in self._possible)
+        colors = sorted(self._groups.colors(hanging), key=SPLITS.index)
+        if len(colors) < 2:  # it was not there when the file was read first; the next build takes it
+            return Skip(row.split, WRITTEN_MEANWHILE, row.origin)
+        first, second = colors[:2]
+        why = f"the pair would join sentences of {first} and of {second}, and no sentence may be in two splits"
+        return row._replace(joins=why)
 
     def _hanging(self, row: PairRow) -> "_Hanging | None":
         """Return what hangs together by a pair; None where a sentence is too long: a reject joins nothing."""
@@ -160,12 +166,11 @@ class _Pairs(_Drawing):
         )
 
     def _drawn(self, row: PairRow, hanging: "_Hanging") -> Split | None:
-        """Return the split of a new pair; None for one that would join two."""
+        """Return the split of a new pair; None for one that would join two, or that nobody knows of."""
         groups = self._groups
-        roots = {groups.root(node) for node in hanging.nodes}
-        if len(roots) > 1:
+        root, *others = {groups.root(node) for node in hanging.nodes}
+        if others or root not in groups.first:
             return None
-        (root,) = roots
         if root in groups.split:
             return groups.split[root]
         if self.corpus.draw is None:
