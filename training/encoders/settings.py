@@ -21,6 +21,9 @@ torch."""
 USUAL_PARTS: tuple[Part, ...] = ("u", "v", "|u-v|")
 """Of SBERT and SBERT-RGCN."""
 
+Dropout = bool | Literal["states"]
+"""What is kept of the dropout of layers that learn: all, none, or that of the states without that of the attention."""
+
 
 class EncoderSettings(Trainable):
     """What all kinds of encoders have in common.
@@ -78,7 +81,9 @@ class JudgedSettings(EncoderSettings):
         layers_tuned: how many of the last layers learn, or `all`, with the embeddings of tokens.
         words_below: so many layers below the last one are the word vectors that structure is made of; these layers
             have to learn, so that it is less than `layers_tuned`.
-        dropout: whether these layers keep their dropout.
+        dropout: of the layers that learn: `true` as the backbone has it, `false` none, `"states"` that of the states of
+            words without that of the attention weights. On a processor torch's fused attention knows none, and long
+            texts are learnt from twice as fast without.
         new_learning_rate: highest rate of what the backbone does not have, and of the classifier.
         cache_gib: memory for the outputs of the frozen layers.
         disk_gib: room for them in the folder for temporary files, where they do not fit into that memory; beyond it
@@ -95,7 +100,7 @@ class JudgedSettings(EncoderSettings):
     layers_tuned: Annotated[int, Field(ge=1)] | Literal["all"] = 2
     # Left out where it is 0, so that a run of the version before is still known by its settings.
     words_below: Annotated[int, Field(ge=0, exclude_if=lambda layers: layers == 0)] = 0
-    dropout: bool = True
+    dropout: Dropout = True
     new_learning_rate: Annotated[float, Field(gt=0)] = 5e-4
     cache_gib: Annotated[float, Field(ge=0)] = 2.0
     disk_gib: Annotated[float, Field(ge=0)] = 20.0

@@ -17,6 +17,17 @@ def words_of(features: Mapping[str, Any]) -> Tensor:
     return found
 
 
+def find_attention(layers: nn.Module) -> list[nn.Module]:
+    """Return the modules of layers that drop attention weights, and nothing else, while they train."""
+    found = [module for module in layers.modules() if type(module).__name__.endswith("SelfAttention")]
+    if found:
+        return found
+    raise ModelError(
+        f"the attention of a {type(layers[0] if isinstance(layers, nn.ModuleList) else layers).__name__} was not "
+        'found, so its dropout cannot be left out alone: set `dropout` to true or false in place of "states"'
+    )
+
+
 def find_layers(transformer: nn.Module | None) -> nn.ModuleList:
     """Return the list of a transformer's layers: the one that is as long as its configuration says."""
     count = getattr(getattr(transformer, "config", None), "num_hidden_layers", None)

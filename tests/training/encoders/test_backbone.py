@@ -11,6 +11,7 @@ from sentence_transformers import SentenceTransformer
 from features.errors import ModelError, SettingsError
 from training.encoders import backbone as backbone_module
 from training.encoders.backbone import Backbone
+from training.modules.layers import find_attention
 
 TEXTS = ["the cat sleeps", "a dog", "two red horse runs in the park", "no man sees three woman in a small house the"]
 
@@ -110,6 +111,36 @@ def test_the_frozen_part_has_no_dropout_and_the_tuned_part_as_wanted(tiny_encode
         assert all(name.startswith("encoder.layer.2") for name in training)
         backbone.eval()
         assert not any(module.training for module in backbone.transformer.modules())
+
+
+def test_dropout_of_the_states_leaves_that_of_the_attention_weights_out(tiny_encoder, monkeypatch):
+    drawn = {}
+    for dropout in (True, "states", False):
+        backbone = make(tiny_encoder, layers=1, dropout=dropout)
+        tokens = backbone.tokenize(TEXTS, max_tokens=32)
+        shapes = drawn.setdefault(dropout, [])
+        real = torch.nn.functional.dropout
+
+        def watched(given, p=0.5, training=True, inplace=False, shapes=shapes, real=real):
+            shapes.extend([given.dim()] if training and p else [])
+            return real(given, p, training, inplace)
+
+        def attention(*given, real=torch.nn.functional.scaled_dot_product_attention, shapes=shapes, **named):
+            shapes.extend([4] if named.get("dropout_p") else [])
+            return real(*given, **named)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(torch.nn.functional, "dropout", watched)
+            patched.setattr(torch.nn.functional, "scaled_dot_product_attention", attention)
+            backbone.train()
+            backbone.embed(tokens, np.arange(4))
+    # Attention weights have four dimensions, states three.
+    assert drawn == {True: [4, 3, 3], "states": [3, 3], False: []}
+
+
+def test_attention_that_is_not_found_is_told():
+    with pytest.raises(ModelError, match="the attention of a Linear was not found"):
+        find_attention(torch.nn.ModuleList([torch.nn.Linear(2, 2)]))
 
 
 def test_long_sentences_are_cut(backbone):
