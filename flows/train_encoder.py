@@ -1,12 +1,14 @@
 """The flow that trains encoders on a pinned release of the store."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from prefect import flow
 
 from features.errors import FacetflowError, RunError
+from features.leftovers import scratch
 from features.store.releases import Release
 from features.store.store import Store
 from flows import project
@@ -82,7 +84,8 @@ def train_encoder(
         ]
         if only_changed:
             trainings = list(_changed(settings, store, pinned, trainings))
-        return _train_all(settings, store, pinned, trainings, outbox)
+        with scratch("states") if len(trainings) > 1 else nullcontext() as shared:
+            return _train_all(settings, store, pinned, trainings, outbox, shared)
 
 
 def chosen_encoders(settings: project.Project, names: Sequence[str]) -> list[EncoderSettings]:
@@ -118,6 +121,7 @@ def _train_all(
     pinned: Release,
     trainings: Sequence[EncoderSettings],
     outbox: Outbox,
+    shared: Path | None,
 ) -> list[TrainedEncoder]:
     trained: list[TrainedEncoder] = []
     failures: list[tuple[str, FacetflowError]] = []
@@ -125,7 +129,7 @@ def _train_all(
         if len(trainings) > 1:
             say(f"Encoder {encoder.name!r}, seed {encoder.loop.seed}:")
         try:
-            trained.append(_train(settings, store, pinned, encoder))
+            trained.append(_train(settings, store, pinned, encoder, shared))
         except FacetflowError as error:
             failures.append((f"{encoder.name}, seed {encoder.loop.seed}", error))
             if len(trainings) > 1:
@@ -142,7 +146,9 @@ def _train_all(
     return trained
 
 
-def _train(settings: project.Project, store: Store, pinned: Release, encoder: EncoderSettings) -> TrainedEncoder:
+def _train(
+    settings: project.Project, store: Store, pinned: Release, encoder: EncoderSettings, shared: Path | None
+) -> TrainedEncoder:
     seed = encoder.loop.seed
     run = run_folder(settings.runs, encoder.name, pinned.number, settings_digest(encoder), seed)
     job = TrainingJob[Source, EncoderSettings](
@@ -156,6 +162,7 @@ def _train(settings: project.Project, store: Store, pinned: Release, encoder: En
             for found in settings.evaluation
             if encoder.by_ratings and found.name == encoder.choose_by
         ),
+        shared=shared,
     )
     with recorded(run):
         # A finished encoder is never replaced: a job that succeeds where one is has found that it is the one.

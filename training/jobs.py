@@ -164,6 +164,7 @@ class TrainingJob(BaseModel, Generic[From, Settings]):
         licences: terms of use of what is learnt from, by corpus, for the model card.
         ratings: the set of human ratings that `settings.choose_by` names, as `features.corpora.settings.EvaluationSet`
             takes it; none where the best model is chosen by its loss.
+        shared: folder of files that the trainings of one command share, gone when it ends; none where it trains one.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -174,6 +175,7 @@ class TrainingJob(BaseModel, Generic[From, Settings]):
     base: Path = Path()
     licences: dict[str, str] = Field(default_factory=dict)
     ratings: tuple[dict[str, Any], ...] = ()
+    shared: Path | None = None
 
 
 class EvaluationJob(BaseModel):

@@ -35,6 +35,7 @@ if job["settings"]["name"] == "broken":
     sys.stderr.write("error: There is nothing to learn from.\\n")
     sys.exit(1)
 output.joinpath("train.json").write_text(json.dumps(job))
+output.joinpath("shared").write_text(str(job["shared"] and Path(job["shared"]).is_dir()))
 file = output / "encoder" / "training.json"
 if not file.exists():
     file.parent.mkdir()
@@ -132,6 +133,16 @@ def test_some_are_trained_by_name_on_a_release_with_several_seeds(project):
     assert len({one.folder.parent.parent for one in found}) == 1
     with pytest.raises(SettingsError, match="has no encoder 'three'"):
         train("three")
+
+
+def test_the_trainings_of_a_command_share_a_folder_that_goes_with_it(project):
+    project(encoder("one"), encoder("two"))
+    found = [one.folder.parent for one in train(seeds=2)]
+    (shared,) = {json.loads((run / "train.json").read_text())["shared"] for run in found}
+    assert {(run / "shared").read_text() for run in found} == {"True"}
+    assert not os.path.lexists(shared)
+    (alone,) = train("one", release=1)
+    assert (alone.folder.parent / "shared").read_text() == "None"
 
 
 def test_one_that_fails_keeps_no_other_from_being_trained(project, capsys):

@@ -9,7 +9,7 @@ are computed once for all sentences, before training, always in the same order: 
 With all layers tuned there is no cut, and nothing to keep.
 """
 
-import os
+import hashlib
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -24,6 +24,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from features.errors import SettingsError
 from features.file_errors import explain
+from training.encoders.frozen_states import SharedStates, size_of, unnamed_file
 from training.encoders.settings import Dropout
 from training.modules.layers import WORDS, find_attention, find_layers
 from training.progress import Counted, log
@@ -59,6 +60,12 @@ class Tokens:
     def lengths(self) -> NDArray[np.int64]:
         """Tokens of each sentence, (n_texts,)."""
         return np.diff(self.starts)
+
+    def digest(self) -> str:
+        """Return a hash of all of it."""
+        found = hashlib.sha256(np.ascontiguousarray(self.ids).data)
+        found.update(np.ascontiguousarray(self.starts).data)
+        return found.hexdigest()
 
 
 class TuningSettings(Protocol):
@@ -199,8 +206,13 @@ class Backbone:
                 counted.add(len(chosen))
         return found
 
-    def keep_states(self, tokens: Tokens) -> bool:
+    def keep_states(self, tokens: Tokens, shared: SharedStates | None = None) -> bool:
         """Compute the states at the cut for all sentences and keep them, if the backbone, memory and disk allow.
+
+        Args:
+            tokens: all sentences.
+            shared: where other trainings find them, and this one those of others; not on a GPU, which computes them
+                faster than a disk reads them.
 
         Returns:
             Whether they are kept; `embed` then takes these `tokens` and no others.
@@ -208,16 +220,30 @@ class Backbone:
         frozen = len(self.layers) - len(self.tuned)
         if self.transformer.config.model_type not in _CUTTABLE or not frozen:
             return False
-        states = self._room(len(tokens.ids))
-        if states is None:
-            return False
+        shape = (len(tokens.ids), int(self.transformer.config.hidden_size))
+        if shared is not None and self.device.type == "cpu":
+            self.states = shared.find_or_make(
+                tokens.digest(),
+                frozen,
+                shape=shape,
+                precision=self.precision,
+                at_most=max(self.cache_gib, self.disk_gib) * _GIB,
+                compute=lambda states: self._compute_states(tokens, states),
+            )
+        if self.states is None and (states := self._room(shape)) is not None:
+            self._compute_states(tokens, states)
+            self.states = states
+        return self.states is not None
+
+    def _compute_states(self, tokens: Tokens, states: Tensor) -> None:
+        """Write the states at the cut for all sentences, (n_tokens, d), in the precision of the backbone."""
         captured: list[Tensor] = []
 
         def capture(_module: nn.Module, _arguments: Any, output: Any) -> None:
             captured.append(output[0] if isinstance(output, tuple) else output)
 
         counted = Counted("frozen layers", len(tokens.lengths), "sentences")
-        hook = self.layers[frozen - 1].register_forward_hook(capture)
+        hook = self.layers[len(self.layers) - len(self.tuned) - 1].register_forward_hook(capture)
         try:
             with torch.no_grad(), self._without_tuned():
                 for sentences in _by_length(tokens.lengths):
@@ -230,22 +256,16 @@ class Backbone:
                     counted.add(len(sentences))
         finally:
             hook.remove()
-        self.states = states
-        return True
 
-    def _room(self, tokens: int) -> Tensor | None:
-        """Return room for the states of so many tokens, in memory or in a file; None where they fit into neither."""
-        shape = (tokens, int(self.transformer.config.hidden_size))
-        size = shape[0] * shape[1] * torch.finfo(self.precision).bits // 8
+    def _room(self, shape: tuple[int, int]) -> Tensor | None:
+        """Return room for the states, in memory or in a file; None where they fit into neither."""
+        size = size_of(shape, self.precision)
         if size <= self.cache_gib * _GIB:
             return torch.empty(shape, dtype=self.precision, device=self.device)
         if size > self.disk_gib * _GIB:
             return None
         try:
-            # A file without a name: the system frees it when this process is gone, however that ends.
-            with tempfile.TemporaryFile() as file:
-                os.posix_fallocate(file.fileno(), 0, size)  # a full disk is an error here and a crash later
-                bits = np.memmap(file, dtype=np.uint16 if self.precision == torch.bfloat16 else np.uint32, shape=shape)
+            return unnamed_file(shape, self.precision)
         except OSError as error:
             log.warning(
                 "no room in %r for %.1f GiB of the outputs of the frozen layers (%s): they are computed again in every "
@@ -253,7 +273,6 @@ class Backbone:
                 *(tempfile.gettempdir(), size / _GIB, explain(error)),
             )
             return None
-        return torch.from_numpy(bits).view(self.precision)
 
     def tuned_parameters(self) -> dict[str, nn.Parameter]:
         """Return the parameters that learn, by the names they have in the transformer."""

@@ -171,6 +171,7 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
 
     def _learn(self, plan: TrainingPlan, material: Material[SettingsT, StructureT]) -> None:
         """Train the encoder of a plan and write it."""
+        from training.encoders.frozen_states import SharedStates
         from training.encoders.judged_task import Prepared
         from training.encoders.learning import learn
         from training.loop.machine import prepare_machine
@@ -184,7 +185,7 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
             warn_of_no_dev(settings)
         machine = prepare_machine(settings.loop, self.job.output)
         backbone, tokens = self._prepare(material, str(machine.device), machine.precision)
-        if backbone.keep_states(tokens):
+        if backbone.keep_states(tokens, SharedStates.of(self.job.shared, plan.backbone_digest)):
             _log.info("the outputs of the frozen layers are kept")
         prepared = Prepared(
             tokens=tokens,

@@ -65,7 +65,7 @@ def train_once(job: TrainingJob[Any, Any], plan: TrainingPlan, module: str, lear
         return encoder
     with only_one(job.output / LOCK, f"Another training works in {str(job.output)!r}"):
         if not is_finished(encoder, plan):  # by the one that held the lock
-            write_json(job.output / TRAINING_JOB, job.model_dump(mode="json"))
+            write_json(job.output / TRAINING_JOB, job.model_dump(mode="json", exclude={"shared"}))
             with all_processes(plan.settings.loop, module, job):
                 learn()
     return encoder

@@ -66,6 +66,7 @@ def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: L
     """
     from training.encoders.aspect.task import AspectTask
     from training.encoders.backbone import Backbone
+    from training.encoders.frozen_states import SharedStates
     from training.encoders.learning import learn
     from training.loop.machine import prepare_machine
 
@@ -75,7 +76,7 @@ def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: L
     model = start_model(folder, settings, routes, str(machine.device))
     backbone = Backbone.of(model, settings, machine.precision)
     tokens = backbone.tokenize(data.texts, max_tokens=settings.max_tokens)
-    if backbone.keep_states(tokens):
+    if backbone.keep_states(tokens, SharedStates.of(job.shared, plan.backbone_digest)):
         _log.info("the outputs of the frozen layers are kept")
     longest = int(backbone.model.max_seq_length or 0)
     cut = int((tokens.lengths >= longest).sum())

@@ -98,6 +98,7 @@ def _train(
     """
     import torch
 
+    from training.encoders.frozen_states import SharedStates
     from training.encoders.learning import learn
     from training.encoders.s3bert.task import Prepared, S3bertTask
     from training.loop.machine import prepare_machine
@@ -125,6 +126,8 @@ def _train(
         data.metrics(facets), train_pairs, scaling=settings.targets, weighting=settings.facet_weights
     )
     decomposition = DecompositionObjective(layout.membership(), layout.similarity, targets.weights.tolist())
+    if backbone.keep_states(tokens, SharedStates.of(job.shared, plan.backbone_digest)):
+        _log.info("the outputs of the frozen layers are kept in memory")
     prepared = Prepared(
         tokens=tokens,
         teacher=torch.from_numpy(_teacher(data, settings, backbone, tokens)),
@@ -202,9 +205,7 @@ def _positions(data: MeasuredPairs, split: str) -> NDArray[np.int64]:
 def _teacher(
     data: MeasuredPairs, settings: S3bertSettings, backbone: "Backbone", tokens: "Tokens"
 ) -> NDArray[np.float32]:
-    """Return the teacher's embeddings of all sentences, and let the backbone keep its states on the way."""
-    if backbone.keep_states(tokens):
-        _log.info("the outputs of the frozen layers are kept in memory")
+    """Return the teacher's embeddings of all sentences."""
     if settings.teacher == "store" and data.teacher is not None:
         return data.teacher
     return backbone.embed_many(tokens, np.arange(len(data.texts)))
