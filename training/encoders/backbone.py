@@ -227,7 +227,7 @@ class Backbone:
                 frozen,
                 shape=shape,
                 precision=self.precision,
-                at_most=max(self.cache_gib, self.disk_gib) * _GIB,
+                at_most=self.disk_gib * _GIB,
                 compute=lambda states: self._compute_states(tokens, states),
             )
         if self.states is None and (states := self._room(shape)) is not None:

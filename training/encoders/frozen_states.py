@@ -58,13 +58,14 @@ class SharedStates:
             layers: how many are frozen.
             shape: (n_tokens, d).
             precision: that they are kept in.
-            at_most: bytes of a file.
+            at_most: bytes of all files; the oldest make room for a new one.
             compute: writes the outputs into a tensor.
 
         Returns:
             Outputs, (n_tokens, d); None where they are too many, or the folder has no room.
         """
-        if size_of(shape, precision) > at_most:
+        size = size_of(shape, precision)
+        if size > at_most:
             return None
         file = self.folder / f"{self._digest(words, layers, precision)}.states"
         if file.exists():
@@ -72,7 +73,8 @@ class SharedStates:
             return _mapped(file, shape, precision, mode="c")
         try:
             with held_file(file.with_suffix(f".{os.getpid()}")) as made:
-                os.posix_fallocate(made.fileno(), 0, size_of(shape, precision))
+                self._remove_oldest(at_most - size)
+                os.posix_fallocate(made.fileno(), 0, size)
                 states = _mapped(Path(made.name), shape, precision)
                 compute(states)
                 Path(made.name).replace(file)
@@ -80,6 +82,16 @@ class SharedStates:
             log.debug("no room for shared outputs of the frozen layers: %s", error)
             return None
         return states
+
+    def _remove_oldest(self, at_most: float) -> None:
+        """Remove files until the others have so many bytes; who reads a file that is gone keeps it to the end."""
+        found = sorted((file.stat().st_mtime_ns, file.stat().st_size, file) for file in self.folder.glob("*.states"))
+        left = sum(size for _, size, _ in found)
+        for _, size, file in found:
+            if left <= at_most:
+                break
+            file.unlink(missing_ok=True)
+            left -= size
 
     def _digest(self, words: str, layers: int, precision: torch.dtype) -> str:
         # Threads divide sums among them, which rounds in another way.

@@ -87,7 +87,7 @@ class JudgedSettings(EncoderSettings):
         new_learning_rate: highest rate of what the backbone does not have, and of the classifier.
         cache_gib: memory for the outputs of the frozen layers.
         disk_gib: room for them in the folder for temporary files, where they do not fit into that memory; beyond it
-            they are computed again.
+            they are computed again. Several trainings of one command share them there.
     """
 
     OWN_CHOICES: ClassVar[tuple[str, ...]] = (BY_LOSS, *BY_POSITIVE)

@@ -21,7 +21,7 @@ def make(tiny_encoder, monkeypatch):
     computed = Backbone._compute_states
     monkeypatch.setattr(Backbone, "_compute_states", lambda *given: passes.append(1) or computed(*given))
 
-    def make(*, layers=2, precision=torch.float32, cache_gib=1.0, disk_gib=0.0):
+    def make(*, layers=2, precision=torch.float32, cache_gib=1.0, disk_gib=1.0):
         model = SentenceTransformer(str(tiny_encoder), device="cpu")
         return Backbone(
             model, layers_tuned=layers, precision=precision, dropout=True, cache_gib=cache_gib, disk_gib=disk_gib
@@ -65,7 +65,7 @@ def test_what_makes_other_outputs_makes_another_file(make, tmp_path, monkeypatch
 
 def test_without_room_each_training_keeps_its_own(make, tmp_path, monkeypatch):
     shared = SharedStates(tmp_path, "backbone")
-    backbone = make(cache_gib=0.0)
+    backbone = make(cache_gib=0.0, disk_gib=0.0)
     tokens = backbone.tokenize(TEXTS, max_tokens=32)
     assert not backbone.keep_states(tokens, shared)  # neither memory nor disk may hold it
 
@@ -76,6 +76,20 @@ def test_without_room_each_training_keeps_its_own(make, tmp_path, monkeypatch):
     backbone = make()
     assert backbone.keep_states(tokens, shared)  # in memory
     assert not [*tmp_path.iterdir()]
+
+
+def test_the_oldest_make_room_for_a_new_one(make, tmp_path):
+    shared = SharedStates(tmp_path, "backbone")
+    kept = []
+    for count in (3, 2, 1):
+        backbone = make()
+        tokens = backbone.tokenize(TEXTS[:count], max_tokens=32)
+        size = len(tokens.ids) * 48 * 4
+        # Room for this one and the one before it.
+        backbone.disk_gib = (size + (kept[-1] if kept else 0)) / 2**30
+        assert backbone.keep_states(tokens, shared)
+        kept.append(size)
+    assert sorted(file.stat().st_size for file in tmp_path.iterdir()) == sorted(kept[1:])
 
 
 def test_what_was_ended_in_the_middle_is_not_taken(make, tmp_path, monkeypatch):

@@ -58,7 +58,7 @@ class AspectSettings(EncoderSettings):
         route_learning_rate: highest rate of the layer of a route.
         cache_gib: memory for the outputs of the frozen layers.
         disk_gib: room for them in the folder for temporary files, where they do not fit into that memory; beyond it
-            they are computed again.
+            they are computed again. Several trainings of one command share them there.
         choose_by: what the best model is chosen by, over the dev texts: `mrr` and `ndcg` of the first ten neighbours of
             each, or the dev loss.
     """

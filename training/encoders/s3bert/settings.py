@@ -72,7 +72,9 @@ class S3bertSettings(EncoderSettings):
             texts are learnt from twice as fast without.
         scale_learning_rate: rate of the scales β; the same as `loop.learning_rate` when missing.
         max_tokens: longer sentences are cut.
-        cache_gib: memory for the outputs of the frozen layers; where they do not fit they are computed again.
+        cache_gib: memory for the outputs of the frozen layers.
+        disk_gib: room for them in the folder for temporary files, where they do not fit into that memory; beyond it
+            they are computed again. Several trainings of one command share them there.
     """
 
     OWN_SEARCHED: ClassVar[tuple[str, ...]] = ("scale_learning_rate",)
@@ -93,6 +95,8 @@ class S3bertSettings(EncoderSettings):
     scale_learning_rate: Annotated[float, Field(gt=0)] | None = None
     max_tokens: Annotated[int, Field(ge=8)] = 128
     cache_gib: Annotated[float, Field(ge=0)] = 2.0
+    # Left out where it is the usual one, so that a run of the version before is still known by its settings.
+    disk_gib: Annotated[float, Field(ge=0, exclude_if=lambda gib: gib == 20)] = 20.0
 
     @model_validator(mode="before")
     @classmethod

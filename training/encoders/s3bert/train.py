@@ -127,7 +127,7 @@ def _train(
     )
     decomposition = DecompositionObjective(layout.membership(), layout.similarity, targets.weights.tolist())
     if backbone.keep_states(tokens, SharedStates.of(job.shared, plan.backbone_digest)):
-        _log.info("the outputs of the frozen layers are kept in memory")
+        _log.info("the outputs of the frozen layers are kept")
     prepared = Prepared(
         tokens=tokens,
         teacher=torch.from_numpy(_teacher(data, settings, backbone, tokens)),
@@ -189,13 +189,7 @@ def load_backbone(settings: S3bertSettings, folder: Path, machine: "Machine") ->
     """
     from training.encoders.backbone import Backbone
 
-    return Backbone(
-        load_encoder(folder, device=str(machine.device)),
-        layers_tuned=settings.layers_tuned,
-        precision=machine.precision,
-        dropout=settings.dropout,
-        cache_gib=settings.cache_gib,
-    )
+    return Backbone.of(load_encoder(folder, device=str(machine.device)), settings, machine.precision)
 
 
 def _positions(data: MeasuredPairs, split: str) -> NDArray[np.int64]:
