@@ -95,7 +95,9 @@ def summary(report: IngestReport) -> str:
 
 
 def drawn_splits(report: IngestReport, corpora: Sequence[CorpusSettings]) -> list[str]:
-    """Return how many texts or pairs of the corpora are in which split, a sentence for each corpus that is drawn.
+    """Return how many rows of the corpora are in which split, a sentence for each corpus that is drawn.
+
+    A text that is in a corpus twice is two rows, and one text to search among.
 
     Args:
         report: of the ingest.
@@ -106,7 +108,7 @@ def drawn_splits(report: IngestReport, corpora: Sequence[CorpusSettings]) -> lis
         counts = {each.split: each.new + each.known for each in report.splits if each.corpus == corpus.name}
         if corpus.draw is not None:
             listed = ", ".join(f"{counts.get(split, 0):,} {split}" for split in SPLITS)
-            sentences.append(f"{'Texts' if corpus.record.has_texts else 'Pairs'} of {corpus.name!r}: {listed}.")
+            sentences.append(f"{'Rows' if corpus.record.has_texts else 'Pairs'} of {corpus.name!r}: {listed}.")
     return sentences
 
 
