@@ -121,6 +121,11 @@ class Backbone:
             raise SettingsError(f"layers_tuned is {layers_tuned}, but the backbone has {len(self.layers)} layers")
         self.tuned = self.layers[len(self.layers) - count :]
         self._without_dropout = find_attention(self.tuned) if dropout == "states" else []
+        if dropout == "states" and not self._without_dropout:
+            log.warning(
+                "the attention of a %s was not found, so its weights keep their dropout, if they have any",
+                type(self.tuned[0]).__name__,
+            )
         self.states: Tensor | None = None
         model.eval()
         model.requires_grad_(requires_grad=False)

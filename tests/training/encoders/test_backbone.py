@@ -11,7 +11,6 @@ from sentence_transformers import SentenceTransformer
 from features.errors import ModelError, SettingsError
 from training.encoders import backbone as backbone_module
 from training.encoders.backbone import Backbone
-from training.modules.layers import find_attention
 
 TEXTS = ["the cat sleeps", "a dog", "two red horse runs in the park", "no man sees three woman in a small house the"]
 
@@ -138,9 +137,12 @@ def test_dropout_of_the_states_leaves_that_of_the_attention_weights_out(tiny_enc
     assert drawn == {True: [4, 3, 3], "states": [3, 3], False: []}
 
 
-def test_attention_that_is_not_found_is_told():
-    with pytest.raises(ModelError, match="the attention of a Linear was not found"):
-        find_attention(torch.nn.ModuleList([torch.nn.Linear(2, 2)]))
+def test_attention_that_is_not_found_keeps_its_dropout_and_is_told(tiny_encoder, monkeypatch, caplog):
+    monkeypatch.setattr(backbone_module, "find_attention", lambda _: [])
+    backbone = make(tiny_encoder, dropout="states")
+    assert "the attention of a BertLayer was not found, so its weights keep their dropout" in caplog.text
+    backbone.train()
+    assert all(module.training for module in backbone.tuned.modules())
 
 
 def test_long_sentences_are_cut(backbone):
