@@ -8,7 +8,7 @@ from pathlib import Path
 from prefect import flow
 
 from features.errors import FacetflowError, RunError
-from features.leftovers import scratch
+from features.leftovers import remove_dead_scratch, scratch
 from features.store.releases import Release
 from features.store.store import Store
 from flows import project
@@ -84,6 +84,7 @@ def train_encoder(
         ]
         if only_changed:
             trainings = list(_changed(settings, store, pinned, trainings))
+        remove_dead_scratch()  # gigabytes, after a command that was killed
         with scratch("states") if len(trainings) > 1 else nullcontext() as shared:
             return _train_all(settings, store, pinned, trainings, outbox, shared)
 

@@ -135,12 +135,16 @@ def test_some_are_trained_by_name_on_a_release_with_several_seeds(project):
         train("three")
 
 
-def test_the_trainings_of_a_command_share_a_folder_that_goes_with_it(project):
+def test_the_trainings_of_a_command_share_a_folder_that_goes_with_it(project, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    killed = tmp_path / ".facetflow-states-abcdefgh"
+    killed.mkdir()
     project(encoder("one"), encoder("two"))
     found = [one.folder.parent for one in train(seeds=2)]
     (shared,) = {json.loads((run / "train.json").read_text())["shared"] for run in found}
     assert {(run / "shared").read_text() for run in found} == {"True"}
     assert not os.path.lexists(shared)
+    assert not killed.exists(), "nobody holds it: its command was killed"
     (alone,) = train("one", release=1)
     assert (alone.folder.parent / "shared").read_text() == "None"
 
