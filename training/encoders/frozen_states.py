@@ -68,10 +68,11 @@ class SharedStates:
         if size > at_most:
             return None
         file = self.folder / f"{self._digest(words, layers, precision)}.states"
-        if file.exists():
-            log.info("the outputs of the frozen layers are those of an earlier training of this command")
-            return _mapped(file, shape, precision, mode="c")
         try:
+            if file.exists():
+                states = _mapped(file, shape, precision, mode="c")
+                log.info("the outputs of the frozen layers are those of an earlier training of this command")
+                return states
             with held_file(file.with_suffix(f".{os.getpid()}")) as made:
                 self._remove_oldest(at_most - size)
                 os.posix_fallocate(made.fileno(), 0, size)
