@@ -60,6 +60,7 @@ class Predictions:
         swapped: the same of the pairs with their sentences swapped; None where the order cannot matter.
         seconds: that it took.
         parsing_seconds: of these for parsing the sentences; None for an encoder that parses none.
+        calibrated_by: dev pairs that the probabilities were put right by; None where nothing did.
     """
 
     labels: tuple[str, ...]
@@ -67,6 +68,7 @@ class Predictions:
     swapped: NDArray[np.float64] | None
     seconds: float
     parsing_seconds: float | None
+    calibrated_by: int | None = None
 
     @property
     def best(self) -> NDArray[np.int64]:
@@ -195,6 +197,7 @@ class PairPredictor:
             swapped=swapped,
             seconds=time.monotonic() - started,
             parsing_seconds=None if parsed is None else (self._parsed() or 0.0) - parsed,
+            calibrated_by=classifier.calibration.pairs if classifier.calibration else None,
         )
 
     def require_spans(self) -> None:

@@ -123,6 +123,7 @@ def predict(
                 "pairs": len(rows),
                 "labels": counts,
                 "wrong": [{"line": row.line, "message": row.problem} for row in rows if row.problem],
+                "calibrated_by": found.calibrated_by,
                 "changed_by_swapping": found.changed,
                 "pairs_per_second": None if rate is None else round(rate, 2),
                 "share_of_parsing": None if parsing is None else round(parsing, 3),
@@ -133,6 +134,11 @@ def predict(
 
 def _tell_more(found: "Predictions", pairs: int) -> None:
     """Say what a reader of the labels must know."""
+    if pairs and found.calibrated_by is None:
+        warn(
+            "The probabilities may be too sure or too unsure: no dev pairs put them right when the encoder was "
+            "trained; their order stands."
+        )
     if found.changed:
         say(
             f"The classifier sees which sentence comes first: with the sentences swapped {found.changed:,} of "

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from training.markdown import table
+from training.modules.calibration import NEEDED, Calibration
 from training.runs import flattened
 
 _TERMS = """\
@@ -96,19 +97,27 @@ def data_parts(training: Mapping[str, Any], *, unit: str, exported: str) -> list
     ]
 
 
-def classifier_part(settings: Mapping[str, Any], *, usual: Sequence[str]) -> str:
-    """Return what the classifier of an encoder sees and tells, in a sentence or two.
+def classifier_part(training: Mapping[str, Any], *, usual: Sequence[str]) -> str:
+    """Return what the classifier of an encoder sees and tells, and how true its probabilities are, in some sentences.
 
     Args:
-        settings: of the encoder; labels are named.
+        training: content of `training.json`.
         usual: parts that it sees where the settings do not say.
     """
+    settings = training["settings"]
     parts = settings.get("classifier", usual)
     order = "counts" if {"u", "v"} & set(parts) else "does not count"
     return (
         f"A classifier over [{'; '.join(parts)}] learnt to tell {', '.join(settings['labels'])} by cross-entropy; it "
-        f"is saved beside the encoder (`classifier.safetensors`). The order of a pair {order}."
+        f"is saved beside the encoder (`classifier.safetensors`). The order of a pair {order}. "
+        f"{_told_calibration(training['calibration'])}"
     )
+
+
+def _told_calibration(recorded: Mapping[str, Any] | None) -> str:
+    if recorded is None:
+        return f"Nothing put its probabilities right, which takes {NEEDED}: they may be too sure or too unsure."
+    return f"Its probabilities {Calibration.read(recorded).told}."
 
 
 def layer_of_words(settings: Mapping[str, Any]) -> str:

@@ -16,9 +16,11 @@ from torch import Tensor, nn
 from training.encoders.backbone import Backbone, Tokens
 from training.encoders.judged import PairTable
 from training.encoders.judging import ChosenRatings
+from training.encoders.labels import label_logits
 from training.encoders.settings import BY_LOSS, JudgedSettings
 from training.encoders.start import new_modules
 from training.loop.task import Group, Judgement, decaying_matrices
+from training.modules.calibration import Calibration, calibrate
 from training.modules.pair_classifier import PairClassifier
 
 Pairs = TypeVar("Pairs", bound=PairTable)
@@ -110,6 +112,18 @@ class JudgedTask(ABC, Generic[Pairs, Settings]):
             return Judgement(scores, value=-scores[by] if by == BY_LOSS else scores[by]) if scores else None
         found = self.prepared.ratings.score(self._embed_texts)
         return Judgement({"spearman": found, **scores}, value=found)
+
+    def calibrate(self) -> Calibration | None:
+        """Put the probabilities of the classifier right, by the dev pairs, once it has learnt.
+
+        Returns:
+            What was learnt about them; None where there is no classifier, or too few dev pairs.
+        """
+        if self.classifier is None or not len(self.prepared.dev):
+            return None
+        logits, targets = label_logits(self.backbone, self.prepared.tokens, self.prepared.dev, self.classifier)
+        self.classifier.calibration = calibrate(logits.double().numpy(), targets)
+        return self.classifier.calibration
 
     def _embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the embeddings of some of the sentences, (n, d); every process embeds them all."""

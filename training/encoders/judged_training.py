@@ -225,10 +225,18 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
         learnt: "Learnt[JudgedTask[PairsT, Any]]",
     ) -> None:
         """Write the encoder of a training that has come to its end."""
+        from training.modules.calibration import NEEDED
+
         task = learnt.task
         task.eval()
+        calibration = task.calibrate()
+        if calibration:
+            _log.info("its probabilities %s", calibration.told)
+        elif task.classifier:
+            _log.warning("its probabilities may be too sure or too unsure: to put them right takes %s", NEEDED)
         report: dict[str, Any] = report_of(plan, task.backbone, learnt) | {
             "corpora": corpora_of(material.data.pairs, material.settings, self.job.licences),
+            "calibration": calibration.recorded() if calibration else None,
             "chosen_by": material.ratings.recorded() if material.ratings else {"set": None},
             **self.facts(material, task.backbone, task.prepared),
         }

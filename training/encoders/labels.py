@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from training.encoders.backbone import Backbone, Tokens
@@ -11,6 +12,24 @@ from training.modules.pair_classifier import PairClassifier
 
 
 @torch.no_grad()
+def label_logits(
+    backbone: Backbone, tokens: Tokens, dev: PairTable, classifier: PairClassifier
+) -> tuple[Tensor, NDArray[np.int64]]:
+    """Return the logits of pairs, (n_pairs, n_labels), and the numbers of their labels, (n_pairs,).
+
+    Args:
+        backbone: the encoder.
+        tokens: all sentences.
+        dev: the pairs; there are some.
+        classifier: that tells the labels.
+    """
+    every = dev.batch(np.arange(len(dev), dtype=np.int64))
+    texts, places = np.unique(every.sentences, return_inverse=True)
+    embeddings = torch.from_numpy(backbone.embed_many(tokens, texts)).to(backbone.device)
+    left, right = embeddings[torch.from_numpy(places).to(embeddings.device)].tensor_split(2)
+    return classifier(left, right).float().cpu(), every.targets
+
+
 def judge_labels(
     backbone: Backbone, tokens: Tokens, dev: PairTable, classifier: PairClassifier, *, positive: str
 ) -> dict[str, float]:
@@ -28,12 +47,8 @@ def judge_labels(
     """
     if not len(dev):
         return {}
-    every = dev.batch(np.arange(len(dev), dtype=np.int64))
-    texts, places = np.unique(every.sentences, return_inverse=True)
-    embeddings = torch.from_numpy(backbone.embed_many(tokens, texts)).to(backbone.device)
-    left, right = embeddings[torch.from_numpy(places).to(embeddings.device)].tensor_split(2)
-    logits = classifier(left, right).float().cpu()
-    targets = torch.from_numpy(every.targets)
+    logits, numbers = label_logits(backbone, tokens, dev, classifier)
+    targets = torch.from_numpy(numbers)
     scores = {
         "loss": cross_entropy(logits, targets).item(),
         "accuracy": (logits.argmax(dim=1) == targets).float().mean().item(),
@@ -41,7 +56,7 @@ def judge_labels(
     if positive not in classifier.labels:
         return scores
     number = classifier.labels.index(positive)
-    return scores | tell_apart(every.targets == number, logits.softmax(dim=1)[:, number].numpy())
+    return scores | tell_apart(numbers == number, logits.softmax(dim=1)[:, number].numpy())
 
 
 def tell_apart(positive: NDArray[np.bool_], probabilities: NDArray[np.float32]) -> dict[str, float]:

@@ -107,6 +107,29 @@ def draw_precision(curves: Mapping[str, tuple[NDArray[np.float64], NDArray[np.fl
         return _svg(figure, f"precision-{name}", f"{name}: precision over recall of {' and '.join(curves)}")
 
 
+def draw_reliability(bins: Sequence[Mapping[str, float]], name: str) -> str:
+    """Draw how many pairs are paraphrases over what was said of them, as points that are larger where pairs are more.
+
+    Args:
+        bins: `said` and `so` in [0, 1], and `pairs`, of pairs of like probability.
+        name: of the set of pairs.
+    """
+    pairs = np.array([each["pairs"] for each in bins])
+    with _styled():
+        figure, plot = _figure(3.1, 2.5)
+        plot.plot([0, 100], [0, 100], color=_GRID, linewidth=0.8, linestyle="--", label="true")
+        said, so = (np.array([100 * each[of] for each in bins]) for of in ("said", "so"))
+        plot.plot(said, so, color=ACCENT, linewidth=1.0)
+        plot.scatter(said, so, s=8 + 90 * pairs / pairs.sum(), color=ACCENT, label="pairs of a bin")
+        plot.set_xlim(0, 104)  # room for the label of 100
+        plot.set_ylim(0, 104)
+        plot.set_xlabel("probability that is said × 100")
+        plot.set_ylabel("paraphrases × 100")
+        plot.grid()
+        plot.legend(loc="upper left", fontsize=8)
+        return _svg(figure, f"reliability-{name}", f"{name}: share of paraphrases over the probability that is said")
+
+
 def draw_course(history: Sequence[Mapping[str, float]], best_step: int, *, ratings: str | None = None) -> str:
     """Draw the dev score over the steps of the training: the first that the history has.
 

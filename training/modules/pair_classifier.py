@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 import torch
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from features.errors import ModelError
+from training.modules.calibration import Calibration
 
 Part = Literal["u", "v", "|u-v|", "u*v"]
 """What of the embeddings u and v a classifier sees. The last two are the same for (u, v) and (v, u)."""
@@ -21,7 +22,7 @@ _AT_ONCE = 4096  # pairs, so that what a classifier sees of them does not fill t
 
 
 class PairClassifier(nn.Module):
-    """Tell the label of a pair: softmax(W [parts of u and v] + b).
+    """Tell the label of a pair: softmax(W [parts of u and v] + b), and what puts these probabilities right.
 
     Sources:
         - `("u", "v", "|u-v|")`: SBERT (Reimers & Gurevych 2019, §3) and SBERT-RGCN (Peng et al. 2021).
@@ -32,9 +33,15 @@ class PairClassifier(nn.Module):
         labels: that it tells apart, in the order of the logits.
         parts: what it sees, in this order.
 
+    Attributes:
+        calibration: what puts its probabilities right; None where nothing was learnt about them, and they are those of
+            the logits.
+
     Raises:
         ValueError: when a part is unknown.
     """
+
+    calibration: Calibration | None
 
     def __init__(self, dimension: int, labels: Sequence[str], parts: Sequence[Part] = ("u", "v", "|u-v|")) -> None:
         super().__init__()
@@ -43,6 +50,7 @@ class PairClassifier(nn.Module):
         self.labels = tuple(labels)
         self.parts = tuple(parts)
         self.linear = nn.Linear(dimension * len(self.parts), len(self.labels))
+        self.calibration = None
 
     @property
     def is_symmetric(self) -> bool:
@@ -85,7 +93,7 @@ class PairClassifier(nn.Module):
         for start in range(0, len(left), _AT_ONCE):
             sides = [torch.from_numpy(side[start : start + _AT_ONCE]).to(device) for side in (left, right)]
             # In double precision: where a classifier is sure, single precision would call many pairs equally sure.
-            parts.append(self(*sides)[:, columns].double().softmax(dim=1).cpu().numpy())
+            parts.append(self._calibrated(self(*sides).double())[:, columns].softmax(dim=1).cpu().numpy())
         return np.concatenate(parts)
 
     def save(self, folder: Path) -> None:
@@ -93,8 +101,20 @@ class PairClassifier(nn.Module):
         from safetensors.torch import save_file
 
         save_file({name: value.contiguous().cpu() for name, value in self.state_dict().items()}, folder / WEIGHTS_FILE)
-        described = {"labels": self.labels, "parts": self.parts, "dimension": self._dimension}
+        calibration = self.calibration.recorded() if self.calibration else None
+        described = {
+            "labels": self.labels,
+            "parts": self.parts,
+            "dimension": self._dimension,
+            "calibration": calibration,
+        }
         (folder / SETTINGS_FILE).write_text(json.dumps(described, ensure_ascii=False, indent=2) + "\n", "utf-8")
+
+    def _calibrated(self, logits: Tensor) -> Tensor:
+        """Return logits whose softmax is put right."""
+        if self.calibration is None:
+            return logits
+        return logits / self.calibration.temperature + logits.new_tensor(self.calibration.biases)
 
     @property
     def _dimension(self) -> int:
@@ -123,6 +143,7 @@ class PairClassifier(nn.Module):
             described = json.loads((folder / SETTINGS_FILE).read_text("utf-8"))
             found = cls(described["dimension"], described["labels"], described["parts"])
             found.load_state_dict(load_file(folder / WEIGHTS_FILE))
+            found.calibration = _read_calibration(described.get("calibration"), len(found.labels))
         except FileNotFoundError as error:
             raise ModelError(
                 f"the encoder {str(folder)!r} has no classifier: it was not trained on pairs with labels"
@@ -131,3 +152,17 @@ class PairClassifier(nn.Module):
             why = str(error).partition("\n")[0].rstrip(".")
             raise ModelError(f"the classifier of {str(folder)!r} cannot be loaded ({why}); train it again") from error
         return found.eval()
+
+
+def _read_calibration(recorded: dict[str, Any] | None, labels: int) -> Calibration | None:
+    """Return the calibration of a classifier; None for one that has none, such as one of an earlier version.
+
+    Raises:
+        ValueError: when it is that of another classifier.
+    """
+    if recorded is None:
+        return None
+    found = Calibration.read(recorded)
+    if len(found.biases) != labels or not (np.isfinite(found.biases).all() and 0 < found.temperature < np.inf):
+        raise ValueError(f"a calibration of {len(found.biases)} labels with the temperature {found.temperature}")
+    return found

@@ -11,6 +11,7 @@ from features.corpora.pair_tables import read_pair_rows
 from features.errors import InputError, ModelError
 from flows.command_line import run
 from training.encoders.loading import load_encoder
+from training.modules.calibration import Calibration
 from training.modules.pair_classifier import PairClassifier
 from training.predicting import PairPredictor, choose_predictor
 from training.span_weights import explain_sentences
@@ -28,6 +29,7 @@ def classifier(parts=("|u-v|", "u*v"), labels=("0", "1")):
         made.linear.weight[-1, :5] = -4
         made.linear.bias.zero_()
         made.linear.bias[-1] = 1
+    made.calibration = Calibration(2.0, (0.0,) * len(labels), 120, 0.9, 0.6)
     return made
 
 
@@ -99,7 +101,7 @@ def test_as_json_standard_output_is_one_object_and_the_table_may_be_standard_out
     assert run(["predict", "pairs.tsv", "-o", "labels.csv", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["pairs"], found["labels"], found["wrong"]) == (3, {"0": 1, "1": 2}, [])
-    assert found["changed_by_swapping"] is None
+    assert (found["changed_by_swapping"], found["calibrated_by"]) == (None, 120)
     assert found["encoder"].endswith("runs/same/00001-abcdef/seed-0/encoder")
     assert run(["predict", "pairs.tsv", "-o", "-", "--quiet"]) == 0
     out, err = capsys.readouterr()
@@ -107,6 +109,16 @@ def test_as_json_standard_output_is_one_object_and_the_table_may_be_standard_out
     assert err == ""
     assert run(["predict", "pairs.tsv", "-o", "-", "--json"]) == 1
     assert "would both write to standard output" in capsys.readouterr().err
+
+
+def test_probabilities_that_nothing_put_right_are_told(project, capsys):
+    made = classifier()
+    made.calibration = None
+    made.save(project / "runs/same/00001-abcdef/seed-0/encoder")
+    assert run(["predict", "pairs.tsv", "-o", "labels.csv", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["calibrated_by"] is None
+    assert "The probabilities may be too sure or too unsure: no dev pairs put them right" in err
 
 
 def test_a_classifier_that_sees_the_order_is_asked_both_ways_and_the_difference_told(project, capsys):

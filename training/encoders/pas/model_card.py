@@ -31,7 +31,7 @@ def write_card(training: Mapping[str, Any]) -> str:
         title="PAS-SBERT" if tagger else "Twin of PAS-SBERT without spans",
         structure=_structure(training),
         analyses=f"tags semantic roles, with {tagger['identity']}" if tagger else None,
-        lesson=classifier_part(training["settings"], usual=()),
+        lesson=classifier_part(training, usual=()),
     )
 
 

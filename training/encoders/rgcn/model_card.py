@@ -46,7 +46,7 @@ def _structure(training: Mapping[str, Any]) -> str:
 def _objective(training: Mapping[str, Any]) -> str:
     settings, pairs = training["settings"], training["pairs"]
     if settings["objective"] == "softmax":
-        return classifier_part(settings, usual=USUAL_PARTS)
+        return classifier_part(training, usual=USUAL_PARTS)
     if settings["objective"] == "distillation":
         return "The cosines of the start model were to be kept; labels were not looked at."
     return (

@@ -1,4 +1,4 @@
-"""The chapter of the report on judged pairs: bars, numbers, curves of precision, and the worst mistakes."""
+"""The chapter of the report on judged pairs: bars, numbers, curves, and the worst mistakes."""
 
 from collections.abc import Mapping
 from html import escape
@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.page import folded
-from training.evaluation.figures import draw_precision
+from training.evaluation.figures import draw_precision, draw_reliability
 from training.evaluation.page import tables_html
 from training.evaluation.paired import draw, tell
 from training.evaluation.paraphrase.tables import paraphrase_tables, tell_seen_pairs, tell_share, tell_threshold
@@ -104,7 +104,10 @@ def _curves(each: Mapping[str, Any], rows: pl.DataFrame) -> str:
     curves = {"encoder": precision_curve(positive, rows["score"].to_numpy())}
     if not rows["start_score"].null_count():
         curves["start model"] = precision_curve(positive, rows["start_score"].to_numpy())
-    return f'<div class="plot curve">{draw_precision(curves, each["name"])}</div>'
+    drawn = [draw_precision(curves, each["name"])]
+    if found := each.get("reliability"):
+        drawn.append(draw_reliability(found["bins"], each["name"]))
+    return "".join(f'<div class="plot curve">{plot}</div>' for plot in drawn)
 
 
 def _wrong(each: Mapping[str, Any], rows: pl.DataFrame) -> str:

@@ -21,6 +21,7 @@ from training.evaluation.items import ItemScores, ScoredPairs, numbered, read_it
 from training.evaluation.measures import MEASURES, Scored
 from training.evaluation.models import Embed, Models
 from training.evaluation.paired import average, pair
+from training.evaluation.paraphrase.reliability import reliability
 from training.evaluation.paraphrase.sets import Found, JudgedPairs, JudgedSet, find_sets
 from training.evaluation.paraphrase.tables import paraphrase_tables
 from training.evaluation.paraphrase.threshold import DevPairs, Threshold, choose_threshold, joined
@@ -165,7 +166,11 @@ class ParaphraseSuite(Suite):
             "skipped": [*self._found.skipped, *_sentences(self._found.foreign)],
             "classifier": None
             if self._classifier is None
-            else {"labels": list(self._classifier.labels), "symmetric": self._classifier.is_symmetric},
+            else {
+                "labels": list(self._classifier.labels),
+                "symmetric": self._classifier.is_symmetric,
+                "calibrated_by": self._classifier.calibration.pairs if self._classifier.calibration else None,
+            },
             "seen": seen_part(self._training, self._split, of_release),
             "others": dict(self._found.others),
             "chosen_by": [name for name in self._chosen_by if any(each.name == name for each in self._found.sets)],
@@ -201,6 +206,7 @@ class ParaphraseSuite(Suite):
                 )
                 for name in MEASURES
             },
+            "reliability": reliability(pairs.positive, both["encoder"][0]) if judges["encoder"].fits(judged) else None,
             "swapped": None if changed is None else changed / len(pairs),
             "changed": changed,
             "digest": pairs.digest(),

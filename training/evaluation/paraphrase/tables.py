@@ -5,6 +5,7 @@ from typing import Any
 
 from training.evaluation.measures import MEASURES
 from training.evaluation.paired import COLUMNS, cells
+from training.evaluation.paraphrase.reliability import BINS
 from training.evaluation.seen import tell_chosen_by, tell_seen
 from training.evaluation.tables import UNDEFINED, ScoreTable, hundred
 
@@ -19,7 +20,7 @@ SHORT: Mapping[str, str] = {
 
 
 def paraphrase_tables(result: Mapping[str, Any]) -> list[ScoreTable]:
-    """Return F1 beside that of the start model, and all measures of both.
+    """Return F1 beside that of the start model, all measures of both, and how true the probabilities are.
 
     Args:
         result: what `ParaphraseSuite` found.
@@ -32,7 +33,11 @@ def paraphrase_tables(result: Mapping[str, Any]) -> list[ScoreTable]:
         rows.append((f"mean of {len(rows)}", "", "", *cells(mean)))
     columns = ("judged pairs", "pairs", "positive", *COLUMNS)
     title = "F1 × 100 of pairs that are paraphrases"
-    return [ScoreTable(title, columns, tuple(rows), tell_pairs(result)), _all_measures(result)]
+    return [
+        ScoreTable(title, columns, tuple(rows), tell_pairs(result)),
+        _all_measures(result),
+        *_probabilities(result),
+    ]
 
 
 def tell_seen_pairs(result: Mapping[str, Any]) -> list[str]:
@@ -110,6 +115,36 @@ def _all_measures(result: Mapping[str, Any]) -> ScoreTable:
             rows.append((f"mean: {names[model]}", *values, ""))
     columns = ("judged pairs: model", *(SHORT[name] for name in MEASURES), "swapped")
     return ScoreTable("All measures × 100", columns, tuple(rows), _note_on_swaps(result["corpora"]))
+
+
+def _probabilities(result: Mapping[str, Any]) -> list[ScoreTable]:
+    """Return how true the probabilities of a classifier are; nothing where none was asked, or by an earlier version."""
+    rows = [
+        (each["name"], hundred(found["said"]), hundred(found["so"]), hundred(found["error"]))
+        for each in result["corpora"]
+        if (found := each.get("reliability"))
+    ]
+    columns = ("judged pairs", "said", "so", "error")
+    title = "Probabilities of a paraphrase × 100"
+    return [ScoreTable(title, columns, tuple(rows), tell_reliability(result))] if rows else []
+
+
+def tell_reliability(result: Mapping[str, Any]) -> str:
+    """Return what the numbers on probabilities mean, and what these were put right by.
+
+    Args:
+        result: what `ParaphraseSuite` found, with a classifier.
+    """
+    pairs = result["classifier"]["calibrated_by"]
+    by = (
+        f"They were put right by {pairs:,} dev pairs when the training ended."
+        if pairs
+        else "Nothing put them right, as there were too few dev pairs when the training ended."
+    )
+    return (
+        "Said: their mean. So: share of paraphrases. Error: by how much the two differ, in the mean over pairs of like "
+        f"probability (expected calibration error, {BINS} bins). {by}"
+    )
 
 
 def _has_start(each: Mapping[str, Any]) -> bool:

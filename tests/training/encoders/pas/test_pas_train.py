@@ -1,6 +1,6 @@
 """Training with predicate-argument spans, with a tiny encoder: learnt, repeated, resumed, loaded, refused."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,7 @@ from training.encoders.pas.data import learnt_from, resolved
 from training.encoders.pas.settings import PasSettings
 from training.encoders.pas.train import train
 from training.jobs import Source
+from training.modules import calibration
 from training.modules.pair_classifier import PairClassifier
 from training.modules.tagging_transformer import TaggingTransformer
 
@@ -209,6 +210,29 @@ def test_without_dev_pairs_the_last_model_is_kept_and_it_is_said(job, judged, tm
         folder = train(one)
     assert "there is no dev pair (split 'dev')" in caplog.text
     assert "There were no dev pairs to choose by" in (folder / "README.md").read_text()
+
+
+def test_the_probabilities_are_put_right_by_the_dev_pairs(job, monkeypatch, caplog, told):
+    monkeypatch.setattr(calibration, "LEAST_PAIRS", 30)
+    surely = {"loop": {"epochs": 12}, "new_learning_rate": 5e-2}
+    with caplog.at_level("INFO", logger="training"):
+        folder = train(job(**surely))
+    found = PairClassifier.load(folder).calibration
+    assert found is not None
+    assert told(folder)["calibration"] == {**asdict(found), "biases": list(found.biases)}
+    assert found.pairs == 30
+    assert found.loss_before == pytest.approx(told(folder)["dev"]["loss"], abs=1e-5)
+    assert found.loss < found.loss_before
+    assert "its probabilities are put right by 30 dev pairs, temperature" in caplog.text
+    assert "Its probabilities are put right by 30 dev pairs" in (folder / "README.md").read_text()
+
+
+def test_too_few_dev_pairs_put_no_probability_right_and_it_is_said(job, caplog, told):
+    folder = train(job(loop={"epochs": 1}))
+    assert told(folder)["calibration"] is None
+    assert PairClassifier.load(folder).calibration is None
+    assert "to put them right takes 50 dev pairs, 10 of each label" in caplog.text
+    assert "Nothing put its probabilities right" in (folder / "README.md").read_text()
 
 
 def test_roles_of_a_tagger_that_is_not_here_are_refused(job, frames, tmp_path):

@@ -6,19 +6,24 @@ import shutil
 import numpy as np
 import polars as pl
 import pytest
+import torch
+from sklearn.calibration import calibration_curve
 from sklearn.metrics import f1_score
 
 from features.errors import InputError
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.comparison import compare_runs
 from training.evaluation.models import Models
+from training.evaluation.paraphrase.reliability import reliability
 from training.evaluation.paraphrase.suite import PAIRS_FILE, ParaphraseSuite
+from training.evaluation.paraphrase.tables import paraphrase_tables
 from training.evaluation.promotion import compare_scores, on_same_pairs
 from training.evaluation.run import evaluate, write_report
 from training.evaluation.settings import PromotionSettings
 from training.evaluation.subject import Subject
 from training.evaluation.suites import suites_of
 from training.jobs import EvaluationJob, Source
+from training.modules.calibration import Calibration
 from training.modules.pair_classifier import PairClassifier
 
 WORDS = ("cat", "dog", "horse", "man", "woman", "child", "park", "house")
@@ -58,8 +63,6 @@ def alike(texts, _task=None):
 
 def classifier(parts=("|u-v|",), labels=("0", "1"), weight=-1.0, bias=2.0):
     """Return a classifier that is the surer of a paraphrase, the nearer the embeddings are, unless told otherwise."""
-    import torch
-
     made = PairClassifier(len(WORDS), labels, parts)
     with torch.no_grad():
         made.linear.weight.zero_()
@@ -337,8 +340,44 @@ def test_the_chapter_draws_curves_and_names_the_worst_mistakes_escaped(job, tmp_
     text = page.read_text()
     assert "<h2>Paraphrase or not</h2>" in text
     assert "tweets: precision over recall of encoder" in text
+    assert "share of paraphrases over the probability" not in text  # by the cosine
     assert "Called paraphrases, judged as none" in text
     assert "Judged as paraphrases, not called so" in text
     assert "the &lt;b&gt;cat sees" in text
     assert "<b>cat" not in text
     assert browser.find_faults(page) == []
+
+
+def test_the_probabilities_of_a_classifier_are_held_against_what_is_so(job, browser):
+    torch.manual_seed(0)
+    made = PairClassifier(48, ("0", "1"), ("|u-v|",))
+    made.save(job.encoder)
+    result = evaluate(job.model_copy(update={"suites": ()}))["suites"]["paraphrase"]
+    found = by_name(result)
+    assert found["questions"]["reliability"] is None  # by the cosine
+    table = pl.read_parquet(job.output / PAIRS_FILE).filter(corpus="tweets")
+    reliable = found["tweets"]["reliability"]
+    assert reliable["said"] == pytest.approx(table["score"].mean())
+    assert reliable["so"] == pytest.approx(16 / 24)
+    assert sum(each["pairs"] for each in reliable["bins"]) == 24
+    text = write_report(job.output, job.encoder).read_text()
+    assert "tweets: share of paraphrases over the probability that is said" in text
+    assert "Nothing put them right, as there were too few dev pairs" in text
+    assert browser.find_faults(job.output / "report.html") == []
+    made.calibration = Calibration(2.0, (0.0, 0.0), 969, 1.0, 0.9)
+    made.save(job.encoder)
+    (again,) = paraphrase_tables(evaluate(job.model_copy(update={"suites": ()}))["suites"]["paraphrase"])[2:]
+    assert [row[0] for row in again.rows] == ["tweets"]
+    assert "put right by 969 dev pairs" in again.note
+
+
+def test_probabilities_are_true_where_they_are_the_shares():
+    random = np.random.default_rng(0)
+    said = random.uniform(size=100_000)
+    so = random.uniform(size=100_000) < said
+    assert reliability(so, said)["error"] < 0.005
+    too_sure = reliability(so, np.where(said > 0.5, 1.0, 0.0))
+    assert too_sure["error"] == pytest.approx(0.25, abs=0.005)
+    assert [each["said"] for each in too_sure["bins"]] == [0, 1]
+    true, _ = calibration_curve(so, said, n_bins=10)
+    assert [each["so"] for each in reliability(so, said)["bins"]] == pytest.approx(true.tolist(), abs=2e-3)
