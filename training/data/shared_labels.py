@@ -58,7 +58,7 @@ class ChosenLabels:
     Args:
         kept: rows of the labels that are left; texts without one are not learnt from.
         held_out: aspect → labels that are kept out of training, sorted.
-        counts: aspect → how many labels are learnt from, how many were too rare, and of how many texts.
+        counts: aspect → how many labels are learnt from, how many are too rare, and how many texts have some of these.
     """
 
     kept: pl.DataFrame
@@ -69,14 +69,15 @@ class ChosenLabels:
 def choose_labels(
     labels: pl.DataFrame, aspects: Sequence[str], *, min_texts: int, held_out: float, seed: int
 ) -> ChosenLabels:
-    """Leave out labels that are too rare and those that are held out, with the texts that have one of these.
+    """Leave out labels that are held out, with the texts that have one of them, and labels that are too rare.
 
     Args:
         labels: columns `text`, `aspect` and `label`, of the texts to learn from.
         aspects: that are learnt.
-        min_texts: labels of fewer texts are left out; a text with other labels stays.
-        held_out: share of the other labels that no text to learn from has, in [0, 1). Whether a label is one follows
-            from its name and the seed.
+        min_texts: labels of fewer texts are left out; a text with other labels stays. Texts of a label that is held
+            out do not count for the others.
+        held_out: share of the labels of so many texts that no text to learn from has, in [0, 1). Whether a label is
+            one follows from its name and the seed.
         seed: of the choice.
     """
     counted = labels.filter(pl.col("aspect").is_in(list(aspects))).unique(["text", "aspect", "label"])
@@ -94,13 +95,16 @@ def choose_labels(
         orient="row",
     )
     away = labels.join(hidden, on=["aspect", "label"], how="semi")["text"].unique()
-    kept = counted.join(frequent, on=["aspect", "label"], how="semi").filter(~pl.col("text").is_in(away.implode()))
+    stay = counted.filter(~pl.col("text").is_in(away.implode()))
+    common = stay.group_by("aspect", "label").len("texts").filter(pl.col("texts") >= min_texts)
+    kept = stay.join(common, on=["aspect", "label"], how="semi")
+    rare = counted.join(pl.concat([common.select("aspect", "label"), hidden]), on=["aspect", "label"], how="anti")
     counts = {
         aspect: {
             "labels": kept.filter(aspect=aspect)["label"].n_unique(),
             "texts": kept.filter(aspect=aspect)["text"].n_unique(),
-            "rare_labels": texts.filter(pl.col("texts") < min_texts, aspect=aspect).height,
-            "rare_label_texts": int(texts.filter(pl.col("texts") < min_texts, aspect=aspect)["texts"].sum()),
+            "rare_labels": rare.filter(aspect=aspect)["label"].n_unique(),
+            "rare_label_texts": rare.filter(aspect=aspect)["text"].n_unique(),
             "held_out_labels": list(out[aspect]),
         }
         for aspect in aspects

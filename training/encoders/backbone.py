@@ -13,7 +13,7 @@ import hashlib
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 import numpy as np
@@ -51,10 +51,12 @@ class Tokens:
     Args:
         ids: (n_tokens,), int32.
         starts: where each sentence begins, and the end of the last, (n_texts + 1,), int64.
+        cut: which sentences had more, (n_texts,); empty where nobody looked.
     """
 
     ids: NDArray[np.int32]
     starts: NDArray[np.int64]
+    cut: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -166,12 +168,16 @@ class Backbone:
     def tokenize(self, texts: Sequence[str], *, max_tokens: int) -> Tokens:
         """Return the token ids of sentences, the special ones included, at most `max_tokens` each."""
         limit = min(max_tokens, int(self.model.max_seq_length or max_tokens))
-        encoded = self.model.tokenizer(
+        made = self.model.tokenizer(
             list(texts), truncation=True, max_length=limit, padding=False, return_attention_mask=False
-        )["input_ids"]
+        )
+        encoded = made["input_ids"]
         starts = np.zeros(len(encoded) + 1, dtype=np.int64)
         np.cumsum([len(ids) for ids in encoded], out=starts[1:])
-        return Tokens(np.fromiter((i for ids in encoded for i in ids), dtype=np.int32, count=starts[-1]), starts)
+        ids = np.fromiter((i for ids in encoded for i in ids), dtype=np.int32, count=starts[-1])
+        # A tokenizer in Python alone does not tell which it has cut.
+        cut = [bool(each.overflowing) for each in made.encodings] if made.encodings else np.diff(starts) >= limit
+        return Tokens(ids, starts, np.asarray(cut, dtype=np.bool_))
 
     def embed(self, tokens: Tokens, sentences: NDArray[np.int64], route: str | None = None) -> Tensor:
         """Return the embeddings of some sentences, with gradients into the tuned layers, (n, d), float32.

@@ -141,13 +141,16 @@ def test_rare_labels_are_left_out_and_texts_with_a_held_out_label_too(labels, mi
     chosen = choose_labels(table(labels), ("a",), min_texts=min_texts, held_out=share, seed=seed)
 
     texts = {label: {text for text, own in labels.items() if label in own} for label in "abcd"}
-    rare = {label for label, some in texts.items() if 0 < len(some) < min_texts}
     held = set(chosen.held_out["a"])
     away = {text for label in held for text in texts[label]}
+    rare = {label for label, some in texts.items() if some and len(some - away) < min_texts} - held
     expected = {(text, label) for label, some in texts.items() for text in some - away if label not in rare | held}
     assert set(chosen.kept.select("text", "label").rows()) == expected
-    assert not held & rare
-    assert (chosen.counts["a"]["rare_labels"], chosen.counts["a"]["held_out_labels"]) == (len(rare), sorted(held))
+    counts = chosen.counts["a"]
+    assert (counts["rare_labels"], counts["held_out_labels"]) == (len(rare), sorted(held))
+    assert counts["rare_label_texts"] == len({text for label in rare for text in texts[label]})
+    assert counts["labels"] + counts["rare_labels"] + len(held) == len([some for some in texts.values() if some])
+    assert all(len(texts[label]) >= min_texts for label in held)
 
 
 def test_held_out_labels_follow_from_their_names():

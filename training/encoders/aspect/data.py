@@ -1,6 +1,7 @@
 """Which texts and labels an encoder of aspects learns from, and whether they can teach it anything."""
 
 import logging
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,12 +42,17 @@ class Curriculum:
     Args:
         lessons: one, or one a route.
         chosen: the labels that are learnt from.
-        texts: training texts with such a label, positions.
+        texts: that are learnt from, positions.
     """
 
     lessons: tuple[Lesson, ...]
     chosen: ChosenLabels
     texts: Positions
+
+    @property
+    def dev(self) -> Positions:
+        """Texts that the best model is chosen by, positions."""
+        return _united(lesson.dev for lesson in self.lessons)
 
 
 def resolved(data: LabelledTexts, settings: AspectSettings) -> AspectSettings:
@@ -133,13 +139,15 @@ def plan_lessons(data: LabelledTexts, settings: AspectSettings) -> Curriculum:
         held_out=settings.held_out_labels,
         seed=settings.held_out_seed,
     )
-    _check_labels(of_train, chosen, settings)
+    with_labels = settings.objective != "simcse"
+    if with_labels:
+        _check_labels(of_train, chosen, settings)
     hidden = pl.DataFrame(
         [(aspect, label) for aspect, labels in chosen.held_out.items() for label in labels],
         schema={"aspect": pl.String, "label": pl.String},
         orient="row",
     )
-    seen = of_dev.join(of_dev.join(hidden, on=["aspect", "label"], how="semi").select("text"), on="text", how="anti")
+    seen = _without(of_dev, hidden)
     n_texts = len(data)
     lessons = []
     for route, aspects, how in _meanings(settings):
@@ -151,13 +159,27 @@ def plan_lessons(data: LabelledTexts, settings: AspectSettings) -> Curriculum:
             n_texts=n_texts,
             other_aspects=settings.negatives == "other_aspect",
         )
-        dev_maker = TripletMaker(seen, aspects, how, every=seen, n_texts=n_texts)
+        dev_maker = TripletMaker(
+            seen, aspects, how, every=seen, n_texts=n_texts, other_aspects=settings.negatives == "other_aspect"
+        )
         shared = SharedLabels(seen, aspects, how, n_texts)
         lessons.append(Lesson(route, maker, dev_maker.texts, shared, dev_maker))
-    texts = np.unique(chosen.kept["text"].to_numpy()).astype(np.int64)
-    if settings.objective != "simcse":
+    if with_labels:
         _check_lessons(lessons, settings)
+        texts = _united(lesson.maker.texts for lesson in lessons)
+    else:
+        texts = np.unique(_without(of_train, hidden)["text"].to_numpy()).astype(np.int64)
     return Curriculum(tuple(lessons), chosen, texts)
+
+
+def _united(some: Iterable[Positions]) -> Positions:
+    return np.unique(np.concatenate(list(some))).astype(np.int64)
+
+
+def _without(labels: pl.DataFrame, hidden: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of texts that have none of some labels."""
+    away = labels.join(hidden, on=["aspect", "label"], how="semi").select("text")
+    return labels.join(away, on="text", how="anti")
 
 
 def _meanings(settings: AspectSettings) -> list[tuple[str | None, tuple[str, ...], How]]:
@@ -202,10 +224,13 @@ def _check_lessons(lessons: list[Lesson], settings: AspectSettings) -> None:
             )
         if len(drawn) < settings.loop.batch_size:
             _log.warning("few texts to learn from: %d, less than one batch (%d)", len(drawn), settings.loop.batch_size)
-        if not len(lesson.dev_maker.draw(seed=0, epoch=0)):
+        on_dev = lesson.dev_maker.draw(seed=0, epoch=0)
+        if not len(on_dev):
             _log.warning(
-                "no two texts of split %r are alike%s: there is nothing to choose the best model by%s",
-                settings.splits[1],
+                "%s%s: there is nothing to choose the best model by%s",
+                f"all texts of split {settings.splits[1]!r} that share a label share one with every other"
+                if on_dev.counts["without_negative"]
+                else f"no two texts of split {settings.splits[1]!r} are alike",
                 "" if lesson.route is None else f" in the aspect {lesson.route!r}",
                 ", the last one is kept" if len(lessons) == 1 else "",
             )

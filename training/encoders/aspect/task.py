@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from training.data.shared_labels import Positions
+from training.data.shared_labels import Positions, SharedLabels
 from training.data.triplets import Triplets, in_batch_mask, same_text_mask
 from training.encoders.aspect.data import Curriculum, Lesson
 from training.encoders.aspect.encoder import route_parameters
@@ -94,20 +94,22 @@ class AspectTask:
         )
         where = torch.from_numpy(places).to(embeddings.device)
         anchors, candidates = embeddings[where[: len(batch.anchors)]], embeddings[where[len(batch.anchors) :]]
-        return {"loss": self.objective(anchors, candidates, self._mask(batch).to(embeddings.device))}
+        if self.settings.objective == "simcse":
+            masked = torch.zeros((len(anchors), len(candidates)), dtype=torch.bool)
+        else:
+            masked = self._masked(lesson.maker.shared, batch.anchors, batch.candidates)
+        return {"loss": self.objective(anchors, candidates, masked.to(embeddings.device))}
 
     @torch.no_grad()
     def judge(self) -> Judgement | None:
         """Return how well the neighbours of dev texts share their labels; means over the routes."""
         self.backbone.eval()
-        found = [scores for lesson in self.curriculum.lessons if (scores := self._judge(lesson))]
-        if not found:
+        judged = [(lesson.route, scores) for lesson in self.curriculum.lessons if (scores := self._judge(lesson))]
+        if not judged:
             return None
-        by = self.settings.choose_by
-        means = {name: float(np.mean([scores[name] for scores in found])) for name in (by, *found[0])}
-        if len(found) > 1:
-            routes = [lesson.route for lesson in self.curriculum.lessons if len(lesson.dev)]
-            means |= {f"{by}_{route}": scores[by] for route, scores in zip(routes, found, strict=False)}
+        by, (_, first) = self.settings.choose_by, judged[0]
+        means = {name: float(np.mean([scores[name] for _, scores in judged])) for name in (by, *first)}
+        means |= {f"{by}_{route}": scores[by] for route, scores in judged if route is not None}
         return Judgement(means, value=-means[by] if by == "loss" else means[by])
 
     def _drawn(self, lesson: Lesson, epoch: int) -> tuple[Positions, ...]:
@@ -117,19 +119,25 @@ class AspectTask:
         drawn: Triplets = lesson.maker.draw(
             seed=self.settings.loop.seed, epoch=epoch, each=self.settings.triplets_per_text
         )
-        if self.settings.objective == "multiple_negatives":
-            return drawn.anchors, drawn.positives
-        return drawn.anchors, drawn.positives, drawn.negatives
+        return drawn.anchors, *self._candidates(drawn)
 
-    def _mask(self, batch: Batch) -> Tensor:
-        if self.settings.objective == "simcse":
-            return torch.zeros((len(batch.anchors), len(batch.candidates)), dtype=torch.bool)
+    def _candidates(self, drawn: Triplets) -> tuple[Positions, ...]:
+        """Return the positives, and the negatives where the objective takes some."""
+        if self.settings.objective == "multiple_negatives":
+            return (drawn.positives,)
+        return drawn.positives, drawn.negatives
+
+    def _masked(self, shared: SharedLabels, anchors: Positions, candidates: Positions) -> Tensor:
+        """Return which candidates are no negatives of an anchor, (n_anchors, n_candidates)."""
         if not self.settings.masked:
-            return torch.from_numpy(same_text_mask(batch.anchors, batch.candidates))
-        shared = self.curriculum.lessons[batch.lesson].maker.shared
-        return torch.from_numpy(in_batch_mask(shared, batch.anchors, batch.candidates))
+            return torch.from_numpy(same_text_mask(anchors, candidates))
+        return torch.from_numpy(in_batch_mask(shared, anchors, candidates))
 
     def _judge(self, lesson: Lesson) -> dict[str, float] | None:
+        """Return how well the neighbours of a lesson's dev texts share labels, and the loss of triplets of them.
+
+        SimCSE is judged by labels like all others: its own loss has none.
+        """
         vectors = self.backbone.embed_many(self.tokens, lesson.dev, lesson.route)
         neighbours = score_neighbours(vectors, lesson.shared, lesson.dev)
         drawn = lesson.dev_maker.draw(seed=0, epoch=0)
@@ -141,8 +149,8 @@ class AspectTask:
         for start in range(0, len(drawn), size):
             some = slice(start, start + size)
             anchors = drawn.anchors[some]
-            candidates = np.concatenate([drawn.positives[some], drawn.negatives[some]])
-            masked = torch.from_numpy(in_batch_mask(lesson.shared, anchors, candidates))
+            candidates = np.concatenate([texts[some] for texts in self._candidates(drawn)])
+            masked = self._masked(lesson.shared, anchors, candidates)
             embedded = [torch.from_numpy(vectors[place[texts]]) for texts in (anchors, candidates)]
             losses.append(len(anchors) * self.objective(embedded[0], embedded[1], masked).item())
         return {"mrr": neighbours.mrr, "ndcg": neighbours.ndcg, "loss": sum(losses) / len(drawn)}

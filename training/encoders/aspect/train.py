@@ -78,16 +78,16 @@ def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: L
     tokens = backbone.tokenize(data.texts, max_tokens=settings.max_tokens)
     if backbone.keep_states(tokens, SharedStates.of(job.shared, plan.backbone_digest)):
         _log.info("the outputs of the frozen layers are kept")
-    longest = int(backbone.model.max_seq_length or 0)
-    cut = int((tokens.lengths >= longest).sum())
-    dev = max(len(lesson.dev) for lesson in curriculum.lessons)
+    texts, dev = curriculum.texts, curriculum.dev
+    used = np.union1d(texts, dev)
+    cut = f"{int(tokens.cut[used].sum())} of these {len(used)} cut at {backbone.model.max_seq_length} tokens"
     learn(
         plan,
         machine,
         job.output,
         lambda settings: AspectTask(backbone, tokens, curriculum, settings),
         lambda learnt: _complete(job, plan, data, learnt),
-        about=f"{len(curriculum.texts)} training texts, {dev} dev texts, {cut} of {len(data)} cut at {longest} tokens",
+        about=f"{len(texts)} training texts, {len(dev)} dev texts, {cut}",
     )
 
 

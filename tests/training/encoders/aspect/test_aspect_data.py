@@ -98,6 +98,26 @@ def test_labels_that_are_held_out_are_named_and_no_text_of_them_is_seen():
     assert {labels[text] for text in (*lesson.maker.texts, *lesson.dev)} == {f"label {n}" for n in range(20)} - held
 
 
+def test_dev_texts_that_are_all_alike_are_not_said_to_be_unlike(caplog):
+    plan(texts(*many(12, "xy"), *many(5, "x", split="dev")), settings())
+    assert "all texts of split 'dev' that share a label share one with every other: there is nothing" in caplog.text
+    caplog.clear()
+    plan(texts(*many(12, "xy"), *many(2, "xy", split="dev")), settings())
+    assert "no two texts of split 'dev' are alike: there is nothing" in caplog.text
+
+
+def test_simcse_learns_from_texts_whose_labels_are_rare_or_missing():
+    rows = [*many(6, "uvwxyz"), *many(3, "p", "area")]
+    learnt = plan(texts(*rows), settings(objective="simcse"))
+    assert len(learnt.texts) == 9
+
+
+def test_the_texts_of_an_intersection_are_those_with_a_label_in_each_aspect():
+    rows = [*many(12, "xy"), *(("task train " + str(n), "train", "area", "pq"[n % 2]) for n in range(8))]
+    made = plan(texts(*rows), settings(aspects=["task", "area"], combine="intersection"))
+    assert len(made.texts) == 8
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

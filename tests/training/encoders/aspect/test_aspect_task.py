@@ -1,9 +1,13 @@
 """What the loop is given: batches without false negatives, and gradients that pieces do not change."""
 
+from dataclasses import replace
+
 import numpy as np
+import polars as pl
 import pytest
 import torch
 
+from training.data.triplets import TripletMaker, in_batch_mask
 from training.encoders.aspect.data import learnt_from, plan_lessons
 from training.encoders.aspect.encoder import start_model
 from training.encoders.aspect.task import AspectTask
@@ -16,6 +20,7 @@ COMBINED = [
     {"aspects": ["animal", "place"], "combine": "union"},
     {"aspects": ["animal", "place"], "combine": "routes"},
 ]
+NO_LABELS = pl.DataFrame(schema={"text": pl.Int64, "aspect": pl.String, "label": pl.String})
 NAMES = ["one", "intersection", "union", "routes"]
 
 
@@ -57,7 +62,8 @@ def test_no_positive_of_an_anchor_is_among_its_negatives_in_any_batch(make, give
             route = task.curriculum.lessons[batch.lesson].route
             shared = [lambda a, b, own=of[aspect]: bool(own[a] & own[b]) for aspect in ([route] if route else aspects)]
             alike = all if given.get("combine") == "intersection" else any
-            masked = task._mask(batch).numpy()
+            shared_labels = task.curriculum.lessons[batch.lesson].maker.shared
+            masked = task._masked(shared_labels, batch.anchors, batch.candidates).numpy()
             for i, anchor in enumerate(batch.anchors):
                 for j, candidate in enumerate(batch.candidates):
                     positive = anchor == candidate or alike(share(anchor, candidate) for share in shared)
@@ -111,3 +117,41 @@ def test_a_route_begins_as_the_backbone(make, tiny_encoder):
     expected = SentenceTransformer(str(tiny_encoder), device="cpu").encode(texts)
     for route in ("animal", "place"):
         np.testing.assert_allclose(task.backbone.model.encode(texts, task=route), expected, atol=1e-5)
+
+
+def test_the_dev_scores_of_routes_have_the_names_of_these_routes(make, caplog):
+    """Where the dev texts of the first route say nothing, the second is not called by its name."""
+    _, task = make(aspects=["animal", "place"], combine="routes")
+    both = task.judge().scores
+    assert {"mrr_animal", "mrr_place"} <= both.keys()
+    first, second = task.curriculum.lessons
+    nothing = replace(first, dev_maker=TripletMaker(NO_LABELS, ["animal"], "any", every=NO_LABELS, n_texts=0))
+    task.curriculum = replace(task.curriculum, lessons=(nothing, second))
+    alone = task.judge().scores
+    assert "mrr_animal" not in alone
+    assert alone["mrr_place"] == alone["mrr"] == pytest.approx(both["mrr_place"])
+
+
+@pytest.mark.parametrize("objective", ["info_nce", "multiple_negatives"])
+def test_the_dev_loss_is_that_of_the_objective(make, objective):
+    _, task = make(objective=objective)
+    (lesson,) = task.curriculum.lessons
+    drawn = lesson.dev_maker.draw(seed=0, epoch=0)
+    vectors = dict(zip(lesson.dev.tolist(), task.backbone.embed_many(task.tokens, lesson.dev), strict=True))
+    size, expected = task.settings.loop.batch_size, 0.0
+    for start in range(0, len(drawn), size):
+        some = slice(start, start + size)
+        of = (drawn.positives,) if objective == "multiple_negatives" else (drawn.positives, drawn.negatives)
+        anchors, candidates = drawn.anchors[some], np.concatenate([each[some] for each in of])
+        mask = torch.from_numpy(in_batch_mask(lesson.shared, anchors, candidates))
+        sides = [torch.from_numpy(np.stack([vectors[text] for text in texts])) for texts in (anchors, candidates)]
+        expected += len(anchors) * task.objective(*sides, mask).item()
+    assert task.judge().scores["loss"] == pytest.approx(expected / len(drawn))
+
+
+def test_a_text_that_fits_exactly_is_not_cut(make):
+    _, task = make()
+    text = "the cat in the park"
+    length = len(task.backbone.tokenize([text], max_tokens=64).ids)
+    for limit, cut in ((length + 1, False), (length, False), (length - 1, True)):
+        assert task.backbone.tokenize([text, ""], max_tokens=limit).cut.tolist() == [cut, False]
