@@ -212,7 +212,7 @@ def _finish(
         ],
         leaks=guard.reports(),
         overlaps=overlaps(of_pairs, of_labels),
-        label_faults=label_faults([place.corpus for place in places], of_labels),
+        label_faults=label_faults([place.corpus for place in places], of_labels, known),
         draws=[report for place in places for report in place.reports()],
         files=files,
         new_sentences=len(sentences.new),

@@ -32,9 +32,10 @@ KNOWN_LABELS: Columns = {
     "corpus": pl.String,
     "split": pl.String,
     "sentence": pl.String,
+    "aspect": pl.String,
     "label": pl.String,
 }
-"""Columns of `labels` that ingest needs to know what is stored: whether a class was corrected, and the split of a text,
+"""Columns of `labels` that ingest needs to know what is stored: whether a label was corrected, and the split of a text,
 which it keeps."""
 
 
@@ -64,6 +65,7 @@ class Known:
         _require(pairs, KNOWN_PAIRS, "pairs")
         _require(labels, KNOWN_LABELS, "labels")
         self.judgements = pairs
+        self.labels = labels
         self._placed = pairs if placed is None else placed
         self.admits = admits or (lambda _: True)
         self.shard_of: dict[SentenceId, Shard] = {}

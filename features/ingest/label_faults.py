@@ -1,4 +1,4 @@
-"""What is odd about the labels of texts, and told: no label, one label for all, labels that are spelt in two ways."""
+"""What is odd about the labels of texts, and told: none, one for all, two spellings of one, stored ones now gone."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -6,17 +6,21 @@ from collections.abc import Mapping, Sequence
 from features.corpora.dataset import TextLayout
 from features.corpora.reading import own_record
 from features.corpora.settings import CorpusSettings
+from features.ingest.known import Known
 from features.ingest.report import LabelFaultReport
 from features.ingest.split_labels import SplitLabels
 from features.sentences import normalise
 
 
-def label_faults(corpora: Sequence[CorpusSettings], splits: Sequence[SplitLabels]) -> list[LabelFaultReport]:
+def label_faults(
+    corpora: Sequence[CorpusSettings], splits: Sequence[SplitLabels], known: Known
+) -> list[LabelFaultReport]:
     """Return what is odd about the labels of corpora, over all their splits; texts with one class are not looked at.
 
     Args:
         corpora: that were read.
         splits: of those with labels.
+        known: what is stored.
     """
     found = []
     for corpus in corpora:
@@ -28,7 +32,32 @@ def label_faults(corpora: Sequence[CorpusSettings], splits: Sequence[SplitLabels
         for aspect in layout.aspects if counts and isinstance(layout, TextLayout) else ():
             of_aspect = {label: texts for (name, label), texts in counts.items() if name == aspect}
             found += _faults(corpus.name, aspect, of_aspect)
+        found += _gone(corpus.name, [split for split in splits if split.report.corpus == corpus.name], known)
     return found
+
+
+def _gone(corpus: str, splits: Sequence[SplitLabels], known: Known) -> list[LabelFaultReport]:
+    """Return labels that the store has of texts which came again without them."""
+    if not known.labels.height:
+        return []
+    came = {(split.report.split, sentence) for split in splits if split.several for sentence in split.occurrences}
+    seen = set().union(*(split.seen for split in splits))
+    found: dict[str, list[tuple[str, str]]] = {}
+    stored = known.labels.filter(corpus=corpus).select("label_id", "split", "sentence", "aspect", "label")
+    for identity, split, sentence, aspect, label in stored.iter_rows():
+        if identity not in seen and (split, sentence) in came:
+            found.setdefault(aspect, []).append((sentence, label))
+    return [
+        LabelFaultReport(
+            corpus=corpus,
+            aspect=aspect,
+            fault="gone",
+            labels=len({label for _, label in rows}),
+            texts=len({sentence for sentence, _ in rows}),
+            examples=dict(Counter(label for _, label in rows).most_common(1)),
+        )
+        for aspect, rows in sorted(found.items())
+    ]
 
 
 def _faults(corpus: str, aspect: str, texts: Mapping[str, int]) -> list[LabelFaultReport]:

@@ -128,7 +128,7 @@ class LabelFaultReport(_Report):
         corpus: its name.
         aspect: what the labels are about.
         fault: `no label` has none at all, `one label` is the same for all texts, `spelling` differs from another label
-            in case or blanks only.
+            in case or blanks only, `gone` is in the store and no longer in the file, where its text still is.
         labels: how many labels have the fault.
         texts: that have one of them.
         examples: labels with the number of their texts.
@@ -136,7 +136,7 @@ class LabelFaultReport(_Report):
 
     corpus: str
     aspect: str
-    fault: Literal["no label", "one label", "spelling"]
+    fault: Literal["no label", "one label", "spelling", "gone"]
     labels: int = 0
     texts: int = 0
     examples: dict[str, int] = Field(default_factory=dict)
@@ -152,6 +152,14 @@ class LabelFaultReport(_Report):
             return (
                 f"All {self.texts:,} texts of {self.corpus!r} with a label in the aspect {self.aspect!r} have the "
                 f"same, {label!r}: nothing can be learnt from it; check the column, or leave the aspect out."
+            )
+        if self.fault == "gone":
+            label = next(iter(self.examples))
+            texts = "1 text" if self.texts == 1 else f"{self.texts:,} texts"
+            return (
+                f"{texts} of {self.corpus!r} lost a label in the aspect {self.aspect!r} since the store took it, such "
+                f"as {label!r}: rows that a store has do not change, so it stays beside those of the file; where it "
+                "was wrong, build a new store."
             )
         named = " and ".join(f"{label!r} ({texts:,})" for label, texts in self.examples.items())
         return (

@@ -114,6 +114,22 @@ def test_a_class_that_is_corrected_at_the_source_is_reported_and_makes_no_second
     assert (changed.origin, changed.stored_label, changed.found_label) == ("mr.txt:2", "0", "1")
 
 
+def test_a_label_that_is_corrected_at_the_source_stays_beside_the_new_one_and_that_is_told(folder):
+    first = run(folder, TEXTS)
+    assert [fault.fault for fault in first.report.label_faults] == []
+    (folder / "papers.tsv").write_text(PAPERS.replace("waiting", "patience"))
+
+    second = run(folder, TEXTS, known=[first])
+    assert rows_of(second.labels)["label"].to_list() == ["patience"]
+    (gone,) = second.report.label_faults
+    assert str(gone) == (
+        "1 text of 'texts' lost a label in the aspect 'label' since the store took it, such as 'waiting': rows that a "
+        "store has do not change, so it stays beside those of the file; where it was wrong, build a new store."
+    )
+    (folder / "papers.tsv").write_text("text\tlabel\nWe parse.\ttagging|parsing\n")  # a text that is gone says nothing
+    assert "gone" not in [fault.fault for fault in run(folder, TEXTS, known=[first, second]).report.label_faults]
+
+
 def test_texts_that_are_too_long_or_of_an_evaluation_set_are_rejects(folder):
     guard = LeakageSettings(evaluation=[EvaluationSet(dataset="mr", file="mr.txt")])
     (folder / "t.tsv").write_text("text\tlabel\nA gem!\tx\none two three four\tx\nfine\tx\n")
