@@ -120,7 +120,7 @@ def draw_reliability(bins: Sequence[Mapping[str, float]], name: str) -> str:
         plot.plot([0, 100], [0, 100], color=_GRID, linewidth=0.8, linestyle="--", label="true")
         said, so = (np.array([100 * each[of] for each in bins]) for of in ("said", "so"))
         plot.plot(said, so, color=ACCENT, linewidth=1.0)
-        plot.scatter(said, so, s=8 + 90 * pairs / pairs.sum(), color=ACCENT, label="pairs of a bin")
+        plot.scatter(said, so, s=8 + 90 * pairs / pairs.sum(), color=ACCENT, label="pairs of a bin", clip_on=False)
         plot.set_xlim(0, 104)  # room for the label of 100
         plot.set_ylim(0, 104)
         plot.set_xlabel("probability that is said × 100")

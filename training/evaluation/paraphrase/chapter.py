@@ -47,7 +47,7 @@ def paraphrase_chapter(result: Mapping[str, Any], table: pl.DataFrame) -> Chapte
         warnings=tell_seen_pairs(result),
         figures=[_figure(result)],
         origin={f"pairs of {each['name']}": each["digest"] for each in result["corpora"]},
-        style=".curve { max-width: 24rem; }",
+        style=".curves { display: flex; flex-wrap: wrap; gap: 1rem; } .curve { flex: 0 1 24rem; min-width: 0; }",
     )
 
 
@@ -107,7 +107,8 @@ def _curves(each: Mapping[str, Any], rows: pl.DataFrame) -> str:
     drawn = [draw_precision(curves, each["name"])]
     if found := each.get("reliability"):
         drawn.append(draw_reliability(found["bins"], each["name"]))
-    return "".join(f'<div class="plot curve">{plot}</div>' for plot in drawn)
+    plots = "".join(f'<div class="plot curve">{plot}</div>' for plot in drawn)
+    return f'<div class="curves">{plots}</div>'
 
 
 def _wrong(each: Mapping[str, Any], rows: pl.DataFrame) -> str:
