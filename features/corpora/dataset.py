@@ -90,7 +90,8 @@ class TextLayout(Record):
         text: columns that make the text, joined by ": " (title and abstract); several tuples are several texts a row.
         needs: columns without which a row is left out: nothing else says what it is about.
         aspects: aspect → column with its labels; the one aspect of `label first` has no column.
-        separator: what stands between several labels in a cell; a cell is one label when None.
+        separator: what stands between several labels in a cell; a cell is one label when None. A list, as JSON lines
+            and Parquet have, is several labels in any case.
         cut: the part of a label from this sign on is left out (`DESC:manner` is `DESC`).
         encoding: of lines that are no UTF-8: of releases older than that custom.
     """

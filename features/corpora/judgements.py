@@ -62,7 +62,7 @@ def _range(dataset: Dataset) -> str:
     return " from {:g} to {:g}".format(*dataset.score_range) if dataset.score_range else ""
 
 
-def read_label(written: object, form: LabelForm, dataset: Dataset) -> str | NoJudgement | None:
+def read_label(written: str | None, form: LabelForm, dataset: Dataset) -> str | NoJudgement | None:
     """Return a label.
 
     Args:
@@ -73,11 +73,7 @@ def read_label(written: object, form: LabelForm, dataset: Dataset) -> str | NoJu
     Raises:
         RowError: BAD_LABEL.
     """
-    if isinstance(written, bool):
-        written = int(written)
-    if isinstance(written, float) and written.is_integer():
-        written = int(written)
-    text = "" if written is None else str(written).strip()
+    text = (written or "").strip()
     if not text and not dataset.labels:
         return None
     if text in dataset.no_gold:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from features.corpora.dataset import TableLayout
+from features.corpora.dataset import Role, TableLayout
 from features.corpora.reading import own_record
 from features.corpora.records.own import PAIRS
 from features.corpora.registry import DATASETS
@@ -59,10 +59,7 @@ def read_pair_table(path: Path, corpora: Sequence[CorpusSettings] = ()) -> list[
     ]
     layouts += [layout for layout in PAIRS.layouts if isinstance(layout, TableLayout)]
     # Only the sentences are wanted: a table to explain needs no score.
-    wanted = [
-        layout.model_copy(update={"optional": tuple(set(layout.columns) - {"sentence_a", "sentence_b"})})
-        for layout in layouts
-    ]
+    wanted = [layout.model_copy(update={"columns": _of_sentences(layout)}) for layout in layouts]
     with _as_file(path) as file:
         pairs = []
         for row in read_rows(file, fitting_layout(file, wanted)):
@@ -108,7 +105,7 @@ def _layout_of_sentences(
 ) -> TableLayout:
     """Return a layout of the two sentences alone: the one asked for, or the first that the header of the file has."""
     form = table_format(file)
-    there = columns_of(file, form)
+    there = columns_of(file, form, [[str(column) for column in columns]])
     listed = ", ".join(map(repr, there)) or "none"
     if columns:
         if isinstance(columns[0], int) and form in {"jsonl", "parquet"}:
@@ -121,13 +118,17 @@ def _layout_of_sentences(
     known = [layout for record in (*own, PAIRS, *DATASETS.values()) for layout in record.layouts]
     for layout in known:
         if isinstance(layout, TableLayout) and layout.has_header:
-            sentences = {role: layout.columns[role] for role in layout.columns if role in _SENTENCES}
+            sentences = _of_sentences(layout)
             if all(column in there for column in sentences.values()):
                 return TableLayout(columns=sentences, quotes=layout.quotes)
     raise InputError(
         f"{name} has no columns that are known to hold two sentences, such as sentence_a and sentence_b; its columns "
         f"are {listed}: name the two with --columns, or give their positions from 0 where there is no header line."
     )
+
+
+def _of_sentences(layout: TableLayout) -> dict[Role, str | int]:
+    return {role: place for role, place in layout.columns.items() if role in _SENTENCES}
 
 
 @contextmanager

@@ -232,14 +232,15 @@ class _Reader:
             return Skip(split, label.reason, origin)
         if self.labels is not None and label not in self.labels:
             return Skip(split, f"label {label}" if label else "no label", origin)
-        group = "" if row.group is None else str(row.group).strip()
+        group = (row.group or "").strip()
         return PairRow(self.corpus, split, row.sentence_a, row.sentence_b, score, label, "positive", origin, group)
 
-    def _split(self, written: object) -> Split:
-        found = self.record.split_names.get(str(written).strip())
+    def _split(self, written: str | None) -> Split:
+        name = (written or "").strip()
+        found = self.record.split_names.get(name)
         if found is None:
             expected = ", ".join(self.record.split_names)
-            raise RowError(RejectCode.WRONG_COLUMNS, f"the split {written!r} is unknown; expected one of {expected}")
+            raise RowError(RejectCode.WRONG_COLUMNS, f"the split {name!r} is unknown; expected one of {expected}")
         return found
 
     def _captions(self, source: Source) -> Iterator[Outcome]:

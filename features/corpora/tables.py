@@ -8,8 +8,9 @@ error, so the file goes on.
 import csv
 import difflib
 import json
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, TextIO
@@ -23,6 +24,7 @@ from features.types import RejectCode
 
 _HEAD = 20  # rows that are looked at to see whether a file fits a layout
 _EVIDENCE = 1000  # cells with quotes that are enough to see whether quotes enclose cells
+_SHOWN = 60  # characters of a cell that a message shows
 _SEPARATORS: dict[str, str] = {"tsv": "\t", "csv": ","}
 _UNDECODED = re.compile("[\ud800-\udfff]")  # bytes that are no UTF-8, and half characters that JSON may escape
 _ENCLOSED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
@@ -47,9 +49,9 @@ class TableRow(NamedTuple):
     sentence_a: str
     sentence_b: str
     score: Cell
-    label: Cell
-    split: Cell
-    group: Cell = None
+    label: str | None
+    split: str | None
+    group: str | None = None
 
 
 Numbered = tuple[int, list[str] | RowError]
@@ -65,11 +67,11 @@ def fitting_layout(path: Path, layouts: Sequence[TableLayout]) -> TableLayout:
     columns: list[str] = []
     for layout in layouts:
         form = layout.form or table_format(path)
-        columns = columns_of(path, form)
         if layout.has_header:
-            needed = [place for role, place in layout.columns.items() if role not in layout.optional]
-            if all(place in columns for place in needed):
+            columns = columns_of(path, form, [_needed(known) for known in layouts if known.has_header])
+            if all(place in columns for place in _needed(layout)):
                 kept = {role: place for role, place in layout.columns.items() if place in columns}
+                require_once(path, columns, [str(place) for place in kept.values()])
                 return layout.model_copy(update={"form": form, "columns": kept})
             found.append(f"it has the columns {columns}")
         elif layout.scores_beside is None or layout.scores_beside[0] in path.name:
@@ -85,6 +87,10 @@ def fitting_layout(path: Path, layouts: Sequence[TableLayout]) -> TableLayout:
     raise InputError(
         f"{str(path)!r} is not in a known form: {' and '.join(dict.fromkeys(found))}; expected {expected}{hint}."
     )
+
+
+def _needed(layout: TableLayout) -> list[str]:
+    return [str(place) for role, place in layout.columns.items() if role not in layout.optional]
 
 
 def _lacking(path: Path, layout: TableLayout, columns: Sequence[str]) -> str:
@@ -126,22 +132,49 @@ def _hint_of_form(path: Path) -> str:
 
 def _describe(layout: TableLayout) -> str:
     if layout.has_header:
-        needed = [str(place) for role, place in layout.columns.items() if role not in layout.optional]
-        return f"the columns {', '.join(needed)}"
+        return f"the columns {', '.join(_needed(layout))}"
     places = ", ".join(f"{role} in cell {int(place) + 1}" for role, place in layout.columns.items())
     named = f", in a file named *{layout.scores_beside[0]}*" if layout.scores_beside else ""
     return f"rows without a header line, {places}{named}"
 
 
-def columns_of(path: Path, form: TableFormat) -> list[str]:
-    """Return the names that the header line, the first objects or the schema give."""
+def columns_of(path: Path, form: TableFormat, wanted: Sequence[Collection[str]] = ((),)) -> list[str]:
+    """Return the names that the header line, the objects or the schema give.
+
+    Args:
+        path: the file.
+        form: of the table.
+        wanted: sets of names, of which one is enough. JSON lines are read on until they have had all names of one, as
+            many writers leave out the keys without a value; else their first objects do.
+    """
     if form == "parquet":
         return list(scan_parquet(path).collect_schema().names())
     with open_text(path, newline="\n", errors="surrogateescape") as text:
         if form == "jsonl":
-            parsed = (parse_object(line) for line in islice(text, _HEAD) if line.strip())
-            return list(dict.fromkeys(key for entry in parsed if isinstance(entry, dict) for key in entry))
+            return _keys(text, wanted)
         return _header(text.readline(), _SEPARATORS[form])
+
+
+def _keys(lines: Iterable[str], wanted: Sequence[Collection[str]]) -> list[str]:
+    keys: dict[str, None] = {}
+    for number, line in enumerate(lines):
+        if number >= _HEAD and any(all(name in keys for name in names) for names in wanted):
+            break
+        entry = parse_object(line) if line.strip() else None
+        if isinstance(entry, dict):
+            keys |= dict.fromkeys(entry)
+    return list(keys)
+
+
+def require_once(path: Path, columns: Sequence[str], read: Collection[str]) -> None:
+    """Raise when a column that is read is there more than once: nothing says which is meant.
+
+    Raises:
+        InputError: it names the column.
+    """
+    for name in read:
+        if columns.count(name) > 1:
+            raise InputError(f"{str(path)!r} has the column {name!r} more than once: keep one, and rename the others.")
 
 
 def _header(line: str, separator: str) -> list[str]:
@@ -366,14 +399,45 @@ def _parquet_rows(path: Path, layout: TableLayout) -> Iterator[TableRow | tuple[
         yield _typed(number, *(None if place is None else row[place] for place in order))
 
 
-def _typed(line: int, a: object, b: object, *others: object) -> TableRow | tuple[int, RowError]:
+def _typed(line: int, a: object, b: object, score: object, *others: object) -> TableRow | tuple[int, RowError]:
     """Return a row of a typed format, whose cells may be of any type."""
-    texts = tuple("" if cell is None else cell for cell in (a, b))
-    wrong = [cell for cell in texts if not isinstance(cell, str)]
-    wrong += [cell for cell in others if not (cell is None or isinstance(cell, str | int | float))]
-    if wrong:
-        return line, RowError(RejectCode.WRONG_COLUMNS, f"the cell {wrong[0]!r} is neither text nor number")
-    if any(isinstance(cell, str) and not is_text(cell) for cell in (*texts, *others)):
-        return line, RowError(RejectCode.BAD_ENCODING, "the row has half a character (a lone surrogate)")
-    score, label, split, group = others
-    return TableRow(line, str(texts[0]), str(texts[1]), score, label, split, group)  # type: ignore[arg-type]  # checked
+    try:
+        as_text(score)
+        label, split, group = (None if cell is None else as_text(cell) for cell in others)
+        return TableRow(line, _sentence(a), _sentence(b), score, label, split, group)  # type: ignore[arg-type]  # checked
+    except RowError as error:
+        return line, error
+
+
+def _sentence(cell: object) -> str:
+    text = as_text(cell)
+    if text and not isinstance(cell, str):
+        raise no_text(cell)
+    return text
+
+
+def as_text(cell: object) -> str:
+    """Return a cell of a typed format as a table of text has it: 1.0 and true are 1, null and NaN are empty.
+
+    Raises:
+        RowError: WRONG_COLUMNS, BAD_ENCODING.
+    """
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return ""
+    if isinstance(cell, bool) or (isinstance(cell, float) and cell.is_integer()):
+        return str(int(cell))
+    if not isinstance(cell, str | int | float):
+        raise RowError(RejectCode.WRONG_COLUMNS, f"the cell {_show(cell)} is neither text nor number")
+    if isinstance(cell, str) and not is_text(cell):
+        raise RowError(RejectCode.BAD_ENCODING, "the row has half a character (a lone surrogate)")
+    return str(cell)
+
+
+def no_text(cell: object) -> RowError:
+    """Return what is wrong with a row whose sentence or text is another value."""
+    return RowError(RejectCode.WRONG_COLUMNS, f"the cell {_show(cell)} is no text")
+
+
+def _show(cell: object) -> str:
+    shown = repr(cell)
+    return f"{shown[:_SHOWN]}…" if len(shown) > _SHOWN else shown

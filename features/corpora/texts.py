@@ -9,7 +9,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from features.corpora.dataset import TextLayout
-from features.corpora.tables import cell_rows, columns_of, in_encoding, is_text, parse_object, scan_parquet
+from features.corpora.tables import (
+    as_text,
+    cell_rows,
+    columns_of,
+    in_encoding,
+    is_text,
+    no_text,
+    parse_object,
+    require_once,
+    scan_parquet,
+)
 from features.errors import InputError, RowError
 from features.files import TableFormat, open_text, table_format
 from features.types import RejectCode
@@ -57,8 +67,9 @@ def _fitting(path: Path, layouts: Sequence[TextLayout]) -> TextLayout:
     for layout in layouts:
         if layout.form == "label first":
             return layout
-        columns = columns_of(path, layout.form or table_format(path))
+        columns = columns_of(path, layout.form or table_format(path), [_needed(known) for known in layouts])
         if all(name in columns for name in _needed(layout)):
+            require_once(path, columns, _needed(layout))
             return layout
     lacking = [name for name in _needed(layouts[0]) if name not in columns]
     raise InputError(
@@ -100,17 +111,36 @@ def _table(path: Path, layout: TextLayout) -> Iterator[LabelledText | tuple[int,
         if isinstance(cells, RowError):
             yield line, cells
             continue
-        values = {name: "" if cells.get(name) is None else str(cells.get(name)).strip() for name in _needed(layout)}
-        labels = tuple(
-            dict.fromkeys(
-                (aspect, _cut(label.strip(), layout))
-                for aspect, column in layout.aspects.items()
-                for label in (values[column].split(layout.separator) if layout.separator else (values[column],))
+        try:
+            texts = {name: _text(cells.get(name)) for names in layout.text for name in names}
+            labels = tuple(
+                dict.fromkeys(
+                    (aspect, _cut(label, layout))
+                    for aspect, column in layout.aspects.items()
+                    for label in _labels(cells.get(column), layout.separator)
+                )
             )
-        )
-        lacking = next((name for name in layout.needs if not values[name]), "")
+        except RowError as error:
+            yield line, error
+            continue
+        lacking = next((name for name in layout.needs if not texts[name]), "")
         for names in layout.text:
-            yield LabelledText(line, JOIN.join(values[name] for name in names if values[name]), labels, lacking)
+            yield LabelledText(line, JOIN.join(texts[name] for name in names if texts[name]), labels, lacking)
+
+
+def _text(cell: object) -> str:
+    # A number may be part of a text, such as the year of a paper; true and false say nothing.
+    if isinstance(cell, bool):
+        raise no_text(cell)
+    return as_text(cell).strip()
+
+
+def _labels(cell: object, separator: str | None) -> list[str]:
+    """Return the labels of a cell, with blanks stripped; a list is several whatever the layout says."""
+    if isinstance(cell, list):
+        return [as_text(item).strip() for item in cell]
+    written = as_text(cell)
+    return [label.strip() for label in (written.split(separator) if separator else [written])]
 
 
 def _named(

@@ -183,6 +183,7 @@ def test_a_carriage_return_inside_a_sentence_ends_no_line(tmp_path):
         ("json.tsv", b'{"sentence_a": "A"}\n', "looks like JSON: name it .jsonl."),
         ("cased.tsv", b"Sentence_B\tsentence_a\nA\tB\n", "did you mean columns = { sentence_b = \"Sentence_B\" }?"),
         ("sheet.xlsx", b"PK", "save the sheet as .csv"),
+        ("twice.tsv", b"sentence_a\tsentence_b\tlabel\tlabel\nA\tB\tx\ty\n", "has the column 'label' more than once"),
         ("pairs.json", b"[]", "write one JSON object a line and name it .jsonl"),
         ("pairs.xlsx", b"sentence_a\tsentence_b\nA\tB\n", "no suffix of a table"),
         ("pairs.parquet", b"no parquet", "no Parquet file"),
@@ -360,3 +361,35 @@ def test_parquet_cells_of_another_type_are_rejects(tmp_path):
     rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "q.parquet"})
     assert rows == []
     assert {reject.code for reject in rejects} == {Code.WRONG_COLUMNS}
+
+
+def test_typed_cells_of_pairs_are_those_of_a_table_of_text(tmp_path):
+    cells = {
+        "sentence_a": ["A", "A", 1, True, ["A"]],
+        "sentence_b": ["B"] * 5,
+        "label": [float("nan"), True, "x", "x", "x"],
+        "topic": [1.0, float("nan"), "t", "t", "t"],
+    }
+    rows = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    columns = {"label": "label", "group": "topic"}
+    rows, rejects = rows_and_rejects(
+        tmp_path, dataset="pairs", files={"train": "p.jsonl"}, columns=columns, draw={"dev": 0.1}
+    )
+    assert [(row.label, row.group) for row in rows] == [(None, "1"), ("1", "")]
+    assert [reject.message for reject in rejects] == [
+        "p.jsonl:3: the cell 1 is no text",
+        "p.jsonl:4: the cell True is no text",
+        "p.jsonl:5: the cell ['A'] is neither text nor number",
+    ]
+
+
+def test_a_key_of_pairs_may_come_late_in_json_lines(tmp_path):
+    early, late = {"sentence_a": "A", "sentence_b": "B"}, {"sentence_a": "A", "sentence_b": "B", "gold": "x"}
+    (tmp_path / "p.jsonl").write_text("\n".join(json.dumps(row) for row in (*[early] * 25, late)))
+
+    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.jsonl"}, columns={"label": "gold"})
+    assert ([row.label for row in rows], len(rejects)) == (["x"], 25)
+    with pytest.raises(InputError, match=r"lacks the column 'kind' .*; its columns are 'sentence_a', .*, 'gold'"):
+        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.jsonl"}, columns={"label": "kind"})

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from features.corpora.pair_tables import read_pair_table
+from features.corpora.pair_tables import read_pair_rows, read_pair_table
 from features.corpora.settings import CorpusSettings
 from features.errors import InputError
 from features.outputs import STANDARD
@@ -65,3 +65,23 @@ def test_a_wrong_row_is_named_by_its_line(tmp_path):
     (tmp_path / "pairs.tsv").write_text("sentence_a\tsentence_b\na\tb\nc\n")
     with pytest.raises(InputError, match=r"pairs\.tsv', line 3: the row has 1 cells"):
         read_pair_table(tmp_path / "pairs.tsv")
+
+
+@pytest.mark.parametrize("read", [read_pair_table, read_pair_rows])
+def test_a_column_with_sentences_is_there_once_and_others_do_not_matter(tmp_path, monkeypatch, read):
+    (tmp_path / "twice.csv").write_text("sentence_a,sentence_b,sentence_a\na,b,c\n")
+    with pytest.raises(InputError, match=r"twice\.csv' has the column 'sentence_a' more than once"):
+        read(tmp_path / "twice.csv")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"sentence_a,sentence_b,sentence_b\na,b,c\n")))
+    with pytest.raises(InputError, match=r"^standard input has the column 'sentence_b' more than once"):
+        read(STANDARD)
+    (tmp_path / "other.csv").write_text("sentence_a,sentence_b,label,label\na,b,x,y\n")
+    assert len(read(tmp_path / "other.csv")) == 1
+
+
+def test_named_columns_may_come_late_in_json_lines(tmp_path):
+    (tmp_path / "late.jsonl").write_text('{"x": "a"}\n' * 25 + '{"x": "a", "y": "b"}\n')
+    assert [row.problem for row in read_pair_rows(tmp_path / "late.jsonl", ("x", "y"))] == [
+        *["the object lacks y"] * 25,
+        "",
+    ]

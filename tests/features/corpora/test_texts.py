@@ -1,5 +1,8 @@
 """Texts with labels: what is wrong with a row or a file, and columns under other names."""
 
+import json
+
+import polars as pl
 import pytest
 from pydantic import ValidationError
 
@@ -54,6 +57,84 @@ def test_a_line_in_no_encoding_is_a_reject_where_the_release_is_utf8(tmp_path):
 
     bad, good = outcomes(tmp_path, "cr.txt", dataset="cr")
     assert (bad.reject.code, good.text) == (RejectCode.BAD_ENCODING, "fine .")
+
+
+def read_json(base, *objects, **given):
+    """Return the labels of each text, or the code of its reject, of a corpus of JSON lines."""
+    (base / "t.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in objects))
+    return found(outcomes(base, "t.jsonl", dataset="texts", **given))
+
+
+def found(rows):
+    return [
+        [label for _, label in row.labels] if isinstance(row, TextRow) else (row.reject.entity_id, row.reject.code)
+        for row in rows
+    ]
+
+
+def test_a_list_is_several_labels_whatever_stands_in_them(tmp_path):
+    several = [["red", "odd"], [1, 2.0, "red"], ["a|b", None, float("nan")]]
+    expected = [["red", "odd"], ["1", "2", "red"], ["a|b"]]
+    assert read_json(tmp_path, *({"text": "A", "label": label} for label in several)) == expected
+
+    for name, dtype in (("list", pl.List(pl.String)), ("array", pl.Array(pl.String, 2))):
+        labels = pl.Series([["red", "odd"], ["blue", None], None], dtype=dtype)
+        pl.DataFrame({"text": ["A"] * 3, "label": labels}).write_parquet(tmp_path / f"{name}.parquet")
+        rows = found(outcomes(tmp_path, f"{name}.parquet", dataset="texts"))
+        assert rows == [["red", "odd"], ["blue"], (f"{name}.parquet:3", RejectCode.NO_LABEL)]
+
+
+def test_typed_labels_are_those_of_a_table_of_text_and_none_is_a_missing_one(tmp_path):
+    labels = [1, 1.0, True, 0.5, "1 ", None, float("nan"), [], [""], [None]]
+    assert read_json(tmp_path, *({"text": "A", "label": label} for label in labels)) == [
+        *(["1"], ["1"], ["1"], ["0.5"], ["1"]),
+        *((f"t.jsonl:{line}", RejectCode.NO_LABEL) for line in range(6, 11)),
+    ]
+
+
+def test_cells_that_are_neither_text_nor_number_are_rejects(tmp_path):
+    texts = [["a", "b"], {"x": 1}, True]
+    labels = [{"a": 1}, [["a"]], [{"a": 1}]]
+    rows = [*({"text": text, "label": "x"} for text in texts), *({"text": "A", "label": label} for label in labels)]
+    assert read_json(tmp_path, *rows) == [(f"t.jsonl:{line}", RejectCode.WRONG_COLUMNS) for line in range(1, 7)]
+
+    pl.DataFrame({"text": [b"A" * 99], "label": ["x"]}).write_parquet(tmp_path / "t.parquet")
+    (row,) = outcomes(tmp_path, "t.parquet", dataset="texts")
+    assert row.reject.code == RejectCode.WRONG_COLUMNS
+    assert row.reject.message == f"t.parquet:1: the cell b'{'A' * 58}… is neither text nor number"
+
+
+def test_a_number_may_be_part_of_a_text(tmp_path):
+    (tmp_path / "t.jsonl").write_text('{"title": "Of cats", "year": 1999.0, "label": "x"}\n')
+
+    (row,) = outcomes(tmp_path, "t.jsonl", dataset="texts", text=["title", "year"])
+    assert row.text == "Of cats: 1999"
+
+
+def test_half_characters_of_texts_and_labels_are_rejects(tmp_path):
+    rows = [("fine", "x"), ("half \ud800", "y"), ("fine", "l\ud800"), ("fine", ["x", "\udfff"])]
+    bad = [(f"t.jsonl:{line}", RejectCode.BAD_ENCODING) for line in (2, 3, 4)]
+    assert read_json(tmp_path, *({"text": text, "label": label} for text, label in rows)) == [["x"], *bad]
+
+
+def test_keys_of_json_lines_may_come_late(tmp_path):
+    late = {"body": "A", "size": "big"}
+    assert read_json(tmp_path, *[{"kind": "x"}] * 25, late, text="body", aspects={"kind": "kind", "size": "size"}) == [
+        *((f"t.jsonl:{line}", RejectCode.EMPTY_SENTENCE) for line in range(1, 26)),
+        ["big"],
+    ]
+    with pytest.raises(InputError, match=r"lacks the column 'size'; its columns are 'text', 'kind', 'late': name"):
+        read_json(tmp_path, *[{"text": "A", "kind": "x"}] * 25, {"late": 1}, aspects={"kind": "kind", "size": "size"})
+
+
+@pytest.mark.parametrize(("name", "sign"), [("t.csv", ","), ("t.tsv", "\t")])
+def test_a_column_that_is_read_is_there_once(tmp_path, name, sign):
+    (tmp_path / name).write_text("text,label, label,note,note\nA,x,y,1,2\n".replace(",", sign))
+
+    with pytest.raises(InputError, match=rf"{name}' has the column 'label' more than once: keep one"):
+        outcomes(tmp_path, name, dataset="texts")
+    (tmp_path / name).write_text("text,label,note,note\nA,x,1,2\n".replace(",", sign))
+    assert found(outcomes(tmp_path, name, dataset="texts")) == [["x"]]
 
 
 def test_an_empty_file_is_refused(tmp_path):
