@@ -188,17 +188,52 @@ def test_what_two_encoders_are_compared_by_is_left_beside_the_scores(job, result
     assert list(RetrievalSuite.headline(result)) == ["animal", "place"]
 
 
+def lowered(scores, *names):
+    """Return scores with five points less in some groups."""
+    worse = json.loads(json.dumps(scores))
+    for group in worse["suites"]["retrieval"]["groups"]:
+        group["rankings"]["encoder"]["mrr"]["value"] -= 0.05 * (group["name"] in names)
+    return worse
+
+
 def test_a_promotion_looks_at_every_aspect(scores, result):
     assert on_same_pairs(scores, scores)
-    worse = json.loads(json.dumps(scores))
-    worse["suites"]["retrieval"]["groups"][0]["rankings"]["encoder"]["mrr"]["value"] -= 0.05
+    worse = lowered(scores, "animal")
     verdict = compare_scores(worse, scores, PromotionSettings(retrieval=2))
     assert not verdict.holds
-    assert verdict.reasons[0].startswith("retrieval (MRR) by animal ")
+    assert [reason.split(" ")[:4] for reason in verdict.reasons] == [
+        ["retrieval", "(MRR)", "by", "animal"],
+        ["retrieval", "(MRR)", "by", "place"],
+    ]
     assert compare_scores(worse, scores, PromotionSettings(retrieval=6)).holds
+    assert compare_scores(lowered(scores, "animal and place"), scores, PromotionSettings(retrieval=2)).holds
     other = json.loads(json.dumps(scores))
     other["suites"]["retrieval"]["data_digest"] = "another"
     assert not on_same_pairs(scores, other)
+
+
+@pytest.mark.parametrize(
+    ("aspects", "combine", "learnt"),
+    [
+        (["animal"], None, ["animal"]),
+        (["animal", "place"], "routes", ["animal", "place"]),
+        (["animal", "place"], "intersection", ["animal and place"]),
+        (["animal", "place"], "union", ["animal or place"]),
+        (["place", "colour"], "union", ["place"]),  # no text here says a colour, so that both cannot be asked
+    ],
+)
+def test_a_promotion_lets_an_encoder_forget_what_it_was_not_trained_for(job, tmp_path, aspects, combine, learnt):
+    shutil.copytree(job.encoder, tmp_path / "encoder")
+    training = json.loads((job.encoder / "training.json").read_text())
+    training["settings"] |= {"kind": "aspect", "aspects": aspects, "combine": combine}
+    (tmp_path / "encoder" / "training.json").write_text(json.dumps(training))
+    found = scored(job, Models(perfect, None), encoder=tmp_path / "encoder")
+    assert found["learnt"] == learnt
+    before = {"format": 3, "suites": {"retrieval": found}}
+    others = {group["name"] for group in found["groups"]} - {*learnt}
+    assert compare_scores(lowered(before, *others), before, PromotionSettings(retrieval=2)).holds
+    for name in learnt:
+        assert not compare_scores(lowered(before, name), before, PromotionSettings(retrieval=2)).holds
 
 
 def test_a_split_without_texts_is_refused_with_those_that_there_are(job):
