@@ -29,6 +29,8 @@ from training.ranking import MEASURES, judge
 
 QUERIES_FILE = "retrieval.parquet"
 """The encoder's values for each query of each group: what two encoders are compared by."""
+CUTOFF = 10
+"""Rank up to which rankings are looked at (k)."""
 _MRR = MEASURES.index("mrr")
 _WAYS: Mapping[str, Way] = {"intersection": "both", "union": "any"}
 """How several aspects were combined in a training → the groups that ask for it; else each aspect is asked for."""
@@ -39,7 +41,7 @@ class RetrievalSuite(Suite):
     """Texts asked which others share their labels: by aspect, and by two aspects together.
 
     Args:
-        job: how far rankings are looked at, and how intervals are made.
+        job: what is asked, and how intervals are made.
         data: the texts of the split.
         groups: what is asked, those that something can be asked of.
         skipped: what could not be asked, a sentence each.
@@ -112,23 +114,23 @@ class RetrievalSuite(Suite):
             vectors = {"encoder": _by_routes(models, texts, group.aspects)}
             if models.start is not None:
                 vectors["start"] = unit(models.start(texts))
-            rankings, score, queries = ask(group, vectors, texts, job.cutoff, bootstrap)
+            rankings, score, queries = ask(group, vectors, texts, CUTOFF, bootstrap)
             found.append(score)
             tables.append(queries)
             if group.way != "one":
                 continue
             if held_out.get(group.aspects[0]):
-                row = ask_for(held_out[group.aspects[0]], group, rankings, job.cutoff, bootstrap)
+                row = ask_for(held_out[group.aspects[0]], group, rankings, CUTOFF, bootstrap)
                 unseen += [row] if row is not None else []
             if len(models.routes) > 1:
                 routes.append({"name": group.name, "mrr": self._by_each_route(group, models, texts)})
-            self._maps += choose_points(group, texts, vectors, job.seed, job.cutoff)
+            self._maps += choose_points(group, texts, vectors, job.seed, CUTOFF)
         self._queries = pl.concat(tables)
         return {
             "split": job.split,
             "corpora": sorted(data.labels["corpus"].unique()),
             "texts": len(data),
-            "k": job.cutoff,
+            "k": CUTOFF,
             "groups": found,
             "learnt": _learnt(self._groups, self._training.get("settings", {})),
             "unseen": unseen,
@@ -148,9 +150,9 @@ class RetrievalSuite(Suite):
             vectors = unit(models.encoder(texts, route))
             similarities = cosines_of(vectors, vectors)
             rankings[route] = find_nearest(
-                similarities, queries=len(texts), texts=len(texts), k=self._job.cutoff, themselves=True
+                similarities, queries=len(texts), texts=len(texts), k=CUTOFF, themselves=True
             ).positions
-        counts, values = judge(group.relevant, rankings, texts=len(texts), k=self._job.cutoff)
+        counts, values = judge(group.relevant, rankings, texts=len(texts), k=CUTOFF)
         return {route: float(of[counts > 0, _MRR].mean()) for route, of in values.items()}
 
     def write(self, folder: Path) -> None:

@@ -62,7 +62,6 @@ def job(tmp_path_factory, tiny_encoder):
         encoder=folder / "encoder",
         output=folder,
         resamples=100,
-        cutoff=5,
         project="zoo",
     )
 
@@ -118,7 +117,8 @@ def test_an_encoder_that_sees_nothing_but_the_labels_is_right_and_above_words(jo
         assert group["rankings"]["encoder"]["mrr"]["value"] == 1
         assert "start" not in group["rankings"]
     both = found["groups"][2]
-    assert both["rankings"]["encoder"]["precision"]["value"] == 1
+    assert both["rankings"]["encoder"]["recall"]["value"] == 1
+    assert found["k"] == 10
     assert both["rankings"]["tfidf"]["difference"]["mrr"]["verdict"] == "above"
     assert [row["name"] for row in found["unseen"]] == ["animal"]
     assert found["unseen"][0]["queries"] == 16
@@ -260,12 +260,12 @@ def test_an_aspect_that_says_nothing_is_skipped_and_told_beside_the_others(job, 
 
 
 def test_maps_are_drawn_by_seed_with_the_most_frequent_labels_coloured(job, monkeypatch):
-    monkeypatch.setattr(maps, "MOST_POINTS", 20)
+    monkeypatch.setattr(maps, "MOST_POINTS", 40)
     monkeypatch.setattr(maps, "COLOURS", 2)
     subject = Subject(job)
     suite = RetrievalSuite.of(subject)
     drawn = suite.score(Models(perfect, perfect))["maps"][0]
-    assert (drawn["name"], drawn["points"], drawn["of"], drawn["seed"]) == ("animal", 20, 48, 0)
+    assert (drawn["name"], drawn["points"], drawn["of"], drawn["seed"]) == ("animal", 40, 48, 0)
     assert list(drawn["legend"]) == sorted(drawn["legend"], key=lambda label: -drawn["legend"][label])
     assert len(drawn["legend"]) == 2
     assert drawn["sides"]["encoder"]["agreement"] > 0.6
