@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,6 +107,7 @@ class Encoder:
         self.folder = folder
         self.model = model
         self._layout = layout
+        self._routes: dict[str | None, str | None] = {}
 
     @property
     def dimension(self) -> int:
@@ -127,11 +128,13 @@ class Encoder:
             for facet in (self._layout.facets if self._layout is not None else ())
         )
 
-    def encode(self, texts: str | Texts, *, batch_size: int = 32) -> NDArray[np.float32]:
+    def encode(self, texts: str | Texts, *, aspect: str | None = None, batch_size: int = 32) -> NDArray[np.float32]:
         """Return the embeddings of sentences.
 
         Args:
             texts: a sentence, or several.
+            aspect: in which respect embeddings are to be alike, for an encoder that has a route for it or was trained
+                for it; one with routes needs it.
             batch_size: sentences that are encoded at once.
 
         Returns:
@@ -139,25 +142,36 @@ class Encoder:
 
         Raises:
             InputError: something that is not a string.
+            ModelError: the encoder was not trained for the aspect, or has routes and none was chosen.
         """
+        route = self._route(aspect)
         sentences, single = read_texts(texts, "sentence")
         if not sentences:
             return np.empty((0, self.dimension), np.float32)
-        found = self.model.encode(sentences, batch_size=batch_size, convert_to_numpy=True, show_progress_bar=False)
+        options: dict[str, Any] = {} if route is None else {"task": route}
+        found = self.model.encode(
+            sentences, batch_size=batch_size, convert_to_numpy=True, show_progress_bar=False, **options
+        )
         vectors = np.asarray(found, np.float32)
         return vectors[0] if single else vectors
 
     @overload
-    def similarity(self, a: str, b: str, facet: str | None = None) -> float: ...
+    def similarity(self, a: str, b: str, facet: str | None = None, *, aspect: str | None = None) -> float: ...
     @overload
-    def similarity(self, a: str | Texts, b: str | Texts, facet: str | None = None) -> float | NDArray[np.float64]: ...
-    def similarity(self, a: str | Texts, b: str | Texts, facet: str | None = None) -> float | NDArray[np.float64]:
+    def similarity(
+        self, a: str | Texts, b: str | Texts, facet: str | None = None, *, aspect: str | None = None
+    ) -> float | NDArray[np.float64]: ...
+    def similarity(
+        self, a: str | Texts, b: str | Texts, facet: str | None = None, *, aspect: str | None = None
+    ) -> float | NDArray[np.float64]:
         """Return how similar sentences are: as a whole, or in one facet.
 
         Args:
             a: a sentence, or several.
             b: likewise: the first is compared with the first, and so on; one sentence with each of several.
             facet: name of a facet, or `residual` for the dimensions that belong to none; the whole when missing.
+            aspect: in which respect they are compared, for an encoder that has a route for it or was trained for it;
+                one with routes needs it.
 
         Returns:
             A cosine in [-1, 1], unless the encoder was trained with another similarity; for several sentences an array
@@ -165,13 +179,14 @@ class Encoder:
 
         Raises:
             InputError: something that is not a string, or lists of different lengths.
+            ModelError: the encoder was not trained for the aspect, or has routes and none was chosen.
             SettingsError: the encoder has no such facet.
         """
         between = self._dimensions(facet)
         first, second, single = pair_up(a, b, "sentence")
         # Each text once: in batches of other lengths the same text has another embedding in the last digits.
         position = {text: n for n, text in enumerate(dict.fromkeys([*first, *second]))}
-        vectors = self.encode(position)
+        vectors = self.encode(position, aspect=aspect)
         left, right = (vectors[[position[text] for text in side]] for side in (first, second))
         if self._layout is not None and facet in self._layout.names:
             values = self._layout.similarities(left, right)[:, self._layout.names.index(facet)]
@@ -266,6 +281,12 @@ class Encoder:
         facets = f"{len(self.facets)} facets" if self.facets else "no facets"
         return f"<encoder {str(self.folder)!r}: {self.dimension} dimensions, {facets}>"
 
+    def _route(self, aspect: str | None) -> str | None:
+        """Return the route for an aspect; None for an encoder without routes."""
+        if aspect not in self._routes:
+            self._routes[aspect] = internals.task_of(self.folder, aspect)
+        return self._routes[aspect]
+
     def _dimensions(self, facet: str | None) -> slice:
         if facet is None:
             return slice(None)
@@ -274,6 +295,10 @@ class Encoder:
         if rest.start < rest.stop:
             known[internals.RESIDUAL] = rest
         if facet not in known:
+            if self._layout is None:
+                raise SettingsError(
+                    f"the encoder {str(self.folder)!r} has no facets, so none is called {facet!r}; leave the facet out"
+                )
             raise SettingsError(f"the encoder {str(self.folder)!r} has no facet {facet!r}; {near(facet, known)}")
         return known[facet]
 

@@ -16,12 +16,13 @@ Texts = Iterable[str]
 _LONGEST = 120
 
 
-def read_texts(texts: str | Texts, what: str = "text") -> tuple[list[str], bool]:
+def read_texts(texts: str | Texts, what: str = "text", *, paired: bool = False) -> tuple[list[str], bool]:
     """Return texts as a list, and whether it was a single one.
 
     Args:
         texts: one or several.
         what: what messages call one of them.
+        paired: whether each has a partner in another list.
 
     Raises:
         InputError: something that is not a string.
@@ -33,9 +34,8 @@ def read_texts(texts: str | Texts, what: str = "text") -> tuple[list[str], bool]
     found = list(texts)
     for number, text in enumerate(found, start=1):
         if not isinstance(text, str):
-            raise InputError(
-                f"{what} {number} of {len(found)} is no string but {_shown(text)}; leave it and its partner out"
-            )
+            left_out = "it and its partner" if paired else "it"
+            raise InputError(f"{what} {number} of {len(found)} is no string but {_shown(text)}; leave {left_out} out")
     return found, False
 
 
@@ -50,7 +50,7 @@ def pair_up(a: str | Texts, b: str | Texts, what: str = "text") -> tuple[list[st
     Raises:
         InputError: something that is not a string, or lists of different lengths.
     """
-    (left, one_left), (right, one_right) = read_texts(a, what), read_texts(b, what)
+    (left, one_left), (right, one_right) = (read_texts(side, what, paired=True) for side in (a, b))
     if one_left and not one_right:
         left *= len(right)
     elif one_right and not one_left:

@@ -1,6 +1,7 @@
 """Texts searched by what an encoder finds similar: as a whole, or in one aspect."""
 
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import overload
 
@@ -70,7 +71,7 @@ class TextIndex:
 
         Raises:
             InputError: a query is empty, or no string.
-            SettingsError: k is below 1.
+            SettingsError: k is no whole number, or below 1.
         """
         _check(k)
         queries, single = read_texts(query, "query")
@@ -90,7 +91,7 @@ class TextIndex:
             k: how many to return; fewer where there are fewer.
 
         Raises:
-            SettingsError: k is below 1.
+            SettingsError: k is no whole number, or below 1.
         """
         _check(k)
         similarities, count = internals.cosines_of(self.vectors, self.vectors), len(self)
@@ -125,12 +126,12 @@ def search(
     Raises:
         InputError: the query is empty, there is no text, or something that is not a string.
         ModelError: the folder holds no encoder, or it was not trained for the aspect.
-        SettingsError: k is below 1.
+        SettingsError: k is no whole number, or below 1.
     """
     _check(k)
     return TextIndex(texts, encoder, aspect=aspect).search(query, k)
 
 
 def _check(k: int) -> None:
-    if k < 1:
-        raise SettingsError(f"k is how many texts to return, and {k!r} is none; give 1 or more")
+    if not isinstance(k, Integral) or k < 1:
+        raise SettingsError(f"k is how many texts to return, and {k!r} is none; give a whole number from 1 on")

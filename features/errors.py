@@ -6,10 +6,15 @@
     ├── StoreError     the feature store cannot be read, written or trusted
     ├── ModelError     a model is unknown, missing or corrupted
     └── RunError       a flow could not do what it was asked to
+        └── PartlyDoneError    but it did some of it, which stays
 
-The command line prints the message of any of them and leaves with exit code 1. A single bad row is no error: it becomes
-a row of `rejects` with a `RejectCode` (see `features.types`), raised as `RowError` where a row is read or parsed.
+The command line prints the message of any of them and leaves with exit code 1, of the last one with 2. A single bad row
+is no error: it becomes a row of `rejects` with a `RejectCode` (see `features.types`), raised as `RowError` where a row
+is read or parsed.
 """
+
+from collections.abc import Sequence
+from typing import Any
 
 from features.types import RejectCode
 
@@ -36,6 +41,19 @@ class ModelError(FacetflowError):
 
 class RunError(FacetflowError):
     """A flow could not do what it was asked to."""
+
+
+class PartlyDoneError(RunError):
+    """A flow did some of what it was asked to, and failed at the rest.
+
+    Args:
+        message: what failed.
+        done: what the flow would have returned of the rest.
+    """
+
+    def __init__(self, message: str, done: Sequence[Any] = ()) -> None:
+        super().__init__(message)
+        self.done = list(done)
 
 
 class RowError(InputError):

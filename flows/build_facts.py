@@ -150,7 +150,8 @@ class FactKeeper:
             "rows": report.rows,
             "rejected": report.rejected,
             "new_sentences": report.new_sentences,
-            "new_pairs": sum(split.new + split.negatives for split in report.splits),
+            "new_pairs": report.new_pairs,
+            "new_labels": report.new_labels,
         }
 
     def planned(self, plan: Plan, stages: Chain, work: Sequence[ShardWork]) -> None:

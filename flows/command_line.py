@@ -15,6 +15,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from features.errors import PartlyDoneError
 from flows.examples import with_examples
 from flows.failures import sentence
 from flows.options import PROJECT_FILE, with_common_options
@@ -144,7 +145,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return 128 + signal.SIGINT
     except Exception as error:  # noqa: BLE001 (the last resort: a user sees a sentence, the log has the rest)
         warn(f"{PROGRAM}: {sentence(error)}")
-        return 1
+        return 2 if isinstance(error, PartlyDoneError) else 1
     return result if isinstance(result, int) else 0
 
 

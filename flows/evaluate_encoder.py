@@ -6,7 +6,7 @@ from typing import Any
 
 from prefect import flow
 
-from features.errors import FacetflowError, RunError
+from features.errors import FacetflowError, PartlyDoneError, RunError
 from features.metrics.own_files import load_files, read_metric_file
 from flows import project
 from flows.finished_runs import runs_to_evaluate
@@ -50,7 +50,8 @@ def evaluate_encoder(
 
     Raises:
         ModelError: there is no such run, or it has no encoder yet.
-        RunError: evaluations failed. That one fails keeps no other from being scored and promoted.
+        PartlyDoneError: some evaluations failed; it has the folders of the others, which were scored and promoted.
+        RunError: all evaluations failed.
         SettingsError: no encoder has such a suite.
     """
     with telling_the_server() as outbox:
@@ -68,7 +69,8 @@ def _evaluated(jobs: Sequence[EvaluationJob]) -> Iterator[EvaluationJob]:
     """Evaluate in one process, in which what they started from embeds once, and yield what was evaluated.
 
     Raises:
-        RunError: an evaluation failed; those that did not have been yielded.
+        PartlyDoneError: some evaluations failed; it has the folders of the others, which have been yielded.
+        RunError: all evaluations failed.
     """
 
     def written(job: EvaluationJob) -> int:
@@ -76,7 +78,7 @@ def _evaluated(jobs: Sequence[EvaluationJob]) -> Iterator[EvaluationJob]:
         return file.stat().st_mtime_ns if file.exists() else 0
 
     before = [written(job) for job in jobs]
-    failure = None
+    done, failure = list[Path](), None
     try:
         run_job("training.evaluation.run", *jobs)
     except RunError as error:
@@ -84,8 +86,9 @@ def _evaluated(jobs: Sequence[EvaluationJob]) -> Iterator[EvaluationJob]:
     for job, time in zip(jobs, before, strict=True):
         if failure is None or written(job) != time:
             yield job
+            done.append(job.output)
     if failure is not None:
-        raise failure
+        raise (PartlyDoneError(str(failure), done) if done else failure) from failure.__cause__
 
 
 def _job(settings: project.Project, run: Path, split: str | None, suites: Sequence[str]) -> EvaluationJob:

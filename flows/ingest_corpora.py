@@ -80,15 +80,13 @@ def read_corpora(project: Project, store: StoreReader) -> Ingested:
 
 def summary(report: IngestReport) -> str:
     """Return what was read, in one line."""
-    pairs = sum(split.negatives + (0 if split.labels else split.new) for split in report.splits)
     dropped = sum(split.dropped for split in report.splits)
     leaked = f", {dropped:,} kept out as evaluation sentences" if dropped else ""
     rejected = f", {report.rejected:,} rejected" if report.rejected else ""
-    labels = sum(split.labels for split in report.splits)
     counts = (
         (report.new_sentences, "sentences", report.sentence_shards),
-        (pairs, "pairs", report.pair_shards),
-        (labels, "labels", report.label_shards),
+        (report.new_pairs, "pairs", report.pair_shards),
+        (report.new_labels, "labels", report.label_shards),
     )
     new = ", ".join(f"{count:,} new {what} in {shards} shards" for count, what, shards in counts if count)
     return f"Read {report.rows:,} rows: {new or 'nothing new'}{rejected}{leaked}."

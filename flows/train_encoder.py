@@ -7,7 +7,7 @@ from pathlib import Path
 
 from prefect import flow
 
-from features.errors import FacetflowError, RunError
+from features.errors import FacetflowError, PartlyDoneError, RunError
 from features.leftovers import remove_dead_scratch, scratch
 from features.store.releases import Release
 from features.store.store import Store
@@ -69,7 +69,8 @@ def train_encoder(
         The encoders. That one cannot be trained keeps no other from it.
 
     Raises:
-        RunError: trainings failed.
+        PartlyDoneError: some trainings failed; it has the encoders of the others.
+        RunError: all trainings failed.
         SettingsError: the project has no such encoder.
         StoreError: there is no such release.
     """
@@ -143,7 +144,8 @@ def _train_all(
         raise failures[0][1]
     if failures:
         named = "; ".join(f"{what}: {str(error).rstrip('.')}" for what, error in failures)
-        raise RunError(f"{len(failures)} of {len(trainings)} trainings failed ({named}).") from failures[0][1]
+        said = f"{len(failures)} of {len(trainings)} trainings failed ({named})."
+        raise (PartlyDoneError(said, trained) if trained else RunError(said)) from failures[0][1]
     return trained
 
 

@@ -197,7 +197,6 @@ class EvaluationJob(BaseModel):
         examples: pairs of sentences for the report, beside those that it picks itself.
         random_draws: partitions that the random baseline is the mean of.
         resamples: draws of pairs, or of queries, that intervals are made of.
-        cutoff: rank up to which retrieval looks (k).
         seed: of the random baseline and of the draws of pairs.
         project: name of the project, for the report.
         own_metrics: name → first line of the docstring of each of the project's own metrics, for the report.
@@ -219,7 +218,6 @@ class EvaluationJob(BaseModel):
     examples: tuple[tuple[str, str], ...] = ()
     random_draws: Annotated[int, Field(ge=1)] = 10
     resamples: Annotated[int, Field(ge=100)] = 1000
-    cutoff: Annotated[int, Field(ge=1)] = 10
     seed: Annotated[int, Field(ge=0)] = 0
     project: str = ""
     own_metrics: dict[str, str] = Field(default_factory=dict)

@@ -256,6 +256,16 @@ class IngestReport(_Report):
         """Rows that were wrong; what the guard dropped does not count."""
         return sum(split.rejected for split in self.splits)
 
+    @property
+    def new_pairs(self) -> int:
+        """Pairs that were added, negatives too."""
+        return sum(split.negatives + (0 if split.labels else split.new) for split in self.splits)
+
+    @property
+    def new_labels(self) -> int:
+        """Labels of texts that were added."""
+        return sum(split.labels for split in self.splits)
+
     def frame(self) -> pl.DataFrame:
         """Return the counts as a table, one row a corpus and split; `skipped` is summed over reasons."""
         return pl.DataFrame(

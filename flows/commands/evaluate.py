@@ -1,5 +1,6 @@
 """`facetflow evaluate`: evaluate encoders."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -30,8 +31,10 @@ def evaluate(
 
     NAME is an encoder of the project, of whose newest training all seeds are evaluated, or the id of one run, such as
     syntax/00002-9a1c33/seed-0; by default every encoder that has learnt anything. With --suite the scores of some
-    suites are written beside those of the whole evaluation, which stay as they are.
+    suites are written beside those of the whole evaluation, which stay as they are. One that fails keeps no other from
+    being scored: the exit code is 2 when some failed, 1 when all did.
     """
+    from features.errors import PartlyDoneError
     from flows.commands.report import print_scores
     from flows.finished_runs import runs_to_evaluate, suites_to_score
     from flows.local_run import run_flow
@@ -51,34 +54,41 @@ def evaluate(
         for run in runs_to_evaluate(settings, wanted):
             suites_to_score(settings, run, suites)
 
-    with saying_what_is_left():
-        folders = run_flow(
-            "evaluate_encoder",
-            check,
-            project_file=project,
-            name=wanted,
-            split=split,
-            suites=list(suites),
-            promote=promote,
-        )
-    runs = load(project).runs
-    found = []
-    for folder in folders:
-        file = metrics_file(folder, suites)
-        of_all = file == metrics_file(folder)
-        scores = read_json(file)
-        found.append(
-            {
-                "run": run_id(runs, folder),
-                "metrics": str(file),
-                "report": str(folder / REPORT_FILE) if of_all else None,
-                "scores": scores,
-            }
-        )
-        if not as_json:
-            if len(folders) > 1:
-                click.echo(f"{run_id(runs, folder)}\n")
-            print_scores(scores)
-            click.echo(f"Wrote {file}" + (f" and {folder / REPORT_FILE}" if of_all else ""))
-    if as_json:
-        write_json(found)
+    def tell(folders: Sequence[Path]) -> None:
+        runs = load(project).runs
+        found = []
+        for folder in folders:
+            file = metrics_file(folder, suites)
+            of_all = file == metrics_file(folder)
+            scores = read_json(file)
+            found.append(
+                {
+                    "run": run_id(runs, folder),
+                    "metrics": str(file),
+                    "report": str(folder / REPORT_FILE) if of_all else None,
+                    "scores": scores,
+                }
+            )
+            if not as_json:
+                if len(folders) > 1:
+                    click.echo(f"{run_id(runs, folder)}\n")
+                print_scores(scores)
+                click.echo(f"Wrote {file}" + (f" and {folder / REPORT_FILE}" if of_all else ""))
+        if as_json:
+            write_json(found)
+
+    try:
+        with saying_what_is_left():
+            folders = run_flow(
+                "evaluate_encoder",
+                check,
+                project_file=project,
+                name=wanted,
+                split=split,
+                suites=list(suites),
+                promote=promote,
+            )
+    except PartlyDoneError as error:
+        tell(error.done)
+        raise
+    tell(folders)

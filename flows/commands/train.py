@@ -1,6 +1,8 @@
 """`facetflow train`: train encoders on a release of the store."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -26,15 +28,15 @@ def train(project: Path, /, *, names: tuple[str, ...], release: int | None, seed
 
     A run is runs/NAME/RELEASE-DIGEST/seed-N; the digest is that of the settings. An interrupted training goes on from
     its checkpoint when the same command is run again. A finished encoder is never replaced: the same training is done
-    already, and with other settings or on another release it is another run.
+    already, and with other settings or on another release it is another run. One that fails keeps no other from being
+    trained: the exit code is 2 when some failed, 1 when all did.
     """
+    from features.errors import PartlyDoneError
     from features.store.store import Store
     from flows.local_run import run_flow
     from flows.project import load
     from flows.terminal import write_json
     from flows.training_process import saying_what_is_left
-    from training.runs import PER_SECOND, TRAINING_FILE
-    from training.writing import read_json
 
     def check() -> None:
         settings = load(project)
@@ -43,30 +45,40 @@ def train(project: Path, /, *, names: tuple[str, ...], release: int | None, seed
         store = Store.open(settings.store)
         _ = store.latest_release() if release is None else store.release(release)
 
-    with saying_what_is_left():
-        encoders = run_flow(
-            "train_encoder", check, project_file=project, release=release, names=list(names), seeds=seeds
-        )
-    if as_json:
-        found = []
+    def tell(encoders: Sequence[Any]) -> None:
+        if as_json:
+            write_json([_described(encoder) for encoder in encoders])
+            return
         for encoder in encoders:
-            course = read_json(encoder.folder / TRAINING_FILE)
-            reported = {"steps", "best_step", "dev", "seconds"}
-            found.append(
-                {
-                    "name": encoder.name,
-                    "run": encoder.run,
-                    "encoder": str(encoder.folder),
-                    "release": encoder.release,
-                    "seed": encoder.seed,
-                    "was_done": encoder.was_done,
-                    **{key: course[key] for key in course if key in reported or key.endswith(PER_SECOND)},
-                }
+            if encoder.was_done:
+                click.echo(f"Done already, with the same settings and data: {encoder.folder}")
+            else:
+                click.echo(f"Trained {encoder.folder}")
+
+    try:
+        with saying_what_is_left():
+            encoders = run_flow(
+                "train_encoder", check, project_file=project, release=release, names=list(names), seeds=seeds
             )
-        write_json(found)
-        return
-    for encoder in encoders:
-        if encoder.was_done:
-            click.echo(f"Done already, with the same settings and data: {encoder.folder}")
-        else:
-            click.echo(f"Trained {encoder.folder}")
+    except PartlyDoneError as error:
+        tell(error.done)
+        raise
+    tell(encoders)
+
+
+def _described(encoder: Any) -> dict[str, Any]:
+    """Return what `--json` says of an encoder, as the flow returns it."""
+    from training.runs import PER_SECOND, TRAINING_FILE
+    from training.writing import read_json
+
+    course = read_json(encoder.folder / TRAINING_FILE)
+    reported = {"steps", "best_step", "dev", "seconds"}
+    return {
+        "name": encoder.name,
+        "run": encoder.run,
+        "encoder": str(encoder.folder),
+        "release": encoder.release,
+        "seed": encoder.seed,
+        "was_done": encoder.was_done,
+        **{key: course[key] for key in course if key in reported or key.endswith(PER_SECOND)},
+    }

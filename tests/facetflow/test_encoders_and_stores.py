@@ -137,7 +137,12 @@ def test_wrong_input_to_an_encoder_is_one_sentence(encoder: facetflow.Encoder, p
     wrong(facetflow.InputError, "'a' alone; give the other one as `b`", lambda: encoder.explain("a"))
     wrong(facetflow.InputError, "pair 1 of 1 is not two sentences", lambda: encoder.explain([("a", "b", "c")]))
     wrong(facetflow.InputError, "a sentence of pair 1 is empty", lambda: encoder.explain("a", " "))
-    wrong(facetflow.InputError, "sentence 2 of 2 is no string but 3", lambda: encoder.encode(["a", 3]))
+    wrong(facetflow.InputError, "sentence 2 of 2 is no string but 3; leave it out", lambda: encoder.encode(["a", 3]))
+    wrong(
+        facetflow.InputError,
+        "sentence 1 of 1 is no string but 3; leave it and its partner out",
+        lambda: encoder.similarity("a", [3]),
+    )
     wrong(facetflow.ModelError, "is no folder", lambda: facetflow.load_encoder(tmp_path / "none"))
     wrong(
         facetflow.ModelError, r"holds no encoder \(there is no modules.json\)", lambda: facetflow.load_encoder(project)
@@ -152,6 +157,8 @@ def test_an_encoder_without_facets_encodes_and_does_not_explain(project: Path, t
     plain = facetflow.load_encoder(str(tmp_path), device="cpu")
     assert plain.facets == ()
     assert 0 < plain.similarity("a cat", "a dog") < 1
+    with pytest.raises(facetflow.SettingsError, match="has no facets, so none is called 'smatch'; leave the facet out"):
+        plain.similarity("a cat", "a dog", "smatch")
     with pytest.raises(facetflow.ModelError, match="has no facets to explain with"):
         plain.explain("a cat", "a dog")
 

@@ -45,7 +45,18 @@ def test_it_says_what_it_is(index):
         (lambda index: index.search(" "), facetflow.InputError, "the query is empty"),
         (lambda index: index.search([3]), facetflow.InputError, "query 1 of 1 is no string but 3"),
         (lambda index: index.search("a", k=0), facetflow.SettingsError, "k is how many texts to return, and 0 is none"),
-        (lambda index: index.neighbours(k=-1), facetflow.SettingsError, "-1 is none; give 1 or more"),
+        (lambda index: index.neighbours(k=-1), facetflow.SettingsError, "-1 is none; give a whole number from 1 on"),
+        (lambda index: index.search("a", k=2.5), facetflow.SettingsError, "2.5 is none; give a whole number from 1 on"),
+        (
+            lambda index: facetflow.search("a", TEXTS, index.encoder, k="2"),
+            facetflow.SettingsError,
+            "'2' is none; give a whole number from 1 on",
+        ),
+        (
+            lambda index: facetflow.TextIndex(["a", None], index.encoder),
+            facetflow.InputError,
+            "text 2 of 2 is no string but None; leave it out$",
+        ),
         (lambda index: facetflow.TextIndex([], index.encoder), facetflow.InputError, "there is no text to search"),
         (
             lambda index: facetflow.TextIndex(["a"], index.encoder, aspect="country"),
@@ -53,7 +64,7 @@ def test_it_says_what_it_is(index):
             "was trained for no aspect, not for 'country'",
         ),
     ],
-    ids=["empty query", "no string", "no k", "negative k", "no texts", "aspect"],
+    ids=["empty query", "no string", "no k", "negative k", "half k", "k as text", "no text", "no texts", "aspect"],
 )
 def test_what_cannot_be_searched_is_refused(index, call, error, said):
     with pytest.raises(error, match=said):

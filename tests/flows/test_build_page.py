@@ -46,7 +46,7 @@ def facts(state="done", shards=(), **more):
         "release": 4,
         "before": 3,
         "workers": 2,
-        "ingest": {"rows": 900, "rejected": 9, "new_sentences": 3, "new_pairs": 4},
+        "ingest": {"rows": 900, "rejected": 9, "new_sentences": 3, "new_pairs": 4, "new_labels": 0},
         "wall": {"start": 1.0, "stages": 8.0, "total": 9.0},
         "stages": [{"stage": stage, "shards": 200, "planned": 150, "why": f"{stage}: why"} for stage in STAGES],
         "shards": list(shards),

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from features.errors import ModelError, RunError, SettingsError
+from features.errors import ModelError, PartlyDoneError, RunError, SettingsError
 from flows import evaluate_encoder
 from flows.finished_runs import runs_to_evaluate, suites_to_score
 from flows.project import Project
@@ -74,6 +74,10 @@ def test_an_evaluation_that_fails_keeps_no_other_from_being_promoted(project, mo
     monkeypatch.setattr(evaluate_encoder, "_promote_if_it_holds", lambda _, job: promoted.append(job.output))
     monkeypatch.setattr(evaluate_encoder, "show_evaluation", lambda *_: [])
     monkeypatch.setattr(evaluate_encoder.project, "load", lambda _: project)
-    with pytest.raises(RunError, match="nothing to score on"):
+    with pytest.raises(PartlyDoneError, match="nothing to score on") as failed:
         evaluate_encoder.evaluate_encoder.fn(name="syntax", promote=True)
-    assert promoted == [project.runs / SEEDS[1]]
+    assert promoted == failed.value.done == [project.runs / SEEDS[1]]
+    monkeypatch.setattr(evaluate_encoder, "run_job", lambda *_: (_ for _ in ()).throw(RunError("All failed.")))
+    with pytest.raises(RunError, match="All failed") as failed:
+        evaluate_encoder.evaluate_encoder.fn(name="syntax")
+    assert not isinstance(failed.value, PartlyDoneError)

@@ -5,18 +5,20 @@ The kind is a toy that reads pairs alone and learns nothing, so that no model is
 
 import json
 import os
+import pickle
 import time
 
 import polars as pl
 import pytest
 
-from features.errors import RunError, SettingsError
+from features.errors import PartlyDoneError, RunError, SettingsError
 from features.schemas import TABLES
 from features.sentences import sentence_id
 from features.stages import StageOutput
 from features.store.fingerprints import Recipe, fingerprint
 from features.store.store import Store
 from flows import events
+from flows.command_line import run
 from flows.encoder_inputs import input_of, unchanged_since
 from flows.project import Project
 from flows.train_encoder import train_encoder
@@ -151,14 +153,41 @@ def test_the_trainings_of_a_command_share_a_folder_that_goes_with_it(project, tm
 
 def test_one_that_fails_keeps_no_other_from_being_trained(project, capsys):
     made = project(encoder("broken"), encoder("whole"))
-    with pytest.raises(RunError, match=r"1 of 2 trainings failed \(broken, seed 0: There is nothing to learn from\)\."):
+    said = r"1 of 2 trainings failed \(broken, seed 0: There is nothing to learn from\)\."
+    with pytest.raises(PartlyDoneError, match=said) as failed:
         train()
+    assert [(one.name, one.was_done) for one in failed.value.done] == [("whole", False)]
+    assert pickle.loads(pickle.dumps(failed.value)).done == failed.value.done, "a flow may hand it on"
     assert "failed: There is nothing to learn from." in capsys.readouterr().err
     states = {run.parent.parent.name: state_of(run) for run in made.runs.glob("*/*/seed-0")}
     assert {name: found.state for name, found in states.items()} == {"broken": "failed", "whole": "done"}
     assert states["broken"].message == "There is nothing to learn from."
-    with pytest.raises(RunError, match=r"^There is nothing to learn from\.$"):
+    with pytest.raises(RunError, match=r"^There is nothing to learn from\.$") as failed:
         train("broken")
+    assert not isinstance(failed.value, PartlyDoneError)
+    with pytest.raises(RunError, match="2 of 2 trainings failed") as failed:
+        train("broken", seeds=2)
+    assert not isinstance(failed.value, PartlyDoneError)
+
+
+def ran(monkeypatch, capsys, *arguments):
+    """Run the command, its flow in this process without a server; return its code and what it wrote."""
+    monkeypatch.setattr("flows.local_run.run_flow", lambda _name, _check, **given: train_encoder.fn(**given))
+    code = run(["train", *arguments])
+    return code, capsys.readouterr()
+
+
+def test_the_command_names_what_was_trained_and_is_partly_done_where_some_failed(project, monkeypatch, capsys):
+    made = project(encoder("broken"), encoder("whole"))
+    code, told = ran(monkeypatch, capsys)
+    (whole,) = made.runs.glob("whole/*/seed-0/encoder")
+    assert (code, told.out) == (2, f"Trained {whole}\n")
+    assert told.err.splitlines()[-1].startswith("facetflow: 1 of 2 trainings failed (broken, seed 0: There is nothing")
+    code, told = ran(monkeypatch, capsys, "--json")
+    assert (code, [(one["name"], one["was_done"]) for one in json.loads(told.out)]) == (2, [("whole", True)])
+    assert ran(monkeypatch, capsys, "whole")[0] == 0
+    code, told = ran(monkeypatch, capsys, "broken", "--seeds", "2")
+    assert (code, told.out) == (1, "")
 
 
 def test_a_release_trains_the_encoders_whose_input_changed(project, capsys):

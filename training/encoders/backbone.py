@@ -218,7 +218,7 @@ class Backbone:
         return found
 
     def keep_states(self, tokens: Tokens, shared: SharedStates | None = None) -> bool:
-        """Compute the states at the cut for all sentences and keep them, if the backbone, memory and disk allow.
+        """Compute the states at the cut for all sentences and keep them, if backbone, memory and disk allow; say so.
 
         Args:
             tokens: all sentences.
@@ -244,6 +244,7 @@ class Backbone:
         if self.states is None and (states := self._room(shape)) is not None:
             self._compute_states(tokens, states)
             self.states = states
+            log.info("the outputs of the frozen layers are kept")
         return self.states is not None
 
     def _compute_states(self, tokens: Tokens, states: Tensor) -> None:

@@ -79,6 +79,7 @@ class SharedStates:
                 states = _mapped(Path(made.name), shape, precision)
                 compute(states)
                 Path(made.name).replace(file)
+                log.info("the outputs of the frozen layers are kept, also for later trainings of this command")
         except OSError as error:
             log.debug("no room for shared outputs of the frozen layers: %s", error)
             return None

@@ -185,8 +185,7 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
             warn_of_no_dev(settings)
         machine = prepare_machine(settings.loop, self.job.output)
         backbone, tokens = self._prepare(material, str(machine.device), machine.precision)
-        if backbone.keep_states(tokens, SharedStates.of(self.job.shared, plan.backbone_digest)):
-            _log.info("the outputs of the frozen layers are kept")
+        backbone.keep_states(tokens, SharedStates.of(self.job.shared, plan.backbone_digest))
         prepared = Prepared(
             tokens=tokens,
             train=train,

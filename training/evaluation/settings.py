@@ -12,7 +12,8 @@ class PromotionSettings(BaseModel):
         ratings: points (Spearman × 100) that each set of human ratings may lose against the current encoder.
         facets: points that the mean over the facets may lose, on the pairs of the new release.
         paraphrase: points (F1 × 100) that each set of judged pairs may lose, on the pairs of the new release.
-        retrieval: points (MRR × 100) that retrieval may lose in each aspect, on the texts of the new release.
+        retrieval: points (MRR × 100) that retrieval may lose, on the texts of the new release: in each aspect that the
+            encoder was trained for, or in all together where it combines them (docs/retrieval.md).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

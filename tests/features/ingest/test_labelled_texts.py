@@ -75,6 +75,9 @@ def test_a_text_has_a_row_for_each_of_its_labels_once(folder):
     assert rows["sentence_shard"].unique().to_list() == list(ingested.sentences) == ["sentences-00000"]
     counts = ingested.report.splits[0]
     assert (counts.rows, counts.new, counts.known, counts.labels, counts.repeats) == (3, 2, 1, 3, 1)
+    assert (ingested.report.new_pairs, ingested.report.new_labels) == (0, 3)
+    both = run(folder, CAPTIONS, TEXTS).report
+    assert (both.new_pairs, both.new_labels) == (run(folder, CAPTIONS).report.new_pairs, 3)
 
 
 def test_an_example_that_is_there_twice_is_two_examples_of_its_class(folder):

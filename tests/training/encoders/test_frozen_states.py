@@ -45,6 +45,20 @@ def test_a_later_training_takes_what_the_first_has_computed(make, tmp_path, prec
     assert [file.suffix for file in tmp_path.iterdir()] == [".states"]
 
 
+def test_a_training_says_once_where_its_outputs_are(make, tmp_path, caplog):
+    caplog.set_level("INFO", logger="training")
+    tokens = make().tokenize(TEXTS, max_tokens=32)
+    for shared in (None, SharedStates(tmp_path, "backbone"), SharedStates(tmp_path, "backbone")):
+        make().keep_states(tokens, shared)
+    assert caplog.messages == [
+        "the outputs of the frozen layers are kept",
+        "the outputs of the frozen layers are kept, also for later trainings of this command",
+        "the outputs of the frozen layers are those of an earlier training of this command",
+    ]
+    make(cache_gib=0.0, disk_gib=0.0).keep_states(tokens)
+    assert len(caplog.messages) == 3
+
+
 def test_what_makes_other_outputs_makes_another_file(make, tmp_path, monkeypatch):
     tokens = make().tokenize(TEXTS, max_tokens=32)
     fewer = make().tokenize(TEXTS[:2], max_tokens=32)

@@ -76,8 +76,7 @@ def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: L
     model = start_model(folder, settings, routes, str(machine.device))
     backbone = Backbone.of(model, settings, machine.precision)
     tokens = backbone.tokenize(data.texts, max_tokens=settings.max_tokens)
-    if backbone.keep_states(tokens, SharedStates.of(job.shared, plan.backbone_digest)):
-        _log.info("the outputs of the frozen layers are kept")
+    backbone.keep_states(tokens, SharedStates.of(job.shared, plan.backbone_digest))
     texts, dev = curriculum.texts, curriculum.dev
     used = np.union1d(texts, dev)
     cut = f"{int(tokens.cut[used].sum())} of these {len(used)} cut at {backbone.model.max_seq_length} tokens"

@@ -126,8 +126,7 @@ def _train(
         data.metrics(facets), train_pairs, scaling=settings.targets, weighting=settings.facet_weights
     )
     decomposition = DecompositionObjective(layout.membership(), layout.similarity, targets.weights.tolist())
-    if backbone.keep_states(tokens, SharedStates.of(job.shared, plan.backbone_digest)):
-        _log.info("the outputs of the frozen layers are kept")
+    backbone.keep_states(tokens, SharedStates.of(job.shared, plan.backbone_digest))
     prepared = Prepared(
         tokens=tokens,
         teacher=torch.from_numpy(_teacher(data, settings, backbone, tokens)),

@@ -16,7 +16,7 @@ from training.data.labelled_texts import LabelledTexts
 from training.evaluation.items import ItemScores, read_items
 from training.evaluation.models import Models
 from training.evaluation.retrieval.asking import ask, ask_for
-from training.evaluation.retrieval.groups import Group, groups_of
+from training.evaluation.retrieval.groups import Group, Way, groups_of
 from training.evaluation.retrieval.maps import MAPS_FILE, Map, choose_points
 from training.evaluation.retrieval.tables import retrieval_tables
 from training.evaluation.seen import seen_part
@@ -29,7 +29,11 @@ from training.ranking import MEASURES, judge
 
 QUERIES_FILE = "retrieval.parquet"
 """The encoder's values for each query of each group: what two encoders are compared by."""
+CUTOFF = 10
+"""Rank up to which rankings are looked at (k)."""
 _MRR = MEASURES.index("mrr")
+_WAYS: Mapping[str, Way] = {"intersection": "both", "union": "any"}
+"""How several aspects were combined in a training → the groups that ask for it; else each aspect is asked for."""
 _log = logging.getLogger("training")
 
 
@@ -37,7 +41,7 @@ class RetrievalSuite(Suite):
     """Texts asked which others share their labels: by aspect, and by two aspects together.
 
     Args:
-        job: how far rankings are looked at, and how intervals are made.
+        job: what is asked, and how intervals are made.
         data: the texts of the split.
         groups: what is asked, those that something can be asked of.
         skipped: what could not be asked, a sentence each.
@@ -110,24 +114,25 @@ class RetrievalSuite(Suite):
             vectors = {"encoder": _by_routes(models, texts, group.aspects)}
             if models.start is not None:
                 vectors["start"] = unit(models.start(texts))
-            rankings, score, queries = ask(group, vectors, texts, job.cutoff, bootstrap)
+            rankings, score, queries = ask(group, vectors, texts, CUTOFF, bootstrap)
             found.append(score)
             tables.append(queries)
             if group.way != "one":
                 continue
             if held_out.get(group.aspects[0]):
-                row = ask_for(held_out[group.aspects[0]], group, rankings, job.cutoff, bootstrap)
+                row = ask_for(held_out[group.aspects[0]], group, rankings, CUTOFF, bootstrap)
                 unseen += [row] if row is not None else []
             if len(models.routes) > 1:
                 routes.append({"name": group.name, "mrr": self._by_each_route(group, models, texts)})
-            self._maps += choose_points(group, texts, vectors, job.seed, job.cutoff)
+            self._maps += choose_points(group, texts, vectors, job.seed, CUTOFF)
         self._queries = pl.concat(tables)
         return {
             "split": job.split,
             "corpora": sorted(data.labels["corpus"].unique()),
             "texts": len(data),
-            "k": job.cutoff,
+            "k": CUTOFF,
             "groups": found,
+            "learnt": _learnt(self._groups, self._training.get("settings", {})),
             "unseen": unseen,
             "routes": routes,
             "maps": [drawn.as_json() for drawn in self._maps],
@@ -145,9 +150,9 @@ class RetrievalSuite(Suite):
             vectors = unit(models.encoder(texts, route))
             similarities = cosines_of(vectors, vectors)
             rankings[route] = find_nearest(
-                similarities, queries=len(texts), texts=len(texts), k=self._job.cutoff, themselves=True
+                similarities, queries=len(texts), texts=len(texts), k=CUTOFF, themselves=True
             ).positions
-        counts, values = judge(group.relevant, rankings, texts=len(texts), k=self._job.cutoff)
+        counts, values = judge(group.relevant, rankings, texts=len(texts), k=CUTOFF)
         return {route: float(of[counts > 0, _MRR].mean()) for route, of in values.items()}
 
     def write(self, folder: Path) -> None:
@@ -199,8 +204,13 @@ class RetrievalSuite(Suite):
 
     @classmethod
     def compared(cls, new: Result, current: Result) -> list[tuple[str, float, float]]:
-        """Return the MRR of each group that both have."""
-        return [(f"retrieval (MRR) by {name}", before, after) for name, before, after in _both(cls, new, current)]
+        """Return the MRR of what the new encoder learnt, as far as both have it: it may forget other aspects."""
+        learnt = new.get("learnt", cls.headline(new))
+        return [
+            (f"retrieval (MRR) by {name}", before, after)
+            for name, before, after in _both(cls, new, current)
+            if name in learnt
+        ]
 
 
 def _both(suite: type[Suite], new: Result, current: Result) -> list[tuple[str, float, float]]:
@@ -210,6 +220,22 @@ def _both(suite: type[Suite], new: Result, current: Result) -> list[tuple[str, f
         for name, score in suite.numbers(new).items()
         if score is not None and (known := before.get(name)) is not None
     ]
+
+
+def _learnt(groups: Sequence[Group], settings: Mapping[str, Any]) -> list[str]:
+    """Return the names of the groups that ask what an encoder was trained for; each aspect where it was for none.
+
+    An encoder of an intersection is asked for each two of its aspects together, one of a union for any of them; where
+    no texts have both, for each by itself.
+
+    Args:
+        groups: that something can be asked of.
+        settings: that the encoder was trained by; empty where they are not known.
+    """
+    aspects = settings.get("aspects") or {aspect for group in groups for aspect in group.aspects}
+    own = [group for group in groups if {*group.aspects} <= {*aspects}]
+    way = _WAYS.get(settings.get("combine") or "", "one")
+    return [group.name for group in own if group.way == way] or [group.name for group in own if group.way == "one"]
 
 
 def _by_routes(models: Models, texts: Sequence[str], aspects: Sequence[str]) -> NDArray[np.float32]:

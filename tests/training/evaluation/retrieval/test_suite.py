@@ -62,7 +62,6 @@ def job(tmp_path_factory, tiny_encoder):
         encoder=folder / "encoder",
         output=folder,
         resamples=100,
-        cutoff=5,
         project="zoo",
     )
 
@@ -118,7 +117,8 @@ def test_an_encoder_that_sees_nothing_but_the_labels_is_right_and_above_words(jo
         assert group["rankings"]["encoder"]["mrr"]["value"] == 1
         assert "start" not in group["rankings"]
     both = found["groups"][2]
-    assert both["rankings"]["encoder"]["precision"]["value"] == 1
+    assert both["rankings"]["encoder"]["recall"]["value"] == 1
+    assert found["k"] == 10
     assert both["rankings"]["tfidf"]["difference"]["mrr"]["verdict"] == "above"
     assert [row["name"] for row in found["unseen"]] == ["animal"]
     assert found["unseen"][0]["queries"] == 16
@@ -188,17 +188,52 @@ def test_what_two_encoders_are_compared_by_is_left_beside_the_scores(job, result
     assert list(RetrievalSuite.headline(result)) == ["animal", "place"]
 
 
+def lowered(scores, *names):
+    """Return scores with five points less in some groups."""
+    worse = json.loads(json.dumps(scores))
+    for group in worse["suites"]["retrieval"]["groups"]:
+        group["rankings"]["encoder"]["mrr"]["value"] -= 0.05 * (group["name"] in names)
+    return worse
+
+
 def test_a_promotion_looks_at_every_aspect(scores, result):
     assert on_same_pairs(scores, scores)
-    worse = json.loads(json.dumps(scores))
-    worse["suites"]["retrieval"]["groups"][0]["rankings"]["encoder"]["mrr"]["value"] -= 0.05
+    worse = lowered(scores, "animal")
     verdict = compare_scores(worse, scores, PromotionSettings(retrieval=2))
     assert not verdict.holds
-    assert verdict.reasons[0].startswith("retrieval (MRR) by animal ")
+    assert [reason.split(" ")[:4] for reason in verdict.reasons] == [
+        ["retrieval", "(MRR)", "by", "animal"],
+        ["retrieval", "(MRR)", "by", "place"],
+    ]
     assert compare_scores(worse, scores, PromotionSettings(retrieval=6)).holds
+    assert compare_scores(lowered(scores, "animal and place"), scores, PromotionSettings(retrieval=2)).holds
     other = json.loads(json.dumps(scores))
     other["suites"]["retrieval"]["data_digest"] = "another"
     assert not on_same_pairs(scores, other)
+
+
+@pytest.mark.parametrize(
+    ("aspects", "combine", "learnt"),
+    [
+        (["animal"], None, ["animal"]),
+        (["animal", "place"], "routes", ["animal", "place"]),
+        (["animal", "place"], "intersection", ["animal and place"]),
+        (["animal", "place"], "union", ["animal or place"]),
+        (["place", "colour"], "union", ["place"]),  # no text here says a colour, so that both cannot be asked
+    ],
+)
+def test_a_promotion_lets_an_encoder_forget_what_it_was_not_trained_for(job, tmp_path, aspects, combine, learnt):
+    shutil.copytree(job.encoder, tmp_path / "encoder")
+    training = json.loads((job.encoder / "training.json").read_text())
+    training["settings"] |= {"kind": "aspect", "aspects": aspects, "combine": combine}
+    (tmp_path / "encoder" / "training.json").write_text(json.dumps(training))
+    found = scored(job, Models(perfect, None), encoder=tmp_path / "encoder")
+    assert found["learnt"] == learnt
+    before = {"format": 3, "suites": {"retrieval": found}}
+    others = {group["name"] for group in found["groups"]} - {*learnt}
+    assert compare_scores(lowered(before, *others), before, PromotionSettings(retrieval=2)).holds
+    for name in learnt:
+        assert not compare_scores(lowered(before, name), before, PromotionSettings(retrieval=2)).holds
 
 
 def test_a_split_without_texts_is_refused_with_those_that_there_are(job):
@@ -225,12 +260,12 @@ def test_an_aspect_that_says_nothing_is_skipped_and_told_beside_the_others(job, 
 
 
 def test_maps_are_drawn_by_seed_with_the_most_frequent_labels_coloured(job, monkeypatch):
-    monkeypatch.setattr(maps, "MOST_POINTS", 20)
+    monkeypatch.setattr(maps, "MOST_POINTS", 40)
     monkeypatch.setattr(maps, "COLOURS", 2)
     subject = Subject(job)
     suite = RetrievalSuite.of(subject)
     drawn = suite.score(Models(perfect, perfect))["maps"][0]
-    assert (drawn["name"], drawn["points"], drawn["of"], drawn["seed"]) == ("animal", 20, 48, 0)
+    assert (drawn["name"], drawn["points"], drawn["of"], drawn["seed"]) == ("animal", 40, 48, 0)
     assert list(drawn["legend"]) == sorted(drawn["legend"], key=lambda label: -drawn["legend"][label])
     assert len(drawn["legend"]) == 2
     assert drawn["sides"]["encoder"]["agreement"] > 0.6
