@@ -21,7 +21,7 @@ facets = ["smatch", "wlk"]
 facet_dimensions = 4
 layers_tuned = 1
 splits = ["train", "train"]
-loop = { epochs = 2, checkpoint_every = 2, threads = 1, keep = "last" }
+loop = { epochs = 2, checkpoint_every = 2, threads = 1 }
 """
 """An encoder that is trained in seconds from what `write_backbone` writes."""
 _PROJECT = """\

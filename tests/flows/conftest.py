@@ -36,7 +36,7 @@ name = "syntax"
 kind = "s3bert"
 layers_tuned = 1
 splits = ["train", "train"]
-loop = { epochs = 1, threads = 1, keep = "last" }
+loop = { epochs = 1, threads = 1 }
 """
 SCRIPT = """
 import sys

@@ -24,7 +24,7 @@ backbone = "little"
 facet_dimensions = 2
 layers_tuned = 1
 splits = ["train", "train"]
-loop = { epochs = 1, batch_size = 8, threads = 1, keep = "last" }
+loop = { epochs = 1, batch_size = 8, threads = 1 }
 """
 CAN = "# ::snt A cat can swim .\n(p / possible-01 :ARG1 (s / swim-01 :ARG0 (c / cat)))\n\n"
 MUST = "# ::snt A cat must swim .\n(o / obligate-01 :ARG2 (s / swim-01 :ARG0 (c / cat)))\n\n"

@@ -154,10 +154,6 @@ def test_graphs_come_from_where_there_are_some(write, text, backend, model):
             f'name = "p"\n{CORPUS}{ENCODER}[[encoders]]\nname = "b"\nkind = "s3bert"\nlayers = 3\n',
             "the key `encoders[2].layers` is unknown: did you mean `layers_tuned`?",
         ),
-        (
-            f'name = "p"\n{CORPUS}{ENCODER}splits = ["train", "train"]\n',
-            "splits names 'train' twice: name another split to choose the best model by than the one to learn from",
-        ),
         (f'name = "p"\n{CORPUS}[[encoders]]\nname = "b"\n', "the key `encoders[1].kind` is missing: add kind = "),
         (
             f'name = "p"\n{CORPUS}[[encoders]]\nname = "b"\nkind = "s4bert"\n',

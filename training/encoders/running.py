@@ -20,6 +20,7 @@ from training.encoders.settings import EncoderSettings
 from training.jobs import TrainingJob
 from training.loop import together
 from training.loop.launching import all_processes
+from training.progress import log
 from training.runs import ENCODER, PER_SECOND, TRAINING_FILE, TRAINING_JOB
 from training.writing import require_writable, write_json, write_text
 
@@ -65,10 +66,21 @@ def train_once(job: TrainingJob[Any, Any], plan: TrainingPlan, module: str, lear
         return encoder
     with only_one(job.output / LOCK, f"Another training works in {str(job.output)!r}"):
         if not is_finished(encoder, plan):  # by the one that held the lock
+            _warn_of_one_split(settings)
             write_json(job.output / TRAINING_JOB, job.model_dump(mode="json", exclude={"shared"}))
             with all_processes(plan.settings.loop, module, job):
                 learn()
     return encoder
+
+
+def _warn_of_one_split(settings: EncoderSettings) -> None:
+    train, dev = settings.splits
+    if train == dev and not settings.by_ratings and (settings.loop.keep != "last" or settings.search):
+        log.warning(
+            "`splits` of %r names %r twice: the best model is chosen by what it learns from; name another split for "
+            "the choice, or keep the last model (loop.keep)",
+            *(settings.name, train),
+        )
 
 
 def report_of(plan: TrainingPlan, backbone: "Backbone", learnt: "Learnt[Any]") -> dict[str, Any]:

@@ -33,7 +33,7 @@ class EncoderSettings(Trainable):
         kind: which kind it is; `training.kinds` lists them.
         backbone: name or path of the sentence encoder to start from.
         corpora: corpora to learn from; all when empty.
-        splits: names of two splits, to learn from and to choose the best model by.
+        splits: names of the splits to learn from and to choose the best model by.
         choose_by: what the best model is chosen by: the loss on the dev split, or, by its name, a set of split `dev`
             under `[[evaluation]]`: Spearman's correlation of the cosines of its pairs with their ratings.
         search: settings of which several values are tried, in every combination, each from the same start; the encoder
@@ -57,17 +57,6 @@ class EncoderSettings(Trainable):
     @model_validator(mode="after")
     def _check_search(self) -> Self:
         check_search(self, self.search, self.OWN_SEARCHED)
-        return self
-
-    @model_validator(mode="after")
-    def _check_splits(self) -> Self:
-        learnt, dev = self.splits
-        by_dev = not self.by_ratings and (self.loop.keep != "last" or self.search)
-        if learnt == dev and by_dev:
-            raise ValueError(
-                f"splits names {learnt!r} twice: name another split to choose the best model by than the one to learn "
-                'from, or choose none by `keep = "last"` of the loop'
-            )
         return self
 
     @property

@@ -57,19 +57,12 @@ def test_the_released_configuration_differs_from_the_paper_where_the_authors_cod
         ({"loop": {"learning_rte": 1}}, "Extra inputs"),
         ({"loop": 3}, "loop"),
         ({"epochs": 3}, "Extra inputs"),
-        ({"splits": ["train", "train"]}, "splits names 'train' twice: name another split to choose the best model by"),
-        ({"splits": ["a", "a"], "loop": {"keep": "last"}, "search": {"learning_rate": [1e-5, 2e-5]}}, "'a' twice"),
     ],
     ids=str,
 )
 def test_wrong_settings_are_refused(wrong, reason):
     with pytest.raises(ValidationError, match=reason):
         S3bertSettings(**wrong)
-
-
-@pytest.mark.parametrize("by", [{"loop": {"keep": "last"}}, {"choose_by": "sts-dev"}], ids=["none", "ratings"])
-def test_what_no_dev_split_chooses_needs_none(by):
-    assert S3bertSettings(splits=["train", "train"], **by).splits == ("train", "train")
 
 
 def test_facets_that_were_not_measured_are_known():
