@@ -10,7 +10,7 @@ import torch
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import f1_score
 
-from features.errors import InputError
+from features.errors import InputError, ModelError
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.comparison import compare_runs
 from training.evaluation.models import Models
@@ -133,6 +133,18 @@ def test_a_classifier_decides_where_it_tells_both_labels_apart_and_the_cosine_el
     assert each["scores"]["f1"]["encoder"] == pytest.approx(f1_score(table["label"] == "1", called))
     assert "start" not in [name for name in table.columns if not name.startswith("start_")]
     assert table["start_score"].null_count() == table.height
+
+
+def test_a_classifier_that_its_training_made_and_that_is_lost_is_no_reason_for_the_cosine(job):
+    write_training(job.output, kind="pas")
+    with pytest.raises(ModelError, match=r"lacks classifier.json and classifier.safetensors of its classifier; delete"):
+        ParaphraseSuite.of(Subject(job))
+    write_training(job.output, kind="rgcn", objective="softmax")
+    classifier().save(job.encoder)
+    assert by_name(scored(job))["tweets"]["scored_by"] == "classifier"
+    (job.encoder / "classifier.json").unlink()
+    with pytest.raises(ModelError, match=r"lacks classifier.json of its classifier; delete the folder"):
+        ParaphraseSuite.of(Subject(job))
 
 
 def test_of_more_labels_than_the_two_of_a_set_the_classifier_shares_the_probability_among_these(job):
