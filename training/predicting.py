@@ -248,5 +248,8 @@ class PairPredictor:
             on_rows(start + len(some), len(texts))
         vectors = np.concatenate(parts)
         if not np.isfinite(vectors).all():
-            raise ModelError("the encoder gives embeddings that are no finite numbers: it is damaged; train it again")
+            raise ModelError(
+                f"the encoder {str(self._folder)!r} gives embeddings that are no finite numbers: it is damaged; delete "
+                "the folder, then train it again"
+            )
         return vectors

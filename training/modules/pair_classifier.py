@@ -86,7 +86,7 @@ class PairClassifier(nn.Module):
         if left.shape[1] != self._dimension:
             raise ModelError(
                 f"the classifier takes embeddings of {self._dimension} dimensions, and these have {left.shape[1]}: it "
-                "belongs to another encoder; train this one again"
+                "belongs to another encoder; delete the folder of this one, then train it again"
             )
         device = self.linear.weight.device
         columns = [self.labels.index(label) for label in labels or self.labels]

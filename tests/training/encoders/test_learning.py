@@ -43,7 +43,7 @@ def test_the_encoder_of_a_search_is_the_one_that_its_best_values_alone_give(job,
     assert (loop["learning_rate"], loop["epochs"]) == (3e-3, 2)  # what was used, not what the settings had
     assert told(folder)["settings"]["search"] == {name: list(values) for name, values in SEARCH.items()}
     assert train(job("searched", SEARCH)) == folder  # done already
-    with pytest.raises(SettingsError, match="search.learning_rate"):
+    with pytest.raises(SettingsError, match=r"search\.learning_rate"):
         train(job("searched", SEARCH | {"learning_rate": (1e-5, 1e-3)}))
     alone = train(job("alone", **best["values"]))
     assert_same_weights(folder, alone)
