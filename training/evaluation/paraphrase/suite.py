@@ -187,7 +187,8 @@ class ParaphraseSuite(Suite):
         both = {name: judge.score(pairs, judged) for name, judge in judges.items()}
         scored = {name: Scored(pairs.positive, scores, thresholds[name].value) for name, (scores, _) in both.items()}
         values = [each.measure() for each in scored.values()]
-        draws = [each.draw(self._bootstrap) for each in scored.values()]
+        bootstrap = self._bootstrap.of(judged.name)
+        draws = [each.draw(bootstrap) for each in scored.values()]
         swapped = Scored(pairs.positive, both["encoder"][1], thresholds["encoder"].value)
         called, swapped_called = scored["encoder"].predicted, swapped.predicted
         changed = None if called is None or swapped_called is None else int((called != swapped_called).sum())

@@ -13,6 +13,7 @@ from sklearn.metrics import f1_score
 from features.errors import InputError, ModelError
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.comparison import compare_runs
+from training.evaluation.measures import Scored
 from training.evaluation.models import Models
 from training.evaluation.paraphrase.reliability import reliability
 from training.evaluation.paraphrase.suite import PAIRS_FILE, ParaphraseSuite
@@ -340,6 +341,14 @@ def test_sets_without_a_threshold_are_compared_by_auroc(job, tmp_path, tiny_enco
     (found,) = compare_runs([job.output], [job.output]).scores
     assert (found.name, found.measure, found.items) == ("tweets", "AUROC", 24)
     assert found.a.mean == pytest.approx(by_name(result)["tweets"]["scores"]["auroc"]["encoder"])
+
+
+def test_the_sets_of_a_mean_are_drawn_independently_whatever_their_size(job, monkeypatch):
+    draw, drawn = Scored.draw, []
+    monkeypatch.setattr(Scored, "draw", lambda self, bootstrap: drawn.append(bootstrap) or draw(self, bootstrap))
+    scored(job)
+    of_questions, of_tweets = drawn[:2], drawn[2:]
+    assert of_questions[0] == of_questions[1] != of_tweets[0] == of_tweets[1]  # encoder and start model, on the same
 
 
 def test_the_chapter_draws_curves_and_names_the_worst_mistakes_escaped(job, tmp_path, browser):
