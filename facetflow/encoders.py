@@ -334,7 +334,7 @@ def load_encoder(path: str | Path, *, device: str = "auto") -> Encoder:
 def _read_pairs(pairs: object) -> tuple[list[str], list[str], bool]:
     """Return the first and the second sentence of each pair that is given as two together."""
     if isinstance(pairs, str) or not isinstance(pairs, Iterable):
-        raise InputError(f"two sentences are explained, but here is {pairs!r} alone; give the other one as `b`")
+        raise InputError(f"two sentences are needed, but here is {pairs!r} alone; give the other one as `b`")
     found = list(pairs)
     for number, pair in enumerate(found, start=1):
         both = isinstance(pair, Sequence) and not isinstance(pair, str) and len(pair) == 2

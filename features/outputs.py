@@ -69,14 +69,25 @@ def format_of(path: Path, formats: Formats, chosen: str | None = None, *, by_nam
     raise InputError(f"{shown(path)} {what}: use one of {known}{named}; text formats also with .gz.")
 
 
-def check_output(path: Path) -> None:
+def check_output(path: Path, *others: Path) -> None:
     """Refuse an output that cannot be written, before the work and not after it.
 
+    Args:
+        path: the output.
+        others: what else the command reads and writes.
+
     Raises:
-        InputError: it is a folder, its folder is a file, or nothing may be written there.
+        InputError: it is a folder, its folder is a file, nothing may be written there, or it is one of the others,
+            which would be lost.
     """
     if path == STANDARD:
         return
+    for other in others:
+        if other != STANDARD and path.resolve() == other.resolve() and (path.is_file() or not path.exists()):
+            raise InputError(
+                f"{shown(path)} is named twice, and what is written there would take the place of the other: give the "
+                "output a file of its own."
+            )
     try:
         if path.is_dir():
             raise _refused(path, "it is a folder")

@@ -149,6 +149,7 @@ class FactKeeper:
         self.facts.ingest = {
             "rows": report.rows,
             "rejected": report.rejected,
+            "left_out": report.skipped,
             "new_sentences": report.new_sentences,
             "new_pairs": report.new_pairs,
             "new_labels": report.new_labels,

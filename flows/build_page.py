@@ -12,6 +12,7 @@ from typing import Any
 
 from features.page import folded, heading, render_page, tell_date
 from features.types import LEFT_OUT
+from flows.ingest_corpora import left_out
 from flows.stage_progress import clock
 from flows.timeline import Bar, draw_timeline
 
@@ -44,7 +45,7 @@ def render_build(facts: Mapping[str, Any]) -> str:
         *_failures(facts["shards"]),
         *_section("Shards over time", _timeline(facts)),
         *_section("Stages", _stages(facts)),
-        *_section("Rejected rows", _quality(facts["quality"])),
+        *_section("Rejected rows", _quality(facts["quality"], (facts["ingest"] or {}).get("left_out", {}))),
         *_section(_since(facts), _changes(facts)),
         *_section("Where the time went", _wall(facts["wall"])),
         *_section("Shards", _shards(facts["shards"])),
@@ -158,7 +159,13 @@ def _rate(rows: int, seconds: float) -> str:
     return f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}"
 
 
-def _quality(quality: Sequence[Mapping[str, Any]]) -> str:
+def _quality(quality: Sequence[Mapping[str, Any]], skipped: Mapping[str, int]) -> str:
+    """Return a table of what was rejected, and what was left out of the corpora by design.
+
+    Args:
+        quality: entry of each stage.
+        skipped: reason → rows of the corpora; none in the file of an earlier version.
+    """
     rows = []
     for entry in quality:
         share = "–" if entry["share"] is None else f"{entry['share']:.2%}"
@@ -176,6 +183,7 @@ def _quality(quality: Sequence[Mapping[str, Any]]) -> str:
         ("codes", ""),
     )
     note = "Of the whole store, not of this build alone; `facetflow rejects` has the rows themselves."
+    note += f" Of the rows of the corpora, by design and not wrong, {left_out(skipped)}." if skipped else ""
     return _table(columns, rows, words=(5,)) + f'<p class="note">{_said(note)}</p>' if rows else ""
 
 

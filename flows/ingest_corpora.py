@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import polars as pl
@@ -89,7 +89,18 @@ def summary(report: IngestReport) -> str:
         (report.new_labels, "labels", report.label_shards),
     )
     new = ", ".join(f"{count:,} new {what} in {shards} shards" for count, what, shards in counts if count)
-    return f"Read {report.rows:,} rows: {new or 'nothing new'}{rejected}{leaked}."
+    skipped = f", {left_out(report.skipped)}" if report.skipped else ""
+    return f"Read {report.rows:,} rows: {new or 'nothing new'}{rejected}{leaked}{skipped}."
+
+
+def left_out(skipped: Mapping[str, int]) -> str:
+    """Return how many rows are left out by design and why: `102 left out: debatable`.
+
+    Args:
+        skipped: reason → rows, one at least.
+    """
+    reasons = [f"{rows:,} {reason}" for reason, rows in skipped.items()] if len(skipped) > 1 else skipped
+    return f"{sum(skipped.values()):,} left out: {', '.join(reasons)}"
 
 
 def drawn_splits(report: IngestReport, corpora: Sequence[CorpusSettings]) -> list[str]:

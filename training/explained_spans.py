@@ -8,7 +8,7 @@ class ExplainedArgument:
     """An argument of a frame.
 
     Args:
-        role: such as ARG0.
+        role: such as ARG0; empty for a span that was drawn, which has no role.
         words: its positions in the sentence, ascending.
         weight: of the span that it makes with its predicate, in [0, 1].
     """
@@ -23,7 +23,7 @@ class ExplainedFrame:
     """A predicate with its arguments.
 
     Args:
-        predicate: positions of its words in the sentence, ascending.
+        predicate: positions of its words in the sentence, ascending; none where spans were drawn.
         arguments: those that have a weight, perhaps none.
     """
 

@@ -4,9 +4,11 @@ A kind is a folder in `training/encoders` and an entry here (docs/architecture.m
 """
 
 import json
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from features.errors import SettingsError
 from training.encoders.aspect.settings import AspectSettings
@@ -62,6 +64,18 @@ KINDS: Mapping[str, Kind] = {
         classifies="",
     ),
 }
+
+
+def learns_labels(settings: Mapping[str, Any]) -> bool:
+    """Return whether a training leaves a classifier beside its encoder.
+
+    Args:
+        settings: of the training, as training.json has them; empty where they are not known.
+    """
+    kind = KINDS.get(settings.get("kind", ""))
+    if kind is None or kind.classifies is None:
+        return False
+    return all(settings.get(name) == value for name, value in tomllib.loads(kind.classifies).items())
 
 
 def tables_of(settings: EncoderSettings) -> tuple[str, ...]:

@@ -42,7 +42,10 @@ def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         ModelError: when a number is not finite.
     """
     if not np.isfinite(vectors).all():
-        raise ModelError("the encoder gives embeddings that are not finite numbers; train it again, or use another")
+        raise ModelError(
+            "the encoder gives embeddings that are not finite numbers; delete its folder and train it again, or use "
+            "another"
+        )
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.maximum(lengths, TINY), np.float32)
 

@@ -17,10 +17,11 @@ from features.errors import ModelError
 from features.rows import OnRows, ignore_rows
 from training.evaluation.promotion import current_runs
 from training.explained_spans import ExplainedSentence
-from training.kinds import KINDS
-from training.runs import ENCODER, all_runs, encoder_name, is_finished, newest
+from training.kinds import KINDS, learns_labels
+from training.runs import ENCODER, TRAINING_FILE, all_runs, encoder_name, is_finished, newest
 from training.search.choosing import named_encoder
-from training.span_weights import explain_sentences, require_spans
+from training.span_weights import explain_sentences, require_spans, tell_spans
+from training.writing import read_json
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -129,14 +130,17 @@ def choose_predictor(runs: Path | None, name: str | None = None) -> Path:
 
 
 def has_classifier(folder: Path) -> bool:
-    """Return whether an encoder has a classifier."""
-    from training.modules.pair_classifier import SETTINGS_FILE
+    """Return whether an encoder has a classifier, or had one when its training ended."""
+    from training.modules.pair_classifier import PairClassifier
 
-    return (folder / SETTINGS_FILE).is_file()
+    if PairClassifier.is_in(folder):
+        return True
+    training = read_json(folder / TRAINING_FILE) if (folder / TRAINING_FILE).is_file() else {}
+    return learns_labels(training.get("settings", {}))
 
 
 def require_classifier(folder: Path) -> None:
-    """Refuse an encoder without a classifier.
+    """Refuse an encoder without a classifier; whether one that it should have is whole shows when it is loaded.
 
     Raises:
         ModelError: it has none.
@@ -162,7 +166,7 @@ class PairPredictor:
         model: the encoder, loaded.
 
     Raises:
-        ModelError: it has no classifier, or one that is damaged.
+        ModelError: it has no classifier, or one that is damaged or lacks a file.
     """
 
     def __init__(self, folder: Path, model: "SentenceTransformer") -> None:
@@ -208,6 +212,11 @@ class PairPredictor:
         """
         require_spans(self._folder, self._model)
 
+    @property
+    def sees(self) -> str:
+        """Which spans the encoder sees, in words; of one that weighs spans."""
+        return tell_spans(self._model)
+
     def explain(self, predictions: Sequence[Prediction]) -> list[Prediction]:
         """Return predictions with what the embeddings of their sentences look at.
 
@@ -239,5 +248,8 @@ class PairPredictor:
             on_rows(start + len(some), len(texts))
         vectors = np.concatenate(parts)
         if not np.isfinite(vectors).all():
-            raise ModelError("the encoder gives embeddings that are no finite numbers: it is damaged; train it again")
+            raise ModelError(
+                f"the encoder {str(self._folder)!r} gives embeddings that are no finite numbers: it is damaged; delete "
+                "the folder, then train it again"
+            )
         return vectors

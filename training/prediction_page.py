@@ -21,15 +21,18 @@ MOST = 300
 _ROW = 72
 """Characters of a sentence that stand beside each other, so that a window shows whole rows."""
 _TITLE = "Why two sentences have a label"
-_LEGEND = (
-    "In the embedding of a sentence is a weighted sum of its spans: each argument with its predicate. The weights of "
-    "a sentence have the sum 1. A word is as dark as the weights of the spans that it is in; below it are "
-    "the frames, a line each, with the weight of each argument."
-)
+_FRAMES = "the frames, a line each, with the weight of each argument, which is a span with its predicate"
+_DRAWN = "the spans that were drawn, with the weight of each"
 
 
 def render_predictions(
-    predictions: Sequence[Prediction], asked: int, encoder: str, *, project: str = "", date: datetime | None = None
+    predictions: Sequence[Prediction],
+    asked: int,
+    encoder: str,
+    sees: str,
+    *,
+    project: str = "",
+    date: datetime | None = None,
 ) -> str:
     """Return the page. Every text is escaped; nothing is fetched from anywhere.
 
@@ -37,6 +40,7 @@ def render_predictions(
         predictions: that are shown, with the spans of their sentences.
         asked: how many there are; the page says so where it shows fewer.
         encoder: what predicted.
+        sees: which spans it sees, in words.
         project: its name; empty where no project file was read.
         date: what stands on the page; now when None.
     """
@@ -44,7 +48,7 @@ def render_predictions(
     body = [
         heading(_TITLE, project, tell_date((date or datetime.now(UTC)).isoformat())),
         f'<p class="quiet">Encoder {escape(encoder)}.</p>',
-        f"<p>{_LEGEND}</p>{some}",
+        f"<p>{_legend(sees, predictions)}</p>{some}",
         *map(_pair, predictions),
     ]
     title = " · ".join(part for part in (_TITLE, project, "facetflow") if part)
@@ -54,6 +58,15 @@ def render_predictions(
 def page_style() -> str:
     """Return the rules of style sheets for cards of pairs and for drawings of spans."""
     return (files("training") / "prediction_page.css").read_text(encoding="utf-8")
+
+
+def _legend(sees: str, predictions: Sequence[Prediction]) -> str:
+    frames = [frame for said in predictions for of in said.spans or () for frame in of.frames]
+    below = _DRAWN if frames and not any(frame.predicate for frame in frames) else _FRAMES
+    return (
+        f"This encoder sees {escape(sees)}: in the embedding of a sentence is their weighted sum, and the weights of a "
+        f"sentence have the sum 1. A word is as dark as the weights of the spans that it is in; below it are {below}."
+    )
 
 
 def _pair(said: Prediction) -> str:
@@ -121,7 +134,7 @@ def _lines(frame: ExplainedFrame, start: int, stop: int) -> list[list[_Part]]:
         One line, unless arguments share words; none where the frame lies elsewhere.
     """
     parts = [("V", frame.predicate)]
-    parts += [(f"{argument.role} {argument.weight:.2f}", argument.words) for argument in frame.arguments]
+    parts += [(f"{argument.role} {argument.weight:.2f}".lstrip(), argument.words) for argument in frame.arguments]
     lines: list[list[_Part]] = []
     for number, (text, words) in enumerate(parts):
         for first, end in _runs([word - start for word in words if start <= word < stop]):

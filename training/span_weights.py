@@ -31,8 +31,20 @@ def require_spans(folder: Path, model: "SentenceTransformer") -> None:
     if not any(isinstance(module, SpanPooling) for module in model):
         raise ModelError(
             f"The encoder {str(folder)!r} weighs no spans, so there is nothing to explain its labels with: leave "
-            "--explain out, or name one of kind 'pas' that has spans (--encoder)."
+            "--explain (in Python: spans=) out, or take an encoder of kind 'pas' that has spans."
         )
+
+
+def tell_spans(model: "SentenceTransformer") -> str:
+    """Return which spans an encoder sees, in words.
+
+    Args:
+        model: an encoder that weighs spans.
+    """
+    tagging = cast("TaggingTransformer", model[0])
+    drawn = {"random": "random words as spans", "continuous": "random runs of words as spans"}
+    harmed = f", {tagging.harmed:.0%} of them spoilt" if tagging.harmed else ""
+    return f"{drawn.get(tagging.drawn, 'predicate-argument spans')}{harmed}"
 
 
 def explain_sentences(model: "SentenceTransformer", texts: Sequence[str]) -> list[ExplainedSentence]:
@@ -75,7 +87,8 @@ def _explained(text: str, spans: "Sequence[Span]", words: Sequence[str], weights
     of_word = [0.0] * len(known)
     frames: dict[tuple[int, ...], list[ExplainedArgument]] = {}
     for span, weight in zip(spans, weights, strict=False):  # what follows is padding
-        frames.setdefault(span.predicate, []).append(ExplainedArgument(span.role, span.argument, weight))
+        role = span.role if span.predicate else ""  # words that were drawn have that of the span they stand for
+        frames.setdefault(span.predicate, []).append(ExplainedArgument(role, span.argument, weight))
         for word in span.words:
             of_word[word] += weight
     return ExplainedSentence(

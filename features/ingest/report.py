@@ -1,5 +1,6 @@
 """What an ingest did, by corpus and split."""
 
+from collections import Counter
 from typing import Literal
 
 import polars as pl
@@ -265,6 +266,14 @@ class IngestReport(_Report):
     def new_labels(self) -> int:
         """Labels of texts that were added."""
         return sum(split.labels for split in self.splits)
+
+    @property
+    def skipped(self) -> dict[str, int]:
+        """Reason → rows that are left out by design, the most frequent first."""
+        found: Counter[str] = Counter()
+        for split in self.splits:
+            found.update(split.skipped)
+        return dict(found.most_common())
 
     def frame(self) -> pl.DataFrame:
         """Return the counts as a table, one row a corpus and split; `skipped` is summed over reasons."""

@@ -8,8 +8,10 @@ The bootstrap (Efron & Tibshirani 1993) draws as many pairs as there are, with r
 are computed once, whatever the number of draws, and all metrics see the same draws.
 """
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +49,15 @@ class Bootstrap:
         random = np.random.default_rng(self.seed)
         for _ in range(self.resamples):
             yield np.bincount(random.integers(items, size=items), minlength=items)
+
+    def of(self, items: str) -> Self:
+        """Return the bootstrap of some items, whose draws say nothing of those of others, however many these are.
+
+        Args:
+            items: what names them.
+        """
+        seed = hashlib.blake2b(f"{self.seed} {items}".encode(), digest_size=8).digest()
+        return replace(self, seed=int.from_bytes(seed))
 
     def ends(self, values: Numbers) -> tuple[float, float]:
         """Return the ends of the interval that the share `confidence` of some values, one a draw, lies within."""

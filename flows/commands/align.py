@@ -37,7 +37,7 @@ def align(
 
     require_one_standard(first, second)
     write, most = WRITERS[format_of(output, FORMATS, form)]
-    check_output(output)  # both before the work, not after it
+    check_output(output, first, second)  # both before the work, not after it
     with nothing_half_written():
         aligned = align_files(first, second, start=start, count=count or most, by_position=by_position)
         write_text(output, [write(aligned)])

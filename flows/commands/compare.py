@@ -55,9 +55,9 @@ def compare(project: Path, /, *, first: str, second: str, html: Path | None, as_
         evaluated = [run for run in runs if (run / METRICS_FILE).is_file()]
         left_out = [run_id(settings.runs, run) for run in runs if run not in evaluated]
         if not evaluated:
-            raise InputError(f"{name!r} has not been evaluated yet: run `facetflow evaluate {name}` first.")
+            raise InputError(f"{name!r} {_tell_suites(runs)}: run `facetflow evaluate {name}` first.")
         if left_out:
-            warn(f"Not evaluated yet, so left out: {', '.join(left_out)}.")
+            warn(f"Not evaluated by all suites yet, so left out: {', '.join(left_out)}.")
         sides.append(evaluated)
     if sides[0] == sides[1]:
         raise click.UsageError(f"{first!r} and {second!r} are the same runs; name two that differ")
@@ -69,6 +69,14 @@ def compare(project: Path, /, *, first: str, second: str, html: Path | None, as_
         write_json(dict(zip("ab", ids, strict=True)) | asdict(found))
     elif html is None:
         print_tables([comparison_table(found, first, second)])
+
+
+def _tell_suites(runs: Sequence[Path]) -> str:
+    """Return by what runs were evaluated that have no whole evaluation."""
+    named = sorted({suite for run in runs for file in run.glob("metrics-*.json") for suite in file.stem.split("-")[1:]})
+    if not named:
+        return "has not been evaluated yet"
+    return f"was evaluated by {' and '.join(named)} alone (--suite), and whole evaluations are compared"
 
 
 def _write_page(

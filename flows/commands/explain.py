@@ -81,7 +81,7 @@ def explain(
     if as_json and html == STANDARD:
         raise click.UsageError("--html - and --json would both write to standard output; give the page a file")
     if html is not None:
-        check_output(html)  # before the work, not after it
+        check_output(html, *([table] if table else []), *graphs)  # before the work, not after it
     pairs = _pairs(sentences, table, project)
     folder = model if model is not None else encoder_in_use(load(project).runs, name)
     if lacks := FacetLayout.load(folder).lacks:

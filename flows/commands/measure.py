@@ -55,7 +55,7 @@ def measure(
 
     require_one_standard(first, second)
     kind = format_of(output, TABLES, form)
-    check_output(output)  # both before the work, not after it
+    check_output(output, first, second, *files, *([glove] if glove else []))  # both before the work, not after it
     settings = LabelVectorSettings(backend="glove", file=glove) if glove else LabelVectorSettings(model=model)
     own = load_files(read_metric_file(file) for file in files)
     with nothing_half_written():

@@ -57,7 +57,7 @@ def neighbours(
     from training.nearest import cosines_of, find_nearest
 
     format_of(output, TABLES, form)
-    check_output(output)  # both before the work, not after it
+    check_output(output, file, *([Path(among)] if among else []))  # both before the work, not after it
     if file == STANDARD and among == str(STANDARD):
         raise click.UsageError("only one of FILE and --among can be '-': standard input is read once")
     with nothing_half_written():

@@ -1,6 +1,6 @@
 """`facetflow parse`: sentences of a text file to graphs, trees or semantic roles, without a project or a store."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -103,7 +103,8 @@ def amr(
 
         embedded = is_embedded(model)
         quick = bool(graphs) or embedded
-        return _run("amr", sentences, output, form, stage, write_amr, _SENTENCES_AT_ONCE if quick else 4 * batch_size)
+        at_once = _SENTENCES_AT_ONCE if quick else 4 * batch_size
+        return _run("amr", sentences, output, form, stage, write_amr, at_once, graphs)
 
 
 @parse.command()
@@ -166,13 +167,14 @@ def _run(
     stage: "Callable[[], Stage]",
     write: Callable[[pl.DataFrame, Path, str | None], None],
     at_once: int = _SENTENCES_AT_ONCE,
+    graphs: Sequence[Path] = (),
 ) -> int:
     """Read, parse, write; name the lines that were rejected, and return the exit code."""
     from features.parsers.texts import parse_lines, read_sentences
     from flows.file_progress import FileProgress
 
     format_of(output, FORMATS[kind], form)
-    check_output(output)  # both before the work, not after it
+    check_output(output, sentences, *graphs)  # both before the work, not after it
     with nothing_half_written():
         lines = read_sentences(sentences)
         with FileProgress("sentences") as progress:

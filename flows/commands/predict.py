@@ -80,11 +80,9 @@ def predict(
 
     if as_json and output == STANDARD:
         raise click.UsageError("-o - and --json would both write to standard output; give the table a file")
-    if page == STANDARD:
-        raise click.UsageError("--explain writes a page into a file, not to standard output; give it a name")
     kind = format_of(output, TABLES, form)
-    for file in (output, *([page] if page is not None else [])):
-        check_output(file)  # before the work, not after it
+    check_output(output, pairs)  # before the work, not after it
+    _check_page(page, pairs, output)
     settings = load(project) if project.exists() else None
     with nothing_half_written():
         folder = choose_predictor(None if settings is None else settings.runs, encoder)
@@ -98,8 +96,9 @@ def predict(
         shown_pairs = [] if page is None else predictor.explain(found.each(asked)[:MOST])
         write_table(_table(rows, found), output, kind)
         if page is not None:
-            project_name = "" if settings is None else settings.name
-            write_text(page, [render_predictions(shown_pairs, len(asked), str(folder), project=project_name)])
+            named = "" if settings is None else settings.name
+            html = render_predictions(shown_pairs, len(asked), str(folder), predictor.sees, project=named)
+            write_text(page, [html])
     wrong = [f"{shown(pairs, 'standard input')}, line {row.line}: {row.problem}." for row in rows if row.problem]
     name_wrong(wrong)
     predicted = found.predicted
@@ -130,6 +129,21 @@ def predict(
             }
         )
     return 2 if wrong else 0
+
+
+def _check_page(page: Path | None, *others: Path) -> None:
+    """Refuse a page that cannot be written.
+
+    Args:
+        page: where it is to be; None for none.
+        others: files that the command reads and writes beside it.
+    """
+    from features.outputs import STANDARD, check_output
+
+    if page == STANDARD:
+        raise click.UsageError("--explain writes a page into a file, not to standard output; give it a name")
+    if page is not None:
+        check_output(page, *others)
 
 
 def _tell_more(found: "Predictions", pairs: int) -> None:

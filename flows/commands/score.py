@@ -87,7 +87,7 @@ def amr(
         if as_json and output == STANDARD:
             raise click.UsageError("standard output takes --json or -o -, not both")
         form = format_of(output, TABLES, form)
-        check_output(output)  # both before the work, not after it
+        check_output(output, gold, parsed, *files)  # both before the work, not after it
     names = [name.strip() for name in metrics.split(",") if name.strip()]
     with nothing_half_written():
         scored = score_files(

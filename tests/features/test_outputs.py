@@ -106,3 +106,15 @@ def test_what_cannot_be_written_is_one_sentence_before_the_work(tmp_path):
 def test_a_full_disk_is_one_sentence():
     with pytest.raises(InputError, match="'/dev/full' cannot be written: No space left on device;"):
         write_text(Path("/dev/full"), ["text"])
+
+
+def test_an_output_that_is_named_twice_is_refused_before_the_work(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "a.tsv"
+    (tmp_path / "link.tsv").symlink_to(file)
+    for path in (file, Path("a.tsv"), tmp_path / "link.tsv"):
+        with pytest.raises(InputError, match=r"is named twice, .*: give the output a file of its own"):
+            check_output(path, STANDARD, file)
+    check_output(file, tmp_path / "b.tsv", STANDARD)
+    check_output(STANDARD, STANDARD)
+    check_output(Path(os.devnull), Path(os.devnull))

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from features.store.store import Store
+from flows.build_facts import BuildFacts, FactKeeper
 from flows.command_line import run
+from flows.ingest_corpora import read_corpora
+from flows.project import load
 
 READERS = (
     ["plan", "--explain"],
@@ -174,3 +177,18 @@ def test_a_project_for_aspects_plans_no_stage_and_says_so(tmp_path, capfd):
         "Read 2 rows: 2 new sentences in 1 shards, 2 new labels in 1 shards.",
         "No encoder reads what a stage makes: nothing is to be parsed or measured.",
     ]
+
+
+def test_rows_that_are_no_judgement_are_told_with_the_reason(tmp_path, capfd):
+    rows = ["1\tBlizzard\tsnow\tsnow again\t(4, 1)\tx\ty", "1\tBlizzard\tsnow\train\t(2, 3)\tx\ty"]
+    (tmp_path / "dev.data").write_text("".join(f"{row}\n" for row in rows))
+    (tmp_path / "facetflow.toml").write_text(
+        'name = "tweets"\n[[corpora]]\ndataset = "pit2015"\nfiles = { dev = "dev.data" }\n'
+    )
+    assert run(["plan", "--project", str(tmp_path)]) == 0
+    assert ", 1 left out: debatable." in capfd.readouterr().out.splitlines()[0]
+    report = read_corpora(load(tmp_path / "facetflow.toml"), Store.open(tmp_path / "store", create=True)).report
+    keeper = object.__new__(FactKeeper)
+    keeper.facts = BuildFacts("tweets", "store", "run", "host:1", "2026-01-01T00:00:00+00:00")
+    keeper.read(report)
+    assert keeper.facts.ingest["left_out"] == {"debatable": 1}

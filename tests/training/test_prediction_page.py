@@ -25,7 +25,7 @@ NOTHING = ExplainedSentence(("Oh", "no"), (0.0, 0.0), ())
 
 def page(first=TOMATOES, second=NOTHING, asked=1):
     said = Prediction("He <i>slices</i> tomatoes in the kitchen", "Oh no", "0", {"1": 0.25, "0": 0.75}, (first, second))
-    return render_predictions([said], asked, "runs/<x>/current", project="zoo")
+    return render_predictions([said], asked, "runs/<x>/current", "spans", project="zoo")
 
 
 def rows_of(html):
@@ -52,6 +52,17 @@ def test_words_are_shaded_by_weight_and_each_frame_lies_below_its_words():
     assert "no spans" in html
     assert "The first" not in html
     assert "<p>The first 1 of 400 pairs.</p>" in page(asked=400)
+
+
+def test_spans_that_were_drawn_are_told_and_have_no_roles():
+    drawn = ExplainedSentence(
+        ("He", "runs", "home"), (0.5,) * 3, (ExplainedFrame((), (ExplainedArgument("", (0, 2), 0.5),)),)
+    )
+    html = page(drawn)
+    assert rows_of(html)[1] == [("0.50", 1), ("", 1), ("0.50", 1)]
+    assert "below it are the spans that were drawn, with the weight of each." in html
+    assert "below it are the frames, a line each, with the weight of each argument" in page()
+    assert "This encoder sees spans: in the embedding of a sentence is their weighted sum" in html
 
 
 def test_arguments_in_pieces_and_ones_that_share_words_are_drawn_where_they_are():

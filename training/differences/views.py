@@ -6,7 +6,7 @@ What is drawn comes from the encoder itself: a random tree where it learnt from 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from features.errors import FacetflowError
 from training.differences.tree_drawing import MOST_WORDS, draw_tree
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from training.modules.parse import Parse
     from training.modules.parsing_transformer import ParsingTransformer
-    from training.modules.tagging_transformer import TaggingTransformer
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +94,9 @@ def _tree(parse: "Parse | None") -> str:
 
 
 def _span_view(model: "SentenceTransformer", texts: Sequence[str]) -> View:
-    from training.span_weights import explain_sentences
+    from training.span_weights import explain_sentences, tell_spans
 
-    transformer = cast("TaggingTransformer", model[0])
-    drawn = {"random": "random words as spans", "continuous": "random runs of words as spans"}
-    harmed = f", {transformer.harmed:.0%} of them spoilt" if transformer.harmed else ""
-    sees = f"{drawn.get(transformer.drawn, 'predicate-argument spans')}{harmed}; a word is as dark as their weights"
+    sees = f"{tell_spans(model)}; a word is as dark as their weights"
     try:
         explained = explain_sentences(model, texts)
     except FacetflowError as error:

@@ -41,7 +41,7 @@ def load_encoder(folder: Path, *, device: str | None = None) -> "SentenceTransfo
         return SentenceTransformer._load_with_module_classes(str(folder), own, device=device, local_files_only=True)
     except (OSError, ValueError, SafetensorError) as error:
         why = str(error).partition("\n")[0].rstrip(".")
-        raise ModelError(f"the encoder {str(folder)!r} cannot be loaded ({why}); train or pull it again") from error
+        raise ModelError(f"the encoder {str(folder)!r} cannot be loaded ({why}); {_again(folder)}") from error
 
 
 def _own_modules(folder: Path) -> dict[str, "type[nn.Module]"]:
@@ -74,4 +74,9 @@ def routes_in(folder: Path) -> tuple[str, ...]:
         files = [folder / each["path"] / "router_config.json" for each in routers]
         return tuple(route for file in files for route in json.loads(file.read_bytes())["structure"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ModelError(f"the encoder {str(folder)!r} has damaged files ({error}); train or pull it again") from error
+        raise ModelError(f"the encoder {str(folder)!r} has damaged files ({error}); {_again(folder)}") from error
+
+
+def _again(folder: Path) -> str:
+    # What is there is neither trained nor pulled a second time.
+    return f"delete the folder {str(folder)!r}, then train or pull it again"

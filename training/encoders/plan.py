@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from features.errors import SettingsError
+from features.errors import ModelError, SettingsError
 from training.encoders.settings import EncoderSettings, from_version_before
 from training.loop.settings import decisive
 from training.runs import TRAINING_FILE, flattened
@@ -58,11 +58,14 @@ def is_finished(encoder: Path, plan: TrainingPlan) -> bool:
     Raises:
         SettingsError: when there is an encoder that was made in another way: it is never replaced.
         InputError: when it does not say how it was made.
+        ModelError: when it is that encoder, and one of its files is missing or cut off.
     """
     if not encoder.is_dir():
         return False
-    difference = _difference(read_json(encoder / TRAINING_FILE), plan)
+    found = read_json(encoder / TRAINING_FILE)
+    difference = _difference(found, plan)
     if not difference:
+        _check_files(encoder, found.get("files", {}))
         _log.info("%s is done already", encoder)
         return True
     run = encoder.parent
@@ -72,15 +75,43 @@ def is_finished(encoder: Path, plan: TrainingPlan) -> bool:
     )
 
 
+def sizes_of(encoder: Path) -> dict[str, int]:
+    """Return path → bytes of all files of an encoder."""
+    files = sorted(path for path in encoder.rglob("*") if path.is_file())
+    return {path.relative_to(encoder).as_posix(): path.stat().st_size for path in files}
+
+
+def _check_files(encoder: Path, sizes: Mapping[str, int]) -> None:
+    """Refuse an encoder whose files are not as the training left them.
+
+    Args:
+        encoder: its folder.
+        sizes: what its training.json says of them; empty where an earlier version wrote it.
+
+    Raises:
+        ModelError: one is missing or cut off.
+    """
+    now = sizes_of(encoder)
+    for name, size in sizes.items():
+        if now.get(name) != size:
+            wrong = f"has {name} with {now[name]} bytes, not {size}," if name in now else f"lacks {name},"
+            raise ModelError(
+                f"The encoder {str(encoder)!r} {wrong} and so is not what was trained: delete the folder, then train "
+                "it again."
+            )
+
+
 def _difference(found: Mapping[str, Any], plan: TrainingPlan) -> str:
     """Return in which respects a finished training (`training.json`) was another than a plan; empty where in none."""
     parts = []
     before = flattened(from_version_before(found.get("settings", {})))
+    # Such a setting has the value that was chosen: the values that were tried are what must be the same.
+    searched = {name for name in plan.settings.search if f"search.{name}" in before}
     changed = [
         # A list of facets or corpora would be most of the sentence.
         name if isinstance(value, list) else f"{name} {json.dumps(before[name])}, now {json.dumps(value)}"
         for name, value in plan.decisive.items()
-        if name in before and before[name] != value
+        if name in before and before[name] != value and name.removeprefix("loop.") not in searched
     ]
     if changed:
         parts.append(f"other settings ({'; '.join(changed)})")

@@ -15,7 +15,8 @@ import polars as pl
 from features import models
 from features.errors import SettingsError
 from features.locks import only_one
-from training.encoders.plan import TrainingPlan, is_finished
+from training.encoders.plan import TrainingPlan, is_finished, sizes_of
+from training.encoders.search import with_values
 from training.encoders.settings import EncoderSettings
 from training.jobs import TrainingJob
 from training.loop import together
@@ -92,10 +93,12 @@ def report_of(plan: TrainingPlan, backbone: "Backbone", learnt: "Learnt[Any]") -
         learnt: what it has come to.
     """
     name, outcome, unit = plan.settings.backbone, learnt.outcome, learnt.task.unit
+    asked = plan.settings.model_dump(mode="json")
+    used = with_values(plan.settings, learnt.values).model_dump(mode="json", exclude={"search"})
     searched = {"chosen": learnt.values, "tried": [asdict(tried) for tried in learnt.tried]}
     return {
         "identity": plan.identity,
-        "settings": plan.settings.model_dump(mode="json"),
+        "settings": asked | used,
         "source": dict(plan.source),
         "data_digest": plan.data_digest,
         "backbone_digest": plan.backbone_digest,
@@ -164,8 +167,8 @@ def write_encoder(
             write_text(partial / name, text)
         if head is not None:
             head(partial)
-        write_json(partial / TRAINING_FILE, training)
-        write_text(partial / "README.md", card)
+        write_json(partial / TRAINING_FILE, {**training, "files": sizes_of(partial)})
+        write_text(partial / "README.md", card)  # no size of it is kept: an evaluation writes its scores there
         partial.rename(folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)  # half an encoder would keep a full disk full

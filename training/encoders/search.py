@@ -36,7 +36,7 @@ class Point:
     @property
     def name(self) -> str:
         """The values in words, which are also the name of a folder: `learning_rate=2e-05,epochs=4`."""
-        return ",".join(f"{name}={value:g}" for name, value in self.values.items())
+        return ",".join(f"{name}={value!r}" for name, value in self.values.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +72,24 @@ def points_of(settings: SettingsT, search: Mapping[str, Sequence[float]]) -> lis
     """
     if not search:
         return [Point({}, settings)]
+    every = [dict(zip(search, chosen, strict=True)) for chosen in itertools.product(*search.values())]
+    return [Point(values, with_values(settings, values)) for values in every]
+
+
+def with_values(settings: SettingsT, values: Values) -> SettingsT:
+    """Return settings with some values, and without a search.
+
+    Args:
+        settings: of an encoder.
+        values: by setting.
+
+    Raises:
+        ValidationError: when a value is none that the setting may have.
+    """
     written = settings.model_dump(exclude={"search"})
-    found = []
-    for chosen in itertools.product(*search.values()):
-        values = dict(zip(search, chosen, strict=True))
-        loop = {name: value for name, value in values.items() if name in OF_LOOP}
-        own = {name: value for name, value in values.items() if name not in OF_LOOP}
-        changed = {**written, **own, "loop": {**written["loop"], **loop}}
-        found.append(Point(values, type(settings).model_validate(changed)))
-    return found
+    loop = {name: value for name, value in values.items() if name in OF_LOOP}
+    own = {name: value for name, value in values.items() if name not in OF_LOOP}
+    return type(settings).model_validate({**written, **own, "loop": {**written["loop"], **loop}})
 
 
 def check_search(settings: SettingsT, search: Mapping[str, Sequence[float]], own: Sequence[str]) -> None:

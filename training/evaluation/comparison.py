@@ -78,12 +78,14 @@ class Comparison:
         basis: of the verdicts.
         scores: those that both sides have.
         left_out: name of a score or a suite → why it was not compared.
+        same_items: names of the suites all of whose scores are of the same items.
     """
 
     runs: tuple[int, int]
     basis: Basis
     scores: tuple[ComparedScore, ...]
     left_out: Mapping[str, str]
+    same_items: tuple[str, ...] = ()
 
 
 def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | None = None) -> Comparison:
@@ -110,6 +112,7 @@ def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | No
     ]
     found: list[ComparedScore] = []
     left_out: dict[str, str] = {}
+    same: list[str] = []
     for name in dict.fromkeys(name for evaluation in evaluations for name in evaluation):
         known = [evaluation[name] for evaluation in evaluations if name in evaluation]
         if len(known) < len(evaluations):
@@ -121,14 +124,16 @@ def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | No
             for of in zip(folders, results, strict=True)
         ]
         if all(items):
-            found += _by_items(suite, items, sides, left_out)
+            of_suite = _by_items(suite, items, sides, left_out)
+            found += of_suite.scores
+            same += [name] if of_suite.same_items else []
         else:
             found += _by_numbers(suite, results, sides, left_out)
     if not found:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
         why = f" ({reasons})" if reasons else ""
         raise InputError(f"The encoders have no score in common{why}; evaluate all of them on one release and split.")
-    return Comparison(sides.runs, basis, tuple(found), left_out)
+    return Comparison(sides.runs, basis, tuple(found), left_out, tuple(same))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +177,23 @@ class _Sides:
         return ComparedScore(suite.name, measured, name, items, unit, _spread(a), _spread(b), difference, p)
 
 
+@dataclass(frozen=True, slots=True)
+class _OfSuite:
+    """The scores of a suite on common items.
+
+    Args:
+        scores: with their mean, where the suite has one.
+        same_items: whether all of them are of the same items.
+    """
+
+    scores: tuple[ComparedScore, ...]
+    same_items: bool
+
+
 def _by_items(
     suite: type[Suite], runs: Sequence[Mapping[tuple[str, str], ItemScores]], sides: _Sides, left_out: dict[str, str]
-) -> Iterator[ComparedScore]:
-    """Yield the scores of a suite on common items, and their mean where the suite has one.
+) -> _OfSuite:
+    """Return the scores of a suite on common items, and their mean where the suite has one.
 
     Args:
         suite: of the scores.
@@ -183,7 +201,9 @@ def _by_items(
         sides: how many runs each side has.
         left_out: name of a score → why it was not compared; gets more.
     """
-    found, items, unit = [], 0, ""
+    judged: list[ComparedScore] = []
+    averaged, unit = [], ""
+    every, in_mean = set[tuple[str, ...]](), set[tuple[str, ...]]()
     for name, measure in dict.fromkeys(key for run in runs for key in run):
         called = f"{suite.name} {name}{f', {measure}' if measure else ''}"
         known = [run[name, measure] for run in runs if (name, measure) in run]
@@ -196,18 +216,22 @@ def _by_items(
             continue
         draws = aligned.draws(sides.bootstrap) if sides.basis == "items" else None
         count = len(aligned.predicted)
+        every.add(tuple(aligned.items))
         if not measure:
-            items, unit = count, known[0].unit
-            found.append((aligned.scores(), draws, items))
-        yield sides.judge(suite, name, aligned.scores(), draws, items=count, unit=known[0].unit, measure=measure)
-    if suite.mean and len(found) > 1:
+            unit = known[0].unit
+            in_mean.add(tuple(aligned.items))
+            averaged.append((aligned.scores(), draws))
+        judged.append(
+            sides.judge(suite, name, aligned.scores(), draws, items=count, unit=known[0].unit, measure=measure)
+        )
+    if suite.mean and len(averaged) > 1:
         # Scores of the same items are drawn together; those of sets of their own are independent in every draw.
-        same = all(count == items for *_, count in found)
-        items = items if same else sum(count for *_, count in found)
-        drawn = [draws for _, draws, _ in found if draws is not None]
-        scores = np.mean([scores for scores, *_ in found], axis=0)
+        drawn = [draws for _, draws in averaged if draws is not None]
+        scores = np.mean([scores for scores, _ in averaged], axis=0)
         mean = np.mean(drawn, axis=0) if drawn else None
-        yield sides.judge(suite, suite.mean, scores, mean, items=items, unit=unit)
+        items = sum(map(len, in_mean))
+        judged.append(sides.judge(suite, suite.mean, scores, mean, items=items, unit=unit))
+    return _OfSuite(tuple(judged), len(every) == 1)
 
 
 def _by_numbers(

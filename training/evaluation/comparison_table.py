@@ -66,7 +66,7 @@ def _note(comparison: Comparison) -> str:
 
 
 def _in_common(comparison: Comparison) -> list[str]:
-    """Return on how many items scores were computed; a suite is named once where all of its scores have as many."""
+    """Return on how many items scores were computed; a suite is named once where all of its scores are of the same."""
     counts: dict[str, dict[str, str]] = {}
     for score in comparison.scores:
         if score.items is not None:
@@ -74,7 +74,7 @@ def _in_common(comparison: Comparison) -> list[str]:
     return [
         f"{name} {count}"
         for suite, of in counts.items()
-        for name, count in ({suite: next(iter(of.values()))} if len(set(of.values())) == 1 else of).items()
+        for name, count in ({suite: next(iter(of.values()))} if suite in comparison.same_items else of).items()
     ]
 
 

@@ -112,7 +112,8 @@ class Aligned:
         return np.array([np.nan if score is None else score for score in found])
 
     def draws(self, bootstrap: Bootstrap) -> NDArray[np.float64]:
-        """Return the score of each run in each draw of items, (resamples, n_runs)."""
+        """Return the score of each run in each draw of items, (resamples, n_runs): the same ones for the same items."""
+        bootstrap = bootstrap.of("\n".join(self.items))
         if self.expected is not None and self.scored_by == "f1":
             draws = bootstrap.draws(len(self.predicted))
             return np.array([self._f1(times, self.expected) for times in draws], dtype=np.float64)

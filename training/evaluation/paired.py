@@ -65,7 +65,7 @@ def average(
 
     Args:
         scores: of each set, as `pair` takes them.
-        draws: of each set, likewise; those of one set say nothing of another's.
+        draws: of each set, likewise; those of one set say nothing of another's (`Bootstrap.of`).
         bootstrap: how they were made.
     """
     if len(scores) < 2 or any(score is None for each in scores for score in each):

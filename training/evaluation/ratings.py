@@ -87,7 +87,7 @@ class RatingSuite(Suite):
         for rated in self._sets:
             columns = np.stack([cosines(embed(rated.texts_a), embed(rated.texts_b)) for embed in known], axis=1)
             self._similarities.append(columns[:, 0])
-            of_set, _, draws = correlate(columns, rated.scores, self._bootstrap)
+            of_set, _, draws = correlate(columns, rated.scores, self._bootstrap.of(rated.name))
             about = {"name": rated.name, "pairs": len(rated.scores)}
             found.append(about | asdict(pair(of_set, draws, self._bootstrap)))
             scores.append(of_set)

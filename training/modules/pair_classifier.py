@@ -18,6 +18,7 @@ Part = Literal["u", "v", "|u-v|", "u*v"]
 
 WEIGHTS_FILE = "classifier.safetensors"
 SETTINGS_FILE = "classifier.json"
+_FILES = (SETTINGS_FILE, WEIGHTS_FILE)
 _AT_ONCE = 4096  # pairs, so that what a classifier sees of them does not fill the memory
 
 
@@ -85,7 +86,7 @@ class PairClassifier(nn.Module):
         if left.shape[1] != self._dimension:
             raise ModelError(
                 f"the classifier takes embeddings of {self._dimension} dimensions, and these have {left.shape[1]}: it "
-                "belongs to another encoder; train this one again"
+                "belongs to another encoder; delete the folder of this one, then train it again"
             )
         device = self.linear.weight.device
         columns = [self.labels.index(label) for label in labels or self.labels]
@@ -120,37 +121,41 @@ class PairClassifier(nn.Module):
     def _dimension(self) -> int:
         return self.linear.in_features // len(self.parts)
 
+    @staticmethod
+    def is_in(folder: Path) -> bool:
+        """Return whether the folder of an encoder has any file of a classifier."""
+        return any((folder / name).is_file() for name in _FILES)
+
     @classmethod
     def of(cls, folder: Path) -> Self | None:
         """Read the classifier of an encoder, None where it has none.
 
         Raises:
-            ModelError: when it is damaged.
+            ModelError: when it is damaged, or one of its files is missing.
         """
-        return cls.load(folder) if (folder / SETTINGS_FILE).is_file() else None
+        return cls.load(folder) if cls.is_in(folder) else None
 
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Read the classifier of an encoder.
 
         Raises:
-            ModelError: when there is none, or it is damaged.
+            ModelError: when it is damaged, or a file of it is missing.
         """
         from safetensors import SafetensorError
         from safetensors.torch import load_file
 
+        again = f"delete the folder {str(folder)!r}, then train the encoder again"
+        if missing := [name for name in _FILES if not (folder / name).is_file()]:
+            raise ModelError(f"the encoder {str(folder)!r} lacks {' and '.join(missing)} of its classifier; {again}")
         try:
             described = json.loads((folder / SETTINGS_FILE).read_text("utf-8"))
             found = cls(described["dimension"], described["labels"], described["parts"])
             found.load_state_dict(load_file(folder / WEIGHTS_FILE))
             found.calibration = _read_calibration(described.get("calibration"), len(found.labels))
-        except FileNotFoundError as error:
-            raise ModelError(
-                f"the encoder {str(folder)!r} has no classifier: it was not trained on pairs with labels"
-            ) from error
         except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
             why = str(error).partition("\n")[0].rstrip(".")
-            raise ModelError(f"the classifier of {str(folder)!r} cannot be loaded ({why}); train it again") from error
+            raise ModelError(f"the classifier of {str(folder)!r} cannot be loaded ({why}); {again}") from error
         return found.eval()
 
 

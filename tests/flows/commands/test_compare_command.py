@@ -1,11 +1,13 @@
 """`facetflow compare --html`: a page beside the table, refused before the work where it cannot be written."""
 
 import json
+import re
 import shutil
 
 import pytest
 from click.testing import CliRunner
 
+from features.errors import FacetflowError
 from flows.commands.compare import compare
 from training.evaluation.run import FORMAT
 from training.writing import write_json
@@ -61,12 +63,21 @@ def test_the_page_is_written_beside_json_or_in_place_of_the_table(project, tmp_p
     assert run(project, "--html", "-").stdout.startswith("<!doctype html>")
 
 
+def test_an_evaluation_by_some_suites_is_not_said_to_be_none(project):
+    folder = project.parent / "runs" / "twin" / "00001-aaaaaa" / "seed-0"
+    (folder / "metrics.json").rename(folder / "metrics-paraphrase.json")
+    said = "'twin' was evaluated by paraphrase alone (--suite), and whole evaluations are compared: run"
+    with pytest.raises(FacetflowError, match=re.escape(said)):
+        run(project)
+    (folder / "metrics-paraphrase.json").unlink()
+    with pytest.raises(FacetflowError, match="'twin' has not been evaluated yet: run `facetflow evaluate twin` first"):
+        run(project)
+
+
 def test_a_page_that_cannot_be_written_is_refused_before_the_work(project, monkeypatch):
     monkeypatch.setattr("training.evaluation.comparison.compare_runs", lambda *_: pytest.fail("worked"))
     refused = run(project, "--json", "--html", "-")
     assert refused.exit_code == 2
     assert "--html - and --json would both write to standard output; give the page a file" in refused.stderr
-    from features.errors import FacetflowError
-
     with pytest.raises(FacetflowError, match="is no folder"):
         run(project, "--html", str(project / "page.html"))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 import polars as pl
 import pytest
@@ -13,7 +14,7 @@ from flows.command_line import run
 from training.encoders.loading import load_encoder
 from training.modules.calibration import Calibration
 from training.modules.pair_classifier import PairClassifier
-from training.predicting import PairPredictor, choose_predictor
+from training.predicting import PairPredictor, choose_predictor, has_classifier
 from training.span_weights import explain_sentences
 
 PAIRS = ("the cat\ta cat", "a dog\tthe house", "the park\tthe park")
@@ -171,11 +172,27 @@ def test_an_encoder_without_a_classifier_is_refused_with_what_to_do(project, cap
     assert "has no classifier, so it tells no labels. Train one that has, of kind" in err
     assert "'rgcn' with objective = \"softmax\"" in err
     assert not (project / "labels.tsv").exists()
-    (project / "runs/same/00001-abcdef/seed-0/encoder/classifier.json").unlink()
+    for name in ("classifier.json", "classifier.safetensors"):
+        (project / "runs/same/00001-abcdef/seed-0/encoder" / name).unlink()
     with pytest.raises(ModelError, match=r"no encoder in .*runs' has a classifier \(plain, same\)\. Train one"):
         choose_predictor(project / "runs")
     with pytest.raises(ModelError, match="There is no project here"):
         choose_predictor(None)
+
+
+@pytest.mark.parametrize("lost", [("classifier.json",), ("classifier.json", "classifier.safetensors")], ids=len)
+def test_an_encoder_that_lost_its_classifier_is_told_from_one_that_never_had_one(project, capsys, lost):
+    encoder = project / "runs/same/00001-abcdef/seed-0/encoder"
+    settings = {"kind": "rgcn", "name": "same", "objective": "softmax"}
+    (encoder / "training.json").write_text(json.dumps({"settings": settings}))
+    for name in lost:
+        (encoder / name).unlink()
+    for asked in ([], ["--encoder", "same"]):
+        assert run(["predict", "pairs.tsv", "-o", "labels.tsv", *asked]) == 1
+        err = capsys.readouterr().err
+        assert f"lacks {' and '.join(lost)} of its classifier; delete the folder" in " ".join(err.split())
+    (encoder / "training.json").write_text(json.dumps({"settings": settings | {"objective": "distillation"}}))
+    assert has_classifier(encoder) is (len(lost) == 1)
 
 
 def test_the_current_encoder_with_a_classifier_goes_before_a_newer_one(project, word_encoder):
@@ -259,6 +276,7 @@ def test_an_encoder_with_spans_draws_what_it_looked_at_and_says_what_parsing_too
     assert page.count("doctor") == page.count(">doctor<") > 0
     assert "&lt;</td>" in page
     assert "ARG0" in page
+    assert "This encoder sees predicate-argument spans: in the embedding" in page
     assert "boy boy <span" in page
 
 
@@ -285,10 +303,48 @@ def test_from_python_a_prediction_has_the_spans_where_they_are_asked_for(spans):
     assert [said.spans for said in encoder.predict([SAID[:2], SAID[1:]], spans=True)][1][1].frames == ()
 
 
+def test_what_the_page_on_predicate_spans_runs_is_so(spans, root, capsys):
+    page = (root / "docs" / "predicate_spans.md").read_text()
+    (code,) = [block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "spans=True" in block]
+    names = {"encoder": facetflow.load_encoder(spans, device="cpu")}
+    exec(code, names)  # noqa: S102 - a block of our own page
+    assert [word for word, _ in names["shares"]] == ["He", "slices", "tomatoes", "in", "the", "kitchen", "."]
+    assert len(capsys.readouterr().out.splitlines()) == sum(len(frame.arguments) for frame in names["first"].frames)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        ("-o", "x.html", "--format", "tsv", "--explain", "sub/../x.html"),
+        ("-o", "labels.tsv", "--explain", "pairs.tsv"),
+        ("-o", "./pairs.tsv"),
+    ],
+    ids=" ".join,
+)
+def test_no_file_of_a_command_is_written_over_another(project, capsys, files):
+    (project / "sub").mkdir()
+    before = {path: path.read_bytes() for path in project.rglob("*.*") if path.is_file()}
+    assert run(["predict", "pairs.tsv", *files]) == 1
+    assert "is named twice, and what is written there would take the place of the other" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in project.rglob("*.*") if path.is_file()} == before
+
+
+def test_from_python_what_is_missing_is_said_in_words_of_python(project):
+    encoder = facetflow.load_encoder(project / "runs/same/00001-abcdef/seed-0", device="cpu")
+    with pytest.raises(
+        ModelError, match=r"leave --explain \(in Python: spans=\) out, or take an encoder of kind 'pas'"
+    ):
+        encoder.predict("the cat", "a cat", spans=True)
+    with pytest.raises(
+        InputError, match="two sentences are needed, but here is 'the cat' alone; give the other one as"
+    ):
+        encoder.predict("the cat", None)
+
+
 def test_an_encoder_without_spans_has_nothing_to_draw(project, capsys):
     assert run(["predict", "pairs.tsv", "-o", "labels.tsv", "--explain", "page.html"]) == 1
     assert (
-        "weighs no spans, so there is nothing to explain its labels with: leave --explain out"
+        "weighs no spans, so there is nothing to explain its labels with: leave --explain (in Python: spans=) out"
         in capsys.readouterr().err
     )
     assert not (project / "labels.tsv").exists()

@@ -81,7 +81,17 @@ def test_a_parser_that_is_missing_and_an_encoder_that_is_gone_are_said_in_a_sent
     assert "nowhere/encoder' cannot be loaded" in gone.problem
 
 
-def test_spans_are_drawn_with_the_weights_of_the_encoder(tiny_encoder, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("choice", "sees"),
+    [
+        ({}, "predicate-argument spans"),
+        ({"harmed": 0.25, "harm": "moved"}, "predicate-argument spans, 25% of them spoilt"),
+        ({"drawn": "random"}, "random words as spans"),
+        ({"drawn": "continuous"}, "random runs of words as spans"),
+    ],
+    ids=str,
+)
+def test_spans_are_drawn_with_the_weights_of_the_encoder(tiny_encoder, tmp_path, monkeypatch, choice, sees):
     def tagged(_, texts):
         spans = {"span_frames": [0, 0, 0], "span_labels": ["ARG0", "V", "ARG1"]}
         places = {"span_starts": [0, 2, 3], "span_ends": [2, 3, 5]}
@@ -89,14 +99,14 @@ def test_spans_are_drawn_with_the_weights_of_the_encoder(tiny_encoder, tmp_path,
 
     monkeypatch.setattr(TaggingTransformer, "parse_texts", tagged)
     transformer = TaggingTransformer(
-        str(tiny_encoder), tagger="embedded", tagger_weights=weights_of(SrlSettings()), roles=["ARG0", "ARG1"]
+        str(tiny_encoder), tagger="embedded", tagger_weights=weights_of(SrlSettings()), roles=["ARG0", "ARG1"], **choice
     )
     modules = [transformer, Pooling(48), SpanPooling(48, 48, 3, weights="equal")]
     SentenceTransformer(modules=modules, device="cpu").save_pretrained(str(tmp_path / "encoder"))
     found = view(tmp_path, [TEXT])
-    assert found.sees.startswith("predicate-argument spans; a word is as dark")
-    assert "ARG0 0.50" in found.drawings[TEXT]
-    assert "ARG1 0.50" in found.drawings[TEXT]
+    assert found.sees == f"{sees}; a word is as dark as their weights"
+    assert ("ARG0 0.50" in found.drawings[TEXT]) is ("ARG1 0.50" in found.drawings[TEXT]) is ("drawn" not in choice)
+    assert "0.50</span>" in found.drawings[TEXT]
 
 
 def test_an_encoder_without_structure_sees_none(tiny_encoder):

@@ -8,6 +8,7 @@ from training.encoders import learning
 from training.encoders.rgcn.settings import RgcnSettings
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.s3bert.train import S3bertJob, train
+from training.encoders.search import points_of
 from training.jobs import Source
 from training.loop import loop
 from training.run_records import state_of
@@ -38,6 +39,12 @@ def test_the_encoder_of_a_search_is_the_one_that_its_best_values_alone_give(job,
     best = min(search["tried"], key=lambda each: each["dev"]["loss"])
     assert search["chosen"] == best["values"] == {"learning_rate": 3e-3, "epochs": 2}
     assert told(folder)["best_step"] == best["best_step"]
+    loop = told(folder)["settings"]["loop"]
+    assert (loop["learning_rate"], loop["epochs"]) == (3e-3, 2)  # what was used, not what the settings had
+    assert told(folder)["settings"]["search"] == {name: list(values) for name, values in SEARCH.items()}
+    assert train(job("searched", SEARCH)) == folder  # done already
+    with pytest.raises(SettingsError, match=r"search\.learning_rate"):
+        train(job("searched", SEARCH | {"learning_rate": (1e-5, 1e-3)}))
     alone = train(job("alone", **best["values"]))
     assert_same_weights(folder, alone)
     assert told(alone)["history"] == told(folder)["history"]
@@ -45,6 +52,7 @@ def test_the_encoder_of_a_search_is_the_one_that_its_best_values_alone_give(job,
     card = (folder / "README.md").read_text()
     assert "| 0.003 | 2 |" in card
     assert card.count("this encoder") == 1
+    assert "| loop.learning_rate | `0.003` |" in card
 
 
 def test_the_best_is_the_best_wherever_it_stands(job, assert_same_weights, told):
@@ -91,6 +99,12 @@ def test_two_points_at_most_are_on_the_disk(job, monkeypatch):
     monkeypatch.setattr(learning, "_keep", look)
     train(searched)
     assert found == [1, 2, 2, 2]
+
+
+def test_points_that_differ_in_the_last_digit_have_folders_of_their_own(job):
+    settings = job("searched").settings
+    names = [point.name for point in points_of(settings, {"learning_rate": (1.234567e-4, 1.2345671e-4, 2e-5)})]
+    assert names == ["learning_rate=0.0001234567", "learning_rate=0.00012345671", "learning_rate=2e-05"]
 
 
 def test_without_dev_there_is_nothing_to_choose_by(job, measured, tmp_path):

@@ -11,7 +11,7 @@ from features.errors import InputError
 from features.metrics.corpus_scores import Bootstrap
 from training.evaluation.comparison import compare_runs
 from training.evaluation.comparison_table import comparison_table
-from training.evaluation.items import ItemScores, align
+from training.evaluation.items import Aligned, ItemScores, align
 from training.evaluation.run import FORMAT
 from training.evaluation.suites import SUITES
 from training.writing import write_json
@@ -226,6 +226,55 @@ def test_a_suite_that_keeps_no_items_is_compared_by_its_numbers_with_a_verdict_o
     assert by_name(single)["mr"].difference is None
     note = comparison_table(single, "one", "two").note
     assert "No verdict on classes: a verdict on these needs several runs of both (--seeds)." in note
+
+
+@pytest.fixture
+def of_sets(tmp_path):
+    """Return what writes an evaluation on two sets of judged pairs, of as many pairs each."""
+
+    def write(name, noise, *, same=False):
+        random = np.random.default_rng(3)
+        folder = tmp_path / name
+        folder.mkdir()
+        tables, corpora = [], []
+        for number, corpus in enumerate(("one", "two")):
+            # Without a number in the texts both sets are of the same pairs.
+            texts = [f"text {row}{'' if same else f' of {number}'}" for row in range(100)]
+            positive = np.arange(100) % 2 == 0
+            called = positive ^ (random.random(100) < noise)
+            columns = {"corpus": [corpus] * 100, "text_a": texts, "text_b": texts}
+            labels = {"label": np.where(positive, "1", "0"), "predicted": np.where(called, "1", "0")}
+            tables.append(pl.DataFrame({**columns, **labels, "score": called + 0.01 * random.random(100)}))
+            about = {"labels": {"positive": "1", "negative": "0"}, "scored_by": "cosine", "digest": corpus}
+            corpora.append({"name": corpus, "scores": {"f1": {"encoder": 0.5}}, **about})
+        pl.concat(tables).write_parquet(folder / "paraphrase.parquet")
+        write_json(folder / "metrics.json", {"format": FORMAT, "suites": {"paraphrase": {"corpora": corpora}}})
+        return folder
+
+    return write
+
+
+def test_sets_of_as_many_pairs_are_two_sets_and_the_same_pairs_are_one(of_sets):
+    found = compare_runs([of_sets("a", 0.1)], [of_sets("b", 0.2)], DRAWS)
+    assert {name: score.items for name, score in by_name(found).items()} == {"one": 100, "two": 100, "mean F1": 200}
+    said = "In common: one 100 pairs, two 100 pairs, mean F1 200 pairs."
+    assert said in comparison_table(found, "a", "b").note
+    found = compare_runs([of_sets("c", 0.1, same=True)], [of_sets("d", 0.2, same=True)], DRAWS)
+    assert by_name(found)["mean F1"].items == 100
+    assert "In common: paraphrase 100 pairs." in comparison_table(found, "c", "d").note
+
+
+def test_draws_of_other_items_are_independent_and_those_of_the_same_ones_are_the_same():
+    random = np.random.default_rng(0)
+    values = random.random((200, 2))
+    one, same, other = (
+        Aligned(values, None, items=[f"{name} {row}" for row in range(200)]).draws(Bootstrap(500))[:, 0]
+        for name in ("one", "one", "other")
+    )
+    assert np.array_equal(one, same)
+    assert abs(np.corrcoef(one, other)[0, 1]) < 0.15
+    mean = np.std((one + other) / 2)
+    assert mean == pytest.approx(np.std(one) / 2**0.5, rel=0.1)  # were they the same draws, it would be that of one
 
 
 def test_items_are_aligned_by_what_names_them():

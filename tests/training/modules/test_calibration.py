@@ -100,7 +100,7 @@ def test_a_damaged_calibration_is_one_sentence(tmp_path, wrong):
     file = tmp_path / SETTINGS_FILE
     name = wrong.partition(":")[0]
     file.write_text("\n".join(f"{wrong}," if name in line else line for line in _in_lines(file.read_text())))
-    with pytest.raises(ModelError, match="train it again"):
+    with pytest.raises(ModelError, match="then train the encoder again"):
         PairClassifier.load(tmp_path)
 
 

@@ -45,9 +45,20 @@ def test_a_saved_classifier_is_the_same(tmp_path):
     assert not found.training
 
 
-def test_an_encoder_without_classifier_says_so(tmp_path):
-    with pytest.raises(ModelError, match="has no classifier: it was not trained on pairs with labels"):
+@pytest.mark.parametrize("lost", [(SETTINGS_FILE,), (WEIGHTS_FILE,), (SETTINGS_FILE, WEIGHTS_FILE)], ids=len)
+def test_a_classifier_that_lost_files_names_them_and_what_helps(tmp_path, lost):
+    PairClassifier(2, ["0", "1"]).save(tmp_path)
+    for name in lost:
+        (tmp_path / name).unlink()
+    with pytest.raises(ModelError) as refused:
         PairClassifier.load(tmp_path)
+    assert str(refused.value) == (
+        f"the encoder '{tmp_path}' lacks {' and '.join(lost)} of its classifier; delete the folder '{tmp_path}', then "
+        "train the encoder again"
+    )
+    if len(lost) == 1:
+        with pytest.raises(ModelError, match=f"lacks {lost[0]}"):
+            PairClassifier.of(tmp_path)
 
 
 def test_damage_is_one_sentence(tmp_path):
@@ -56,11 +67,11 @@ def test_damage_is_one_sentence(tmp_path):
     described = json.loads(settings.read_text())
     for wrong in ({**described, "parts": ["u+v"]}, {**described, "dimension": 3}, {"labels": []}):
         settings.write_text(json.dumps(wrong))
-        with pytest.raises(ModelError, match=r"cannot be loaded \(.*\); train it again"):
+        with pytest.raises(ModelError, match=r"cannot be loaded \(.*\); delete the folder .*, then train"):
             PairClassifier.load(tmp_path)
     settings.write_text(json.dumps(described))
     (tmp_path / WEIGHTS_FILE).write_bytes(b"nothing")
-    with pytest.raises(ModelError, match="train it again"):
+    with pytest.raises(ModelError, match="then train the encoder again"):
         PairClassifier.load(tmp_path)
 
 

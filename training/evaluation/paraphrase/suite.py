@@ -29,6 +29,7 @@ from training.evaluation.seen import seen_part, sets_chosen_by
 from training.evaluation.subject import Subject
 from training.evaluation.suites import Chapter, Result, Suite
 from training.evaluation.tables import ScoreTable
+from training.kinds import learns_labels
 from training.similarity import cosines
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class ParaphraseSuite(Suite):
 
         Raises:
             InputError: when the suite is asked for by name, and no pairs can be scored.
-            ModelError: when the classifier is damaged.
+            ModelError: when the classifier is damaged, or lost.
         """
         found = find_sets(subject)
         if not found.sets:
@@ -140,7 +141,8 @@ class ParaphraseSuite(Suite):
         from training.modules.pair_classifier import PairClassifier
 
         job = subject.job
-        classifier = PairClassifier.of(job.encoder)
+        learnt = learns_labels(subject.settings)
+        classifier = PairClassifier.load(job.encoder) if learnt else PairClassifier.of(job.encoder)
         chosen_by = sets_chosen_by(subject.training, subject.rating_sets)
         return cls(found, classifier, job.split, subject.bootstrap, subject.training, chosen_by)
 
@@ -185,7 +187,8 @@ class ParaphraseSuite(Suite):
         both = {name: judge.score(pairs, judged) for name, judge in judges.items()}
         scored = {name: Scored(pairs.positive, scores, thresholds[name].value) for name, (scores, _) in both.items()}
         values = [each.measure() for each in scored.values()]
-        draws = [each.draw(self._bootstrap) for each in scored.values()]
+        bootstrap = self._bootstrap.of(judged.name)
+        draws = [each.draw(bootstrap) for each in scored.values()]
         swapped = Scored(pairs.positive, both["encoder"][1], thresholds["encoder"].value)
         called, swapped_called = scored["encoder"].predicted, swapped.predicted
         changed = None if called is None or swapped_called is None else int((called != swapped_called).sum())

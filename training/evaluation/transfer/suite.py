@@ -74,12 +74,14 @@ class TransferSuite(Suite):
             for classifier in self._classifiers:
                 right, penalties = self._learn(task, classifier, models)
                 correct[classifier].append(right)
-                score = asdict(pair(_accuracy(right), self._draw(right), self._bootstrap))
+                score = asdict(pair(_accuracy(right), self._draw(task, right), self._bootstrap))
                 scores[classifier] = score | {"penalties": penalties}
             found.append(_about(task) | {"scores": scores})
         averages = {
             name: average(
-                [_accuracy(right) for right in known], [self._draw(right) for right in known], self._bootstrap
+                [_accuracy(right) for right in known],
+                [self._draw(task, right) for task, right in zip(self._tasks, known, strict=True)],
+                self._bootstrap,
             )
             for name, known in correct.items()
         }
@@ -186,9 +188,10 @@ class TransferSuite(Suite):
         right = np.stack([each.classes == classes[rows] for each in said], axis=1).astype(np.float64)
         return right, said[0].penalties
 
-    def _draw(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the accuracy in each draw of items, (resamples, n_models)."""
-        return np.stack([times @ right / len(right) for times in self._bootstrap.draws(len(right))])
+    def _draw(self, task: "ClassTask", right: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the accuracy in each draw of the items of a task, (resamples, n_models)."""
+        draws = self._bootstrap.of(task.name).draws(len(right))
+        return np.stack([times @ right / len(right) for times in draws])
 
 
 def _features(task: "ClassTask", embed: Embed) -> NDArray[np.float32]:

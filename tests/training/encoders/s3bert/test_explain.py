@@ -167,10 +167,11 @@ def test_a_plain_encoder_cannot_explain(tiny_encoder):
 def test_an_encoder_that_lost_its_weights_is_one_sentence(encoder, tmp_path):
     damaged = shutil.copytree(encoder, tmp_path / "damaged")
     (damaged / "model.safetensors").write_bytes(b"")
-    with pytest.raises(ModelError, match=r"damaged' cannot be loaded \(.*\); train or pull it again"):
+    again = "; delete the folder '.*damaged', then train or pull it again"
+    with pytest.raises(ModelError, match=rf"damaged' cannot be loaded \(.*\){again}"):
         explain(damaged, [("a cat", "a dog")])
     (damaged / "model.safetensors").unlink()
-    with pytest.raises(ModelError, match=r"cannot be loaded \(.*model\.safetensors.*\); train or pull it again"):
+    with pytest.raises(ModelError, match=rf"cannot be loaded \(.*model\.safetensors.*\){again}"):
         explain(damaged, [("a cat", "a dog")])
 
 

@@ -2,10 +2,11 @@
 
 import json
 import logging
+import shutil
 
 import pytest
 
-from features.errors import RunError, SettingsError
+from features.errors import ModelError, RunError, SettingsError
 from features.locks import only_one
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.plan import TrainingPlan, is_finished
@@ -44,6 +45,27 @@ def test_other_settings_or_data_do_not_replace_a_finished_encoder(job, measured,
         assert train(job) == job.output / "encoder"
     assert caplog.messages[-1] == f"{job.output / 'encoder'} is done already"
     assert content(job.output) == before
+
+
+def test_a_finished_encoder_that_lost_a_file_is_not_done_already(job):
+    encoder = train(job)
+    (encoder / "README.md").write_text("scores that an evaluation wrote")
+    train(job)
+    weights = encoder / "model.safetensors"
+    size = weights.stat().st_size
+    weights.write_bytes(weights.read_bytes()[:-1])
+    with pytest.raises(ModelError) as refused:
+        train(job)
+    assert str(refused.value) == (
+        f"The encoder '{encoder}' has model.safetensors with {size - 1} bytes, not {size}, and so is not what was "
+        "trained: delete the folder, then train it again."
+    )
+    weights.unlink()
+    with pytest.raises(ModelError, match=r"lacks model\.safetensors, and so is not what was trained: delete the"):
+        train(job)
+    shutil.rmtree(encoder)
+    assert train(job) == encoder
+    assert weights.stat().st_size == size
 
 
 def test_a_newer_release_is_named(settings, tmp_path):

@@ -10,9 +10,10 @@ import torch
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import f1_score
 
-from features.errors import InputError
+from features.errors import InputError, ModelError
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.comparison import compare_runs
+from training.evaluation.measures import Scored
 from training.evaluation.models import Models
 from training.evaluation.paraphrase.reliability import reliability
 from training.evaluation.paraphrase.suite import PAIRS_FILE, ParaphraseSuite
@@ -133,6 +134,18 @@ def test_a_classifier_decides_where_it_tells_both_labels_apart_and_the_cosine_el
     assert each["scores"]["f1"]["encoder"] == pytest.approx(f1_score(table["label"] == "1", called))
     assert "start" not in [name for name in table.columns if not name.startswith("start_")]
     assert table["start_score"].null_count() == table.height
+
+
+def test_a_classifier_that_its_training_made_and_that_is_lost_is_no_reason_for_the_cosine(job):
+    write_training(job.output, kind="pas")
+    with pytest.raises(ModelError, match=r"lacks classifier.json and classifier.safetensors of its classifier; delete"):
+        ParaphraseSuite.of(Subject(job))
+    write_training(job.output, kind="rgcn", objective="softmax")
+    classifier().save(job.encoder)
+    assert by_name(scored(job))["tweets"]["scored_by"] == "classifier"
+    (job.encoder / "classifier.json").unlink()
+    with pytest.raises(ModelError, match=r"lacks classifier.json of its classifier; delete the folder"):
+        ParaphraseSuite.of(Subject(job))
 
 
 def test_of_more_labels_than_the_two_of_a_set_the_classifier_shares_the_probability_among_these(job):
@@ -328,6 +341,14 @@ def test_sets_without_a_threshold_are_compared_by_auroc(job, tmp_path, tiny_enco
     (found,) = compare_runs([job.output], [job.output]).scores
     assert (found.name, found.measure, found.items) == ("tweets", "AUROC", 24)
     assert found.a.mean == pytest.approx(by_name(result)["tweets"]["scores"]["auroc"]["encoder"])
+
+
+def test_the_sets_of_a_mean_are_drawn_independently_whatever_their_size(job, monkeypatch):
+    draw, drawn = Scored.draw, []
+    monkeypatch.setattr(Scored, "draw", lambda self, bootstrap: drawn.append(bootstrap) or draw(self, bootstrap))
+    scored(job)
+    of_questions, of_tweets = drawn[:2], drawn[2:]
+    assert of_questions[0] == of_questions[1] != of_tweets[0] == of_tweets[1]  # encoder and start model, on the same
 
 
 def test_the_chapter_draws_curves_and_names_the_worst_mistakes_escaped(job, tmp_path, browser):
