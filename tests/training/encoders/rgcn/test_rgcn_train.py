@@ -1,15 +1,20 @@
 """Training with dependency trees as a whole, with a tiny encoder: what is learnt, repeated, resumed and loaded."""
 
+import shutil
+
 import numpy as np
 import pytest
 import torch
 
 from features.errors import InputError, ModelError, SettingsError
+from features.models import locate
+from features.parsers.settings import DependencySettings
 from training.encoders.loading import load_encoder
 from training.encoders.rgcn.train import train
 from training.jobs import Source
 from training.modules import parsing_transformer
 from training.modules.pair_classifier import PairClassifier
+from training.modules.parser_weights import weights_of
 
 ODD = [
     "the cat sees two dog",
@@ -41,6 +46,7 @@ def test_the_classifier_learns_labels_and_is_saved_beside_the_encoder(job, judge
     said = classifier(left, right).argmax(dim=1).numpy() == dev.targets(classifier.labels)
     assert said.mean() == pytest.approx(course["dev"]["accuracy"], abs=0.05)
     assert encoder[0].parser_identity == parses.parser
+    assert encoder[0].parser_weights == weights_of(DependencySettings())
     card = (folder / "README.md").read_text()
     assert f"with {parses.parser}" in card
     assert "Chosen by the dev loss: loss" in card
@@ -191,6 +197,19 @@ def test_trees_of_a_parser_that_is_not_here_are_refused(job, parses, tmp_path):
         replace(parses, parser=identity).export(tmp_path / "parses.parquet")
         with pytest.raises(ModelError, match=said):
             train(job())
+
+
+def test_trees_of_a_pipeline_of_the_same_name_with_other_weights_are_refused(job, parser, tmp_path, monkeypatch):
+    own = shutil.copytree(locate("en_core_web_md"), tmp_path / "pipe")
+    (own / "further").write_text("trained further")
+    digest = weights_of(DependencySettings(model=str(own)))
+    monkeypatch.setattr(Source, "tree_weights", lambda self: digest)
+
+    with pytest.raises(ModelError, match=r"'en_core_web_md' has the same name .* as `parser` of the encoder 'rgcn'"):
+        train(job())
+    folder = train(job(parser=str(own), loop={"epochs": 1}))
+    transformer = load_encoder(folder, device="cpu")[0]
+    assert (transformer.parser, transformer.parser_weights) == (str(own), digest)
 
 
 @pytest.mark.parametrize(
