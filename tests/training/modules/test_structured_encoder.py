@@ -143,6 +143,13 @@ def test_the_digest_is_kept_and_an_encoder_of_before_loads_without_one(encoder, 
     assert before.encode(["a horse"]).shape == (1, 72)
 
 
+def test_an_encoder_encodes_under_autocast(encoder):
+    plain = encoder.encode(ODD[:3])
+    with torch.autocast("cpu", torch.bfloat16):
+        found = encoder.encode(ODD[:3])
+    assert torch.cosine_similarity(torch.from_numpy(found).float(), torch.from_numpy(plain)).min() > 0.99
+
+
 def test_a_prompt_is_no_part_of_the_tree(encoder, parser):
     plain = encoder.preprocess(["two cats sleep"])
     prompted = encoder.preprocess(["two cats sleep"], prompt="the red horse ")
