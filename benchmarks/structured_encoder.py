@@ -30,9 +30,10 @@ from training.encoders.rgcn import inputs as rgcn_inputs
 from training.modules.graph_pooling import GraphPooling, NodeCombination
 from training.modules.pair_classifier import PairClassifier
 from training.modules.parse import LabelNumbers, Parse
+from training.modules.parser_weights import weights_of
 from training.modules.parsing_transformer import ParsingTransformer
 from training.modules.span_pooling import SpanPooling
-from training.modules.tagging_transformer import TaggingTransformer, weights_of
+from training.modules.tagging_transformer import TaggingTransformer
 
 ODD = [
     "",

@@ -6,7 +6,7 @@ release 2    metrics  pairs-00000 a1…  pairs-00001 c3…        for this encod
 
 from pathlib import Path
 
-from features.errors import StoreError
+from features.errors import InputError, StoreError
 from features.store.releases import Release
 from features.store.scope import Wanted
 from features.store.store import Store
@@ -14,8 +14,10 @@ from features.store.uses import uses_of
 from features.types import Fingerprint, Shard
 from flows.project import Project
 from training.encoders.settings import EncoderSettings
+from training.evaluation_sets import rating_digest, read_rating_sets
 from training.kinds import tables_of
-from training.runs import is_finished, run_folder, settings_digest
+from training.runs import ENCODER, TRAINING_FILE, is_finished, run_folder, settings_digest
+from training.writing import read_json
 
 Input = frozenset[tuple[str, Shard, Fingerprint]]
 """Table, shard and fingerprint of all that an encoder reads."""
@@ -34,14 +36,51 @@ def unchanged_since(project: Project, store: Store, release: Release, encoder: E
         Folder of the run, None where there is none.
     """
     now = None
+    ratings = _ratings_digest(project, encoder)
     others = [other for other in store.releases() if other.number != release.number]
     for other in sorted(others, key=lambda other: -other.number):
-        run = run_folder(project.runs, encoder.name, other.number, settings_digest(encoder), encoder.loop.seed)
+        run = _run_of(project, encoder, other.number, ratings)
         if is_finished(run):
             now = input_of(store, release, encoder) if now is None else now
             if input_of(store, other, encoder) == now:
                 return run
     return None
+
+
+def run_of(project: Project, encoder: EncoderSettings, release: int) -> Path:
+    """Return the folder of the run of an encoder: another one where the ratings that choose its model are others.
+
+    Args:
+        project: whose run it is.
+        encoder: the encoder, with its seed.
+        release: number of what it learns from.
+    """
+    return _run_of(project, encoder, release, _ratings_digest(project, encoder))
+
+
+def _run_of(project: Project, encoder: EncoderSettings, release: int, ratings: str) -> Path:
+    def folder(digest: str) -> Path:
+        return run_folder(project.runs, encoder.name, release, digest, encoder.loop.seed)
+
+    before = folder(settings_digest(encoder))  # as the version before called it, whatever the ratings were
+    if not ratings or (is_finished(before) and _chosen_by(before) in ("", ratings)):
+        return before
+    return folder(settings_digest(encoder, ratings))
+
+
+def _chosen_by(run: Path) -> str:
+    """Return the digest of the ratings that a finished encoder was chosen by; empty where it does not tell."""
+    return str(read_json(run / ENCODER / TRAINING_FILE).get("chosen_by", {}).get("digest", ""))
+
+
+def _ratings_digest(project: Project, encoder: EncoderSettings) -> str:
+    """Return the digest of the ratings that choose the model of an encoder; empty where none do or none can be read."""
+    chosen = [known for known in project.evaluation if encoder.by_ratings and known.name == encoder.choose_by]
+    try:
+        rated = read_rating_sets([known.model_dump(mode="json") for known in chosen], project.base)
+    except InputError:  # the training says what is wrong with them
+        return ""
+    return "".join(map(rating_digest, rated))
 
 
 def input_of(store: Store, release: Release, encoder: EncoderSettings) -> Input | None:

@@ -13,7 +13,7 @@ from features.store.releases import Release
 from features.store.store import Store
 from flows import project
 from flows.announcing import intend
-from flows.encoder_inputs import unchanged_since
+from flows.encoder_inputs import run_of, unchanged_since
 from flows.events import announce_pending, encoder_record
 from flows.outbox import Outbox, telling_the_server
 from flows.run_artifacts import show_training
@@ -23,7 +23,7 @@ from training.encoders.settings import EncoderSettings
 from training.jobs import Source, TrainingJob
 from training.kinds import KINDS
 from training.run_records import recorded
-from training.runs import ENCODER, is_finished, run_folder, run_id, settings_digest
+from training.runs import ENCODER, is_finished, run_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def _train(
     settings: project.Project, store: Store, pinned: Release, encoder: EncoderSettings, shared: Path | None
 ) -> TrainedEncoder:
     seed = encoder.loop.seed
-    run = run_folder(settings.runs, encoder.name, pinned.number, settings_digest(encoder), seed)
+    run = run_of(settings, encoder, pinned.number)
     job = TrainingJob[Source, EncoderSettings](
         source=Source(store=store.path, release=pinned.number),
         settings=encoder,

@@ -23,6 +23,14 @@ def test_an_example_is_a_project_and_the_script_that_it_names_is_there(path):
         assert ROOT / example == path
 
 
+def test_mrpc_is_learnt_from_all_of_its_training_pairs_as_in_senteval():
+    project = load(ROOT / "examples" / "dependency_trees" / "nli.toml")
+    (mrpc,) = (known for known in project.evaluation if known.name == "mrpc")
+    assert {split: len(files) if isinstance(files, tuple) else 1 for split, files in mrpc.files.items()} == {
+        "train": 2, "test": 1
+    }  # fmt: skip
+
+
 def test_paths_of_a_project_are_found_wherever_its_file_is_put(tmp_path):
     text = 'files = { train = ["a/b.tsv", "c.tsv"] }\nname = "b.tsv"\n'
     moved = with_whole_paths(text, ["a/b.tsv", "c.tsv"], tmp_path)

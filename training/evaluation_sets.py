@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from features.errors import SettingsError
+from features.errors import InputError, SettingsError
 
 if TYPE_CHECKING:
     from features.corpora import ClassTask, EvaluationPairs
@@ -36,12 +36,34 @@ def read_class_tasks(described: Sequence[Mapping[str, Any]], base: Path) -> "lis
         base: likewise.
 
     Raises:
-        InputError: when a file is missing or wrong.
+        InputError: when a file is missing or wrong, or is that of two splits.
         SettingsError: when a set is described wrongly.
     """
     from features.corpora import read_tasks
 
-    return [task for known in _checked(described, "tasks") for task in read_tasks(known, base)]
+    sets = _checked(described, "tasks")
+    for known in sets:
+        _require_files_of_their_own(known, base)
+    return [task for known in sets for task in read_tasks(known, base)]
+
+
+def _require_files_of_their_own(evaluation: "EvaluationSet", base: Path) -> None:
+    """Refuse a file that two splits of a set name, unless a column of it says the split."""
+    from features.corpora.dataset import TableLayout
+    from features.corpora.reading import own_record
+    from features.corpora.sources import locate
+
+    record = own_record(evaluation)
+    if any(isinstance(layout, TableLayout) and "split" in layout.columns for layout in record.layouts):
+        return
+    for source in locate(record, evaluation.files, base, evaluation.files_key) if evaluation.files else ():
+        if len(source.splits) > 1:
+            first, second = source.splits[:2]
+            raise InputError(
+                f"{source.name!r} is named as `files.{first}` and as `files.{second}` of the evaluation set "
+                f"{evaluation.name!r}, so that classifiers would be scored on what they have seen: give each split "
+                "files of its own, or the only one as `file`, which is cross-validated."
+            )
 
 
 def rating_digest(rated: "EvaluationPairs") -> str:

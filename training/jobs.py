@@ -130,6 +130,20 @@ class Source(BaseModel):
             return Parses.from_store(self.store, texts, release=self.release)
         return Parses.from_file(self._export("parses", "dependency trees"), texts)
 
+    def tree_weights(self) -> str:
+        """Return the digest of the parser of the dependency trees; empty where the source does not say it.
+
+        Raises:
+            StoreError: when the store or the release does not exist.
+        """
+        if self.store is None:
+            return ""
+        from features.store import Store
+
+        store = Store.open(self.store)
+        pinned = store.latest_release() if self.release is None else store.release(self.release)
+        return (pinned.recipe("dependencies").weights or "") if "dependencies" in pinned.recipes else ""
+
     def read_frames(self, texts: Sequence[str] | None) -> Frames:
         """Return the semantic roles of sentences, as far as there are any.
 

@@ -64,14 +64,16 @@ def check_encoder_name(name: str, key: str) -> None:
         )
 
 
-def settings_digest(settings: Trainable) -> str:
+def settings_digest(settings: Trainable, ratings: str = "") -> str:
     """Return six hexadecimal digits that change with every setting that decides what comes out, but name and seed.
 
     Args:
         settings: of an encoder.
+        ratings: digest of those that its model is chosen by; empty where it is chosen otherwise.
     """
     chosen = decisive(settings, exclude=frozenset({"name"}))
     chosen["loop"] = {name: value for name, value in chosen["loop"].items() if name != "seed"}
+    chosen |= {"ratings": ratings} if ratings else {}
     return hashlib.blake2b(json.dumps(chosen, sort_keys=True).encode(), digest_size=3).hexdigest()
 
 

@@ -26,10 +26,10 @@ from flows.options import JSON
 def train(project: Path, /, *, names: tuple[str, ...], release: int | None, seeds: int, as_json: bool) -> None:
     """Train the encoders that are called NAME under [[encoders]] of the project, all of them by default.
 
-    A run is runs/NAME/RELEASE-DIGEST/seed-N; the digest is that of the settings. An interrupted training goes on from
-    its checkpoint when the same command is run again. A finished encoder is never replaced: the same training is done
-    already, and with other settings or on another release it is another run. One that fails keeps no other from being
-    trained: the exit code is 2 when some failed, 1 when all did.
+    A run is runs/NAME/RELEASE-DIGEST/seed-N; the digest is that of the settings and of the ratings that `choose_by`
+    names. An interrupted training goes on from its checkpoint when the same command is run again. A finished encoder is
+    never replaced: the same training is done already, and with other settings or ratings or on another release it is
+    another run. One that fails keeps no other from being trained: the exit code is 2 when some failed, 1 when all did.
     """
     from features.errors import PartlyDoneError
     from features.store.store import Store

@@ -19,12 +19,13 @@ from features.store.fingerprints import Recipe, fingerprint
 from features.store.store import Store
 from flows import events
 from flows.command_line import run
-from flows.encoder_inputs import input_of, unchanged_since
+from flows.encoder_inputs import input_of, run_of, unchanged_since
 from flows.project import Project
 from flows.train_encoder import train_encoder
 from training.encoders.s3bert.settings import S3bertSettings
 from training.kinds import KINDS, Kind
 from training.run_records import state_of
+from training.runs import settings_digest
 
 TOY = """
 import json, sys
@@ -94,7 +95,7 @@ def project(tmp_path, store, monkeypatch):
     for module in ("flows.train_encoder", "training.kinds"):
         monkeypatch.setattr(f"{module}.KINDS", {**KINDS, "s3bert": toy})
 
-    def make(*encoders):
+    def make(*encoders, evaluation=()):
         made = Project.model_validate(
             {
                 "name": "ours",
@@ -102,6 +103,7 @@ def project(tmp_path, store, monkeypatch):
                 "runs": str(tmp_path / "runs"),
                 "corpora": [{"dataset": "example", "name": name} for name in ("captions", "news")],
                 "metrics": {"enabled": False},
+                "evaluation": evaluation,
             }
         ).model_copy(update={"encoders": encoders})
         monkeypatch.setattr("flows.train_encoder.project.load", lambda _: made)
@@ -210,6 +212,34 @@ def test_other_settings_or_another_seed_are_another_training(project, store):
     assert unchanged_since(made, store, release, encoder("seen", "captions", alpha=0.5)) is None
     assert unchanged_since(made, store, release, encoder("seen", "captions", loop={"seed": 1})) is None
     assert unchanged_since(made, store, release, encoder("seen", "captions", loop={"threads": 1})) is not None
+
+
+def test_other_ratings_that_choose_the_model_are_another_run_and_runs_of_before_are_found(project, store, tmp_path):
+    file = tmp_path / "rated.tsv"
+    file.write_text("sentence_a\tsentence_b\tscore\na cat\ta dog\t1\na man\ttwo men\t3\n")
+    rated = {"dataset": "pairs", "name": "mine", "split": "dev", "file": str(file)}
+    chosen = encoder("chosen", "captions", choose_by="mine")
+    made = project(chosen, encoder("by-loss", "captions"), evaluation=(rated,))
+    first, by_loss = (one.folder.parent for one in train(release=1))
+    assert by_loss.parent.name == f"00001-{settings_digest(encoder('by-loss', 'captions'))}"
+    assert [one.was_done for one in train(release=1)] == [True, True]
+    assert unchanged_since(made, store, store.release(2), chosen) == first
+
+    file.write_text(file.read_text().replace("\t3", "\t2"))
+    assert unchanged_since(made, store, store.release(2), chosen) is None
+    (second,) = train("chosen", release=1)
+    assert (second.was_done, second.folder.parent.parent.parent) == (False, first.parent.parent)
+    assert second.folder.parent != first
+    file.write_text(file.read_text().replace("\t2", "\t3"))
+    assert train("chosen", release=1)[0].folder.parent == first
+
+    before = first.parent.with_name(f"00001-{settings_digest(chosen)}")  # as the version before called it
+    first.parent.rename(before)
+    assert train("chosen", release=1)[0].folder.parent.parent == before
+    (before / "seed-0" / "encoder" / "training.json").write_text('{"chosen_by": {"digest": "of others"}}')
+    assert train("chosen", release=1)[0].folder.parent == first
+    file.unlink()
+    assert run_of(made, chosen, 1).parent == before, "where the training says what is wrong"
 
 
 @pytest.mark.usefixtures("project")

@@ -172,4 +172,4 @@ def _legend(of: str, marks: Sequence[Mark]) -> str:
 
 
 def _number(value: float, digits: int = 1) -> str:
-    return f"{value:.{digits}f}".replace("-", "−")
+    return f"{value:z.{digits}f}".replace("-", "−")

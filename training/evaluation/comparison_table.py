@@ -79,8 +79,15 @@ def _in_common(comparison: Comparison) -> list[str]:
 
 
 def signed(difference: float | None) -> str:
-    """Return a difference of two scores times 100 with its sign and one digit, or a dash where it is undefined."""
-    return UNDEFINED if difference is None else f"{100 * difference:+.1f}"
+    """Return a difference of two scores times 100 with its sign and one digit, or a dash where it is undefined.
+
+    >>> signed(0.012), signed(-0.0004)
+    ('+1.2', '0.0')
+    """
+    if difference is None:
+        return UNDEFINED
+    said = f"{100 * difference:+z.1f}"
+    return "0.0" if said == "+0.0" else said
 
 
 def signed_ends(difference: Difference | None) -> str:

@@ -48,6 +48,7 @@ def parses_at_hand(source: Source | None, encoder: "SentenceTransformer") -> Cal
 
 def _of_its_parser(source: Source, transformer: object) -> ParsedSentences | None:
     """Return the parses of a source where they are by the parser of a transformer, else None."""
+    from training.modules.parser_weights import same_weights
     from training.modules.parsing_transformer import ParsingTransformer
     from training.modules.tagging_transformer import TaggingTransformer
 
@@ -59,5 +60,6 @@ def _of_its_parser(source: Source, transformer: object) -> ParsedSentences | Non
     if isinstance(transformer, ParsingTransformer):
         trees = source.read_parses(None)
         own_parser = (transformer.parser_identity, transformer.max_words)
-        return trees if (trees.parser, trees.max_words) == own_parser else None
+        same_files = same_weights(source.tree_weights(), transformer.parser_weights)
+        return trees if (trees.parser, trees.max_words) == own_parser and same_files else None
     return None

@@ -52,7 +52,7 @@ def fit(table: ScoreTable, width: int) -> list[ScoreTable]:
 
 def hundred(value: float | None) -> str:
     """Return a correlation times 100 with one digit, or a dash where it is undefined."""
-    return UNDEFINED if value is None else f"{100 * value:.1f}"
+    return UNDEFINED if value is None else f"{100 * value:z.1f}"
 
 
 def ends(interval: Mapping[str, float] | None) -> str:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from sentence_transformers.base.modules import Transformer
 from torch import Tensor
 
-from features.errors import ModelError
 from training.modules.parse import LabelNumbers, Parse, Pieces
+from training.modules.parser_weights import another_parser, same_weights, weights_of
 from training.modules.structured_transformer import StructuredTransformer
 from training.modules.trees import random_tree, tree_tensors
 
@@ -26,18 +26,19 @@ class ParsingTransformer(StructuredTransformer):
         model_name_or_path: of the transformer.
         parser: name of the spaCy pipeline.
         parser_identity: name and version of the pipeline whose trees it learnt from, as stores have it in `parser`.
+        parser_weights: digest of its files (`weights_of`); empty for an encoder of a version that did not keep it.
         labels: of that pipeline (`DependencyParser.labels`).
         max_words: longer sentences, in words between blanks, are not parsed, as a build does not parse them.
         words_below: so many layers below the last one are the word vectors that the graph reads.
         random_trees: seed of trees that are drawn at random in place of those of the parser (`random_tree`), to see
             what structure adds; None for those of the parser.
-        other_parser: take a pipeline of another version all the same; not kept when it is saved.
+        other_parser: take another pipeline all the same; not kept when it is saved.
         further: what `Transformer` takes.
     """
 
     config_keys: list[str] = [  # noqa: RUF012 - as there
         *Transformer.config_keys,
-        *("parser", "parser_identity", "labels", "max_words", "random_trees", "words_below"),
+        *("parser", "parser_identity", "parser_weights", "labels", "max_words", "random_trees", "words_below"),
     ]
 
     def __init__(
@@ -47,6 +48,7 @@ class ParsingTransformer(StructuredTransformer):
         parser: str,
         parser_identity: str,
         labels: Sequence[str],
+        parser_weights: str = "",
         max_words: int = 512,
         words_below: int = 0,
         random_trees: int | None = None,
@@ -55,6 +57,7 @@ class ParsingTransformer(StructuredTransformer):
     ) -> None:
         super().__init__(model_name_or_path, max_words=max_words, words_below=words_below, **further)
         self.parser, self.parser_identity, self.labels = parser, parser_identity, list(labels)
+        self.parser_weights = parser_weights
         self.random_trees = random_trees
         self.other_parser = other_parser
         self._tree_labels = LabelNumbers(labels)
@@ -88,10 +91,17 @@ class ParsingTransformer(StructuredTransformer):
         from features.parsers.dependencies import load
         from features.parsers.settings import DependencySettings
 
-        parser = load(DependencySettings(model=self.parser))
-        if parser.name != self.parser_identity and not self.other_parser:
-            raise ModelError(
-                f"the encoder learnt from trees of {self.parser_identity!r}, and here is {parser.name!r}, with which "
-                "embeddings would be others: pull the same version, or set `other_parser` to use this one all the same."
+        settings = DependencySettings(model=self.parser)
+        parser = load(settings)
+        if self.other_parser:
+            return parser
+        learnt = f"trees of {self.parser_identity!r}"
+        if parser.name != self.parser_identity:
+            raise another_parser(learnt, f"here is {parser.name!r}", "other_parser")
+        if not same_weights(found := weights_of(settings), self.parser_weights):
+            raise another_parser(
+                f"{learnt} with the digest {self.parser_weights[:16]!r}",
+                f"the pipeline {self.parser!r} here has {found[:16]!r}",
+                "other_parser",
             )
         return parser

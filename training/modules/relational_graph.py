@@ -9,6 +9,11 @@ relations at once. What is multiplied differs by how the W_r are made:
 
     bases      W_r = Σ_b a_rb V_b: neighbours are summed by basis first, then (nodes, bases · d) @ (bases · d, width)
     full       edges stand in blocks of one relation: (blocks, 16, d) @ (blocks, d, width)
+
+Not as in the papers: the self-loop is one more relation and one more edge in the number of edges into i, where
+Schlichtkrull et al. add W_0 hᵢ undivided, so that what a word says of itself counts 1 / (degree + 1). Peng et al. have
+nodes of width 512, a matrix for each relation, and BERT that learns as a whole; an encoder of kind `rgcn` has 256, 8
+bases, and the last two layers of a MiniLM, unless its settings say otherwise (docs/dependency_trees.md).
 """
 
 from dataclasses import dataclass
@@ -110,7 +115,8 @@ class RelationalGraphLayer(nn.Module):
         shares = graph.shares().to(states.dtype)
         if self.mixture is None:
             return self._by_blocks(states, graph, shares)
-        weights = self.mixture.index_select(0, graph.relations) * shares[:, None]
+        # Under autocast the parameters keep their type, and states have another.
+        weights = self.mixture.index_select(0, graph.relations).to(states.dtype) * shares[:, None]
         gathered = (weights[:, :, None] * states.index_select(0, graph.sources)[:, None]).flatten(1)
         summed = states.new_zeros(len(states), gathered.shape[1]).index_add_(0, graph.targets, gathered)
         return summed @ self.matrices.flatten(0, 1)
@@ -128,5 +134,5 @@ class RelationalGraphLayer(nn.Module):
         filled = filled.index_copy(0, places, states.index_select(0, graph.sources[order]) * shares[order, None])
         matrices = self.matrices.index_select(0, relation_of)
         said = torch.bmm(filled.view(len(relation_of), BLOCK, states.shape[1]), matrices).flatten(0, 1)
-        after = states.new_zeros(len(states), said.shape[1])
+        after = said.new_zeros(len(states), said.shape[1])
         return after.index_add_(0, graph.targets[order], said.index_select(0, places))

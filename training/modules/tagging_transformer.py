@@ -6,20 +6,18 @@ embedding.
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from sentence_transformers.base.modules import Transformer
 from torch import Tensor
 
-from features.errors import ModelError
 from features.stages import Reject
 from training.modules.frames import Drawn, Harm, Span, SpanChoice, frame_tensors, seen_spans
 from training.modules.parse import LabelNumbers, Parse, Pieces
+from training.modules.parser_weights import another_parser, weights_of
 from training.modules.structured_transformer import StructuredTransformer
 
 if TYPE_CHECKING:
-    from features.parsers.settings import SrlSettings
     from features.parsers.srl.parser import SrlParser
 
 
@@ -117,29 +115,9 @@ class TaggingTransformer(StructuredTransformer):
         )
         found = weights_of(settings)
         if found != self.tagger_weights and not self.other_tagger:
-            raise ModelError(
-                f"the encoder learnt from frames of a tagger with the digest {self.tagger_weights[:16]!r}, and the "
-                f"tagger {self.tagger!r} here has {found[:16]!r}, with which embeddings would be others: give it that "
-                "tagger again, or set `other_tagger` to use this one all the same."
+            raise another_parser(
+                f"frames of a tagger with the digest {self.tagger_weights[:16]!r}",
+                f"the tagger {self.tagger!r} here has {found[:16]!r}",
+                "other_tagger",
             )
         return load(settings)
-
-
-def weights_of(settings: "SrlSettings") -> str:
-    """Return the digest of a tagger, with that of the pipeline that finds its predicates, as a release has it.
-
-    Raises:
-        ModelError: when it is not on this machine.
-    """
-    from features.models import locate, stamp
-    from features.parsers.srl.parser import locate_tagger
-
-    parts = [locate_tagger(settings.model)] + ([locate(settings.tags)] if settings.predicates == "spacy" else [])
-    return _weights_of(settings, tuple(stamp(part) for part in parts))
-
-
-@lru_cache(maxsize=4)
-def _weights_of(settings: "SrlSettings", _stamps: object) -> str:
-    from features.parsers.recipes import srl_recipe
-
-    return srl_recipe(settings).weights or ""

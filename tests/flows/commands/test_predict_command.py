@@ -242,8 +242,9 @@ def spans(tmp_path_factory, tiny_encoder):
     from sentence_transformers.sentence_transformer.modules import Pooling
 
     from features.parsers.settings import SrlSettings
+    from training.modules.parser_weights import weights_of
     from training.modules.span_pooling import SpanPooling
-    from training.modules.tagging_transformer import TaggingTransformer, weights_of
+    from training.modules.tagging_transformer import TaggingTransformer
 
     torch.manual_seed(0)
     roles = ["ARG0", "ARG1"]

@@ -9,11 +9,14 @@ from scipy import stats
 
 from features.errors import InputError
 from features.metrics.corpus_scores import Bootstrap
+from training.evaluation.bars import Bar, draw_bars
+from training.evaluation.bootstrap import Difference
 from training.evaluation.comparison import compare_runs
-from training.evaluation.comparison_table import comparison_table
+from training.evaluation.comparison_table import comparison_table, signed, signed_ends
 from training.evaluation.items import Aligned, ItemScores, align
 from training.evaluation.run import FORMAT
 from training.evaluation.suites import SUITES
+from training.evaluation.tables import hundred
 from training.writing import write_json
 
 PAIRS = 200
@@ -113,6 +116,15 @@ def test_one_run_against_several_is_judged_by_nothing(evaluated):
     assert all(score.difference is None for score in found.scores)
     note = comparison_table(found, "one", "two").note
     assert "1 run of A against 2 of B: a verdict needs one run of each, or several of both (--seeds)." in note
+
+
+def test_what_is_zero_when_it_is_rounded_has_no_sign():
+    values = (-0.0004, 0.0004, -0.0, -0.0006, 0.0006)
+    assert [signed(value) for value in values] == ["0.0", "0.0", "0.0", "-0.1", "+0.1"]
+    assert signed_ends(Difference(-0.0001, 0.0002, "unclear")) == "0.0 to 0.0"
+    assert [hundred(value) for value in (-0.0004, -0.0006)] == ["0.0", "-0.1"]
+    drawn = draw_bars([Bar(name="all", about="", value=-0.04, interval=(-0.04, 0.3), verdict="")], of="B", axis="x")
+    assert "\u22120.0" not in drawn
 
 
 def test_the_table_says_what_its_verdicts_rest_on(evaluated):

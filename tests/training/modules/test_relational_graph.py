@@ -108,3 +108,15 @@ def test_edges_of_one_direction_keep_their_relations_and_every_word_its_loop(dir
     graph = Graph.of(heads, labels, torch.ones(1, 3, dtype=torch.bool), direction)
     found = {*zip(graph.sources.tolist(), graph.targets.tolist(), graph.relations.tolist(), strict=True)}
     assert found == edges | {(0, 0, 0), (1, 1, 0), (2, 2, 0)}
+
+
+@pytest.mark.parametrize("bases", [None, 3], ids=["full", "bases"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
+def test_a_layer_runs_under_autocast_on_states_of_either_type(bases, dtype):
+    torch.manual_seed(0)
+    heads, labels, known = make_trees()
+    layer = RelationalGraphLayer(6, 5, RELATIONS, bases)
+    graph, states = Graph.of(heads, labels, known), torch.randn(int(known.sum()), 6)
+    with torch.autocast("cpu", torch.bfloat16):
+        found = layer(states.to(dtype), graph)
+    torch.testing.assert_close(found.float(), layer(states, graph), rtol=0.1, atol=0.1)

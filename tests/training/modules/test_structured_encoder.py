@@ -1,13 +1,16 @@
 """Modules of SBERT-RGCN: words find their pieces; trees of a store and trees made on the fly give equal embeddings."""
 
 import json
+import shutil
 
 import pytest
 import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Pooling
 
+import facetflow
 from features.errors import ModelError
+from features.models import locate
 from features.parsers.dependencies import load
 from features.parsers.settings import DependencySettings
 from features.sentences import normalise
@@ -16,6 +19,7 @@ from training.modules import parsing_transformer
 from training.modules.graph_pooling import GraphPooling, NodeCombination
 from training.modules.layers import words_of
 from training.modules.parse import LabelNumbers
+from training.modules.parser_weights import weights_of
 from training.modules.parsing_transformer import ParsingTransformer
 from training.modules.trees import HEADS, LABELS, PLACES, random_tree, tree_rows, tree_tensors
 
@@ -63,6 +67,11 @@ def from_store(parser, texts):
     return [{"text": text, "parse": parses.get(normalise(text))} for text in texts]
 
 
+def copied_pipeline(folder):
+    """Return a copy of the pipeline that may be changed."""
+    return shutil.copytree(locate("en_core_web_md"), folder)
+
+
 def embed(encoder, inputs):
     features = encoder.preprocess(inputs)
     with torch.no_grad():
@@ -95,14 +104,50 @@ def test_a_saved_encoder_loads_with_its_own_modules_and_runs_no_code_of_its_fold
         load_encoder(tmp_path / "saved", device="cpu")
 
 
-def test_another_parser_is_refused_unless_it_is_asked_for(encoder, monkeypatch):
+def test_another_parser_is_refused_unless_it_is_asked_for_as_the_message_says(encoder, tmp_path, monkeypatch):
     monkeypatch.setattr(encoder[0], "parser_identity", "spacy/en_core_web_md-1.0.0")
     with pytest.raises(
         ModelError, match=r"learnt from trees of 'spacy/en_core_web_md-1\.0\.0', and here is 'spacy/en_"
     ):
         encoder.encode(["a horse that nobody has parsed before"])
+    encoder.save(str(tmp_path / "saved"), create_model_card=False)
+    loaded = facetflow.load_encoder(tmp_path / "saved")
+    with pytest.raises(ModelError, match=r"in Python `encoder\.model\[0\]\.other_parser = True` takes this one"):
+        loaded.encode(["a horse that nobody has parsed before"])
+    loaded.model[0].other_parser = True
+    assert loaded.encode("a horse that nobody has parsed before").shape == (72,)
+
+
+def test_a_pipeline_of_the_same_name_and_version_with_other_weights_is_refused(encoder, tmp_path, monkeypatch):
+    text = ["a horse that nobody has parsed before"]
+    own = copied_pipeline(tmp_path / "pipe")
+    monkeypatch.setattr(encoder[0], "parser", str(own))
+    monkeypatch.setattr(encoder[0], "parser_weights", weights_of(DependencySettings(model=str(own))))
+    assert encoder.encode(text).shape == (1, 72)
+    (own / "further").write_text("trained further")
+    with pytest.raises(ModelError, match=r"with the digest '\w{16}', and the pipeline '.*pipe' here has '\w{16}'"):
+        encoder.encode(["another horse that nobody has parsed before"])
     monkeypatch.setattr(encoder[0], "other_parser", True)
-    assert encoder.encode(["a horse that nobody has parsed before"]).shape == (1, 72)
+    assert encoder.encode(["another horse that nobody has parsed before"]).shape == (1, 72)
+
+
+def test_the_digest_is_kept_and_an_encoder_of_before_loads_without_one(encoder, tmp_path, monkeypatch):
+    monkeypatch.setattr(encoder[0], "parser_weights", weights_of(DependencySettings()))
+    encoder.save(str(tmp_path / "saved"), create_model_card=False)
+    (config,) = (tmp_path / "saved").glob("**/sentence_bert_config.json")
+    kept = json.loads(config.read_text())
+    assert kept.pop("parser_weights") == load_encoder(tmp_path / "saved", device="cpu")[0].parser_weights
+    config.write_text(json.dumps(kept))
+    before = load_encoder(tmp_path / "saved", device="cpu")
+    assert before[0].parser_weights == ""
+    assert before.encode(["a horse"]).shape == (1, 72)
+
+
+def test_an_encoder_encodes_under_autocast(encoder):
+    plain = encoder.encode(ODD[:3])
+    with torch.autocast("cpu", torch.bfloat16):
+        found = encoder.encode(ODD[:3])
+    assert torch.cosine_similarity(torch.from_numpy(found).float(), torch.from_numpy(plain)).min() > 0.99
 
 
 def test_a_prompt_is_no_part_of_the_tree(encoder, parser):

@@ -63,7 +63,8 @@ def start_model(folder: Path, settings: PasSettings, frames: Frames | None, devi
 
 def _tagging(folder: Path, settings: PasSettings, frames: Frames) -> "TaggingTransformer":
     """Return the backbone's transformer as one that tags with the tagger of some frames."""
-    from training.modules.tagging_transformer import TaggingTransformer, weights_of
+    from training.modules.parser_weights import weights_of
+    from training.modules.tagging_transformer import TaggingTransformer
 
     name = settings.tagger or frames.tagger
     tagger = SrlSettings(model=name, predicates=frames.predicates_by, tags=settings.tags, max_words=frames.max_words)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from features.errors import InputError
+from features.errors import InputError, SettingsError
 from training.data.labelled_pairs import LabelledPairs
 from training.encoders import judged
 from training.encoders.judged import (
@@ -20,6 +20,9 @@ from training.encoders.rgcn.settings import RgcnSettings
 from training.encoders.settings import BY_POSITIVE
 
 _log = logging.getLogger("training")
+
+USUAL_NEGATIVE: str = RgcnSettings.model_fields["negative_label"].default
+"""Of pairs of inference; pairs of another kind need not have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,7 @@ def resolved(data: LabelledPairs, settings: RgcnSettings) -> RgcnSettings:
         settings: that may leave labels to the pairs.
 
     Raises:
-        SettingsError: a corpus or a label is named that no pair has.
+        SettingsError: a corpus or a label is named that no pair has; the usual negative label may be absent.
         InputError: there is no pair to learn from, or all have the same label.
     """
     counts = training_labels(data, settings)
@@ -57,6 +60,12 @@ def resolved(data: LabelledPairs, settings: RgcnSettings) -> RgcnSettings:
     if settings.objective == "multiple_negatives":
         if settings.positive_label not in known:
             raise missing_positive(settings.positive_label, known, settings)
+        if settings.negative_label not in (*known, USUAL_NEGATIVE):
+            others = ", ".join(label for label in known if label != settings.positive_label)
+            raise SettingsError(
+                f"`negative_label` of the encoder {settings.name!r} is {settings.negative_label!r}, which no training "
+                f"pair has; {f'name one of: {others}, or ' if others else ''}leave it out."
+            )
         return settings
     check_labels(settings.labels, known, settings)
     if settings.objective == "distillation":
@@ -117,6 +126,11 @@ class PairTable(judged.PairTable):
         self._positive = np.unique(self.first * self.n_texts + self.second)
 
     @property
+    def has_negative_label(self) -> bool:
+        """Whether any pair has the negative label."""
+        return bool(self._hard_of)
+
+    @property
     def with_hard(self) -> int:
         """How many of the pairs have a sentence that contradicts their sentence a."""
         return sum(text in self._hard_of for text in self.first.tolist())
@@ -149,8 +163,14 @@ class PairTable(judged.PairTable):
 
 def warn_of_no_negatives(train: PairTable, settings: RgcnSettings) -> None:
     """Say where there are no hard negatives, and the objective would learn from them."""
-    if settings.objective == "multiple_negatives" and not train.with_hard:
+    if settings.objective != "multiple_negatives" or train.with_hard:
+        return
+    if train.has_negative_label:
         _log.warning(
             "no training pair with the label %r has a sentence a of a pair to learn from: there are no hard negatives",
             settings.negative_label,
+        )
+    else:
+        _log.warning(
+            "no training pair has the `negative_label` %r: there are no hard negatives", settings.negative_label
         )

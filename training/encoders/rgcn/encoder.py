@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from training.modules.parsing_transformer import ParsingTransformer
 
 
-def start_model(folder: Path, settings: RgcnSettings, parses: Parses | None, device: str) -> "SentenceTransformer":
+def start_model(
+    folder: Path, settings: RgcnSettings, parses: Parses | None, device: str, *, weights: str = ""
+) -> "SentenceTransformer":
     """Return the encoder before it has learnt anything; the seed of the loop draws what is new in it.
 
     Args:
@@ -30,6 +32,7 @@ def start_model(folder: Path, settings: RgcnSettings, parses: Parses | None, dev
         settings: of the graph, and the longest sentence.
         parses: that are learnt from; None without a graph.
         device: of torch.
+        weights: digest of the parser of the trees; empty where nobody says it.
 
     Raises:
         ModelError: the backbone is unsuitable, or the parser of the trees is not here.
@@ -49,7 +52,7 @@ def start_model(folder: Path, settings: RgcnSettings, parses: Parses | None, dev
         model = SentenceTransformer(modules=[first, pooling, LayerNorm(sentence_width)], device=device)
         model.max_seq_length = longest
         return model
-    transformer = _parsing(folder, settings, parses)
+    transformer = _parsing(folder, settings, parses, weights)
     labels = 1 if settings.relations == "one" else len(LabelNumbers(transformer.labels))
     graph = GraphPooling(
         int(transformer.get_embedding_dimension()),
@@ -66,10 +69,11 @@ def start_model(folder: Path, settings: RgcnSettings, parses: Parses | None, dev
     return model
 
 
-def _parsing(folder: Path, settings: RgcnSettings, parses: Parses) -> "ParsingTransformer":
+def _parsing(folder: Path, settings: RgcnSettings, parses: Parses, weights: str) -> "ParsingTransformer":
     """Return the backbone's transformer as one that parses with the parser of some trees."""
     from features.parsers.dependencies import load
     from features.parsers.settings import DependencySettings
+    from training.modules.parser_weights import same_weights, weights_of
     from training.modules.parsing_transformer import ParsingTransformer
 
     name = settings.parser or parses.pipeline
@@ -88,9 +92,17 @@ def _parsing(folder: Path, settings: RgcnSettings, parses: Parses) -> "ParsingTr
             f"the trees are by {parses.parser!r}, and the pipeline {name!r} here is {parser.name!r}, with which the "
             "finished encoder would parse otherwise: pull the same version, or build the trees again with this one."
         )
+    if not same_weights(here := weights_of(DependencySettings(model=name)), weights):
+        raise ModelError(
+            f"the trees are by {parses.parser!r} with the digest {weights[:16]!r}, and the pipeline {name!r} has the "
+            f"same name and version and the digest {here[:16]!r}, with which the finished encoder would parse "
+            "otherwise: give the folder that `model` under [dependencies] named as `parser` of the encoder "
+            f"{settings.name!r}, or build the trees again with this one."
+        )
     options: dict[str, Any] = {
         "parser": name,
         "parser_identity": parser.name,
+        "parser_weights": here,
         "labels": parser.labels,
         "max_words": parses.max_words,
         "words_below": settings.words_below,

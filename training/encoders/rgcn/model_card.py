@@ -34,9 +34,10 @@ def _structure(training: Mapping[str, Any]) -> str:
     edges = {"both": "in both directions", "down": "from heads to dependents", "up": "from dependents to heads"}
     relations = "a relation for each label" if settings["relations"] == "all" else "all labels as one relation"
     trees = "trees drawn at random in place of its parses" if settings["trees"] == "random" else "its dependency trees"
+    layers = settings["graph_layers"]
     return (
         "A sentence embedding with syntax (Peng et al. 2021): LayerNorm of [pooling of the backbone; mean of the words"
-        f"{layer_of_words(settings)} after {settings['graph_layers']} graph convolutions over {trees}, "
+        f"{layer_of_words(settings)} after {layers} graph convolution{'' if layers == 1 else 's'} over {trees}, "
         f"{edges[settings['direction']]}, "
         f"{relations}]. Parser: {parser['identity']}; of the {parser['sentences']:,} sentences that it learnt from "
         f"{parser['trees']:,} had a tree. A sentence without one is embedded by its word pieces alone."

@@ -31,7 +31,7 @@ class RgcnSettings(JudgedSettings):
             order counts.
         positive_label: of pairs whose sentence b is a positive of a, for `multiple_negatives`, and of those that `f1`
             and `average_precision` are about.
-        negative_label: of pairs whose sentence b is a hard negative of a.
+        negative_label: of pairs whose sentence b is a hard negative of a; one that is named has to occur.
         temperature: of `multiple_negatives` (τ).
         choose_by: what the best model is chosen by: the `loss` on the dev split, with `softmax` also the
             `average_precision` of its pairs with the positive label or their `f1` at the best threshold; or, by its
@@ -68,6 +68,10 @@ class RgcnSettings(JudgedSettings):
         """The dependency trees, where there is no graph."""
         return frozenset(() if self.graph else {"dependencies"})
 
+    def _changed(self, *names: str) -> list[str]:
+        """Return which settings are not the usual ones: a job names all of them, so that being named says nothing."""
+        return [name for name in names if getattr(self, name) != type(self).model_fields[name].default]
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         if not self.graph:
@@ -75,9 +79,17 @@ class RgcnSettings(JudgedSettings):
                 *("direction", "relations", "trees", "graph_layers", "width", "bases", "graph_dropout", "parser"),
                 "words_below",
             )
-            usual = {name: type(self).model_fields[name].default for name in of_graph}
-            if given := [name for name in of_graph if getattr(self, name) != usual[name]]:
+            if given := self._changed(*of_graph):
                 raise ValueError(f"graph is false, and {given[0]} is about the graph: leave `{given[0]}` out")
+        if not self.graph_layers and (given := self._changed("trees", "relations", "direction")):
+            raise ValueError(
+                f"graph_layers is 0, and {given[0]} is about the edges, which no layer reads: leave `{given[0]}` out"
+            )
+        if self.objective != "multiple_negatives" and (given := self._changed("temperature", "negative_label")):
+            raise ValueError(
+                f'{given[0]} is of the objective "multiple_negatives", and the objective is "{self.objective}": leave '
+                f"`{given[0]}` out"
+            )
         if self.objective == "softmax" and len(self.labels) == 1:
             raise ValueError(f"labels names {self.labels[0]!r} alone: there is nothing to tell it apart from")
         if self.objective == "multiple_negatives":

@@ -61,7 +61,8 @@ class RgcnTraining(JudgedTraining[RgcnSettings, Parses, PairTable]):
         """Put a graph over the backbone."""
         from training.encoders.rgcn.encoder import start_model
 
-        return start_model(material.backbone, material.settings, material.structure, device)
+        weights = self.job.source.tree_weights() if material.structure else ""
+        return start_model(material.backbone, material.settings, material.structure, device, weights=weights)
 
     def read_sentences(
         self, model: "SentenceTransformer", texts: Sequence[str], structure: Parses, further: Sequence[str]

@@ -6,7 +6,9 @@
 
 Each classifier is that of Conneau & Kiela (2018): PyTorch's first weights, Adam with an L2 penalty, a look at dev every
 four passes, and the weights kept that were best there. What a fold may not see has no weight in its loss; batches are
-so much longer that a fold sees 64 rows of each on average. A single fold sees all, and every step is SentEval's.
+so much longer that a fold sees 64 rows of each on average. A single fold sees all; where its dev part is given, every
+step is SentEval's. Where that is drawn (`draw_dev`) the rows are SentEval's, and their order is not: SentEval goes on
+with the random state that drew them and keeps the order drawn; here the state begins anew, and rows are sorted.
 """
 
 from collections.abc import Callable, Sequence

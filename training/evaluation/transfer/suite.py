@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from features.files import write_table
 from features.metrics.corpus_scores import Bootstrap
 from features.page import folded
+from features.sentences import leakage_key
 from training.evaluation.items import ItemScores, read_items
 from training.evaluation.models import Embed, Models
 from training.evaluation.page import tables_html
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 TRANSFER_FILE = "transfer.parquet"
 """Class and prediction of each scored item, by task and classifier."""
 AXIS = "accuracy × 100"
+OTHER_LENGTH = 2.0
+"""So many times the length of the others, embeddings are learnt from at another pace."""
 
 
 class TransferSuite(Suite):
@@ -76,7 +79,7 @@ class TransferSuite(Suite):
                 correct[classifier].append(right)
                 score = asdict(pair(_accuracy(right), self._draw(task, right), self._bootstrap))
                 scores[classifier] = score | {"penalties": penalties}
-            found.append(_about(task) | {"scores": scores})
+            found.append(_about(task) | {"lengths": _lengths(task, models), "scores": scores})
         averages = {
             name: average(
                 [_accuracy(right) for right in known],
@@ -203,6 +206,15 @@ def _features(task: "ClassTask", embed: Embed) -> NDArray[np.float32]:
     return np.concatenate([np.abs(left - right), left * right], axis=1).astype(np.float32)
 
 
+def _lengths(task: "ClassTask", models: Models) -> dict[str, float | None]:
+    """Return the mean length of the embeddings of a task, of the encoder and of its start model."""
+
+    def mean(embed: Embed) -> float:
+        return float(np.linalg.norm(embed((*task.texts, *(task.others or ()))), axis=1).mean())
+
+    return {"encoder": mean(models.encoder), "start": None if models.start is None else mean(models.start)}
+
+
 def _accuracy(right: NDArray[np.float64]) -> list[float | None]:
     return [float(share) for share in right.mean(axis=0)]
 
@@ -215,6 +227,8 @@ def _about(task: "ClassTask") -> dict[str, Any]:
         part: {label for label, split in zip(task.labels, task.splits, strict=True) if split == part} for part in parts
     }
     unknown = by_part[parts[-1]] - by_part[parts[0]]
+    items = list(zip(_keys(task), task.splits, strict=True))
+    learnt = {item for item, split in items if split == parts[0]}
     return {
         "name": task.name,
         "parts": list(parts),
@@ -222,6 +236,7 @@ def _about(task: "ClassTask") -> dict[str, Any]:
         "classes": len(set(task.labels)),
         "learnt": counts[parts[0]],
         "items": counts[parts[-1]],
+        "seen": sum(item in learnt for item, split in items if split == parts[-1]) if len(parts) > 1 else 0,
         "empty": task.empty,
         "unknown": {
             label: sum(
@@ -230,6 +245,12 @@ def _about(task: "ClassTask") -> dict[str, Any]:
             for label in sorted(unknown)
         },
     }
+
+
+def _keys(task: "ClassTask") -> list[tuple[str, str]]:
+    """Return what tells items of a task apart: their texts without case and punctuation, (n_items,)."""
+    others = task.others or ("",) * len(task.texts)
+    return [(leakage_key(text), leakage_key(other)) for text, other in zip(task.texts, others, strict=True)]
 
 
 def _table(result: Result, classifier: str) -> ScoreTable:
@@ -252,10 +273,27 @@ def _note(result: Result) -> str:
     for task in result["tasks"]:
         if task["empty"]:
             said.append(f"Left out of {task['name']}: {task['empty']:,} without text.")
+        if task.get("seen"):
+            said.append(f"Scored on in {task['name']} and in its train too: {task['seen']:,} of {task['items']:,}.")
         if task["unknown"]:
             listed = ", ".join(f"{label!r} ({count:,})" for label, count in task["unknown"].items())
             said.append(f"Classes of {task['name']} that occur in test alone, and count as errors: {listed}.")
-    return "\n".join(said)
+    return "\n".join([*said, *_note_of_lengths(result)])
+
+
+def _note_of_lengths(result: Result) -> list[str]:
+    """Return a line where the embeddings of one side are longer than those of the other by far."""
+    lengths = [task["lengths"] for task in result["tasks"] if "lengths" in task]  # none in an evaluation of before
+    known = [(each["encoder"], each["start"]) for each in lengths if each["start"] is not None]
+    uneven = [pair for pair in known if max(pair) > OTHER_LENGTH * min(pair)]
+    if not uneven:
+        return []
+    own, start = np.mean(uneven, axis=0)
+    said = (
+        f"Lengths of embeddings differ: {own:.2g} in the mean by the encoder, {start:.2g} by its start model. "
+        "Classifiers learn from them as they are, as in SentEval; on small sets the length alone moves scores."
+    )
+    return [said]
 
 
 def _chart(result: Result, classifier: str) -> str:

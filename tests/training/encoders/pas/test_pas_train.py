@@ -81,7 +81,7 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
     from training.encoders.backbone import Backbone
     from training.encoders.pas.encoder import start_model
     from training.encoders.pas.inputs import read_sentences
-    from training.modules.tagging_transformer import weights_of
+    from training.modules.parser_weights import weights_of
 
     texts = [normalise(text) for text in ODD]
     tagged = load(SrlSettings(precision="float32")).parse(texts, texts)

@@ -17,6 +17,12 @@ from training.encoders.rgcn.settings import RgcnSettings
         ({"graph_layers": 3}, "graph_layers"),
         ({"words_below": 2}, "words_below is 2, and 2 layers learn: raise layers_tuned to at least 3"),
         ({"graph": False, "words_below": 1}, "graph is false, and words_below is about the graph"),
+        ({"temperature": 0.1}, 'temperature is of the objective "multiple_negatives", and the objective is "softmax"'),
+        ({"negative_label": "no"}, "negative_label is of the objective .* leave `negative_label` out"),
+        ({"objective": "distillation", "temperature": 0.1}, 'the objective is "distillation": leave `temperature` out'),
+        ({"graph_layers": 0, "trees": "random"}, "graph_layers is 0, and trees is about the edges, which no layer"),
+        ({"graph_layers": 0, "relations": "one"}, "leave `relations` out"),
+        ({"graph_layers": 0, "direction": "up"}, "leave `direction` out"),
         ({"classifier": ["u", "u"]}, "the parts of classifier must differ"),
         ({"objective": "distillation", "classifier": ["|u-v|"]}, "'distillation' has no classifier"),
         ({"objective": "multiple_negatives", "choose_by": "f1"}, 'choose_by = "f1" needs a classifier'),
@@ -31,6 +37,8 @@ from training.encoders.rgcn.settings import RgcnSettings
         "alone",
         "layers",
         *("words of a frozen layer", "words of a twin"),
+        *("temperature of softmax", "negative label of softmax", "temperature of distillation"),
+        *("trees without edges", "relations without edges", "direction without edges"),
         *("part twice", "no classifier", "choice without one", "no positive label"),
     ],
 )
@@ -44,3 +52,9 @@ def test_the_loop_is_that_of_the_paper_unless_it_is_told_otherwise():
 
     assert (settings.loop.epochs, settings.loop.batch_size, settings.loop.learning_rate) == (2, 16, 2e-5)
     assert (settings.loop.warmup, settings.graph_dropout, settings.loop.evaluate_every) == (0.1, 0.2, 1000)
+
+
+def test_settings_of_a_job_which_names_all_of_them_are_those_that_it_was_made_of():
+    for given in ({}, {"graph": False}, {"graph_layers": 0}, {"objective": "distillation"}):
+        settings = RgcnSettings.model_validate(given)
+        assert RgcnSettings.model_validate_json(settings.model_dump_json()) == settings

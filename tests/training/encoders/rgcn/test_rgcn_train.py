@@ -1,15 +1,22 @@
 """Training with dependency trees as a whole, with a tiny encoder: what is learnt, repeated, resumed and loaded."""
 
+import shutil
+
 import numpy as np
+import polars as pl
 import pytest
 import torch
 
 from features.errors import InputError, ModelError, SettingsError
+from features.models import locate
+from features.parsers.settings import DependencySettings
 from training.encoders.loading import load_encoder
+from training.encoders.rgcn.settings import RgcnSettings
 from training.encoders.rgcn.train import train
 from training.jobs import Source
 from training.modules import parsing_transformer
 from training.modules.pair_classifier import PairClassifier
+from training.modules.parser_weights import weights_of
 
 ODD = [
     "the cat sees two dog",
@@ -41,6 +48,7 @@ def test_the_classifier_learns_labels_and_is_saved_beside_the_encoder(job, judge
     said = classifier(left, right).argmax(dim=1).numpy() == dev.targets(classifier.labels)
     assert said.mean() == pytest.approx(course["dev"]["accuracy"], abs=0.05)
     assert encoder[0].parser_identity == parses.parser
+    assert encoder[0].parser_weights == weights_of(DependencySettings())
     card = (folder / "README.md").read_text()
     assert f"with {parses.parser}" in card
     assert "Chosen by the dev loss: loss" in card
@@ -143,6 +151,26 @@ def test_hard_negatives_contradict_the_same_premise_and_no_positive_is_a_negativ
             assert masked[i, j] == (positive and i != j)
 
 
+def test_that_nothing_contradicts_is_said_by_its_reason(judged, caplog):
+    from training.data.labelled_pairs import LabelledPairs
+    from training.encoders.rgcn.data import PairTable, learnt_from, resolved, warn_of_no_negatives
+
+    settings = RgcnSettings(objective="multiple_negatives")
+    contradicts = pl.col("label") == "contradiction"
+    texts = {"text_a": pl.Series(judged.texts)[judged.first], "text_b": pl.Series(judged.texts)[judged.second]}
+    table = judged.pairs.select("pair_id", "corpus", "split", "label").with_columns(**texts)
+    for pairs, said in (
+        (table.filter(~contradicts), "no training pair has the `negative_label` 'contradiction': there are no hard"),
+        (
+            table.with_columns(pl.when(contradicts).then("text_b").otherwise("text_a").alias("text_a")),
+            "no training pair with the label 'contradiction' has a sentence a of a pair to learn from",
+        ),
+    ):
+        data = LabelledPairs.from_table(pairs, source={})
+        warn_of_no_negatives(PairTable(learnt_from(data, resolved(data, settings)), "train", settings), settings)
+        assert caplog.messages[-1].startswith(said)
+
+
 def test_distillation_begins_where_the_start_model_is_right_and_the_twin_stays_there(job, tiny_encoder, judged):
     twin = load_encoder(train(job(objective="distillation", graph=False, loop={"epochs": 1, "learning_rate": 1e-6})))
     start = load_encoder(tiny_encoder)
@@ -193,6 +221,19 @@ def test_trees_of_a_parser_that_is_not_here_are_refused(job, parses, tmp_path):
             train(job())
 
 
+def test_trees_of_a_pipeline_of_the_same_name_with_other_weights_are_refused(job, parser, tmp_path, monkeypatch):
+    own = shutil.copytree(locate("en_core_web_md"), tmp_path / "pipe")
+    (own / "further").write_text("trained further")
+    digest = weights_of(DependencySettings(model=str(own)))
+    monkeypatch.setattr(Source, "tree_weights", lambda self: digest)
+
+    with pytest.raises(ModelError, match=r"'en_core_web_md' has the same name .* as `parser` of the encoder 'rgcn'"):
+        train(job())
+    folder = train(job(parser=str(own), loop={"epochs": 1}))
+    transformer = load_encoder(folder, device="cpu")[0]
+    assert (transformer.parser, transformer.parser_weights) == (str(own), digest)
+
+
 @pytest.mark.parametrize(
     ("given", "error", "said"),
     [
@@ -204,8 +245,13 @@ def test_trees_of_a_parser_that_is_not_here_are_refused(job, parses, tmp_path):
             "No pair in the split 'learn' has a label.* such pairs in: dev, train",
         ),
         ({"objective": "multiple_negatives", "positive_label": "yes"}, SettingsError, "is 'yes', which no training"),
+        (
+            {"objective": "multiple_negatives", "negative_label": "contradicts"},
+            SettingsError,
+            "`negative_label` .* is 'contradicts', which no training pair has; name one of: contradiction, neutral, or",
+        ),
     ],
-    ids=["corpus", "label", "split", "positive"],
+    ids=["corpus", "label", "split", "positive", "negative"],
 )
 def test_what_cannot_be_learnt_is_said_in_one_sentence(job, given, error, said):
     with pytest.raises(error, match=said):

@@ -1,5 +1,6 @@
 """The suite `transfer`: tasks from files to tables, and what is said of those that cannot be learnt."""
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -7,10 +8,14 @@ from features.corpora import read_tasks
 from features.corpora.leakage import LeakageGuard
 from features.corpora.settings import EvaluationSet, LeakageSettings
 from features.errors import InputError
+from features.metrics.corpus_scores import Bootstrap
 from flows.commands.report import print_scores
+from training.evaluation.models import Models
 from training.evaluation.run import evaluate
 from training.evaluation.suites import load_suite
 from training.evaluation.transfer import classifiers
+from training.evaluation.transfer.suite import TransferSuite
+from training.evaluation_sets import read_class_tasks
 from training.jobs import EvaluationJob
 
 ANIMALS, PEOPLE = ("cat", "dog", "horse"), ("man", "woman", "child")
@@ -109,6 +114,45 @@ def test_a_class_of_the_test_part_alone_is_named_and_counts_as_an_error(files, t
     assert task["items"] == 20
     print_scores(scores)
     assert "Classes of sst5 that occur in test alone, and count as errors: '2' (2)." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("factor", "noted"), [(3.0, True), (0.25, True), (1.9, False)])
+def test_embeddings_of_other_lengths_are_noted_and_scored_as_they_are(files, factor, noted):
+    def embed(texts):
+        return np.array([[1, 0] if set(text.split()) & set(ANIMALS) else [0, 1] for text in texts], np.float32)
+
+    tasks = read_class_tasks([SST, MRPC], files)
+    suite = TransferSuite(tasks, ["logistic regression"], 3, Bootstrap(100, 0))
+    found = suite.score(Models(lambda texts: factor * embed(texts), embed))
+    assert found["tasks"][1]["lengths"] == {"encoder": pytest.approx(factor), "start": pytest.approx(1)}
+    note = suite.tables(found)[0].note
+    assert (f"Lengths of embeddings differ: {factor:.2g} in the mean by the encoder, 1 by its start" in note) is noted
+    assert ("differ" in note) is noted
+    for task in found["tasks"]:  # as an evaluation of before has them
+        del task["lengths"], task["seen"]
+    assert "differ" not in suite.tables(found)[0].note
+    alone = suite.score(Models(embed, None))
+    assert "differ" not in suite.tables(alone)[0].note
+
+
+def test_what_is_scored_and_learnt_from_is_counted(files, tiny_encoder, capsys):
+    (files / "sst.test").write_text("0 The cat  sleeps!\n1 a word of test alone\n0 the cat\n")
+    scores = evaluate(job(files, tiny_encoder, SST, MR))
+    assert [task["seen"] for task in scores["suites"]["transfer"]["tasks"]] == [1, 0]
+    print_scores(scores)
+    assert "Scored on in sst2 and in its train too: 1 of 3." in capsys.readouterr().out
+
+
+def test_one_file_for_two_splits_is_refused_unless_a_column_says_the_split(files):
+    sst = {"dataset": "sst2", "files": SST["files"] | {"test": "../" + files.name + "/sst.tr*n"}}
+    said = r"sst\.train' is named as `files\.train` and as `files\.test` of the evaluation set 'sst2'"
+    with pytest.raises(InputError, match=said):
+        read_class_tasks([sst], files)
+    rows = [f"a {n}\tb {n}\t{n % 2}\t{'train' if n < 4 else 'test'}\n" for n in range(8)]
+    (files / "own.tsv").write_text("sentence_a\tsentence_b\tlabel\tsplit\n" + "".join(rows))
+    own = {"dataset": "pairs", "name": "own", "files": {"train": "own.tsv", "test": "own.tsv"}}
+    (task,) = read_class_tasks([own | {"columns": {"label": "label", "split": "split"}}], files)
+    assert task.splits == ("train",) * 4 + ("test",) * 4
 
 
 def test_lines_without_text_are_left_out_and_counted(files, tiny_encoder, capsys):

@@ -1,0 +1,52 @@
+"""Whether a parser is the one that an encoder learnt with: by the digest of its files, as the recipe of a stage has it.
+
+Name and version do not tell: a pipeline of one's own keeps them when it is trained further.
+"""
+
+from functools import lru_cache
+
+from features.errors import ModelError
+from features.parsers.settings import DependencySettings, SrlSettings
+
+
+def weights_of(settings: DependencySettings | SrlSettings) -> str:
+    """Return the digest of a parser, of a tagger with that of the pipeline that finds its predicates.
+
+    Raises:
+        ModelError: when it is not on this machine.
+    """
+    from features.models import locate, stamp
+    from features.parsers.srl.parser import locate_tagger
+
+    if isinstance(settings, DependencySettings):
+        parts = [locate(settings.model)]
+    else:
+        parts = [locate_tagger(settings.model)] + ([locate(settings.tags)] if settings.predicates == "spacy" else [])
+    return _weights_of(settings, tuple(stamp(part) for part in parts))
+
+
+@lru_cache(maxsize=4)
+def _weights_of(settings: DependencySettings | SrlSettings, _stamps: object) -> str:
+    from features.parsers.recipes import dependency_recipe, srl_recipe
+
+    recipe = dependency_recipe(settings) if isinstance(settings, DependencySettings) else srl_recipe(settings)
+    return recipe.weights or ""
+
+
+def same_weights(one: str, other: str) -> bool:
+    """Return whether two digests are of the same files; an empty one, of a version before, may be of any."""
+    return not one or not other or one == other
+
+
+def another_parser(learnt: str, here: str, option: str) -> ModelError:
+    """Return the error of an encoder whose parser here is not the one that it learnt with.
+
+    Args:
+        learnt: what it learnt from: "trees of 'spacy/en_core_web_md-3.8.0'".
+        here: what there is instead: "here is 'spacy/en_core_web_md-3.7.0'".
+        option: attribute of its transformer that takes another one all the same.
+    """
+    return ModelError(
+        f"the encoder learnt from {learnt}, and {here}, with which embeddings would be others: give it that one again, "
+        f"or train it again with this one; in Python `encoder.model[0].{option} = True` takes this one all the same."
+    )
