@@ -149,6 +149,50 @@ def test_quotes_in_a_tsv_enclose_cells_only_where_the_file_shows_it(tmp_path):
     assert rows[0].text_b == '"He said ""yes""."'
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"sentence_a"\t"sentence_b"\t"label"\n"A cat."\t"A dog."\t"x"\n',
+        'sentence_a\tsentence_b\tlabel\n"A cat."\t"A dog."\t"x"\n"Two\nlines."\t""\t3.5\n',
+        '"sentence_a"\t"sentence_b"\t"label"\n"A cat."\t"A dog."\tx\nBare.\tA "b" c.\tx\n',
+        '\n"sentence_a"\t"sentence_b"\t"label"\r\n"A cat."\t"A dog."\t"x"\r\n"A \\"b\\" c."\tA\tNA\r\n',
+    ],
+    ids=["all", "below a bare header", "the header and some", "with backslashes"],
+)
+def test_quotes_around_every_cell_are_no_part_of_it(tmp_path, text):
+    (tmp_path / "p.tsv").write_text(text, newline="")
+
+    rows, _ = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"})
+
+    assert (rows[0].text_a, rows[0].text_b, rows[0].label) == ("A cat.", "A dog.", "x")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'sentence_a\tsentence_b\n"Stop!"\t"Go!"\nA cat.\tA dog.\n',
+        'sentence_a\tsentence_b\n"Stop!"\t"Go!"\n"Yes," he said.\tNo.\n',
+        'sentence_a\tsentence_b\n"Stop!"\t"Go!"\n12" wide\tNo.\n',
+    ],
+)
+def test_quotes_around_some_cells_are_ordinary(tmp_path, text):
+    (tmp_path / "p.tsv").write_text(text)
+
+    rows, _ = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"})
+
+    assert [row.text_a for row in rows] == [line.split("\t")[0] for line in text.splitlines()[1:]]
+
+
+def test_a_header_is_read_with_the_quotes_of_its_file(tmp_path):
+    (tmp_path / "p.tsv").write_text('"sentence_a"\t"sentence_b"\n"A"\t"B"\n')
+    (tmp_path / "latin.tsv").write_bytes(b"sentence_a\tsentence_b\tna\xefve\nA\tB\tC\n")
+
+    with pytest.raises(InputError, match=r"its columns are '\"sentence_a\"', .*: set quotes = \"enclose\" if"):
+        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"}, quotes="ordinary")
+    with pytest.raises(InputError, match="no UTF-8 text"):
+        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "latin.tsv"})
+
+
 def test_one_line_that_is_no_utf8_is_a_reject(tmp_path):
     lines = [b"sentence_a\tsentence_b", *["Größe\tB".encode()] * 3, "naïve\tB".encode("latin-1"), b"A\tB"]
     (tmp_path / "p.tsv").write_bytes(b"\n".join(lines))
