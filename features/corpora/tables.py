@@ -31,6 +31,7 @@ _UNDECODED = re.compile("[\ud800-\udfff]")  # bytes that are no UTF-8, and half 
 _ENCLOSED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 _IN_QUOTES = r'"[^"]*(?:""[^"]*)*"'
 _NUMBER = r"[-+.\deE]*"  # or nothing: writers that enclose every text leave these bare
+_LONGEST = 1 << 24  # characters of a cell of a CSV; csv takes no more than 131,072 by itself
 _BROKEN = 100  # lines of a cell with line breaks, beyond which a quote only seems to open it
 
 Cell = str | float | None
@@ -74,24 +75,36 @@ def fitting_layout(path: Path, layouts: Sequence[TableLayout]) -> TableLayout:
         form = layout.form or table_format(path)
         quotes = decide(form, layout.quotes)
         if layout.has_header:
-            columns = columns_of(path, form, [_needed(known) for known in layouts if known.has_header], quotes)
+            optional = [str(place) for role, place in layout.columns.items() if role in layout.optional]
+            needed = [_needed(known) for known in layouts if known.has_header]
+            columns = columns_of(path, form, needed, quotes, optional)
             if all(place in columns for place in _needed(layout)):
                 kept = {role: place for role, place in layout.columns.items() if place in columns}
                 require_once(path, columns, [str(place) for place in kept.values()])
                 return layout.model_copy(update={"form": form, "columns": kept, "quotes": quotes})
             found.append(f"it has the columns {columns}")
+        elif form in {"jsonl", "parquet"}:
+            raise InputError(_by_name(path, form))
         elif layout.scores_beside is None or layout.scores_beside[0] in path.name:
             width = layout.width or 1 + max(int(place) for place in layout.columns.values())
             cells = [row for _, row in islice(cell_rows(path, form, quotes), _HEAD) if isinstance(row, list)]
             if any(len(row) >= width for row in cells):
                 return layout.model_copy(update={"form": form, "width": width, "quotes": quotes})
             found.append(f"its rows have {max(map(len, cells), default=0)} cells")
-    hint = "" if any(layout.form for layout in layouts) else _hint_of_form(path)
+    hint = "" if any(layout.form for layout in layouts) else hint_of_form(path)
     if not hint and len(layouts) == 1 and layouts[0].has_header:
         raise InputError(_lacking(path, layouts[0], columns))
     expected = "; or ".join(_describe(layout) for layout in layouts)
     raise InputError(
         f"{str(path)!r} is not in a known form: {' and '.join(dict.fromkeys(found))}; expected {expected}{hint}."
+    )
+
+
+def _by_name(path: Path, form: TableFormat) -> str:
+    there = ", ".join(map(repr, columns_of(path, form))) or "none"
+    return (
+        f"{str(path)!r} is {form}, whose columns have names; they are {there}: give names in place of positions, "
+        'columns = { sentence_a = "…", sentence_b = "…" }.'
     )
 
 
@@ -122,7 +135,7 @@ def _lacking(path: Path, layout: TableLayout, columns: Sequence[str]) -> str:
     )
 
 
-def _hint_of_form(path: Path) -> str:
+def hint_of_form(path: Path) -> str:
     """Return what to do about a text file whose first line has another form than its suffix says, else nothing."""
     form = table_format(path)
     if form == "parquet":
@@ -150,7 +163,11 @@ def _describe(layout: TableLayout) -> str:
 
 
 def columns_of(
-    path: Path, form: TableFormat, wanted: Sequence[Collection[str]] = ((),), quotes: Quotes = "detect"
+    path: Path,
+    form: TableFormat,
+    wanted: Sequence[Collection[str]] = ((),),
+    quotes: Quotes = "detect",
+    optional: Collection[str] = (),
 ) -> list[str]:
     """Return the names that the header line, the objects or the schema give.
 
@@ -160,22 +177,30 @@ def columns_of(
         wanted: sets of names, of which one is enough. JSON lines are read on until they have had all names of one, as
             many writers leave out the keys without a value; else their first objects do.
         quotes: what double quotes are in a TSV file.
+        optional: names that are wanted too where JSON lines have them: they are looked for up to the last line.
     """
     if form == "parquet":
         return list(scan_parquet(path).collect_schema().names())
     if form == "jsonl":
         with open_text(path, newline="\n", errors="surrogateescape") as text:
-            return _keys(text, wanted)
+            return _keys(text, wanted, optional)
     # A name that is no UTF-8 is shown as Latin-1: the others may be all that is read.
     _, header = next(cell_rows(path, form, quotes, "latin-1"), (1, []))
     return [] if isinstance(header, RowError) else [name.strip() for name in header]
 
 
-def _keys(lines: Iterable[str], wanted: Sequence[Collection[str]]) -> list[str]:
+def _keys(lines: Iterable[str], wanted: Sequence[Collection[str]], optional: Collection[str]) -> list[str]:
     keys: dict[str, None] = {}
+    enough = False
     for number, line in enumerate(lines):
-        if number >= _HEAD and any(all(name in keys for name in names) for names in wanted):
-            break
+        enough = enough or (number >= _HEAD and any(all(name in keys for name in names) for names in wanted))
+        if enough:
+            missing = [name for name in optional if name not in keys]
+            if not missing:
+                break
+            # To look for a key is much faster than to read the object.
+            if not any(f'"{name}"' in line or json.dumps(name) in line for name in missing):
+                continue
         entry = parse_object(line) if line.strip() else None
         if isinstance(entry, dict):
             keys |= dict.fromkeys(entry)
@@ -313,6 +338,7 @@ def _plain(text: TextIO, separator: str) -> Iterator[Numbered]:
 
 
 def _enclosed(text: TextIO, separator: str, path: Path) -> Iterator[Numbered]:
+    csv.field_size_limit(_LONGEST)  # of the whole process, so whoever needs another one sets it likewise
     reader = csv.reader(text, delimiter=separator, strict=True)
     first = 1
     while True:
@@ -321,10 +347,14 @@ def _enclosed(text: TextIO, separator: str, path: Path) -> Iterator[Numbered]:
         except StopIteration:
             return
         except csv.Error as error:
-            if "unexpected end" in str(error) or "field limit" in str(error):
+            advice = 'close it, or set quotes = "ordinary" if quotes do not enclose cells.'
+            if "unexpected end" in str(error):
+                message = f"{path.name}:{first}: a double quote opens a cell that never ends: {advice}"
+                raise InputError(message) from error
+            if "field limit" in str(error):
                 raise InputError(
-                    f"{path.name}:{first}: a double quote opens a cell that never ends: close it, or set "
-                    'quotes = "ordinary" if quotes do not enclose cells.'
+                    f"{path.name}:{first}: a cell has more than {_LONGEST:,} characters: shorten it; or where a double "
+                    f"quote opens it by mistake, {advice}"
                 ) from error
             yield first, RowError(RejectCode.WRONG_COLUMNS, f"the row cannot be split into cells ({error})")
         else:
@@ -403,7 +433,7 @@ def _require_mostly_utf8(path: Path) -> None:
 
 
 def _json_rows(path: Path, layout: TableLayout) -> Iterator[TableRow | tuple[int, RowError]]:
-    names = layout.columns
+    names, needed = layout.columns, _needed(layout)
     with open_text(path, newline="\n", errors="surrogateescape") as text:
         for number, line in enumerate(text, start=1):
             if not line.strip():
@@ -412,7 +442,7 @@ def _json_rows(path: Path, layout: TableLayout) -> Iterator[TableRow | tuple[int
             if isinstance(entry, RowError):
                 yield number, entry
                 continue
-            missing = [str(place) for place in names.values() if place not in entry]
+            missing = [place for place in needed if place not in entry]
             cells = {role: entry.get(str(place)) for role, place in names.items()}
             if missing:
                 yield number, RowError(RejectCode.WRONG_COLUMNS, f"the object lacks {', '.join(missing)}")
@@ -428,6 +458,10 @@ def parse_object(line: str) -> dict[str, object] | RowError:
         entry = json.loads(line)
     except json.JSONDecodeError as error:
         return RowError(RejectCode.WRONG_COLUMNS, f"the line is no JSON object ({error}); expected one object a line")
+    except ValueError:
+        return RowError(RejectCode.WRONG_COLUMNS, "the object has a number with too many digits to read")
+    except RecursionError:
+        return RowError(RejectCode.WRONG_COLUMNS, "the object is nested too deeply to read")
     if not isinstance(entry, dict):
         return RowError(RejectCode.WRONG_COLUMNS, "the line is no JSON object; expected one object a line")
     return entry

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from pydantic import ValidationError
 
-from features.corpora import PairRow, read, read_evaluation
+from features.corpora import PairRow, read, read_evaluation, tables
 from features.corpora.settings import CorpusSettings, EvaluationSet
 from features.errors import InputError
 from features.stages import Reject
@@ -135,6 +135,16 @@ def test_a_quote_that_never_closes_names_its_line(tmp_path):
     (tmp_path / "p.csv").write_text('sentence_a,sentence_b\nA,B\n"A,B\nA,B\n')
 
     with pytest.raises(InputError, match=r"p\.csv:3: a double quote opens a cell that never ends"):
+        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.csv"})
+
+
+def test_a_cell_may_be_longer_than_csv_takes_by_itself(tmp_path, monkeypatch):
+    (tmp_path / "p.csv").write_text(f"sentence_a,sentence_b\nA,{'long ' * 40_000}\nA,B\n")
+
+    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.csv"})
+    assert ([len(row.text_b) for row in rows], rejects) == ([200_000, 1], [])
+    monkeypatch.setattr(tables, "_LONGEST", 1000)
+    with pytest.raises(InputError, match=r"p\.csv:2: a cell has more than 1,000 characters"):
         rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.csv"})
 
 
@@ -437,3 +447,36 @@ def test_a_key_of_pairs_may_come_late_in_json_lines(tmp_path):
     assert ([row.label for row in rows], len(rejects)) == (["x"], 25)
     with pytest.raises(InputError, match=r"lacks the column 'kind' .*; its columns are 'sentence_a', .*, 'gold'"):
         rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.jsonl"}, columns={"label": "kind"})
+
+
+def test_optional_keys_of_pairs_are_found_wherever_they_come_first(tmp_path):
+    bare = {"sentence_a": "A", "sentence_b": "B"}
+    late = [{**bare, "score": 3}, bare, {**bare, "label": "x"}]
+    (tmp_path / "p.jsonl").write_text("\n".join(json.dumps(row) for row in (*[bare] * 25, *late)))
+
+    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.jsonl"})
+    assert [(row.score, row.label) for row in rows] == [(None, None)] * 25 + [(3, None), (None, None), (None, "x")]
+    assert rejects == []
+
+
+@pytest.mark.parametrize("name", ["p.jsonl", "p.parquet"])
+def test_positions_are_for_tables_of_cells(tmp_path, name):
+    frame = pl.DataFrame({"a": ["A"], "b": ["B"]})
+    (frame.write_parquet if name.endswith("parquet") else frame.write_ndjson)(tmp_path / name)
+
+    with pytest.raises(InputError, match=r"whose columns have names; they are 'a', 'b': give names in place of pos"):
+        rows_and_rejects(tmp_path, dataset="pairs", files={"train": name}, columns={"sentence_a": 0, "sentence_b": 1})
+
+
+def test_json_that_python_refuses_is_a_reject(tmp_path):
+    good = '{"sentence_a": "A", "sentence_b": "B", "n": 1}'
+    deep = good.replace("1", "[" * 100_000 + "]" * 100_000)
+    (tmp_path / "p.jsonl").write_text("\n".join([good, good.replace("1", "9" * 5000), deep, good]))
+
+    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.jsonl"})
+    assert len(rows) == 2
+    assert [(reject.entity_id, reject.code) for reject in rejects] == [
+        ("p.jsonl:2", Code.WRONG_COLUMNS),
+        ("p.jsonl:3", Code.WRONG_COLUMNS),
+    ]
+    assert "number with too many digits" in rejects[0].message
