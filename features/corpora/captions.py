@@ -117,7 +117,7 @@ def _coco(path: Path) -> Iterator[Caption | tuple[int, RowError]]:
     with open_text(path) as text:
         try:
             annotations = json.load(text).get("annotations")
-        except json.JSONDecodeError as error:
+        except ValueError as error:  # also a number with too many digits
             raise InputError(f"{str(path)!r} is no JSON ({error}): fetch the file again.") from error
     if not isinstance(annotations, list):
         raise InputError(f"{str(path)!r} has no list 'annotations': give a file captions_*.json of COCO.")

@@ -1,24 +1,25 @@
 """Pairs of sentences in one table, under the names that it or a project gives its columns."""
 
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from features.corpora.dataset import Role, TableLayout
+from features.corpora.dataset import Dataset, Role, TableLayout
 from features.corpora.reading import own_record
 from features.corpora.records.own import PAIRS
 from features.corpora.registry import DATASETS
 from features.corpora.settings import CorpusSettings
-from features.corpora.tables import TableRow, columns_of, fitting_layout, read_rows
+from features.corpora.tables import TableRow, columns_of, fitting_layout, hint_of_form, read_rows
 from features.errors import InputError
-from features.files import table_format
+from features.files import open_bytes, short_name, table_format
 from features.leftovers import scratch
-from features.outputs import STANDARD, shown
+from features.outputs import STANDARD, TABLES, shown
 from features.sentences import normalise
 
 _SENTENCES = ("sentence_a", "sentence_b")
+_ADVICE = "name the two with --columns, or give their positions from 0 where there is no header line"
 
 
 class PairCells(NamedTuple):
@@ -37,56 +38,60 @@ class PairCells(NamedTuple):
     problem: str = ""
 
 
-def read_pair_table(path: Path, corpora: Sequence[CorpusSettings] = ()) -> list[tuple[str, str]]:
-    """Read the pairs of a table (TSV, CSV, JSONL, Parquet).
+def _nothing(_: str) -> None:
+    """Tell nobody."""
+
+
+def read_pair_table(
+    path: Path, corpora: Sequence[CorpusSettings] = (), tell: Callable[[str], None] = _nothing
+) -> list[tuple[str, str]]:
+    """Read the pairs of a table (TSV, CSV, JSONL, Parquet), whose columns are found as by `read_pair_rows`.
 
     Args:
         path: the table; `-` is standard input, whose first line shows whether it is TSV, CSV or JSONL.
-        corpora: of a project; their `columns` are tried first, then `sentence_a` and `sentence_b`.
+        corpora: of a project.
+        tell: takes what a reader of the pairs should know of the columns.
 
     Returns:
         The pairs, as many as there are rows, in their order.
 
     Raises:
-        InputError: the table cannot be read, fits no layout, or has a wrong row.
+        InputError: the table cannot be read, has no known columns, or has a wrong row.
     """
-    layouts = [
-        layout
-        for corpus in corpora
-        if corpus.columns
-        for layout in own_record(corpus).layouts
-        if isinstance(layout, TableLayout)
-    ]
-    layouts += [layout for layout in PAIRS.layouts if isinstance(layout, TableLayout)]
-    # Only the sentences are wanted: a table to explain needs no score.
-    wanted = [layout.model_copy(update={"columns": _of_sentences(layout)}) for layout in layouts]
     with _as_file(path) as file:
         pairs = []
-        for row in read_rows(file, fitting_layout(file, wanted)):
+        name = shown(path, "standard input")
+        for row in read_rows(file, _found(file, corpora, name, tell, "call the two sentence_a and sentence_b")):
             if not isinstance(row, TableRow):
                 line, error = row
-                raise InputError(f"{shown(path, 'standard input')}, line {line}: {error.message}; correct the line.")
+                raise InputError(f"{name}, line {line}: {error.message}; correct the line.")
             pairs.append((row.sentence_a, row.sentence_b))
     return pairs
 
 
 def read_pair_rows(
-    path: Path, columns: Sequence[str | int] = (), corpora: Sequence[CorpusSettings] = ()
+    path: Path,
+    columns: Sequence[str | int] = (),
+    corpora: Sequence[CorpusSettings] = (),
+    tell: Callable[[str], None] = _nothing,
 ) -> list[PairCells]:
     """Read every row of a table of pairs (TSV, CSV, JSONL, Parquet), those that are wrong too, in their order.
 
     Args:
         path: the table; `-` is standard input, whose first line shows whether it is TSV, CSV or JSONL.
-        columns: the two with the sentences: names, or positions from 0 in a table without a header line. When empty
-            those that a corpus of the project names, `sentence_a` and `sentence_b`, or those of a known dataset.
+        columns: the two with the sentences: names, or positions from 0 in a table without a header line; names of
+            digits are positions where there are no such columns. When empty those that a corpus of the project names,
+            `sentence_a` and `sentence_b`, or those of a known dataset.
         corpora: of the project.
+        tell: takes what a reader of the pairs should know of the columns.
 
     Raises:
         InputError: the table cannot be read, has no row, or no such columns.
     """
     found = []
     with _as_file(path) as file:
-        layout = fitting_layout(file, [_layout_of_sentences(file, columns, corpora, shown(path, "standard input"))])
+        name = shown(path, "standard input")
+        layout = _asked(file, columns, corpora, name, tell) if columns else _found(file, corpora, name, tell, _ADVICE)
         for row in read_rows(file, layout):
             if not isinstance(row, TableRow):
                 found.append(PairCells(row[0], None, None, row[1].message))
@@ -100,31 +105,85 @@ def read_pair_rows(
     return found
 
 
-def _layout_of_sentences(
-    file: Path, columns: Sequence[str | int], corpora: Sequence[CorpusSettings], name: str
+def _asked(
+    file: Path,
+    columns: Sequence[str | int],
+    corpora: Sequence[CorpusSettings],
+    name: str,
+    tell: Callable[[str], None],
 ) -> TableLayout:
-    """Return a layout of the two sentences alone: the one asked for, or the first that the header of the file has."""
+    """Return the layout of the two columns that are asked for."""
     form = table_format(file)
     there = columns_of(file, form, [[str(column) for column in columns]])
     listed = ", ".join(map(repr, there)) or "none"
-    if columns:
-        if isinstance(columns[0], int) and form in {"jsonl", "parquet"}:
-            raise InputError(f"{name} is {form}, whose columns have names; they are {listed}: give two of them.")
-        for column in columns:
-            if isinstance(column, str) and column not in there:
-                raise InputError(f"{name} has no column {column!r}; its columns are {listed}: give two of them.")
-        return TableLayout.model_validate({"columns": dict(zip(_SENTENCES, columns, strict=True))})
-    own = [own_record(corpus) for corpus in corpora if corpus.columns]
-    known = [layout for record in (*own, PAIRS, *DATASETS.values()) for layout in record.layouts]
-    for layout in known:
-        if isinstance(layout, TableLayout) and layout.has_header:
-            sentences = _of_sentences(layout)
-            if all(column in there for column in sentences.values()):
-                return TableLayout(columns=sentences, quotes=layout.quotes)
-    raise InputError(
-        f"{name} has no columns that are known to hold two sentences, such as sentence_a and sentence_b; its columns "
-        f"are {listed}: name the two with --columns, or give their positions from 0 where there is no header line."
+    by_name = all(column in there for column in columns)
+    places = (
+        list(columns) if by_name or not all(str(column).isdecimal() for column in columns) else [*map(int, columns)]
     )
+    if places[0] == places[1]:
+        raise InputError(f"--columns takes both sentences from {places[0]!r}: give the columns of two.")
+    if all(isinstance(place, int) for place in places):
+        if form in {"jsonl", "parquet"}:
+            raise InputError(f"{name} is {form}, whose columns have names; they are {listed}: give two of them.")
+        first = {cell.casefold() for cell in there}
+        headers = [layout.columns.values() for layout in _known(corpora) if layout.has_header]
+        if any({str(column).casefold() for column in header} <= first for header in headers):
+            tell(
+                f"The first row of {name} looks like a header line ({listed}), and is taken for a pair, as --columns "
+                "has positions: give names in their place."
+            )
+    for place in places:
+        if isinstance(place, str) and place not in there:
+            raise InputError(f"{name} has no column {place!r}; its columns are {listed}: give two of them.")
+    return fitting_layout(file, [TableLayout.model_validate({"columns": dict(zip(_SENTENCES, places, strict=True))})])
+
+
+def _found(
+    file: Path, corpora: Sequence[CorpusSettings], name: str, tell: Callable[[str], None], advice: str
+) -> TableLayout:
+    """Return the first known layout whose sentences the header of a file has, else one by position of the project."""
+    form = table_format(file)
+    known = [layout for layout in _known(corpora) if layout.has_header]
+    names = [[str(place) for place in layout.columns.values()] for layout in known]
+    there = cache(partial(columns_of, file, form, names))
+    for layout in known:
+        if set(layout.columns.values()) <= set(there(layout.quotes if form == "tsv" else "detect")):
+            return fitting_layout(file, [layout])
+    by_position = [layout for layout in _own(corpora) if not layout.has_header]
+    if by_position and form in {"tsv", "csv"}:
+        layout = fitting_layout(file, by_position)
+        cells = " and ".join(str(int(place) + 1) for place in layout.columns.values())
+        tell(
+            f"{name} has no header line that is known: its sentences are cells {cells}, as in a corpus of the project."
+        )
+        return layout
+    such = dict.fromkeys(" and ".join(map(str, own.columns.values())) for own in (*_own(corpora), *_of_record(PAIRS)))
+    listed = ", ".join(map(repr, there("detect"))) or "none"
+    raise InputError(
+        f"{name} has no columns that are known to hold two sentences, such as {' or '.join(such)}; its columns are "
+        f"{listed}: {advice}{hint_of_form(file)}."
+    )
+
+
+def _known(corpora: Sequence[CorpusSettings]) -> list[TableLayout]:
+    """Return the layouts of the two sentences alone, in the order in which a file is tried in them."""
+    datasets = [layout for record in DATASETS.values() for layout in _of_record(record)]
+    # A table of a dataset may have been written again by a programme that encloses cells.
+    again = [layout.model_copy(update={"quotes": "detect"}) for layout in datasets]
+    return [*_own(corpora), *_of_record(PAIRS), *datasets, *again]
+
+
+def _own(corpora: Sequence[CorpusSettings]) -> list[TableLayout]:
+    return [layout for corpus in corpora if corpus.columns for layout in _of_record(own_record(corpus))]
+
+
+def _of_record(record: Dataset) -> list[TableLayout]:
+    # Only the sentences are wanted: a table to explain or to label needs no score.
+    return [
+        TableLayout(columns=_of_sentences(layout), quotes=layout.quotes)
+        for layout in record.layouts
+        if isinstance(layout, TableLayout)
+    ]
 
 
 def _of_sentences(layout: TableLayout) -> dict[Role, str | int]:
@@ -134,18 +193,28 @@ def _of_sentences(layout: TableLayout) -> dict[Role, str | int]:
 @contextmanager
 def _as_file(path: Path) -> Iterator[Path]:
     """Yield a file that can be read twice: what comes through a pipe is kept for as long as it is read."""
-    if path != STANDARD:
+    if path != STANDARD and (path.is_file() or path.is_dir() or not path.exists()):
         yield path
         return
-    content = sys.stdin.buffer.read()
+    name = shown(path, "standard input")
+    with open_bytes(path) as source:
+        content = source.read()
     if not content.strip():
-        raise InputError("Standard input is empty: write a table of pairs to it, with a header line.")
-    first = content.split(b"\n", 1)[0]
-    suffix = ".jsonl" if first.lstrip().startswith(b"{") else ".tsv" if b"\t" in first or b"," not in first else ".csv"
+        raise InputError(f"{name[0].upper()}{name[1:]} is empty: write a table of pairs to it, with a header line.")
     with scratch("input") as folder:
-        copy = folder / f"standard input{suffix}"
+        copy = folder / _name_of_copy(path, content.split(b"\n", 1)[0])
         copy.write_bytes(content)
         try:
             yield copy
         except InputError as error:
-            raise InputError(str(error).replace(repr(str(copy)), "standard input")) from error
+            told = str(error).replace(repr(str(copy)), name).replace(f"{copy.name}:", f"{short_name(path)}:")
+            raise InputError(told) from error
+
+
+def _name_of_copy(path: Path, first: bytes) -> str:
+    """Return a name whose suffix is that of a pipe, which `open_bytes` decompresses, or what the first line shows."""
+    name = "standard input" if path == STANDARD else path.name.removesuffix(".gz")
+    if any(name.lower().endswith(suffix) for suffixes in TABLES.values() for suffix in suffixes):
+        return name
+    suffix = ".jsonl" if first.lstrip().startswith(b"{") else ".tsv" if b"\t" in first or b"," not in first else ".csv"
+    return f"{name}{suffix}"

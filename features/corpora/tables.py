@@ -11,6 +11,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, TextIO
@@ -28,6 +29,10 @@ _SHOWN = 60  # characters of a cell that a message shows
 _SEPARATORS: dict[str, str] = {"tsv": "\t", "csv": ","}
 _UNDECODED = re.compile("[\ud800-\udfff]")  # bytes that are no UTF-8, and half characters that JSON may escape
 _ENCLOSED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
+_IN_QUOTES = r'"[^"]*(?:""[^"]*)*"'
+_NUMBER = r"[-+.\deE]*"  # or nothing: writers that enclose every text leave these bare
+_LONGEST = 1 << 24  # characters of a cell of a CSV; csv takes no more than 131,072 by itself
+_BROKEN = 100  # lines of a cell with line breaks, beyond which a quote only seems to open it
 
 Cell = str | float | None
 
@@ -65,27 +70,41 @@ def fitting_layout(path: Path, layouts: Sequence[TableLayout]) -> TableLayout:
     """
     found: list[str] = []
     columns: list[str] = []
+    decide = cache(partial(decided_quotes, path))
     for layout in layouts:
         form = layout.form or table_format(path)
+        quotes = decide(form, layout.quotes)
         if layout.has_header:
-            columns = columns_of(path, form, [_needed(known) for known in layouts if known.has_header])
+            optional = [str(place) for role, place in layout.columns.items() if role in layout.optional]
+            needed = [_needed(known) for known in layouts if known.has_header]
+            columns = columns_of(path, form, needed, quotes, optional)
             if all(place in columns for place in _needed(layout)):
                 kept = {role: place for role, place in layout.columns.items() if place in columns}
                 require_once(path, columns, [str(place) for place in kept.values()])
-                return layout.model_copy(update={"form": form, "columns": kept})
+                return layout.model_copy(update={"form": form, "columns": kept, "quotes": quotes})
             found.append(f"it has the columns {columns}")
+        elif form in {"jsonl", "parquet"}:
+            raise InputError(_by_name(path, form))
         elif layout.scores_beside is None or layout.scores_beside[0] in path.name:
             width = layout.width or 1 + max(int(place) for place in layout.columns.values())
-            cells = [row for _, row in islice(cell_rows(path, form, layout.quotes), _HEAD) if isinstance(row, list)]
+            cells = [row for _, row in islice(cell_rows(path, form, quotes), _HEAD) if isinstance(row, list)]
             if any(len(row) >= width for row in cells):
-                return layout.model_copy(update={"form": form, "width": width})
+                return layout.model_copy(update={"form": form, "width": width, "quotes": quotes})
             found.append(f"its rows have {max(map(len, cells), default=0)} cells")
-    hint = "" if any(layout.form for layout in layouts) else _hint_of_form(path)
+    hint = "" if any(layout.form for layout in layouts) else hint_of_form(path)
     if not hint and len(layouts) == 1 and layouts[0].has_header:
         raise InputError(_lacking(path, layouts[0], columns))
     expected = "; or ".join(_describe(layout) for layout in layouts)
     raise InputError(
         f"{str(path)!r} is not in a known form: {' and '.join(dict.fromkeys(found))}; expected {expected}{hint}."
+    )
+
+
+def _by_name(path: Path, form: TableFormat) -> str:
+    there = ", ".join(map(repr, columns_of(path, form))) or "none"
+    return (
+        f"{str(path)!r} is {form}, whose columns have names; they are {there}: give names in place of positions, "
+        'columns = { sentence_a = "…", sentence_b = "…" }.'
     )
 
 
@@ -105,13 +124,18 @@ def _lacking(path: Path, layout: TableLayout, columns: Sequence[str]) -> str:
     wanted = " and ".join(f"{place!r} (for {role})" for role, place in needed.items())
     there = ", ".join(map(repr, columns)) or "none"
     named = ", ".join(meant)
-    question = f"did you mean columns = {{ {named} }}?" if "…" not in named else f"name them, columns = {{ {named} }}."
+    if any(name.startswith('"') for name in columns):
+        question = 'set quotes = "enclose" if these quotes enclose cells.'
+    else:
+        question = (
+            f"did you mean columns = {{ {named} }}?" if "…" not in named else f"name them, columns = {{ {named} }}."
+        )
     return (
         f"{str(path)!r} lacks the column{'s' if len(needed) > 1 else ''} {wanted}; its columns are {there}: {question}"
     )
 
 
-def _hint_of_form(path: Path) -> str:
+def hint_of_form(path: Path) -> str:
     """Return what to do about a text file whose first line has another form than its suffix says, else nothing."""
     form = table_format(path)
     if form == "parquet":
@@ -138,7 +162,13 @@ def _describe(layout: TableLayout) -> str:
     return f"rows without a header line, {places}{named}"
 
 
-def columns_of(path: Path, form: TableFormat, wanted: Sequence[Collection[str]] = ((),)) -> list[str]:
+def columns_of(
+    path: Path,
+    form: TableFormat,
+    wanted: Sequence[Collection[str]] = ((),),
+    quotes: Quotes = "detect",
+    optional: Collection[str] = (),
+) -> list[str]:
     """Return the names that the header line, the objects or the schema give.
 
     Args:
@@ -146,20 +176,31 @@ def columns_of(path: Path, form: TableFormat, wanted: Sequence[Collection[str]] 
         form: of the table.
         wanted: sets of names, of which one is enough. JSON lines are read on until they have had all names of one, as
             many writers leave out the keys without a value; else their first objects do.
+        quotes: what double quotes are in a TSV file.
+        optional: names that are wanted too where JSON lines have them: they are looked for up to the last line.
     """
     if form == "parquet":
         return list(scan_parquet(path).collect_schema().names())
-    with open_text(path, newline="\n", errors="surrogateescape") as text:
-        if form == "jsonl":
-            return _keys(text, wanted)
-        return _header(text.readline(), _SEPARATORS[form])
+    if form == "jsonl":
+        with open_text(path, newline="\n", errors="surrogateescape") as text:
+            return _keys(text, wanted, optional)
+    # A name that is no UTF-8 is shown as Latin-1: the others may be all that is read.
+    _, header = next(cell_rows(path, form, quotes, "latin-1"), (1, []))
+    return [] if isinstance(header, RowError) else [name.strip() for name in header]
 
 
-def _keys(lines: Iterable[str], wanted: Sequence[Collection[str]]) -> list[str]:
+def _keys(lines: Iterable[str], wanted: Sequence[Collection[str]], optional: Collection[str]) -> list[str]:
     keys: dict[str, None] = {}
+    enough = False
     for number, line in enumerate(lines):
-        if number >= _HEAD and any(all(name in keys for name in names) for names in wanted):
-            break
+        enough = enough or (number >= _HEAD and any(all(name in keys for name in names) for names in wanted))
+        if enough:
+            missing = [name for name in optional if name not in keys]
+            if not missing:
+                break
+            # To look for a key is much faster than to read the object.
+            if not any(f'"{name}"' in line or json.dumps(name) in line for name in missing):
+                continue
         entry = parse_object(line) if line.strip() else None
         if isinstance(entry, dict):
             keys |= dict.fromkeys(entry)
@@ -175,10 +216,6 @@ def require_once(path: Path, columns: Sequence[str], read: Collection[str]) -> N
     for name in read:
         if columns.count(name) > 1:
             raise InputError(f"{str(path)!r} has the column {name!r} more than once: keep one, and rename the others.")
-
-
-def _header(line: str, separator: str) -> list[str]:
-    return [name.strip() for name in next(csv.reader([line], delimiter=separator), [])]
 
 
 def read_rows(path: Path, layout: TableLayout) -> Iterator[TableRow | tuple[int, RowError]]:
@@ -210,10 +247,13 @@ def read_rows(path: Path, layout: TableLayout) -> Iterator[TableRow | tuple[int,
 
 
 def _text_rows(path: Path, form: TableFormat, layout: TableLayout) -> Iterator[TableRow | tuple[int, RowError]]:
-    rows = cell_rows(path, form, layout.quotes)
+    quotes = decided_quotes(path, form, layout.quotes)
+    rows = cell_rows(path, form, quotes)
     if layout.has_header:
-        _, header = next(rows)
-        names = [name.strip() for name in header] if isinstance(header, list) else []
+        names = columns_of(path, form, quotes=quotes)
+        next(rows)
+        if any(str(place) not in names for place in layout.columns.values()):
+            raise InputError(_lacking(path, layout, names))
         place_of = {role: names.index(str(place)) for role, place in layout.columns.items()}
         least = most = len(names)
     else:
@@ -255,7 +295,7 @@ def cell_rows(path: Path, form: TableFormat, quotes: Quotes, encoding: str | Non
         Number of the row's first line, from 1, and its cells, or what was wrong with it.
     """
     separator = _SEPARATORS[form]
-    enclose = form == "csv" or quotes == "enclose" or (quotes == "detect" and _quotes_enclose(path, separator))
+    enclose = decided_quotes(path, form, quotes) == "enclose"
     checked = False
     # Only a line feed ends a line: a carriage return may stand inside a sentence.
     with open_text(path, newline="\n", errors="surrogateescape") as text:
@@ -269,6 +309,15 @@ def cell_rows(path: Path, form: TableFormat, quotes: Quotes, encoding: str | Non
                 yield line, RowError(RejectCode.BAD_ENCODING, "the row is no UTF-8; expected UTF-8")
             else:
                 yield line, cells
+
+
+def decided_quotes(path: Path, form: TableFormat, quotes: Quotes) -> Quotes:
+    """Return what double quotes are in a file, which shows it where that is to be detected."""
+    if form == "csv":
+        return "enclose"
+    if form != "tsv" or quotes != "detect":
+        return quotes
+    return "enclose" if _quotes_enclose(path, _SEPARATORS[form]) else "ordinary"
 
 
 def is_text(cell: str) -> bool:
@@ -289,6 +338,7 @@ def _plain(text: TextIO, separator: str) -> Iterator[Numbered]:
 
 
 def _enclosed(text: TextIO, separator: str, path: Path) -> Iterator[Numbered]:
+    csv.field_size_limit(_LONGEST)  # of the whole process, so whoever needs another one sets it likewise
     reader = csv.reader(text, delimiter=separator, strict=True)
     first = 1
     while True:
@@ -297,10 +347,14 @@ def _enclosed(text: TextIO, separator: str, path: Path) -> Iterator[Numbered]:
         except StopIteration:
             return
         except csv.Error as error:
-            if "unexpected end" in str(error) or "field limit" in str(error):
+            advice = 'close it, or set quotes = "ordinary" if quotes do not enclose cells.'
+            if "unexpected end" in str(error):
+                message = f"{path.name}:{first}: a double quote opens a cell that never ends: {advice}"
+                raise InputError(message) from error
+            if "field limit" in str(error):
                 raise InputError(
-                    f"{path.name}:{first}: a double quote opens a cell that never ends: close it, or set "
-                    'quotes = "ordinary" if quotes do not enclose cells.'
+                    f"{path.name}:{first}: a cell has more than {_LONGEST:,} characters: shorten it; or where a double "
+                    f"quote opens it by mistake, {advice}"
                 ) from error
             yield first, RowError(RejectCode.WRONG_COLUMNS, f"the row cannot be split into cells ({error})")
         else:
@@ -313,7 +367,8 @@ def _quotes_enclose(path: Path, separator: str) -> bool:
     """Return whether double quotes enclose cells.
 
     A writer that encloses cells encloses every cell with a quote in it and doubles that quote; a cell with a quote
-    inside but none in front shows that quotes are ordinary characters.
+    inside but none in front shows that quotes are ordinary characters. Cells without quotes inside say nothing one by
+    one, but they do where all are enclosed.
     """
     enclosed = ordinary = 0
     with open_text(path, newline="\n", errors="surrogateescape") as text:
@@ -326,7 +381,40 @@ def _quotes_enclose(path: Path, separator: str) -> bool:
                         ordinary += not cell.startswith('"') and '"' in cell[:-1]
                 if enclosed + ordinary >= _EVIDENCE:
                     break
-    return enclosed > ordinary
+    return enclosed > ordinary or _all_enclosed(path, separator)
+
+
+def _all_enclosed(path: Path, separator: str) -> bool:
+    """Return whether every text is enclosed in every row below the first, or in the first, a header, if others fit."""
+    closed = _row_of(f"{_IN_QUOTES}|{_NUMBER}", separator)
+    # Some writers put a backslash before a quote; a row of theirs is wrong, but it shows that quotes enclose.
+    fitting = _row_of(rf'"(?:[^"\\]|""|\\.)*"|(?!")[^{separator}]*', separator)
+    with open_text(path, newline="\n", errors="surrogateescape") as text:
+        first, *others = list(islice(_whole_rows(text), _EVIDENCE)) or [""]
+    quoted = [row for row in others if '"' in row]
+    if quoted and all(closed.fullmatch(row) for row in others):
+        return True
+    wrong = sum(not fitting.fullmatch(row) for row in quoted)
+    return '"' in first and bool(closed.fullmatch(first)) and 2 * wrong <= len(quoted)
+
+
+def _row_of(cell: str, separator: str) -> re.Pattern[str]:
+    return re.compile(f"(?:{cell})(?:{separator}(?:{cell}))*", re.DOTALL)
+
+
+def _whole_rows(lines: Iterable[str]) -> Iterator[str]:
+    """Join the lines of a cell with line breaks: up to its end the quotes of a row are odd in number."""
+    row: list[str] = []
+    odd = False
+    for line in lines:
+        if row or line.strip("\r\n"):
+            row.append(line)
+            odd ^= line.count('"') % 2 == 1
+            if not odd or len(row) > _BROKEN:
+                yield "".join(row).rstrip("\r\n")
+                row, odd = [], False
+    if row:
+        yield "".join(row).rstrip("\r\n")
 
 
 def _require_mostly_utf8(path: Path) -> None:
@@ -345,7 +433,7 @@ def _require_mostly_utf8(path: Path) -> None:
 
 
 def _json_rows(path: Path, layout: TableLayout) -> Iterator[TableRow | tuple[int, RowError]]:
-    names = layout.columns
+    names, needed = layout.columns, _needed(layout)
     with open_text(path, newline="\n", errors="surrogateescape") as text:
         for number, line in enumerate(text, start=1):
             if not line.strip():
@@ -354,7 +442,7 @@ def _json_rows(path: Path, layout: TableLayout) -> Iterator[TableRow | tuple[int
             if isinstance(entry, RowError):
                 yield number, entry
                 continue
-            missing = [str(place) for place in names.values() if place not in entry]
+            missing = [place for place in needed if place not in entry]
             cells = {role: entry.get(str(place)) for role, place in names.items()}
             if missing:
                 yield number, RowError(RejectCode.WRONG_COLUMNS, f"the object lacks {', '.join(missing)}")
@@ -370,6 +458,10 @@ def parse_object(line: str) -> dict[str, object] | RowError:
         entry = json.loads(line)
     except json.JSONDecodeError as error:
         return RowError(RejectCode.WRONG_COLUMNS, f"the line is no JSON object ({error}); expected one object a line")
+    except ValueError:
+        return RowError(RejectCode.WRONG_COLUMNS, "the object has a number with too many digits to read")
+    except RecursionError:
+        return RowError(RejectCode.WRONG_COLUMNS, "the object is nested too deeply to read")
     if not isinstance(entry, dict):
         return RowError(RejectCode.WRONG_COLUMNS, "the line is no JSON object; expected one object a line")
     return entry

@@ -13,6 +13,7 @@ from features.corpora.tables import (
     as_text,
     cell_rows,
     columns_of,
+    decided_quotes,
     in_encoding,
     is_text,
     no_text,
@@ -156,8 +157,9 @@ def _named(
                     if line.strip():
                         yield number, parse_object(line)
         case _:
-            rows = cell_rows(path, form, "detect", encoding)
-            header = [name.strip() for name in columns_of(path, form)]
+            quotes = decided_quotes(path, form, "detect")
+            rows = cell_rows(path, form, quotes, encoding)
+            header = columns_of(path, form, quotes=quotes)
             next(rows)
             for number, cells in rows:
                 if isinstance(cells, list) and len(cells) != len(header):

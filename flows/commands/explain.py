@@ -141,7 +141,7 @@ def _pairs(sentences: Sequence[str], table: Path | None, project: Path) -> list[
         from features.corpora.pair_tables import read_pair_table
         from flows.project import load
 
-        return read_pair_table(table, load(project).corpora if project.exists() else ())
+        return read_pair_table(table, load(project).corpora if project.exists() else (), warn)
     if table is None and len(sentences) == 2:
         return [(sentences[0], sentences[1])]
     raise click.UsageError(

@@ -86,7 +86,7 @@ def predict(
     settings = load(project) if project.exists() else None
     with nothing_half_written():
         folder = choose_predictor(None if settings is None else settings.runs, encoder)
-        rows = read_pair_rows(pairs, _places(columns), () if settings is None else settings.corpora)
+        rows = read_pair_rows(pairs, columns or (), () if settings is None else settings.corpora, warn)
         predictor = PairPredictor(folder, load_encoder(folder, device=resolve_device(device)))
         if page is not None:
             predictor.require_spans()
@@ -160,13 +160,6 @@ def _tell_more(found: "Predictions", pairs: int) -> None:
         )
     if not pairs:
         warn("No row has two sentences, so nothing has a label.")
-
-
-def _places(columns: tuple[str, str] | None) -> tuple[str | int, ...]:
-    """Return columns as names, or as positions where both are numbers."""
-    if columns is None:
-        return ()
-    return tuple(map(int, columns)) if all(column.isdecimal() for column in columns) else columns
 
 
 def _table(rows: "list[PairCells]", found: "Predictions") -> "pl.DataFrame":

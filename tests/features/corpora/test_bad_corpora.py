@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from pydantic import ValidationError
 
-from features.corpora import PairRow, read, read_evaluation
+from features.corpora import PairRow, read, read_evaluation, tables
 from features.corpora.settings import CorpusSettings, EvaluationSet
 from features.errors import InputError
 from features.stages import Reject
@@ -138,6 +138,16 @@ def test_a_quote_that_never_closes_names_its_line(tmp_path):
         rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.csv"})
 
 
+def test_a_cell_may_be_longer_than_csv_takes_by_itself(tmp_path, monkeypatch):
+    (tmp_path / "p.csv").write_text(f"sentence_a,sentence_b\nA,{'long ' * 40_000}\nA,B\n")
+
+    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.csv"})
+    assert ([len(row.text_b) for row in rows], rejects) == ([200_000, 1], [])
+    monkeypatch.setattr(tables, "_LONGEST", 1000)
+    with pytest.raises(InputError, match=r"p\.csv:2: a cell has more than 1,000 characters"):
+        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.csv"})
+
+
 def test_quotes_in_a_tsv_enclose_cells_only_where_the_file_shows_it(tmp_path):
     (tmp_path / "raw.tsv").write_text('sentence_a\tsentence_b\n"Yes," he said.\tHe said "yes".\n')
     (tmp_path / "enclosed.tsv").write_text('sentence_a\tsentence_b\n"""Yes,"" he said."\t"He said ""yes""."\n')
@@ -147,6 +157,50 @@ def test_quotes_in_a_tsv_enclose_cells_only_where_the_file_shows_it(tmp_path):
         assert [(row.text_a, row.text_b) for row in rows] == [('"Yes," he said.', 'He said "yes".')]
     rows, _ = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "enclosed.tsv"}, quotes="ordinary")
     assert rows[0].text_b == '"He said ""yes""."'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"sentence_a"\t"sentence_b"\t"label"\n"A cat."\t"A dog."\t"x"\n',
+        'sentence_a\tsentence_b\tlabel\n"A cat."\t"A dog."\t"x"\n"Two\nlines."\t""\t3.5\n',
+        '"sentence_a"\t"sentence_b"\t"label"\n"A cat."\t"A dog."\tx\nBare.\tA "b" c.\tx\n',
+        '\n"sentence_a"\t"sentence_b"\t"label"\r\n"A cat."\t"A dog."\t"x"\r\n"A \\"b\\" c."\tA\tNA\r\n',
+    ],
+    ids=["all", "below a bare header", "the header and some", "with backslashes"],
+)
+def test_quotes_around_every_cell_are_no_part_of_it(tmp_path, text):
+    (tmp_path / "p.tsv").write_text(text, newline="")
+
+    rows, _ = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"})
+
+    assert (rows[0].text_a, rows[0].text_b, rows[0].label) == ("A cat.", "A dog.", "x")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'sentence_a\tsentence_b\n"Stop!"\t"Go!"\nA cat.\tA dog.\n',
+        'sentence_a\tsentence_b\n"Stop!"\t"Go!"\n"Yes," he said.\tNo.\n',
+        'sentence_a\tsentence_b\n"Stop!"\t"Go!"\n12" wide\tNo.\n',
+    ],
+)
+def test_quotes_around_some_cells_are_ordinary(tmp_path, text):
+    (tmp_path / "p.tsv").write_text(text)
+
+    rows, _ = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"})
+
+    assert [row.text_a for row in rows] == [line.split("\t")[0] for line in text.splitlines()[1:]]
+
+
+def test_a_header_is_read_with_the_quotes_of_its_file(tmp_path):
+    (tmp_path / "p.tsv").write_text('"sentence_a"\t"sentence_b"\n"A"\t"B"\n')
+    (tmp_path / "latin.tsv").write_bytes(b"sentence_a\tsentence_b\tna\xefve\nA\tB\tC\n")
+
+    with pytest.raises(InputError, match=r"its columns are '\"sentence_a\"', .*: set quotes = \"enclose\" if"):
+        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"}, quotes="ordinary")
+    with pytest.raises(InputError, match="no UTF-8 text"):
+        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "latin.tsv"})
 
 
 def test_one_line_that_is_no_utf8_is_a_reject(tmp_path):
@@ -393,3 +447,36 @@ def test_a_key_of_pairs_may_come_late_in_json_lines(tmp_path):
     assert ([row.label for row in rows], len(rejects)) == (["x"], 25)
     with pytest.raises(InputError, match=r"lacks the column 'kind' .*; its columns are 'sentence_a', .*, 'gold'"):
         rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.jsonl"}, columns={"label": "kind"})
+
+
+def test_optional_keys_of_pairs_are_found_wherever_they_come_first(tmp_path):
+    bare = {"sentence_a": "A", "sentence_b": "B"}
+    late = [{**bare, "score": 3}, bare, {**bare, "label": "x"}]
+    (tmp_path / "p.jsonl").write_text("\n".join(json.dumps(row) for row in (*[bare] * 25, *late)))
+
+    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.jsonl"})
+    assert [(row.score, row.label) for row in rows] == [(None, None)] * 25 + [(3, None), (None, None), (None, "x")]
+    assert rejects == []
+
+
+@pytest.mark.parametrize("name", ["p.jsonl", "p.parquet"])
+def test_positions_are_for_tables_of_cells(tmp_path, name):
+    frame = pl.DataFrame({"a": ["A"], "b": ["B"]})
+    (frame.write_parquet if name.endswith("parquet") else frame.write_ndjson)(tmp_path / name)
+
+    with pytest.raises(InputError, match=r"whose columns have names; they are 'a', 'b': give names in place of pos"):
+        rows_and_rejects(tmp_path, dataset="pairs", files={"train": name}, columns={"sentence_a": 0, "sentence_b": 1})
+
+
+def test_json_that_python_refuses_is_a_reject(tmp_path):
+    good = '{"sentence_a": "A", "sentence_b": "B", "n": 1}'
+    deep = good.replace("1", "[" * 100_000 + "]" * 100_000)
+    (tmp_path / "p.jsonl").write_text("\n".join([good, good.replace("1", "9" * 5000), deep, good]))
+
+    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.jsonl"})
+    assert len(rows) == 2
+    assert [(reject.entity_id, reject.code) for reject in rejects] == [
+        ("p.jsonl:2", Code.WRONG_COLUMNS),
+        ("p.jsonl:3", Code.WRONG_COLUMNS),
+    ]
+    assert "number with too many digits" in rejects[0].message

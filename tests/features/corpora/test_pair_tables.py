@@ -1,7 +1,9 @@
 """Tables of pairs to explain: the project's columns, any format, standard input."""
 
 import io
+import os
 import sys
+import threading
 
 import pytest
 
@@ -45,7 +47,7 @@ def test_the_first_line_of_standard_input_shows_its_format(monkeypatch, text):
     ("text", "message"),
     [
         ("", "^Standard input is empty"),
-        ("x\ty\na\tb\n", "^standard input lacks the columns"),
+        ("x\ty\na\tb\n", "^standard input has no columns that are known"),
         ("sentence_a\tsentence_b\na\n", "^standard input, line 2"),
     ],
 )
@@ -57,7 +59,9 @@ def test_what_is_wrong_with_standard_input_names_no_file(monkeypatch, text, mess
 
 def test_a_table_without_the_columns_says_which_are_expected(tmp_path):
     (tmp_path / "pairs.tsv").write_text("x\ty\na\tb\n")
-    with pytest.raises(InputError, match="columns left, right; or the columns sentence_a, sentence_b"):
+    with pytest.raises(
+        InputError, match=r"such as left and right or sentence_a and sentence_b; its columns are 'x', 'y': call"
+    ):
         read_pair_table(tmp_path / "pairs.tsv", CORPORA)
 
 
@@ -85,3 +89,70 @@ def test_named_columns_may_come_late_in_json_lines(tmp_path):
         *["the object lacks y"] * 25,
         "",
     ]
+
+
+@pytest.mark.parametrize("read", [read_pair_table, read_pair_rows])
+def test_columns_are_chosen_by_one_rule(tmp_path, read):
+    (tmp_path / "known.csv").write_text("id,question1,question2\n7,a,b\n")
+    (tmp_path / "again.tsv").write_text('"Quality"\t"#1 String"\t"#2 String"\n"1"\t"a"\t"b"\n')
+    for name in ("known.csv", "again.tsv"):
+        assert [tuple(pair)[-3:-1] if len(pair) > 2 else pair for pair in read(tmp_path / name)] == [("a", "b")]
+    (tmp_path / "bare.csv").write_text("7,a,b\n")
+    by_place = CorpusSettings(dataset="pairs", files={"train": "x.csv"}, columns={"sentence_a": 1, "sentence_b": 2})
+    told = []
+    assert len(read(tmp_path / "bare.csv", corpora=[by_place], tell=told.append)) == 1
+    (line,) = told
+    assert "bare.csv' has no header line that is known: its sentences are cells 2 and 3, as in a corpus of" in line
+
+
+@pytest.mark.parametrize("text", ['"sentence_a"\t"sentence_b"\n"A man eats."\t"He is eating."\n'])
+@pytest.mark.parametrize("read", [read_pair_table, read_pair_rows])
+def test_cells_that_are_all_in_quotes_are_read_without_them(tmp_path, read, text):
+    (tmp_path / "q.tsv").write_text(text)
+    (pair,) = read(tmp_path / "q.tsv")
+    assert "He is eating." in pair
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("f.tsv", "sentence_a\tsentence_b\na\tb\n"), ("63", "sentence_a,sentence_b\na,b\n")]
+)
+def test_a_pipe_is_read_as_a_file_is(tmp_path, name, text):
+    for written, expected in ((text, None), (text + "c\n", "line 3"), ("", "is empty: write a table of pairs")):
+        pipe = tmp_path / name
+        os.mkfifo(pipe)
+        writer = threading.Thread(target=pipe.write_text, args=(written,))
+        writer.start()
+        try:
+            if expected is None:
+                assert read_pair_table(pipe) == [("a", "b")]
+            else:
+                with pytest.raises(InputError, match=f"^{str(pipe)!r}.*{expected}"):
+                    read_pair_table(pipe)
+        finally:
+            writer.join()
+            pipe.unlink()
+
+
+def test_a_header_line_below_positions_is_told(tmp_path):
+    (tmp_path / "m.tsv").write_text("Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t2\t3\ta\tb\n")
+    told = []
+    assert len(read_pair_rows(tmp_path / "m.tsv", ("3", "4"), tell=told.append)) == 2
+    assert len(told) == 1
+    assert "m.tsv' looks like a header line ('Quality', " in told[0]
+    (tmp_path / "m.tsv").write_text("1\t2\t3\ta\tb\n0\t2\t3\ta\tb\n")
+    assert len(read_pair_rows(tmp_path / "m.tsv", ("3", "4"), tell=told.append)) == 2
+    assert len(told) == 1
+
+
+def test_digits_are_names_where_columns_have_them_and_positions_else(tmp_path):
+    (tmp_path / "n.tsv").write_text("1\t0\na\tb\n")
+    assert [(row.text_a, row.text_b) for row in read_pair_rows(tmp_path / "n.tsv", ("0", "1"))] == [("b", "a")]
+    (tmp_path / "n.tsv").write_text("1\tx\ty\n")
+    assert [(row.text_a, row.text_b) for row in read_pair_rows(tmp_path / "n.tsv", ("1", "2"))] == [("x", "y")]
+
+
+@pytest.mark.parametrize("columns", [("sentence_a", "sentence_a"), ("1", "01"), (0, 0)])
+def test_one_column_is_not_both_sentences(tmp_path, columns):
+    (tmp_path / "n.tsv").write_text("sentence_a\tsentence_b\na\tb\n")
+    with pytest.raises(InputError, match="takes both sentences from"):
+        read_pair_rows(tmp_path / "n.tsv", columns)

@@ -31,6 +31,13 @@ def test_a_missing_column_is_named_with_those_that_there_are(tmp_path):
         outcomes(tmp_path, "t.tsv", dataset="texts")
 
 
+def test_quotes_around_every_cell_are_no_part_of_it(tmp_path):
+    (tmp_path / "t.tsv").write_text('"text"\t"label"\n"A cat."\t"x"\n')
+
+    (row,) = outcomes(tmp_path, "t.tsv", dataset="texts")
+    assert (row.text, row.labels) == ("A cat.", (("label", "x"),))
+
+
 def test_labels_choose_what_is_taken(tmp_path):
     (tmp_path / "t.tsv").write_text("text\tlabel\nA\tx|y\nB\ty\n")
 

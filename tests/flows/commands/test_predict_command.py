@@ -166,6 +166,11 @@ def test_positions_are_for_tables_of_cells(project):
         read_pair_rows(file, (0, 1))
 
 
+def test_a_header_line_that_is_taken_for_a_pair_is_told(project, capsys):
+    assert run(["predict", "pairs.tsv", "-o", "labels.tsv", "--columns", "0", "1"]) == 0
+    assert "The first row of 'pairs.tsv' looks like a header line ('left', 'right')" in capsys.readouterr().err
+
+
 def test_an_encoder_without_a_classifier_is_refused_with_what_to_do(project, capsys):
     assert run(["predict", "pairs.tsv", "-o", "labels.tsv", "--encoder", "plain"]) == 1
     err = capsys.readouterr().err
