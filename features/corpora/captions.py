@@ -12,8 +12,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from features.corpora.cells import cell_rows, is_text
 from features.corpora.dataset import CaptionLayout
-from features.corpora.tables import cell_rows, is_text
 from features.errors import InputError, RowError
 from features.files import open_text
 from features.types import RejectCode

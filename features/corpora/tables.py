@@ -5,34 +5,25 @@ without a header line, one of the first rows has enough cells. A row that is wro
 error, so the file goes on.
 """
 
-import csv
 import difflib
 import json
 import math
-import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import NamedTuple
 
 import polars as pl
 
+from features.corpora.cells import SEPARATORS, cell_rows, decided_quotes, is_text
 from features.corpora.dataset import Quotes, Role, TableLayout
 from features.errors import InputError, RowError
 from features.files import TableFormat, open_text, table_format
 from features.types import RejectCode
 
 _HEAD = 20  # rows that are looked at to see whether a file fits a layout
-_EVIDENCE = 1000  # cells with quotes that are enough to see whether quotes enclose cells
 _SHOWN = 60  # characters of a cell that a message shows
-_SEPARATORS: dict[str, str] = {"tsv": "\t", "csv": ","}
-_UNDECODED = re.compile("[\ud800-\udfff]")  # bytes that are no UTF-8, and half characters that JSON may escape
-_ENCLOSED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
-_IN_QUOTES = r'"[^"]*(?:""[^"]*)*"'
-_NUMBER = r"[-+.\deE]*"  # or nothing: writers that enclose every text leave these bare
-_LONGEST = 1 << 24  # characters of a cell of a CSV; csv takes no more than 131,072 by itself
-_BROKEN = 100  # lines of a cell with line breaks, beyond which a quote only seems to open it
 
 Cell = str | float | None
 
@@ -57,9 +48,6 @@ class TableRow(NamedTuple):
     label: str | None
     split: str | None
     group: str | None = None
-
-
-Numbered = tuple[int, list[str] | RowError]
 
 
 def fitting_layout(path: Path, layouts: Sequence[TableLayout]) -> TableLayout:
@@ -146,7 +134,7 @@ def hint_of_form(path: Path) -> str:
         return "" if form == "jsonl" else ". Its first line looks like JSON: name it .jsonl"
     counts = {sign: line.count(sign) for sign in "\t,;"}
     sign = max(counts, key=lambda sign: counts[sign])
-    if not counts[sign] or counts[_SEPARATORS.get(form, "\t")]:
+    if not counts[sign] or counts[SEPARATORS.get(form, "\t")]:
         return ""
     if form == "jsonl":
         return ". Its first line is no JSON: name it .tsv or .csv, as its columns are separated"
@@ -280,156 +268,6 @@ def _text_rows(path: Path, form: TableFormat, layout: TableLayout) -> Iterator[T
 
 
 _OPTIONAL: tuple[Role, ...] = ("score", "label", "split", "group")
-
-
-def cell_rows(path: Path, form: TableFormat, quotes: Quotes, encoding: str | None = None) -> Iterator[Numbered]:
-    """Read the cells of every line of a TSV or CSV file, the header line included, blank lines not.
-
-    Args:
-        path: the file.
-        form: `tsv` or `csv`.
-        quotes: what double quotes are.
-        encoding: of lines that are no UTF-8; such a line is wrong when None.
-
-    Yields:
-        Number of the row's first line, from 1, and its cells, or what was wrong with it.
-    """
-    separator = _SEPARATORS[form]
-    enclose = decided_quotes(path, form, quotes) == "enclose"
-    checked = False
-    # Only a line feed ends a line: a carriage return may stand inside a sentence.
-    with open_text(path, newline="\n", errors="surrogateescape") as text:
-        for line, cells in _enclosed(text, separator, path) if enclose else _plain(text, separator):
-            if isinstance(cells, list) and encoding is not None:
-                yield line, [in_encoding(cell, encoding) for cell in cells]
-            elif isinstance(cells, list) and not all(map(is_text, cells)):
-                if not checked:
-                    _require_mostly_utf8(path)
-                    checked = True
-                yield line, RowError(RejectCode.BAD_ENCODING, "the row is no UTF-8; expected UTF-8")
-            else:
-                yield line, cells
-
-
-def decided_quotes(path: Path, form: TableFormat, quotes: Quotes) -> Quotes:
-    """Return what double quotes are in a file, which shows it where that is to be detected."""
-    if form == "csv":
-        return "enclose"
-    if form != "tsv" or quotes != "detect":
-        return quotes
-    return "enclose" if _quotes_enclose(path, _SEPARATORS[form]) else "ordinary"
-
-
-def is_text(cell: str) -> bool:
-    """Return whether a cell consists of whole characters, so that it can be written as UTF-8."""
-    return cell.isascii() or not _UNDECODED.search(cell)
-
-
-def in_encoding(text: str, encoding: str) -> str:
-    """Return a text whose bytes were read as UTF-8 and are in another encoding, unless they are UTF-8 after all."""
-    return text if is_text(text) else text.encode(errors="surrogateescape").decode(encoding)
-
-
-def _plain(text: TextIO, separator: str) -> Iterator[Numbered]:
-    for number, line in enumerate(text, start=1):
-        row = line.rstrip("\r\n")
-        if row:
-            yield number, row.split(separator)
-
-
-def _enclosed(text: TextIO, separator: str, path: Path) -> Iterator[Numbered]:
-    csv.field_size_limit(_LONGEST)  # of the whole process, so whoever needs another one sets it likewise
-    reader = csv.reader(text, delimiter=separator, strict=True)
-    first = 1
-    while True:
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            advice = 'close it, or set quotes = "ordinary" if quotes do not enclose cells.'
-            if "unexpected end" in str(error):
-                message = f"{path.name}:{first}: a double quote opens a cell that never ends: {advice}"
-                raise InputError(message) from error
-            if "field limit" in str(error):
-                raise InputError(
-                    f"{path.name}:{first}: a cell has more than {_LONGEST:,} characters: shorten it; or where a double "
-                    f"quote opens it by mistake, {advice}"
-                ) from error
-            yield first, RowError(RejectCode.WRONG_COLUMNS, f"the row cannot be split into cells ({error})")
-        else:
-            if cells:
-                yield first, cells
-        first = reader.line_num + 1
-
-
-def _quotes_enclose(path: Path, separator: str) -> bool:
-    """Return whether double quotes enclose cells.
-
-    A writer that encloses cells encloses every cell with a quote in it and doubles that quote; a cell with a quote
-    inside but none in front shows that quotes are ordinary characters. Cells without quotes inside say nothing one by
-    one, but they do where all are enclosed.
-    """
-    enclosed = ordinary = 0
-    with open_text(path, newline="\n", errors="surrogateescape") as text:
-        for line in text:
-            if '"' in line:
-                for cell in line.rstrip("\r\n").split(separator):
-                    if '"' in cell:
-                        enclosed += bool(_ENCLOSED.fullmatch(cell))
-                        # The last line of a cell that is enclosed and broken ends in a quote, so that says nothing.
-                        ordinary += not cell.startswith('"') and '"' in cell[:-1]
-                if enclosed + ordinary >= _EVIDENCE:
-                    break
-    return enclosed > ordinary or _all_enclosed(path, separator)
-
-
-def _all_enclosed(path: Path, separator: str) -> bool:
-    """Return whether every text is enclosed in every row below the first, or in the first, a header, if others fit."""
-    closed = _row_of(f"{_IN_QUOTES}|{_NUMBER}", separator)
-    # Some writers put a backslash before a quote; a row of theirs is wrong, but it shows that quotes enclose.
-    fitting = _row_of(rf'"(?:[^"\\]|""|\\.)*"|(?!")[^{separator}]*', separator)
-    with open_text(path, newline="\n", errors="surrogateescape") as text:
-        first, *others = list(islice(_whole_rows(text), _EVIDENCE)) or [""]
-    quoted = [row for row in others if '"' in row]
-    if quoted and all(closed.fullmatch(row) for row in others):
-        return True
-    wrong = sum(not fitting.fullmatch(row) for row in quoted)
-    return '"' in first and bool(closed.fullmatch(first)) and 2 * wrong <= len(quoted)
-
-
-def _row_of(cell: str, separator: str) -> re.Pattern[str]:
-    return re.compile(f"(?:{cell})(?:{separator}(?:{cell}))*", re.DOTALL)
-
-
-def _whole_rows(lines: Iterable[str]) -> Iterator[str]:
-    """Join the lines of a cell with line breaks: up to its end the quotes of a row are odd in number."""
-    row: list[str] = []
-    odd = False
-    for line in lines:
-        if row or line.strip("\r\n"):
-            row.append(line)
-            odd ^= line.count('"') % 2 == 1
-            if not odd or len(row) > _BROKEN:
-                yield "".join(row).rstrip("\r\n")
-                row, odd = [], False
-    if row:
-        yield "".join(row).rstrip("\r\n")
-
-
-def _require_mostly_utf8(path: Path) -> None:
-    """Raise when the file as a whole is in another encoding: most of its lines beyond ASCII are no UTF-8."""
-    good = bad = 0
-    with open_text(path, newline="\n", errors="surrogateescape") as text:
-        for line in text:
-            if not line.isascii():
-                good += is_text(line)
-                bad += not is_text(line)
-    if bad > good:
-        raise InputError(
-            f"{str(path)!r} is no UTF-8 text ({bad} lines with other bytes): convert it, for instance with "
-            "iconv -f latin1 -t utf-8."
-        )
 
 
 def _json_rows(path: Path, layout: TableLayout) -> Iterator[TableRow | tuple[int, RowError]]:

@@ -8,19 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from features.corpora.cells import cell_rows, decided_quotes, in_encoding, is_text
 from features.corpora.dataset import TextLayout
-from features.corpora.tables import (
-    as_text,
-    cell_rows,
-    columns_of,
-    decided_quotes,
-    in_encoding,
-    is_text,
-    no_text,
-    parse_object,
-    require_once,
-    scan_parquet,
-)
+from features.corpora.tables import as_text, columns_of, no_text, parse_object, require_once, scan_parquet
 from features.errors import InputError, RowError
 from features.files import TableFormat, open_text, table_format
 from features.types import RejectCode

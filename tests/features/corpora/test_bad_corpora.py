@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from pydantic import ValidationError
 
-from features.corpora import PairRow, read, read_evaluation, tables
+from features.corpora import PairRow, cells, read, read_evaluation
 from features.corpora.settings import CorpusSettings, EvaluationSet
 from features.errors import InputError
 from features.stages import Reject
@@ -143,7 +143,7 @@ def test_a_cell_may_be_longer_than_csv_takes_by_itself(tmp_path, monkeypatch):
 
     rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.csv"})
     assert ([len(row.text_b) for row in rows], rejects) == ([200_000, 1], [])
-    monkeypatch.setattr(tables, "_LONGEST", 1000)
+    monkeypatch.setattr(cells, "_LONGEST", 1000)
     with pytest.raises(InputError, match=r"p\.csv:2: a cell has more than 1,000 characters"):
         rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.csv"})
 
