@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     "table",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     help="A table (TSV, CSV, JSONL, Parquet) instead of two sentences; - is standard input. Its columns are those of a "
-    "corpus of the project, or sentence_a and sentence_b.",
+    "corpus of the project, sentence_a and sentence_b, or those of a known dataset.",
 )
 @click.option(
     "--graphs",
