@@ -4,7 +4,7 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
@@ -98,12 +98,7 @@ def draw_precision(curves: Mapping[str, tuple[NDArray[np.float64], NDArray[np.fl
         for number, (model, (recall, precision)) in enumerate(curves.items()):
             colour, line = (_GRID, "--") if number else (ACCENT, "-")
             plot.plot(100 * recall, 100 * precision, color=colour, linestyle=line, linewidth=1.6, label=model)
-        plot.set_xlim(0, 104)  # room for the label of 100
-        plot.set_ylim(0, 104)
-        plot.set_xlabel("recall × 100")
-        plot.set_ylabel("precision × 100")
-        plot.grid()
-        plot.legend(loc="lower left", fontsize=8)
+        _to_hundred(plot, "recall × 100", "precision × 100", legend="lower left")
         return _svg(figure, f"precision-{name}", f"{name}: precision over recall of {' and '.join(curves)}")
 
 
@@ -121,12 +116,7 @@ def draw_reliability(bins: Sequence[Mapping[str, float]], name: str) -> str:
         said, so = (np.array([100 * each[of] for each in bins]) for of in ("said", "so"))
         plot.plot(said, so, color=ACCENT, linewidth=1.0)
         plot.scatter(said, so, s=8 + 90 * pairs / pairs.sum(), color=ACCENT, label="pairs of a bin", clip_on=False)
-        plot.set_xlim(0, 104)  # room for the label of 100
-        plot.set_ylim(0, 104)
-        plot.set_xlabel("probability that is said × 100")
-        plot.set_ylabel("paraphrases × 100")
-        plot.grid()
-        plot.legend(loc="upper left", fontsize=8)
+        _to_hundred(plot, "probability that is said × 100", "paraphrases × 100", legend="upper left")
         return _svg(figure, f"reliability-{name}", f"{name}: share of paraphrases over the probability that is said")
 
 
@@ -148,6 +138,16 @@ def draw_course(history: Sequence[Mapping[str, float]], best_step: int, *, ratin
         plot.set_ylabel(by)
         plot.grid()
         return _svg(figure, "course", f"{by} over the steps of the training")
+
+
+def _to_hundred(plot: "Axes", across: str, up: str, *, legend: Literal["lower left", "upper left"]) -> None:
+    """Give a plot of shares × 100 its axes, their names, a grid and a legend in a corner."""
+    plot.set_xlim(0, 104)  # room for the label of 100
+    plot.set_ylim(0, 104)
+    plot.set_xlabel(across)
+    plot.set_ylabel(up)
+    plot.grid()
+    plot.legend(loc=legend, fontsize=8)
 
 
 def _least(values: NDArray[np.float64]) -> float:

@@ -3,23 +3,15 @@
 import gzip
 import json
 
-import polars as pl
 import pytest
 from pydantic import ValidationError
 
-from features.corpora import PairRow, cells, read, read_evaluation
+from features.corpora import read_evaluation
 from features.corpora.settings import CorpusSettings, EvaluationSet
 from features.errors import InputError
-from features.stages import Reject
 from features.types import RejectCode as Code
 
 STSB = "main-news\theadlines\t2015\t0001\t{}\t{}\t{}\n"
-
-
-def rows_and_rejects(folder, **settings):
-    read_rows = list(read(CorpusSettings(**settings), folder))
-    rejects = [row for row in read_rows if isinstance(row, Reject)]
-    return [row for row in read_rows if isinstance(row, PairRow)], rejects
 
 
 @pytest.mark.parametrize(
@@ -34,7 +26,7 @@ def rows_and_rejects(folder, **settings):
         ("5.0", "A cat.", "", Code.EMPTY_SENTENCE, "a sentence is empty"),
     ],
 )
-def test_a_bad_cell_is_a_reject_and_the_file_goes_on(tmp_path, score, a, b, code, says):
+def test_a_bad_cell_is_a_reject_and_the_file_goes_on(tmp_path, score, a, b, code, says, rows_and_rejects):
     good = STSB.format("4.0", "A cat.", "Cats.")
     (tmp_path / "sts.csv").write_text(good + STSB.format(score, a, b) + "\n" + good, encoding="utf-8")
 
@@ -46,7 +38,7 @@ def test_a_bad_cell_is_a_reject_and_the_file_goes_on(tmp_path, score, a, b, code
     assert says in rejects[0].message
 
 
-def test_a_row_with_too_few_cells_says_how_many(tmp_path):
+def test_a_row_with_too_few_cells_says_how_many(tmp_path, rows_and_rejects):
     (tmp_path / "sts.csv").write_text(STSB.format("4", "A cat.", "Cats.") + "main-news\t4\tA cat.\n")
 
     _, rejects = rows_and_rejects(tmp_path, dataset="stsb", files={"train": "sts.csv"})
@@ -55,7 +47,7 @@ def test_a_row_with_too_few_cells_says_how_many(tmp_path):
     assert "3 cells; expected 7 or more" in rejects[0].message
 
 
-def test_a_tab_inside_a_sentence_is_a_reject_below_a_header_line(tmp_path):
+def test_a_tab_inside_a_sentence_is_a_reject_below_a_header_line(tmp_path, rows_and_rejects):
     (tmp_path / "p.tsv").write_text("sentence_a\tsentence_b\nA\tB\nA\tB\tC\n")
 
     rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"})
@@ -73,153 +65,13 @@ def test_a_tab_inside_a_sentence_is_a_reject_below_a_header_line(tmp_path):
         ("twitter_url", "sentence1\tsentence2\tvotes", "A\tB\t(4, 5)", "'(4, 5)' is no vote; expected (n, 6)"),
     ],
 )  # fmt: skip
-def test_a_bad_label_is_a_reject(tmp_path, dataset, header, row, says):
+def test_a_bad_label_is_a_reject(tmp_path, dataset, header, row, says, rows_and_rejects):
     (tmp_path / "rows.tsv").write_text(f"{header}\n{row}\n")
 
     _, rejects = rows_and_rejects(tmp_path, dataset=dataset, files={"train": "rows.tsv"}, labels="all")
 
     assert [(reject.entity_id, reject.code) for reject in rejects] == [("rows.tsv:2", Code.BAD_LABEL)]
     assert says in rejects[0].message
-
-
-def test_bad_json_lines_are_rejects(tmp_path):
-    good = json.dumps({"sentence1": "A", "sentence2": "B", "gold_label": "entailment"})
-    bad = ['{"sentence1": "A", "sentence2": "B"}', "{broken", "[1, 2]", good.replace('"A"', "[1]"), ""]
-    (tmp_path / "nli.jsonl").write_text("\n".join([good, *bad, good]))
-
-    rows, rejects = rows_and_rejects(tmp_path, dataset="snli", files={"train": "nli.jsonl"})
-
-    assert [row.origin for row in rows] == ["nli.jsonl:1", "nli.jsonl:7"]
-    assert [reject.entity_id for reject in rejects] == [f"nli.jsonl:{line}" for line in (2, 3, 4, 5)]
-    assert {reject.code for reject in rejects} == {Code.WRONG_COLUMNS}
-    assert "lacks gold_label" in rejects[0].message
-
-
-def test_half_characters_and_endless_numbers_in_json_are_rejects(tmp_path):
-    rows = [
-        '{"sentence_a": "A \\ud83d", "sentence_b": "B"}',
-        '{"sentence_a": "A", "sentence_b": "B", "label": "\\ud83d"}',
-    ]
-    scored = json.dumps({"sentence_a": "A", "sentence_b": "B", "score": 10**400, "label": ""})
-    (tmp_path / "p.jsonl").write_text("\n".join([*rows, scored]))
-    columns = {"sentence_a": "sentence_a", "sentence_b": "sentence_b"}
-    captions = [{"image_id": 1, "caption": text} for text in ("A", "\ud83d", "B")]
-    (tmp_path / "c.json").write_text(json.dumps({"annotations": captions}))
-
-    found, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.jsonl"}, columns=columns)
-    assert [row.origin for row in found] == ["p.jsonl:2", "p.jsonl:3"]
-    assert [(reject.entity_id, reject.code) for reject in rejects] == [("p.jsonl:1", Code.BAD_ENCODING)]
-    for role, line, code in (("label", 2, Code.BAD_ENCODING), ("score", 3, Code.BAD_SCORE)):
-        _, rejects = rows_and_rejects(
-            tmp_path, dataset="pairs", files={"train": "p.jsonl"}, columns={**columns, role: role}
-        )
-        assert (f"p.jsonl:{line}", code) in [(reject.entity_id, reject.code) for reject in rejects]
-    found, rejects = rows_and_rejects(tmp_path, dataset="coco", files={"train": "c.json"})
-    assert [(row.text_a, row.text_b) for row in found] == [("A", "B")]
-    assert [(reject.entity_id, reject.code) for reject in rejects] == [("c.json:2", Code.BAD_ENCODING)]
-
-
-def test_lines_are_counted_over_cells_with_line_breaks(tmp_path):
-    (tmp_path / "p.csv").write_text('sentence_a,sentence_b\n"two\nlines",B\n,B\n"A"x,B\nA,B\n', newline="")
-
-    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.csv"})
-
-    assert [row.origin for row in rows] == ["p.csv:2", "p.csv:6"]
-    assert [(reject.entity_id, reject.code) for reject in rejects] == [
-        ("p.csv:4", Code.EMPTY_SENTENCE),
-        ("p.csv:5", Code.WRONG_COLUMNS),
-    ]
-
-
-def test_a_quote_that_never_closes_names_its_line(tmp_path):
-    (tmp_path / "p.csv").write_text('sentence_a,sentence_b\nA,B\n"A,B\nA,B\n')
-
-    with pytest.raises(InputError, match=r"p\.csv:3: a double quote opens a cell that never ends"):
-        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.csv"})
-
-
-def test_a_cell_may_be_longer_than_csv_takes_by_itself(tmp_path, monkeypatch):
-    (tmp_path / "p.csv").write_text(f"sentence_a,sentence_b\nA,{'long ' * 40_000}\nA,B\n")
-
-    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.csv"})
-    assert ([len(row.text_b) for row in rows], rejects) == ([200_000, 1], [])
-    monkeypatch.setattr(cells, "_LONGEST", 1000)
-    with pytest.raises(InputError, match=r"p\.csv:2: a cell has more than 1,000 characters"):
-        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.csv"})
-
-
-def test_quotes_in_a_tsv_enclose_cells_only_where_the_file_shows_it(tmp_path):
-    (tmp_path / "raw.tsv").write_text('sentence_a\tsentence_b\n"Yes," he said.\tHe said "yes".\n')
-    (tmp_path / "enclosed.tsv").write_text('sentence_a\tsentence_b\n"""Yes,"" he said."\t"He said ""yes""."\n')
-
-    for name in ("raw.tsv", "enclosed.tsv"):
-        rows, _ = rows_and_rejects(tmp_path, dataset="pairs", files={"train": name})
-        assert [(row.text_a, row.text_b) for row in rows] == [('"Yes," he said.', 'He said "yes".')]
-    rows, _ = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "enclosed.tsv"}, quotes="ordinary")
-    assert rows[0].text_b == '"He said ""yes""."'
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '"sentence_a"\t"sentence_b"\t"label"\n"A cat."\t"A dog."\t"x"\n',
-        'sentence_a\tsentence_b\tlabel\n"A cat."\t"A dog."\t"x"\n"Two\nlines."\t""\t3.5\n',
-        '"sentence_a"\t"sentence_b"\t"label"\n"A cat."\t"A dog."\tx\nBare.\tA "b" c.\tx\n',
-        '\n"sentence_a"\t"sentence_b"\t"label"\r\n"A cat."\t"A dog."\t"x"\r\n"A \\"b\\" c."\tA\tNA\r\n',
-    ],
-    ids=["all", "below a bare header", "the header and some", "with backslashes"],
-)
-def test_quotes_around_every_cell_are_no_part_of_it(tmp_path, text):
-    (tmp_path / "p.tsv").write_text(text, newline="")
-
-    rows, _ = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"})
-
-    assert (rows[0].text_a, rows[0].text_b, rows[0].label) == ("A cat.", "A dog.", "x")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        'sentence_a\tsentence_b\n"Stop!"\t"Go!"\nA cat.\tA dog.\n',
-        'sentence_a\tsentence_b\n"Stop!"\t"Go!"\n"Yes," he said.\tNo.\n',
-        'sentence_a\tsentence_b\n"Stop!"\t"Go!"\n12" wide\tNo.\n',
-    ],
-)
-def test_quotes_around_some_cells_are_ordinary(tmp_path, text):
-    (tmp_path / "p.tsv").write_text(text)
-
-    rows, _ = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"})
-
-    assert [row.text_a for row in rows] == [line.split("\t")[0] for line in text.splitlines()[1:]]
-
-
-def test_a_header_is_read_with_the_quotes_of_its_file(tmp_path):
-    (tmp_path / "p.tsv").write_text('"sentence_a"\t"sentence_b"\n"A"\t"B"\n')
-    (tmp_path / "latin.tsv").write_bytes(b"sentence_a\tsentence_b\tna\xefve\nA\tB\tC\n")
-
-    with pytest.raises(InputError, match=r"its columns are '\"sentence_a\"', .*: set quotes = \"enclose\" if"):
-        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"}, quotes="ordinary")
-    with pytest.raises(InputError, match="no UTF-8 text"):
-        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "latin.tsv"})
-
-
-def test_one_line_that_is_no_utf8_is_a_reject(tmp_path):
-    lines = [b"sentence_a\tsentence_b", *["Größe\tB".encode()] * 3, "naïve\tB".encode("latin-1"), b"A\tB"]
-    (tmp_path / "p.tsv").write_bytes(b"\n".join(lines))
-
-    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"})
-
-    assert len(rows) == 4
-    assert [(reject.entity_id, reject.code) for reject in rejects] == [("p.tsv:5", Code.BAD_ENCODING)]
-
-
-def test_a_carriage_return_inside_a_sentence_ends_no_line(tmp_path):
-    (tmp_path / "p.tsv").write_bytes(b"sentence_a\tsentence_b\r\nA\rcat\tB\r\n")
-
-    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"})
-
-    assert [(row.text_a, row.text_b) for row in rows] == [("A\rcat", "B")]
-    assert rejects == []
 
 
 @pytest.mark.parametrize(
@@ -245,7 +97,7 @@ def test_a_carriage_return_inside_a_sentence_ends_no_line(tmp_path):
         ("cut.tsv.gz", gzip.compress(b"sentence_a\tsentence_b\n" + b"A\tB\n" * 999, mtime=0)[:-20], "no complete gzip"),
     ],
 )  # fmt: skip
-def test_a_file_that_is_wrong_as_a_whole_is_one_sentence(tmp_path, name, data, says):
+def test_a_file_that_is_wrong_as_a_whole_is_one_sentence(tmp_path, name, data, says, rows_and_rejects):
     if data is not None:
         (tmp_path / name).write_bytes(data)
 
@@ -269,7 +121,7 @@ def test_a_file_that_is_wrong_as_a_whole_is_one_sentence(tmp_path, name, data, s
         ("sts12", "STS.input.a.txt", b"A\tB\n", "STS.gs.a.txt' does not exist"),
     ],
 )
-def test_a_file_in_another_form_says_what_was_expected(tmp_path, dataset, name, data, says):
+def test_a_file_in_another_form_says_what_was_expected(tmp_path, dataset, name, data, says, rows_and_rejects):
     (tmp_path / name).write_bytes(data)
 
     with pytest.raises(InputError) as error:
@@ -278,7 +130,7 @@ def test_a_file_in_another_form_says_what_was_expected(tmp_path, dataset, name, 
     assert says in str(error.value)
 
 
-def test_scores_of_a_second_file_must_correspond(tmp_path):
+def test_scores_of_a_second_file_must_correspond(tmp_path, rows_and_rejects):
     (tmp_path / "STS.input.a.txt").write_text("A\tB\nC\tD\n")
     (tmp_path / "STS.gs.a.txt").write_text("5\n")
 
@@ -286,7 +138,7 @@ def test_scores_of_a_second_file_must_correspond(tmp_path):
         rows_and_rejects(tmp_path, dataset="sts12", files={"train": "STS.input.a.txt"})
 
 
-def test_bad_captions_are_rejects_and_the_others_are_paired(tmp_path):
+def test_bad_captions_are_rejects_and_the_others_are_paired(tmp_path, rows_and_rejects):
     (tmp_path / "c.tsv").write_text("image\tcaption1\tcaption2\tcaption3\n1.jpg\tA\t\tC\n2.jpg\tA\tB\n")
     (tmp_path / "c.json").write_text(
         json.dumps({"annotations": [{"image_id": 1, "caption": "A"}, {"image_id": 1}, {"image_id": 1, "caption": "B"}]})
@@ -303,7 +155,7 @@ def test_bad_captions_are_rejects_and_the_others_are_paired(tmp_path):
     assert [(reject.entity_id, reject.code) for reject in rejects] == [("c.json:2", Code.WRONG_COLUMNS)]
 
 
-def test_parsed_pairs_must_be_parallel_and_have_their_sentences(tmp_path):
+def test_parsed_pairs_must_be_parallel_and_have_their_sentences(tmp_path, rows_and_rejects):
     (tmp_path / "a.amr").write_text("# ::snt A cat.\n(c / cat)\n\n# ::id 2\n(d / dog)\n\n# ::snt A bird.\n(b / bird\n")
     (tmp_path / "b.amr").write_text("# ::snt Cats.\n(c / cat)\n\n# ::snt Dogs.\n(d / dog)\n\n# ::snt Birds.\n(b / b)\n")
     (tmp_path / "short.amr").write_text("# ::snt Cats.\n(c / cat)\n")
@@ -318,7 +170,7 @@ def test_parsed_pairs_must_be_parallel_and_have_their_sentences(tmp_path):
         rows_and_rejects(tmp_path, dataset="penman", files={"train": "a.amr"})
 
 
-def test_an_unknown_split_in_a_column_is_a_reject(tmp_path):
+def test_an_unknown_split_in_a_column_is_a_reject(tmp_path, rows_and_rejects):
     (tmp_path / "p.tsv").write_text("sentence_a\tsentence_b\tsplit\nA\tB\ttrain\nA\tB\ttrian\n")
 
     rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"})
@@ -327,7 +179,7 @@ def test_an_unknown_split_in_a_column_is_a_reject(tmp_path):
     assert "'trian' is unknown; expected one of train, dev, test" in rejects[0].message
 
 
-def test_one_file_for_two_splits_needs_a_column_with_the_split(tmp_path):
+def test_one_file_for_two_splits_needs_a_column_with_the_split(tmp_path, rows_and_rejects):
     (tmp_path / "p.tsv").write_text("sentence_a\tsentence_b\tsplit\nA\tB\ttrain\nC\tD\tdev\n")
     (tmp_path / "q.tsv").write_text("sentence_a\tsentence_b\nA\tB\n")
 
@@ -337,14 +189,14 @@ def test_one_file_for_two_splits_needs_a_column_with_the_split(tmp_path):
         rows_and_rejects(tmp_path, dataset="pairs", files={"train": "q.tsv", "dev": "q.tsv"})
 
 
-def test_labels_cannot_be_chosen_from_a_file_without_them(tmp_path):
+def test_labels_cannot_be_chosen_from_a_file_without_them(tmp_path, rows_and_rejects):
     (tmp_path / "p.tsv").write_text("sentence_a\tsentence_b\nA\tB\n")
 
     with pytest.raises(InputError, match="has no column with the label"):
         rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"}, labels=["1"])
 
 
-def test_a_missing_file_is_named_with_the_key_that_names_it(tmp_path):
+def test_a_missing_file_is_named_with_the_key_that_names_it(tmp_path, rows_and_rejects):
     with pytest.raises(InputError, match=r"dev\.tsv', which `files\.dev` of the corpus 'mine' names, does not exist"):
         rows_and_rejects(tmp_path, dataset="pairs", name="mine", files={"dev": "dev.tsv"})
     evaluation = EvaluationSet(dataset="stsb", file="sts-test.csv")
@@ -352,13 +204,13 @@ def test_a_missing_file_is_named_with_the_key_that_names_it(tmp_path):
         read_evaluation(evaluation, tmp_path)
 
 
-def test_a_folder_in_place_of_a_file_is_named(tmp_path):
+def test_a_folder_in_place_of_a_file_is_named(tmp_path, rows_and_rejects):
     (tmp_path / "données 猫").mkdir()
     with pytest.raises(InputError, match=r"is a folder: name a file in it, or a pattern such as 'données 猫/\*\.tsv'"):
         rows_and_rejects(tmp_path, dataset="pairs", files={"train": "données 猫"})
 
 
-def test_a_pattern_that_finds_nothing_is_named(tmp_path):
+def test_a_pattern_that_finds_nothing_is_named(tmp_path, rows_and_rejects):
     with pytest.raises(InputError, match=r"No file matches 'sts/\*\.tsv'"):
         rows_and_rejects(tmp_path, dataset="sts12", files={"test": "sts/*.tsv"})
 
@@ -398,85 +250,3 @@ def test_wrong_settings_say_what_is_wrong(settings, says):
 def test_an_evaluation_set_needs_a_file():
     with pytest.raises(ValidationError, match="names no file"):
         EvaluationSet(dataset="stsb")
-
-
-def test_parquet_cells_of_another_type_are_rejects(tmp_path):
-    pl.DataFrame(
-        {"sentence_a": ["A", None, "C"], "sentence_b": ["B", "B", "D"], "label": [1.0, 1.0, None]}
-    ).write_parquet(tmp_path / "p.parquet")
-    pl.DataFrame({"sentence_a": [1, 2], "sentence_b": ["B", "B"]}).write_parquet(tmp_path / "q.parquet")
-
-    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.parquet"})
-    assert [(row.text_a, row.label, row.origin) for row in rows] == [
-        ("A", "1", "p.parquet:1"),
-        ("C", None, "p.parquet:3"),
-    ]
-    assert [(reject.entity_id, reject.code) for reject in rejects] == [("p.parquet:2", Code.EMPTY_SENTENCE)]
-    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "q.parquet"})
-    assert rows == []
-    assert {reject.code for reject in rejects} == {Code.WRONG_COLUMNS}
-
-
-def test_typed_cells_of_pairs_are_those_of_a_table_of_text(tmp_path):
-    cells = {
-        "sentence_a": ["A", "A", 1, True, ["A"]],
-        "sentence_b": ["B"] * 5,
-        "label": [float("nan"), True, "x", "x", "x"],
-        "topic": [1.0, float("nan"), "t", "t", "t"],
-    }
-    rows = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
-    (tmp_path / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-
-    columns = {"label": "label", "group": "topic"}
-    rows, rejects = rows_and_rejects(
-        tmp_path, dataset="pairs", files={"train": "p.jsonl"}, columns=columns, draw={"dev": 0.1}
-    )
-    assert [(row.label, row.group) for row in rows] == [(None, "1"), ("1", "")]
-    assert [reject.message for reject in rejects] == [
-        "p.jsonl:3: the cell 1 is no text",
-        "p.jsonl:4: the cell True is no text",
-        "p.jsonl:5: the cell ['A'] is neither text nor number",
-    ]
-
-
-def test_a_key_of_pairs_may_come_late_in_json_lines(tmp_path):
-    early, late = {"sentence_a": "A", "sentence_b": "B"}, {"sentence_a": "A", "sentence_b": "B", "gold": "x"}
-    (tmp_path / "p.jsonl").write_text("\n".join(json.dumps(row) for row in (*[early] * 25, late)))
-
-    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.jsonl"}, columns={"label": "gold"})
-    assert ([row.label for row in rows], len(rejects)) == (["x"], 25)
-    with pytest.raises(InputError, match=r"lacks the column 'kind' .*; its columns are 'sentence_a', .*, 'gold'"):
-        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.jsonl"}, columns={"label": "kind"})
-
-
-def test_optional_keys_of_pairs_are_found_wherever_they_come_first(tmp_path):
-    bare = {"sentence_a": "A", "sentence_b": "B"}
-    late = [{**bare, "score": 3}, bare, {**bare, "label": "x"}]
-    (tmp_path / "p.jsonl").write_text("\n".join(json.dumps(row) for row in (*[bare] * 25, *late)))
-
-    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.jsonl"})
-    assert [(row.score, row.label) for row in rows] == [(None, None)] * 25 + [(3, None), (None, None), (None, "x")]
-    assert rejects == []
-
-
-@pytest.mark.parametrize("name", ["p.jsonl", "p.parquet"])
-def test_positions_are_for_tables_of_cells(tmp_path, name):
-    frame = pl.DataFrame({"a": ["A"], "b": ["B"]})
-    (frame.write_parquet if name.endswith("parquet") else frame.write_ndjson)(tmp_path / name)
-
-    with pytest.raises(InputError, match=r"whose columns have names; they are 'a', 'b': give names in place of pos"):
-        rows_and_rejects(tmp_path, dataset="pairs", files={"train": name}, columns={"sentence_a": 0, "sentence_b": 1})
-
-
-def test_json_that_python_refuses_is_a_reject(tmp_path):
-    good = '{"sentence_a": "A", "sentence_b": "B", "n": 1}'
-    deep = good.replace("1", "[" * 100_000 + "]" * 100_000)
-    (tmp_path / "p.jsonl").write_text("\n".join([good, good.replace("1", "9" * 5000), deep, good]))
-
-    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.jsonl"})
-    assert len(rows) == 2
-    assert [(reject.entity_id, reject.code) for reject in rejects] == [
-        ("p.jsonl:2", Code.WRONG_COLUMNS),
-        ("p.jsonl:3", Code.WRONG_COLUMNS),
-    ]
-    assert "number with too many digits" in rejects[0].message

@@ -7,7 +7,6 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
-from sklearn.calibration import calibration_curve
 from sklearn.metrics import f1_score
 
 from features.errors import InputError, ModelError
@@ -15,7 +14,6 @@ from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.comparison import compare_runs
 from training.evaluation.measures import Scored
 from training.evaluation.models import Models
-from training.evaluation.paraphrase.reliability import reliability
 from training.evaluation.paraphrase.suite import PAIRS_FILE, ParaphraseSuite
 from training.evaluation.paraphrase.tables import paraphrase_tables
 from training.evaluation.promotion import compare_scores, on_same_pairs
@@ -390,15 +388,3 @@ def test_the_probabilities_of_a_classifier_are_held_against_what_is_so(job, brow
     (again,) = paraphrase_tables(evaluate(job.model_copy(update={"suites": ()}))["suites"]["paraphrase"])[2:]
     assert [row[0] for row in again.rows] == ["tweets"]
     assert "put right by 969 dev pairs" in again.note
-
-
-def test_probabilities_are_true_where_they_are_the_shares():
-    random = np.random.default_rng(0)
-    said = random.uniform(size=100_000)
-    so = random.uniform(size=100_000) < said
-    assert reliability(so, said)["error"] < 0.005
-    too_sure = reliability(so, np.where(said > 0.5, 1.0, 0.0))
-    assert too_sure["error"] == pytest.approx(0.25, abs=0.005)
-    assert [each["said"] for each in too_sure["bins"]] == [0, 1]
-    true, _ = calibration_curve(so, said, n_bins=10)
-    assert [each["so"] for each in reliability(so, said)["bins"]] == pytest.approx(true.tolist(), abs=2e-3)

@@ -1,0 +1,128 @@
+"""Pairs in JSON lines and Parquet: values of any type, keys that come late, columns by name alone."""
+
+import json
+
+import polars as pl
+import pytest
+
+from features.errors import InputError
+from features.types import RejectCode as Code
+
+
+def test_bad_json_lines_are_rejects(tmp_path, rows_and_rejects):
+    good = json.dumps({"sentence1": "A", "sentence2": "B", "gold_label": "entailment"})
+    bad = ['{"sentence1": "A", "sentence2": "B"}', "{broken", "[1, 2]", good.replace('"A"', "[1]"), ""]
+    (tmp_path / "nli.jsonl").write_text("\n".join([good, *bad, good]))
+
+    rows, rejects = rows_and_rejects(tmp_path, dataset="snli", files={"train": "nli.jsonl"})
+
+    assert [row.origin for row in rows] == ["nli.jsonl:1", "nli.jsonl:7"]
+    assert [reject.entity_id for reject in rejects] == [f"nli.jsonl:{line}" for line in (2, 3, 4, 5)]
+    assert {reject.code for reject in rejects} == {Code.WRONG_COLUMNS}
+    assert "lacks gold_label" in rejects[0].message
+
+
+def test_half_characters_and_endless_numbers_in_json_are_rejects(tmp_path, rows_and_rejects):
+    rows = [
+        '{"sentence_a": "A \\ud83d", "sentence_b": "B"}',
+        '{"sentence_a": "A", "sentence_b": "B", "label": "\\ud83d"}',
+    ]
+    scored = json.dumps({"sentence_a": "A", "sentence_b": "B", "score": 10**400, "label": ""})
+    (tmp_path / "p.jsonl").write_text("\n".join([*rows, scored]))
+    columns = {"sentence_a": "sentence_a", "sentence_b": "sentence_b"}
+    captions = [{"image_id": 1, "caption": text} for text in ("A", "\ud83d", "B")]
+    (tmp_path / "c.json").write_text(json.dumps({"annotations": captions}))
+
+    found, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.jsonl"}, columns=columns)
+    assert [row.origin for row in found] == ["p.jsonl:2", "p.jsonl:3"]
+    assert [(reject.entity_id, reject.code) for reject in rejects] == [("p.jsonl:1", Code.BAD_ENCODING)]
+    for role, line, code in (("label", 2, Code.BAD_ENCODING), ("score", 3, Code.BAD_SCORE)):
+        _, rejects = rows_and_rejects(
+            tmp_path, dataset="pairs", files={"train": "p.jsonl"}, columns={**columns, role: role}
+        )
+        assert (f"p.jsonl:{line}", code) in [(reject.entity_id, reject.code) for reject in rejects]
+    found, rejects = rows_and_rejects(tmp_path, dataset="coco", files={"train": "c.json"})
+    assert [(row.text_a, row.text_b) for row in found] == [("A", "B")]
+    assert [(reject.entity_id, reject.code) for reject in rejects] == [("c.json:2", Code.BAD_ENCODING)]
+
+
+def test_parquet_cells_of_another_type_are_rejects(tmp_path, rows_and_rejects):
+    pl.DataFrame(
+        {"sentence_a": ["A", None, "C"], "sentence_b": ["B", "B", "D"], "label": [1.0, 1.0, None]}
+    ).write_parquet(tmp_path / "p.parquet")
+    pl.DataFrame({"sentence_a": [1, 2], "sentence_b": ["B", "B"]}).write_parquet(tmp_path / "q.parquet")
+
+    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.parquet"})
+    assert [(row.text_a, row.label, row.origin) for row in rows] == [
+        ("A", "1", "p.parquet:1"),
+        ("C", None, "p.parquet:3"),
+    ]
+    assert [(reject.entity_id, reject.code) for reject in rejects] == [("p.parquet:2", Code.EMPTY_SENTENCE)]
+    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "q.parquet"})
+    assert rows == []
+    assert {reject.code for reject in rejects} == {Code.WRONG_COLUMNS}
+
+
+def test_typed_cells_of_pairs_are_those_of_a_table_of_text(tmp_path, rows_and_rejects):
+    cells = {
+        "sentence_a": ["A", "A", 1, True, ["A"]],
+        "sentence_b": ["B"] * 5,
+        "label": [float("nan"), True, "x", "x", "x"],
+        "topic": [1.0, float("nan"), "t", "t", "t"],
+    }
+    rows = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    columns = {"label": "label", "group": "topic"}
+    rows, rejects = rows_and_rejects(
+        tmp_path, dataset="pairs", files={"train": "p.jsonl"}, columns=columns, draw={"dev": 0.1}
+    )
+    assert [(row.label, row.group) for row in rows] == [(None, "1"), ("1", "")]
+    assert [reject.message for reject in rejects] == [
+        "p.jsonl:3: the cell 1 is no text",
+        "p.jsonl:4: the cell True is no text",
+        "p.jsonl:5: the cell ['A'] is neither text nor number",
+    ]
+
+
+def test_a_key_of_pairs_may_come_late_in_json_lines(tmp_path, rows_and_rejects):
+    early, late = {"sentence_a": "A", "sentence_b": "B"}, {"sentence_a": "A", "sentence_b": "B", "gold": "x"}
+    (tmp_path / "p.jsonl").write_text("\n".join(json.dumps(row) for row in (*[early] * 25, late)))
+
+    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.jsonl"}, columns={"label": "gold"})
+    assert ([row.label for row in rows], len(rejects)) == (["x"], 25)
+    with pytest.raises(InputError, match=r"lacks the column 'kind' .*; its columns are 'sentence_a', .*, 'gold'"):
+        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.jsonl"}, columns={"label": "kind"})
+
+
+def test_optional_keys_of_pairs_are_found_wherever_they_come_first(tmp_path, rows_and_rejects):
+    bare = {"sentence_a": "A", "sentence_b": "B"}
+    late = [{**bare, "score": 3}, bare, {**bare, "label": "x"}]
+    (tmp_path / "p.jsonl").write_text("\n".join(json.dumps(row) for row in (*[bare] * 25, *late)))
+
+    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.jsonl"})
+    assert [(row.score, row.label) for row in rows] == [(None, None)] * 25 + [(3, None), (None, None), (None, "x")]
+    assert rejects == []
+
+
+@pytest.mark.parametrize("name", ["p.jsonl", "p.parquet"])
+def test_positions_are_for_tables_of_cells(tmp_path, name, rows_and_rejects):
+    frame = pl.DataFrame({"a": ["A"], "b": ["B"]})
+    (frame.write_parquet if name.endswith("parquet") else frame.write_ndjson)(tmp_path / name)
+
+    with pytest.raises(InputError, match=r"whose columns have names; they are 'a', 'b': give names in place of pos"):
+        rows_and_rejects(tmp_path, dataset="pairs", files={"train": name}, columns={"sentence_a": 0, "sentence_b": 1})
+
+
+def test_json_that_python_refuses_is_a_reject(tmp_path, rows_and_rejects):
+    good = '{"sentence_a": "A", "sentence_b": "B", "n": 1}'
+    deep = good.replace("1", "[" * 100_000 + "]" * 100_000)
+    (tmp_path / "p.jsonl").write_text("\n".join([good, good.replace("1", "9" * 5000), deep, good]))
+
+    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.jsonl"})
+    assert len(rows) == 2
+    assert [(reject.entity_id, reject.code) for reject in rejects] == [
+        ("p.jsonl:2", Code.WRONG_COLUMNS),
+        ("p.jsonl:3", Code.WRONG_COLUMNS),
+    ]
+    assert "number with too many digits" in rejects[0].message
