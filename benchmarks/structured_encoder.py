@@ -21,6 +21,7 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 from features.files import read_table
 from features.models import locate
 from features.parsers import dependencies
+from features.parsers.onednn import use_onednn
 from features.parsers.settings import DependencySettings, SrlSettings
 from features.parsers.srl.parser import load as load_tagger
 from features.sentences import normalise
@@ -83,6 +84,7 @@ def main() -> None:
     texts = [*texts[: given.sentences - len(ODD)], *map(normalise, ODD)]
     modules, parse = (_with_trees if given.kind == "rgcn" else _with_spans)()
     encoder = SentenceTransformer(modules=modules, device="cpu")
+    use_onednn(encoder)  # as `load_encoder` does
     parse(texts[:20])
     found: list[Parse | None] = []
     alone = seconds(lambda: found.extend(parse(texts)))

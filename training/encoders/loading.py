@@ -32,16 +32,22 @@ def load_encoder(folder: Path, *, device: str | None = None) -> "SentenceTransfo
     from safetensors import SafetensorError
     from sentence_transformers import SentenceTransformer
 
+    from features.parsers.onednn import use_onednn
+
     hide_progress_bars()
     try:
         own = _own_modules(folder)
-        if not own:
-            return SentenceTransformer(str(folder), device=device, local_files_only=True)
-        # No public name loads classes that are here already: `trust_remote_code` would run what the folder holds.
-        return SentenceTransformer._load_with_module_classes(str(folder), own, device=device, local_files_only=True)
+        if own:
+            # No public name loads classes that are here already: `trust_remote_code` would run what the folder holds.
+            load = SentenceTransformer._load_with_module_classes
+            encoder = load(str(folder), own, device=device, local_files_only=True)
+        else:
+            encoder = SentenceTransformer(str(folder), device=device, local_files_only=True)
     except (OSError, ValueError, SafetensorError) as error:
         why = str(error).partition("\n")[0].rstrip(".")
         raise ModelError(f"the encoder {str(folder)!r} cannot be loaded ({why}); {_again(folder)}") from error
+    use_onednn(encoder)
+    return encoder
 
 
 def _own_modules(folder: Path) -> dict[str, "type[nn.Module]"]:
