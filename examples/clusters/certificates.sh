@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Make an authority, and a certificate by which scheduler, workers and builds of one Dask cluster recognise each other.
+# Make an authority, and a certificate with which scheduler, workers and builds of one Dask cluster know each other.
 #
 #   bash certificates.sh FOLDER
 #
