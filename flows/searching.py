@@ -1,6 +1,6 @@
 """What `search` and `neighbours` have in common: which texts, which encoder, and their vectors, kept in the project."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,8 @@ from flows.project import Project, load
 from flows.terminal import say
 from training.search.choosing import Chosen, choose_encoder
 from training.search.texts import SearchedTexts, texts_of_file, texts_of_release
-from training.search.vectors import embed, kept_vectors
+from training.search.vector_cache import cached_vectors
+from training.search.vectors import embed, embed_in_parts
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -78,14 +79,14 @@ class Searcher:
         return texts_of_release(self.project.store, among)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the vectors of texts, kept ones where encoder and texts are those of a search before."""
+        """Return the vectors of texts; only texts that no earlier search embedded are encoded."""
         runs = None if self.project is None else self.project.runs
 
-        def make() -> NDArray[np.float32]:
+        def embed_new(new: Sequence[str]) -> Iterator[NDArray[np.float32]]:
             with FileProgress("texts") as progress:
-                return embed(self.model, texts, self.chosen.task, progress)
+                yield from embed_in_parts(self.model, new, self.chosen.task, progress)
 
-        return kept_vectors(runs, self.chosen.folder, self.chosen.task, texts, make)
+        return cached_vectors(runs, self.chosen.folder, self.chosen.task, texts, embed_new)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a text that is kept nowhere, (1, d)."""

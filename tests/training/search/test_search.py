@@ -1,6 +1,4 @@
-"""Which encoder searches, which texts, and what of their vectors is kept."""
-
-import os
+"""Which encoder searches, and which texts."""
 
 import numpy as np
 import polars as pl
@@ -11,7 +9,7 @@ from training.encoders.loading import load_encoder, routes_in
 from training.search import vectors
 from training.search.choosing import aspects_of, choose_encoder, task_of
 from training.search.texts import texts_of_file
-from training.search.vectors import embed, kept_vectors
+from training.search.vectors import embed, embed_in_parts
 
 
 def test_an_aspect_chooses_the_encoder_that_was_trained_for_it_alone(runs):
@@ -85,52 +83,13 @@ def test_texts_are_embedded_by_their_route_and_told_as_they_are_done(routed_enco
     monkeypatch.setattr(vectors, "_ENCODED_AT_ONCE", 2)
     texts = ["a cat in the park", "a dog in the park", "a cat"]
     animal, place = (
-        embed(model, texts, task, lambda done, total: told.append((done, total))) for task in ("animal", "place")
+        np.concatenate(list(embed_in_parts(model, texts, task, lambda done, total: told.append((done, total)))))
+        for task in ("animal", "place")
     )
+    np.testing.assert_array_equal(embed(model, texts, "place"), place)
     assert animal[0] @ animal[2] > 0.99 > animal[0] @ animal[1]
     assert place[0] @ place[1] > 0.99
     assert told[:3] == [(0, 3), (2, 3), (3, 3)]
-
-
-def test_vectors_are_kept_for_the_same_encoder_route_and_texts_alone(tmp_path, word_encoder):
-    asked = []
-
-    def make():
-        asked.append(1)
-        return np.eye(2, dtype=np.float32)
-
-    def known(task=None, texts=("a", "b"), folder=tmp_path):
-        kept_vectors(folder, word_encoder, task, texts, make)
-        return len(asked)
-
-    assert [known(), known(), known("x"), known("x"), known(texts=("b", "a")), known(texts=("ab", ""))] == [
-        *(1, 1, 2, 2, 3, 4)
-    ]
-    assert known(folder=None) == 5
-    (first, *_) = sorted((tmp_path / vectors.KEPT).iterdir(), key=lambda file: file.stat().st_mtime_ns)
-    first.write_bytes(first.read_bytes()[:20])
-    assert known() + known() + known("x") + known(texts=("b", "a")) == 4 * 6  # one was damaged, and is made again
-    (tmp_path / "file").write_text("")
-    assert known(folder=tmp_path / "file") == 7  # nothing can be kept there, and the search goes on
-
-
-def test_what_was_not_used_for_the_longest_time_goes_when_there_is_too_much(tmp_path, word_encoder, monkeypatch):
-    monkeypatch.setattr(vectors, "_MOST_BYTES", 600)  # two files of 32 numbers and a header
-
-    def search(text):
-        kept_vectors(tmp_path, word_encoder, None, [text], lambda: np.ones((1, 32), np.float32))
-        files = sorted((tmp_path / vectors.KEPT).iterdir(), key=lambda file: file.stat().st_mtime_ns)
-        for age, file in enumerate(reversed(files), start=1):
-            os.utime(file, (1000 - age, 1000 - age))
-        return {file.name for file in files}
-
-    (tmp_path / vectors.KEPT).mkdir()
-    (tmp_path / vectors.KEPT / ".abc.npy.1f.tmp").write_text("a search was killed here")
-    (first,) = search("a")
-    (second,) = search("b") - {first}
-    assert search("a") == {first, second}
-    assert search("c") > {first}
-    assert second not in search("c")
 
 
 @pytest.mark.parametrize(
