@@ -89,7 +89,7 @@ def analyse(shared: SharedSet, depths: Depths, bootstrap: Bootstrap) -> Analysis
     Args:
         shared: the set.
         depths: of the trees of its sentences.
-        bootstrap: how intervals are made.
+        bootstrap: how intervals are computed.
     """
     everything = np.arange(len(shared.texts))
     parts: list[Part] = []

@@ -30,7 +30,7 @@ def differences_page(
         comparison: of the same runs (`compare_runs`).
         dependencies: parser whose trees are measured where neither side sees trees.
         project: its name.
-        bootstrap: how intervals are made; by default as in an evaluation.
+        bootstrap: how intervals are computed; by default as in an evaluation.
         on_rows: told how many sentences are parsed.
 
     Raises:

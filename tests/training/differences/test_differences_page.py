@@ -54,7 +54,7 @@ def page(sides, depths=None, views=NOTHING):
 def test_each_set_has_its_parts_with_counts_and_says_what_it_has_not(sides):
     html = page(sides)
     rated, judged = re.split(r"<h3>", html)[1:]
-    assert rated.startswith("sts <small>Similarity against people</small></h3>")
+    assert rated.startswith("sts <small>Similarity against human ratings</small></h3>")
     assert "160 pairs. Spearman × 100 with human ratings." in rated
     parts = re.findall(r"<tr><td>(.*?)</td><td>(\d+)</td>", rated.partition("</details>")[0])
     assert [name for name, _ in parts] == [
