@@ -1,8 +1,8 @@
-"""Vectors of texts that are searched again: computed once, and kept as long as encoder and texts are the same.
+"""Cache of text vectors for repeated searches: computed once, and reused while encoder and texts are the same.
 
     runs/.vectors/<digest of encoder, route and texts>.npy      float32, (n_texts, d), of unit length
 
-A file appears whole or not at all; what was not used for the longest time goes when they take more than 2 GiB.
+Files are written atomically; the least recently used ones are removed when they take more than 2 GiB.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 KEPT = ".vectors"
-"""The folder of kept vectors in that of a project's runs; no encoder's name begins with a dot."""
+"""Folder of cached vectors within that of a project's runs; no encoder's name begins with a dot."""
 _MOST_BYTES = 2 << 30
 _ENCODED_AT_ONCE = 256
 
@@ -39,10 +39,10 @@ def embed(
         model: the encoder.
         texts: one or more.
         task: route of an encoder that has routes.
-        on_rows: told how many texts are done.
+        on_rows: called with the number of texts done.
 
     Raises:
-        ModelError: when they are not finite numbers.
+        ModelError: when embeddings are not finite numbers.
     """
     options: dict[str, Any] = {} if task is None else {"task": task}
     on_rows(0, len(texts))
@@ -62,14 +62,14 @@ def kept_vectors(
     texts: Sequence[str],
     make: Callable[[], NDArray[np.float32]],
 ) -> NDArray[np.float32]:
-    """Return the embeddings of texts, those of the last time where encoder, route and texts are the same.
+    """Return the embeddings of texts, from the cache where encoder, route and texts are the same.
 
     Args:
-        runs: folder of the project's runs, in which they are kept; None keeps nothing.
+        runs: folder of the project's runs, which contains the cache; None for no cache.
         encoder: folder of the encoder.
         task: its route.
-        texts: in their order.
-        make: computes them, (n, d).
+        texts: the texts, in order.
+        make: computes the embeddings, (n, d).
     """
     if runs is None:
         return make()
@@ -78,7 +78,7 @@ def kept_vectors(
     if known is not None:
         return known
     vectors = make()
-    with suppress(InputError):  # a search does not fail because what it found cannot be kept
+    with suppress(InputError):  # a search does not fail because vectors cannot be cached
         with whole_file(file) as output:
             np.save(output, vectors, allow_pickle=False)
         _forget(file)
@@ -93,18 +93,18 @@ def _key(encoder: Path, task: str | None, texts: Sequence[str]) -> str:
 
 
 def _read(file: Path, count: int) -> NDArray[np.float32] | None:
-    """Return kept vectors, None where there are none that can be used."""
+    """Return cached vectors, None where there are no usable ones."""
     try:
         vectors = np.load(file, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError):
         return None
     with suppress(OSError):
-        os.utime(file)  # used now, so not the next to go
+        os.utime(file)  # used now, so not the next to be removed
     return vectors if vectors.dtype == np.float32 and vectors.ndim == 2 and len(vectors) == count else None
 
 
 def _forget(newest: Path) -> None:
-    """Remove what killed searches left, and what was not used for the longest time where there is too much."""
+    """Remove leftovers of killed searches, and the least recently used vectors where there are too many."""
     leftovers.remove_dead(newest.parent.glob(".*.tmp"))
     files = sorted(newest.parent.glob("*.npy"), key=lambda file: -file.stat().st_mtime)
     taken = 0
