@@ -1,9 +1,9 @@
-"""How fast the tagger of semantic roles is, and how good, in bfloat16 and float32.
+"""Speed and accuracy of the semantic role tagger in bfloat16 and float32.
 
     python benchmarks/srl_tagger.py                                   the sentences of the built-in example
     python benchmarks/srl_tagger.py sentences.txt --gold gold.conll.gz --model FOLDER
 
-Times are from text to frames in one process, wall clock, everything loaded, the best of some runs.
+Times are from text to frames in one process with everything loaded, wall-clock, the best of some runs.
 """
 
 import argparse
@@ -64,12 +64,12 @@ def _example() -> list[str]:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("sentences", nargs="?", type=Path, help="a text file with a sentence a line")
+    parser.add_argument("sentences", nargs="?", type=Path, help="a text file with one sentence per line")
     parser.add_argument("--gold", type=Path, help="frames in CoNLL-2005 columns, to score on")
     parser.add_argument("--model", default="embedded", help="folder or archive of a tagger")
-    parser.add_argument("--most", type=int, default=5000, help="sentences to take")
+    parser.add_argument("--most", type=int, default=5000, help="maximum number of sentences")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
-    parser.add_argument("--runs", type=int, default=3, help="the best of so many runs is taken")
+    parser.add_argument("--runs", type=int, default=3, help="number of runs, of which the best counts")
     return parser.parse_args()
 
 
