@@ -32,7 +32,7 @@ def main() -> None:
     words = sum(len(text.split()) for text in texts) / len(texts)
     print(f"{len(texts)} sentences of {words:.1f} words, {arguments.threads} threads, torch {torch.__version__},")
     print(f"Python {platform.python_version()}, {platform.machine()}, load {os.getloadavg()[0]:.1f}\n")
-    print(f"{'tagger':24}{'load s':>8}{'sentences/s':>13}{'frames/s':>10}{'F1 told':>9}{'F1 found':>10}")
+    print(f"{'tagger':24}{'load s':>8}{'sentences/s':>13}{'frames/s':>10}{'F1 gold':>9}{'F1 own':>10}")
     for precision in ("bfloat16", "float32"):
         begun = time.perf_counter()
         parser = load(SrlSettings(model=arguments.model, precision=precision, device="cpu"))

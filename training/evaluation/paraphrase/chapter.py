@@ -20,8 +20,8 @@ WRONG = 5
 """Pairs shown per set for each kind of error."""
 _POINTS = 200  # of a curve: more would not be visible
 _ABOUT = (
-    "How well paraphrases are told from other pairs. A bar is the F1 of the predicted paraphrases; the thresholds are "
-    "given below."
+    "How well paraphrases are distinguished from other pairs. A bar is the F1 of the predicted paraphrases; the "
+    "thresholds are given below."
 )
 
 

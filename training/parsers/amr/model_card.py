@@ -33,24 +33,24 @@ def write_card(
     vocabulary, settings, loop = description.vocabulary, job.settings, job.settings.loop
     text = f"""# {settings.name}: an AMR parser for English
 
-Parses a sentence into its AMR graph without generating it token by token: it predicts the concepts of each word, then
-whether and how each pair of concepts is related. No wiki links.
+Parses a sentence into its AMR graph, without generating it token by token: it predicts the concepts of each word, then
+for each pair of concepts whether and how they are related. No wiki links.
 
-- Base encoder: `{settings.backbone}`, all layers fine-tuned, its table of word pieces unchanged (not stored here).
+- Base encoder: `{settings.backbone}`, all layers tuned, its word piece embeddings unchanged (not stored here).
 - Size: {size:.1f} MB, matrices as {settings.storage}.
 - Labels: {len(vocabulary.primaries)} primary, {len(vocabulary.senses)} senses, {len(vocabulary.wrappers)} wrappers, \
 {len(vocabulary.roles)} roles.
 
 ## Scores
 
-Micro F1 of exact alignments, × 100, wiki links left out; P and R are precision and recall of Smatch. Speed is from
+Micro F1 of exact alignments, in points, without wiki links; P and R are precision and recall of Smatch. Speed is from
 text to PENMAN on the machine that trained the model.
 
 {_score_table(scores)}
 
 ## Training data
 
-Each sentence is used once; those that occur in dev ({_names(job.source.dev)}) or in {_names(job.source.held_out)} \
+Each sentence is kept once; those that occur in dev ({_names(job.source.dev)}) or in {_names(job.source.held_out)} \
 were left out.
 
 {_source_table(sources)}

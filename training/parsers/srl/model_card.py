@@ -9,10 +9,10 @@ from training.runs import flattened
 _ABOUT = """\
 A tagger of semantic roles (PropBank) in the architecture and file format of AllenNLP's `srl_bert`: BERT with the
 predicate marked by token types, BIO tags, constrained Viterbi. A separate head finds the predicates. Weights are in
-half precision; parameters equal to those of the base encoder are not repeated here."""
+half precision; the parameters that equal those of the base encoder are not stored here."""
 _DATA = """\
 Trained on `{file}`: {sentences:,} sentences, {predicates:,} predicates. Licence of these annotations: {licence}; it
-also applies to the use of the weights. The base encoder, {base} (`{digest}`), is under {base_licence}."""
+also binds the use of the weights. The base encoder, {base} (`{digest}`), is under {base_licence}."""
 _SCORES = """\
 On `{file}`: {sentences:,} sentences, {predicates:,} predicates, none of them trained on. Arguments as `srl-eval.pl`
 counts them, predicates (V) excluded."""
