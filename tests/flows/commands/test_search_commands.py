@@ -147,7 +147,7 @@ def test_neighbours_in_another_file_may_be_the_text_itself(project, capsys):
     [
         (["search", "  ", "--among", "texts.tsv"], "The text to search for is empty: give one in quotes."),
         (["search", "a cat", "--aspect", "colour"], "No encoder of the project was trained for the aspect 'colour'"),
-        (["search", "a cat", "--encoder", "cats"], "'cats' is no encoder of the project (there are: animals)"),
+        (["search", "a cat", "--encoder", "cats"], "'cats' is not an encoder of the project (there are: animals)"),
         (["search", "a cat", "--encoder", "runs"], "'runs' holds no encoder (there is no modules.json)"),
         (["search", "a cat", "--among", "texts.tsv", "--text", "title"], "has no column 'title'; it has 'id', 'text'"),
         (

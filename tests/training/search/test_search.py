@@ -43,7 +43,7 @@ def test_an_aspect_that_no_encoder_knows_is_refused_with_those_that_there_are(ru
     [
         ("plain", "animal", "was trained for no aspect, not for 'animal'; leave the aspect out"),
         ("together", "animal", "was trained for animal and place, not for 'animal'; leave the aspect out"),
-        ("anmals", None, r"'anmals' is no encoder of the project \(there are: animals, plain, together\), no folder"),
+        ("anmals", None, r"'anmals' is not an encoder of the project \(there are: animals, plain, together\), a"),
     ],
     ids=["no aspect", "two together", "unknown"],
 )
@@ -61,7 +61,7 @@ def test_an_encoder_is_named_by_its_run_by_its_folder_or_by_that_of_its_run(runs
 
 
 def test_without_a_project_or_with_a_folder_of_something_else_it_is_said_what_to_do(tmp_path):
-    with pytest.raises(ModelError, match="no project here whose encoder could search: name one with --encoder"):
+    with pytest.raises(ModelError, match="no project here with an encoder to search with: give --encoder"):
         choose_encoder(None, None, "animal")
     with pytest.raises(ModelError, match=r"holds no encoder \(there is no modules\.json\)"):
         choose_encoder(None, str(tmp_path), None)
@@ -119,9 +119,9 @@ def test_texts_of_a_file_keep_their_ids(tmp_path, name, content, columns, found)
         ("a.txt", b"", (), "is empty"),
         ("a.txt", b"\n\n", (), "has no sentence"),
         ("a.txt", b"\x00\x01", (), "no UTF-8 text"),
-        ("a.txt", b"a cat\n", ("name",), "read as a text with a line each, so it has no column 'name'; give a table"),
+        ("a.txt", b"a cat\n", ("name",), "read as one text per line, so it has no column 'name'; give a table"),
         ("a.tsv", b"name\tabout\na\tb\n", (), "has no column 'text'; it has 'name', 'about': name the one with the"),
-        ("a.tsv", b"text\n", (), "has no text; give a file with one at least"),
+        ("a.tsv", b"text\n", (), "has no text; give a file with at least one"),
         ("a.parquet", b"no parquet", (), "is no parquet table"),
     ],
     ids=["empty", "blank", "binary", "column of lines", "missing column", "no row", "damaged"],

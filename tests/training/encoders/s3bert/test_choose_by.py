@@ -58,7 +58,7 @@ def test_the_model_that_orders_the_pairs_best_is_kept_and_all_say_so(job, rated,
     assert found["suites"]["ratings"]["chosen_by"] == ["ours"]
     assert "The model was chosen by its score on ours" in score_tables(found)[1].note
     page = (tmp_path / "run" / "report.html").read_text()
-    assert "<dt>Chosen by</dt><dd>its score on mine (40 rated pairs), the best model of all looks</dd>" in page
+    assert "<dt>Chosen by</dt><dd>its score on mine (40 rated pairs): the best model of the training</dd>" in page
     assert "Spearman with mine over the steps of the training" in page
     assert found["suites"]["facets"]["seen"] is None
 
