@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from features.errors import InputError
 from features.outputs import STANDARD
 from flows.file_progress import FileProgress
-from flows.one_shot import counted
+from flows.one_shot import counted, name_wrong
 from flows.project import Project, load
 from flows.terminal import say
 from training.search.choosing import Chosen, choose_encoder
@@ -66,6 +66,7 @@ class Searcher:
             found = texts_of_file(Path(among), columns)
             if found.empty:
                 say(f"Left out: {counted(found.empty, 'row')} of {found.origin} without a text.")
+            name_wrong([f"Left out: {problem}." for problem in found.wrong])
             return found
         if self.project is None:
             missing = "name a file to search by --among" if among is None else f"{among!r} does not exist"

@@ -40,7 +40,7 @@ def neighbours(
     columns: tuple[str, ...],
     k: int,
     device: str,
-) -> None:
+) -> int:
     """Find for each text of FILE those that are most similar to it, in FILE or elsewhere, in one aspect perhaps.
 
     FILE is a table, or a text with a line each. Within FILE no text is its own neighbour. Columns of the output: id,
@@ -87,3 +87,4 @@ def neighbours(
         )
         write_table(table, output, form)
     say_written(f"{counted(table.height, 'neighbour')} of {counted(len(asked), 'text')}", output)
+    return 2 if asked.wrong or searched.wrong else 0

@@ -102,20 +102,24 @@ def test_the_texts_of_the_newest_release_are_found_with_their_labels(project, la
 def test_texts_are_embedded_once_for_all_searches_of_them(project, monkeypatch):
     from flows import searching
 
-    embedded, embed = [], searching.embed
+    embedded = []
 
-    def watched(model, texts, *rest):
-        embedded.append(len(texts))
-        return embed(model, texts, *rest)
+    def watch(embed):
+        def watched(model, texts, *rest):
+            embedded.append(len(texts))
+            return embed(model, texts, *rest)
 
-    monkeypatch.setattr(searching, "embed", watched)
+        return watched
+
+    for name in ("embed", "embed_in_parts"):
+        monkeypatch.setattr(searching, name, watch(getattr(searching, name)))
     for _ in range(2):
         assert run(["search", "a cat", "--among", "texts.tsv", "--quiet"]) == 0
     assert run(["neighbours", "texts.tsv", "-o", "out.tsv", "--quiet"]) == 0
     assert embedded == [5, 1, 1]
     (project / "texts.tsv").write_text("text\na cat\nanother\n")
     assert run(["neighbours", "texts.tsv", "-o", "out.tsv", "--quiet"]) == 0
-    assert embedded[3:] == [2]
+    assert embedded[3:] == [1]  # the other text is known
 
 
 def test_neighbours_are_a_table_with_a_row_a_neighbour(project, capsys):

@@ -104,8 +104,10 @@ def test_texts_are_embedded_by_their_route_and_told_as_they_are_done(routed_enco
             (("Cat: a cat, red", "Dog"), ("1", "2"), 0),
         ),
         ("a.jsonl", '{"text": "a cat", "id": 7}\n', (), (("a cat",), ("7",), 0)),
+        ("a.csv", "id,text\n007,1.50\n008,2e3\n", (), (("1.50", "2e3"), ("007", "008"), 0)),
+        ("a.tsv", '"id"\t"text"\n"x"\t"a ""red"" cat"\n', (), (('a "red" cat',), ("x",), 0)),
     ],
-    ids=["lines", "table", "columns", "json"],
+    ids=["lines", "table", "columns", "json", "numbers", "quotes"],
 )
 def test_texts_of_a_file_keep_their_ids(tmp_path, name, content, columns, found):
     (tmp_path / name).write_text(content)
@@ -122,14 +124,34 @@ def test_texts_of_a_file_keep_their_ids(tmp_path, name, content, columns, found)
         ("a.txt", b"a cat\n", ("name",), "read as one text per line, so it has no column 'name'; give a table"),
         ("a.tsv", b"name\tabout\na\tb\n", (), "has no column 'text'; it has 'name', 'about': name the one with the"),
         ("a.tsv", b"text\n", (), "has no text; give a file with at least one"),
-        ("a.parquet", b"no parquet", (), "is no parquet table"),
+        ("a.parquet", b"no parquet", (), "is no Parquet file"),
+        (
+            "b.tsv",
+            b"text\tname\na cat\n",
+            (),
+            r"has no text \('.*b.tsv', line 2: the row has 1 cells; expected 2\); give",
+        ),
     ],
-    ids=["empty", "blank", "binary", "column of lines", "missing column", "no row", "damaged"],
+    ids=["empty", "blank", "binary", "column of lines", "missing column", "no row", "damaged", "wrong rows"],
 )
 def test_a_file_without_texts_is_refused(tmp_path, name, content, columns, said):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError, match=said):
         texts_of_file(tmp_path / name, columns)
+
+
+def test_rows_that_are_wrong_are_left_out_with_their_line_and_reason(tmp_path):
+    file = tmp_path / "a.tsv"
+    file.write_text("text\tname\na cat\tx\na dog\n\ty\na cow\tz\n")
+    read = texts_of_file(file)
+    assert (read.texts, read.ids, read.empty) == (("a cat", "a cow"), ("1", "4"), 1)
+    assert read.wrong == (f"{str(file)!r}, line 3: the row has 1 cells; expected 2",)
+
+
+def test_a_column_that_is_there_twice_is_refused(tmp_path):
+    (tmp_path / "a.tsv").write_text("text\ttext\na\tb\n")
+    with pytest.raises(InputError, match=r"has the column 'text' more than once: keep one"):
+        texts_of_file(tmp_path / "a.tsv")
 
 
 def test_numbers_in_a_column_are_texts(tmp_path):
