@@ -1,11 +1,11 @@
-"""`facetflow down`: end what `facetflow up` runs."""
+"""`facetflow down`: stop what `facetflow up` started."""
 
 import click
 
 
 @click.command()
 def down() -> None:
-    """End the server and the worker of `facetflow up`; flows that run are ended, what they committed is kept."""
+    """Stop the server and the worker of `facetflow up`; running flows are ended, what they committed is kept."""
     from flows import services
 
     if services.stop():

@@ -271,7 +271,7 @@ def test_an_output_that_is_full_is_said():
 
 
 @pytest.mark.parametrize(
-    ("command", "said"), [("build", "the same command goes on from there"), ("gc", "run it again")]
+    ("command", "said"), [("build", "the same command continues from there"), ("gc", "run it again")]
 )
 def test_an_interrupt_says_what_the_next_run_does(capsys, monkeypatch, command, said):
     def press_ctrl_c():
@@ -300,4 +300,4 @@ def test_ages_are_read(text, hours):
 
 def test_a_wrong_age_is_refused(capsys):
     assert command_line.run(["gc", "--older-than", "soon"]) == 1
-    assert "'soon' is no age: write a number and m, h, d or w, such as 7d" in capsys.readouterr().err
+    assert "'soon' is not an age: write a number and m, h, d or w, such as 7d" in capsys.readouterr().err
