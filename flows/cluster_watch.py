@@ -109,8 +109,8 @@ class ClusterWatch:
     def scheduler_is_gone(self) -> RunError:
         """Return the error that says so."""
         return RunError(
-            f"The Dask scheduler {self._where} does not answer any more: start it again, with its workers, and run the "
-            "same command; no shard is to blame, and what was committed is kept."
+            f"The Dask scheduler {self._where} no longer answers: start it again, with its workers, and run the same "
+            "command; no shard is to blame, and what was committed is kept."
         )
 
     def _check_lost(self, workers: Workers, now: float) -> None:

@@ -55,7 +55,7 @@ def silent():
 
 def test_a_scheduler_that_does_not_answer_ends_the_build(watch_over):
     sentence = until_it_ends(watch_over(silent, address="tcp://host:8786"))
-    assert sentence.startswith("The Dask scheduler of the Dask cluster at 'tcp://host:8786' does not answer any more: ")
+    assert sentence.startswith("The Dask scheduler of the Dask cluster at 'tcp://host:8786' no longer answers: ")
     assert "no shard is to blame" in sentence
 
 
@@ -189,7 +189,7 @@ def test_a_scheduler_that_is_killed_in_the_middle_is_named_and_shards_are_not_bl
                 worker.kill()
                 scheduler.kill()
     assert build.returncode == 1
-    assert f"The Dask scheduler of the Dask cluster at '{address}' does not answer any more" in output
+    assert f"The Dask scheduler of the Dask cluster at '{address}' no longer answers" in output
     assert "Traceback" not in output
     assert project.store.runs()[0].failed == ()
     assert project.store.runs()[0].state == "failed"

@@ -221,8 +221,8 @@ def of_system(number, file=None):
             "A file cannot be used (No such file or directory",
         ),
         (UnicodeEncodeError("ascii", "猫", 0, 1, "ordinal"), "which has no '猫': set PYTHONIOENCODING=utf-8."),
-        (UnicodeEncodeError("utf-8", "a\udce9", 1, 2, "surrogates"), "The byte 0xe9 on the command line is no UTF-8"),
-        (UnicodeDecodeError("utf-8", b"caf\xe9", 3, 4, "end"), "is no UTF-8 text (byte 0xe9): save it as UTF-8"),
+        (UnicodeEncodeError("utf-8", "a\udce9", 1, 2, "surrogates"), "The byte 0xe9 on the command line is not UTF-8"),
+        (UnicodeDecodeError("utf-8", b"caf\xe9", 3, 4, "end"), "is not UTF-8 text (byte 0xe9): save it as UTF-8"),
     ],
 )
 def test_errors_of_the_file_system_and_of_text_are_one_sentence(capsys, monkeypatch, tmp_path, error, said):
