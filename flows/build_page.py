@@ -222,7 +222,7 @@ def _changes(facts: Mapping[str, Any]) -> str:
     )
     published = facts["release"]
     more = (
-        f"<p><code>facetflow diff {facts['before']} {published}</code> shows changed rows and how the metrics moved.</p>"
+        f"<p><code>facetflow diff {facts['before']} {published}</code> shows changed rows and moved metrics.</p>"
         if not first and published not in (None, facts["before"])
         else ""
     )

@@ -86,7 +86,7 @@ def _print(found: "ReleaseDifference") -> None:
     from flows.difference_tables import difference_tables, drift_table
     from flows.tables import print_tables
 
-    click.echo(f"Release {found.new} beside release {found.old}")
+    click.echo(f"Release {found.new} compared with release {found.old}")
     for change in found.recipes:
         click.echo(f"  recipe of {change}")
     print_tables([*difference_tables(found), *([drift_table(found.drift)] if found.drift else [])])

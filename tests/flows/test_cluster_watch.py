@@ -73,8 +73,7 @@ def test_a_worker_that_rests_at_its_limit_is_started_again_twice(watch_over, cap
     sentence = until_it_ends(watch_over(lambda: {"tcp://1": PAUSED}, restarted.append))
     assert restarted == ["tcp://1", "tcp://1"]
     assert (
-        capsys.readouterr().err.count("rests at 3.35 GiB of its 4.00 GiB of memory, so that Dask gives it no shard")
-        == 2
+        capsys.readouterr().err.count("is paused at 3.35 GiB of its 4.00 GiB of memory, so Dask gives it no shard") == 2
     )
     assert sentence.endswith(": raise memory_limit or lower workers in [cluster], and run the same command.")
 
