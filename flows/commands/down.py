@@ -11,4 +11,4 @@ def down() -> None:
     if services.stop():
         click.echo("Stopped. Schedules rest until `facetflow up` runs again.")
     else:
-        click.echo("Nothing to end: `facetflow up` does not run for this user.")
+        click.echo("Nothing to stop: `facetflow up` is not running for this user.")

@@ -185,6 +185,6 @@ def test_without_a_project_a_file_is_searched_by_any_encoder(tmp_path, monkeypat
     assert capsys.readouterr().out == "  1  1.000  a cat\n            id: 1\n"
     assert [file.name for file in tmp_path.iterdir()] == ["texts.txt"]
     assert run(["search", "cat", "--encoder", str(word_encoder)]) == 1
-    assert "There is no project here whose texts could be searched: name a file to search by --among." in (
+    assert "There is no project here whose texts could be searched: name a file to search with --among." in (
         capsys.readouterr().err
     )
