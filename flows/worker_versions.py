@@ -52,8 +52,8 @@ def compare(
                 continue
             has = f"has no {package}" if theirs is None else f"has {package} {theirs}"
             raise RunError(
-                f"The worker {worker!r} {cluster} {has}, but this build has {ours}: {_what_to_do(package, ours)}, start "
-                "it again, and run the same command."
+                f"The worker {worker!r} {cluster} {has}, but this build has {ours}: {_what_to_do(package, ours)}, "
+                "start it again, and run the same command."
             )
     for difference, those in tell.items():
         if difference not in said:
