@@ -2,7 +2,7 @@
 
 | what is seen | for | then |
 |---|---|---|
-| the server does not answer, and comes back (`facetflow up` starts it again) | less than 20 s | the build goes on |
+| the server does not answer, and comes back (`facetflow up` restarts it) | less than 20 s | the build continues |
 | nothing listens there | 20 s | the build ends; what was committed is kept, and the next one continues |
 | it takes connections and does not answer | 90 s | the same; until then it may only be stalled (`flows/garbage.py`) |
 

@@ -34,7 +34,7 @@ POOL = "facetflow"
 BUILD = "build_features"
 TRAIN = "train_encoder"
 NIGHTLY = "0 3 * * *"
-"""The schedule of `prefect.yaml`, off until somebody turns it on."""
+"""The schedule of `prefect.yaml`, off until it is turned on."""
 
 
 @dataclass(frozen=True, slots=True)

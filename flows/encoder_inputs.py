@@ -74,7 +74,7 @@ def _chosen_by(run: Path) -> str:
 
 
 def _ratings_digest(project: Project, encoder: EncoderSettings) -> str:
-    """Return the digest of the ratings that choose the model of an encoder; empty where none do or none can be read."""
+    """Return the digest of the ratings that choose the model of an encoder; empty if none do or none can be read."""
     chosen = [known for known in project.evaluation if encoder.by_ratings and known.name == encoder.choose_by]
     try:
         rated = read_rating_sets([known.model_dump(mode="json") for known in chosen], project.base)

@@ -18,7 +18,7 @@ def runs_to_evaluate(settings: project.Project, names: Sequence[str]) -> list[Pa
         names: names of encoders, or ids of runs; by default all trained encoders of the project.
 
     Raises:
-        ModelError: there is no finished run of a name.
+        ModelError: a name has no finished run.
     """
     if not names:
         begun = [encoder.name for encoder in settings.encoders]

@@ -21,7 +21,7 @@ from flows.stage_progress import StageProgress
 from flows.terminal import Verbosity, verbosity
 
 PLAIN_EVERY = 10.0
-"""Seconds between two lines where there is no terminal."""
+"""Seconds between two lines without a terminal."""
 
 
 class BuildProgress:

@@ -39,15 +39,15 @@ def wanted_of(project: Project) -> tuple[Wanted, ...]:
 def stages_of(
     project: Project, wanted: Sequence[Wanted], further: tuple[str, ...] = ()
 ) -> dict[str, tuple[Over, tuple[str, ...]]]:
-    """Return the stages that a build has: those that are wanted and not switched off, and what they are made of.
+    """Return the stages of a build, those wanted and not switched off, with the tables that they read.
 
     Args:
-        project: says which stages are off.
-        wanted: what somebody reads.
-        further: tables that metrics of the project's own read beside `amr`.
+        project: the project file, which may switch stages off.
+        wanted: what is read.
+        further: tables other than `amr` that the project's own metrics read.
 
     Returns:
-        Stage → what it is over and what it reads, in an order in which they can be made.
+        Stage → the table whose shards it follows and the tables it reads, in an order in which they can be made.
 
     Raises:
         SettingsError: a stage needs one that is switched off.

@@ -61,7 +61,7 @@ def compare(
             others = f" (and {len(those) - 1} more)" if len(those) > 1 else ""
             warn(
                 f"The worker {those[0]!r}{others} {cluster} {difference}: the last digits of results may differ; "
-                "install the same where it runs."
+                "install the same version where it runs."
             )
 
 
