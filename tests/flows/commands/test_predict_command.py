@@ -126,7 +126,7 @@ def test_a_classifier_that_sees_the_order_is_asked_both_ways_and_the_difference_
     classifier(("u",)).save(project / "runs/same/00001-abcdef/seed-0/encoder")
     write(project / "pairs.tsv", "left\tright", "nothing known\tthe cat", "a cat\ta dog")
     assert run(["predict", "pairs.tsv", "-o", "labels.tsv"]) == 0
-    assert "with the sentences swapped 1 of 2 pairs would have another label" in capsys.readouterr().err
+    assert "with the sentences swapped, 1 of 2 pairs would have another label" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
