@@ -114,7 +114,7 @@ def test_verify_says_what_to_do(built, monkeypatch, capsys):
     assert f"{str(file.relative_to(built.folder / 'store'))!r} has 10 bytes instead of " in out
     assert out.endswith("; release 1 needs it\n")
     assert err.startswith("facetflow: 1 file is damaged, of ")
-    assert err.endswith("`facetflow build` makes again what can be made again.\n")
+    assert err.endswith("`facetflow build` rebuilds what can be rebuilt.\n")
 
     assert run(["verify", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
