@@ -66,7 +66,7 @@ def test_the_page_is_written_beside_json_or_in_place_of_the_table(project, tmp_p
 def test_an_evaluation_by_some_suites_is_not_said_to_be_none(project):
     folder = project.parent / "runs" / "twin" / "00001-aaaaaa" / "seed-0"
     (folder / "metrics.json").rename(folder / "metrics-paraphrase.json")
-    said = "'twin' was evaluated by paraphrase alone (--suite), and whole evaluations are compared: run"
+    said = "'twin' was evaluated by paraphrase alone (--suite), and only complete evaluations are compared: run"
     with pytest.raises(FacetflowError, match=re.escape(said)):
         run(project)
     (folder / "metrics-paraphrase.json").unlink()

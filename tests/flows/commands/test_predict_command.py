@@ -119,14 +119,14 @@ def test_probabilities_that_nothing_put_right_are_told(project, capsys):
     assert run(["predict", "pairs.tsv", "-o", "labels.csv", "--json"]) == 0
     out, err = capsys.readouterr()
     assert json.loads(out)["calibrated_by"] is None
-    assert "The probabilities may be too sure or too unsure: no dev pairs put them right" in err
+    assert "The probabilities may be overconfident or underconfident: they were not calibrated" in err
 
 
 def test_a_classifier_that_sees_the_order_is_asked_both_ways_and_the_difference_told(project, capsys):
     classifier(("u",)).save(project / "runs/same/00001-abcdef/seed-0/encoder")
     write(project / "pairs.tsv", "left\tright", "nothing known\tthe cat", "a cat\ta dog")
     assert run(["predict", "pairs.tsv", "-o", "labels.tsv"]) == 0
-    assert "with the sentences swapped 1 of 2 pairs would have another label" in capsys.readouterr().err
+    assert "with the sentences swapped, 1 of 2 pairs would have another label" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -274,7 +274,7 @@ def test_an_encoder_with_spans_draws_what_it_looked_at_and_says_what_parsing_too
     assert run(asked) == 0
     out, err = capsys.readouterr()
     assert 0 < json.loads(out)["share_of_parsing"] < 1
-    assert "% of the time for parsing their sentences." in err
+    assert "% of the time spent parsing." in err
     assert "Wrote 2 explained pairs to page.html." in err
     page = (tmp_path / "page.html").read_text()
     assert page.count('<div class="pair">') == 2
