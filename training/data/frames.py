@@ -93,7 +93,7 @@ class Frames(ParsedSentences):
             release: number of the release; the latest when missing.
 
         Raises:
-            StoreError: when the store or the release does not exist, or a file of it is not what was written.
+            StoreError: when the store or the release does not exist, or a file of it has changed since it was written.
             InputError: when none of the sentences has a row.
         """
         pinned = OpenRelease(root, release)

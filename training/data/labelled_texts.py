@@ -104,7 +104,7 @@ class LabelledTexts:
             release: number of the release; the latest when missing.
 
         Raises:
-            StoreError: when the store or the release does not exist, or a file of it is not what was written.
+            StoreError: when the store or the release does not exist, or a file of it has changed since it was written.
             InputError: when the release has no labels.
         """
         pinned = OpenRelease(root, release)

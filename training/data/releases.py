@@ -17,7 +17,7 @@ class OpenRelease:
         release: number of the release; the latest when missing.
 
     Raises:
-        StoreError: when the store or the release does not exist, or a file of it is not what was written.
+        StoreError: when the store or the release does not exist, or a file of it has changed since it was written.
     """
 
     def __init__(self, root: Path, release: int | None = None) -> None:

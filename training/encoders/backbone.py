@@ -88,7 +88,7 @@ class Backbone:
 
     Args:
         model: the encoder; its parameters are frozen except in the last layers.
-        layers_tuned: number of last layers to tune; `all` tunes the token embeddings as well.
+        layers_tuned: how many of the last layers to tune; `all` tunes the token embeddings as well.
         precision: dtype that layers compute in.
         dropout: dropout that the tuned layers keep while training.
         cache_gib: memory for the states at the cut.

@@ -78,7 +78,7 @@ class JudgedSettings(EncoderSettings):
         positive_label: positive label of `f1` and `average_precision`.
         classifier: input of the classifier, from the embeddings u and v of a pair; with `u` and `v` their order counts.
         max_tokens: longer sentences are truncated, also by the finished encoder.
-        layers_tuned: number of last layers to tune, or `all`, which includes the token embeddings.
+        layers_tuned: how many of the last layers to tune, or `all`, which includes the token embeddings.
         words_below: how many layers below the last one the word vectors of the structure come from; those layers must
             be tuned, so it is less than `layers_tuned`.
         dropout: dropout of the tuned layers: `true` as in the backbone, `false` none, `"states"` that of the word

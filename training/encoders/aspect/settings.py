@@ -44,7 +44,7 @@ class AspectSettings(EncoderSettings):
         temperature: temperature of the objective (τ).
         pooling: `cls` or `mean` of the tokens; as in the backbone when missing.
         max_tokens: longer texts are truncated, also by the finished encoder.
-        layers_tuned: number of last layers to tune, or `all`, which includes the token embeddings.
+        layers_tuned: how many of the last layers to tune, or `all`, which includes the token embeddings.
         dropout: dropout of the tuned layers: `true` as in the backbone, `false` none, `"states"` that of the word
             states without that of the attention weights. On a CPU torch's fused attention supports no dropout, and
             training on long texts is twice as fast without.

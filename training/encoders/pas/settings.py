@@ -24,12 +24,12 @@ class PasSettings(JudgedSettings):
             `equal`.
         pooled: whether the backbone's pooling is concatenated with the sum of the spans.
         harmed: share of the spans that are corrupted, to measure the cost of tagger errors, in [0, 1].
-        harm: how: spans are `dropped`, or their arguments `moved` to another place.
+        harm: kind of corruption: spans are `dropped`, or their arguments `moved` to another place.
         training_share: share of the training pairs to use, in (0, 1], by the seed of the loop; a larger share includes
             the pairs of a smaller one.
         tagger: `model` under [srl], of the tagger that the finished encoder tags with, the one of its training roles;
             if that is a folder, its absolute path is required.
-        tags: `tags` under [srl], if that tagger finds predicates by parts of speech.
+        tags: `tags` under [srl], if predicates are found by parts of speech.
         choose_by: criterion for the best model on the dev split: `average_precision` of the pairs with the positive
             label, their `f1` at the best threshold, or `loss`; or the name of a set of ratings.
         new_learning_rate: peak learning rate of the modules that the backbone does not have: weights of spans, and

@@ -2,7 +2,7 @@
 
 embeddings ──> similarity, prediction, standing ┐
                                                 ├──> marks, headline
-graphs ──────> measured, words                  ┘    (without graphs from the encoder alone)
+graphs ──────> measured, words                  ┘    (without graphs, from the encoder alone)
 """
 
 import math

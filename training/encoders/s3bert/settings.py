@@ -68,7 +68,7 @@ class S3bertSettings(EncoderSettings):
             ones.
         alpha: weight of the decomposition objective.
         consistency: weight of the consistency objective.
-        layers_tuned: number of last layers to tune.
+        layers_tuned: how many of the last layers to tune.
         dropout: dropout of the tuned layers: `true` as in the backbone, `false` none, `"states"` that of the word
             states without that of the attention weights. On a CPU torch's fused attention supports no dropout, and
             training on long texts is twice as fast without.
