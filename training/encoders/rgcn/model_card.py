@@ -19,7 +19,7 @@ def write_card(training: Mapping[str, Any]) -> str:
         tag="sbert-rgcn",
         title="SBERT-RGCN" if graph else "Twin of SBERT-RGCN without a graph",
         structure=_structure(training),
-        analyses=f"parses with spaCy, {training['parser']['identity']}" if graph else None,
+        analyses=f"parses with spaCy ({training['parser']['identity']})" if graph else None,
         lesson=_objective(training),
     )
 

@@ -50,7 +50,7 @@ def test_the_classifier_learns_labels_and_is_saved_beside_the_encoder(job, judge
     assert encoder[0].parser_identity == parses.parser
     assert encoder[0].parser_weights == weights_of(DependencySettings())
     card = (folder / "README.md").read_text()
-    assert f"with {parses.parser}" in card
+    assert f"parses with spaCy ({parses.parser})" in card
     assert "Chosen by the dev loss: loss" in card
 
 
@@ -242,7 +242,7 @@ def test_trees_of_a_pipeline_of_the_same_name_with_other_weights_are_refused(job
         (
             {"splits": ["learn", "dev"]},
             InputError,
-            "No pair in the split 'learn' has a label.* such pairs in: dev, train",
+            "No pair in the split 'learn' has a label.* such pairs: dev, train",
         ),
         ({"objective": "multiple_negatives", "positive_label": "yes"}, SettingsError, "is 'yes', which no training"),
         (
