@@ -37,7 +37,7 @@ def load_encoder(folder: Path, *, device: str | None = None) -> "SentenceTransfo
         own = _own_modules(folder)
         if not own:
             return SentenceTransformer(str(folder), device=device, local_files_only=True)
-        # There is no public function that takes known classes: `trust_remote_code` would run code in the folder.
+        # No public name loads classes that are here already: `trust_remote_code` would run what the folder holds.
         return SentenceTransformer._load_with_module_classes(str(folder), own, device=device, local_files_only=True)
     except (OSError, ValueError, SafetensorError) as error:
         why = str(error).partition("\n")[0].rstrip(".")
