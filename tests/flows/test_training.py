@@ -153,7 +153,7 @@ def test_an_encoder_is_trained_and_evaluated_from_a_pinned_release(built, facetf
     assert re.fullmatch(r"00001-[0-9a-f]{6}", group.name)
     run = group / "seed-0"
     assert output.splitlines()[-2:] == [f"Trained {group / seed / 'encoder'}" for seed in ("seed-0", "seed-1")]
-    assert output.count("the outputs of the frozen layers are those of an earlier training of this command") == 1
+    assert output.count("reusing the outputs of the frozen layers from an earlier training of this command") == 1
     asked = read_json(run / "train.json")
     assert asked["source"]["release"] == 1
     assert "shared" not in asked

@@ -86,7 +86,7 @@ def test_a_parser_that_is_missing_and_an_encoder_that_is_gone_are_said_in_a_sent
     ("choice", "sees"),
     [
         ({}, "predicate-argument spans"),
-        ({"harmed": 0.25, "harm": "moved"}, "predicate-argument spans, 25% of them spoilt"),
+        ({"harmed": 0.25, "harm": "moved"}, "predicate-argument spans, 25% of them corrupted"),
         ({"drawn": "random"}, "random words as spans"),
         ({"drawn": "continuous"}, "random runs of words as spans"),
     ],
