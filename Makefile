@@ -1,7 +1,7 @@
 # facetflow: `make` prints this help.
 #
-# Everything lives in .venv; nothing else on the machine is touched. The venv is made anew when pyproject.toml or
-# constraints.txt change. PYTHON selects the interpreter (3.11 or later).
+# Everything lives in .venv; nothing else on the machine is touched. Packages are installed again when pyproject.toml or
+# constraints.txt changes. PYTHON selects the interpreter (3.11 or later).
 
 PYTHON ?= python3
 VENV   := .venv

@@ -23,8 +23,8 @@ _WIDTH, _HEIGHT = 240, 64
 _ORDER: Sequence[Size] = ("large", "moderate", "small", "within chance", "none")
 _NOTE = (
     f"Distance: the largest difference of the shares of pairs below any value (Kolmogorov-Smirnov); moderate from "
-    f"{SMALL}, large from {LARGE}. Within chance: two samples of this size from the same pairs differ as much in 99 "
-    "of 100 cases."
+    f"{SMALL}, large from {LARGE}. Within chance: two samples of this size from one distribution differ by less in "
+    "99 of 100 cases."
 )
 
 

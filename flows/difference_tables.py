@@ -66,7 +66,7 @@ def drift_table(drift: tuple[Drift, ...]) -> ScoreTable:
             for moved in drift
         ),
         f"Distance: Kolmogorov-Smirnov, moderate from {SMALL} and large from {LARGE}. Within chance: two "
-        "samples of this size from the same pairs differ as much in 99 of 100 cases. Moved by: Wasserstein, in units "
+        "samples of this size from one distribution differ by less in 99 of 100 cases. Moved by: Wasserstein, in units "
         "of the metric.",
     )
 

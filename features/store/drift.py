@@ -13,8 +13,8 @@ SMALL, LARGE = 0.05, 0.1
 """Kolmogorov-Smirnov distances from which a drift is called moderate, and large: shares of the rows on one side of a
 value that differ by 5 and by 10 points."""
 _CHANCE = 1.63
-"""c(α) of the two-sample test at α = 0.01: smaller distances than c·√((n+m)/(n·m)) two samples of one distribution
-have in 99 of 100 cases."""
+"""c(α) of the two-sample test at α = 0.01: two samples of one distribution differ by less than c·√((n+m)/(n·m)) in 99
+of 100 cases."""
 _DIGITS = 6
 
 Size = Literal["none", "within chance", "small", "moderate", "large"]

@@ -42,7 +42,7 @@ class MeasuredPairs(IndexedPairs):
         pairs: one row per pair: `PAIR_COLUMNS`, `first` and `second` (positions in `texts`), and the metrics, first
             the fifteen, then the project's own.
         teacher: the teacher's embeddings of `texts`, (n_texts, d), or None if there are none.
-        source: where the pairs came from, for model cards: release and table versions, or file and digest.
+        source: where the pairs came from, for model cards: release and table versions, or the file.
     """
 
     teacher: NDArray[np.float32] | None = None

@@ -38,7 +38,7 @@ def load_encoder(folder: Path, *, device: str | None = None) -> "SentenceTransfo
     try:
         own = _own_modules(folder)
         if own:
-            # No public name loads classes that are here already: `trust_remote_code` would run what the folder holds.
+            # No public name loads classes that exist here already: `trust_remote_code` would run code from the folder.
             load = SentenceTransformer._load_with_module_classes
             encoder = load(str(folder), own, device=device, local_files_only=True)
         else:

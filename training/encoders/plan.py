@@ -26,7 +26,7 @@ class TrainingPlan:
         data_digest: digest of the training data (`MeasuredPairs.digest`, `LabelledTexts.digest`).
         backbone_digest: digest of the files of the start model.
         source: where the data came from; used in messages only.
-        ratings_digest: digest of the ratings that choose the model; empty if it is chosen by its loss.
+        ratings_digest: digest of the ratings that choose the model; empty if it is chosen on the dev pairs.
     """
 
     settings: EncoderSettings
