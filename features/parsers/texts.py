@@ -14,6 +14,7 @@ from pathlib import Path
 
 import polars as pl
 
+from features.corpora.tables import hint_of_form
 from features.corpora.text_tables import read_text_table, text_columns
 from features.errors import InputError
 from features.files import open_text, source_name
@@ -122,9 +123,9 @@ def _written(path: Path) -> Iterator[tuple[str, str]]:
 def _table(path: Path) -> Iterator[tuple[str, str]]:
     columns = text_columns(path, ["text"])
     if "text" not in columns:
+        to_do = hint_of_form(path) or "; name one so, or give a .txt file with a sentence a line"
         raise InputError(
-            f"{source_name(path)} is read as a table, and has no column 'text' (it has {', '.join(columns)!r}); "
-            "name one so, or give a .txt file with a sentence a line."
+            f"{source_name(path)} is read as a table, and has no column 'text' (it has {', '.join(columns)!r}){to_do}."
         )
     for row in read_text_table(path, ["text"]):
         if row.problem:  # a line out for each line in: none may be left out

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
+from features.corpora.tables import hint_of_form
 from features.corpora.text_tables import read_text_table, text_columns
 from features.errors import InputError
 from features.files import source_name
@@ -106,10 +107,9 @@ def _table(path: Path, columns: Sequence[str]) -> tuple[pl.DataFrame, list[str]]
     """Return `id` and `text` of each row of a table, and what is wrong with some of them."""
     there = text_columns(path, columns)
     if missing := [column for column in columns if column not in there]:
-        raise InputError(
-            f"{source_name(path)} has no column {missing[0]!r}; it has {', '.join(map(repr, there)) or 'none'}: name "
-            "the one with the text by --text; repeat it to join several."
-        )
+        known = f"{source_name(path)} has no column {missing[0]!r}; it has {', '.join(map(repr, there)) or 'none'}"
+        to_do = hint_of_form(path) or ": name the one with the text by --text; repeat it to join several"
+        raise InputError(f"{known}{to_do}.")
     rows = list(read_text_table(path, columns))
     found = [(normalise(row.id) or str(number), normalise(row.text)) for number, row in enumerate(rows, start=1)]
     wrong = [f"{source_name(path)}, line {row.line}: {row.problem}" for row in rows if row.problem]
