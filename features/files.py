@@ -103,7 +103,9 @@ def open_bytes(path: Path) -> Iterator[io.BufferedReader]:
         with raw:
             yield raw
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{source_name(path)} is a damaged gzip file ({error}): fetch or make it again.") from error
+        raise InputError(
+            f"{source_name(path)} is not a complete gzip file ({error}): fetch or make it again."
+        ) from error
 
 
 def source_name(path: Path) -> str:

@@ -62,7 +62,7 @@ def read_metric_file(path: Path) -> MetricFile:
     try:
         return MetricFile(path=str(path), source=path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise InputError(
             f"The metric file {str(path)!r} cannot be read ({reason}); check its path, `own` under [metrics] or "
             "--metric-file."

@@ -134,7 +134,7 @@ def _lines(path: Path) -> Iterator[str]:
     with open_text(path, errors="surrogateescape") as lines:
         for number, line in enumerate(lines, start=1):
             if _NO_UTF8.search(line):
-                raise InputError(f"Line {number} of {source_name(path)} is no UTF-8 text: save the file as UTF-8.")
+                raise InputError(f"Line {number} of {source_name(path)} is not UTF-8 text: save the file as UTF-8.")
             if "\x00" in line:
                 raise InputError(f"Line {number} of {source_name(path)} holds zero bytes: give a text file.")
             yield line

@@ -112,7 +112,7 @@ def _verify(tables: Mapping[str, Table], receipt: Receipt, recipes: Mapping[str,
         raise StoreError(f"There is no recipe for {where}; give the recipe of every stage that is committed.")
     if identity(recipe) != identity_of(receipt.fingerprint):
         raise StoreError(
-            f"The fingerprint {receipt.fingerprint!r} of {where} is not that of the given recipe, {identity(recipe)!r}; "
+            f"The fingerprint {receipt.fingerprint!r} of {where} is not that of the recipe, {identity(recipe)!r}; "
             "plan again with the settings in use."
         )
     if receipt.data and receipt.table not in tables:

@@ -74,7 +74,7 @@ def compare_values(metric: str, old: NDArray[np.float64], new: NDArray[np.float6
     """
     from scipy.stats import wasserstein_distance
 
-    # Equal values must stay equal on another machine: many pairs have 0 or 1, and their last digit would count as drift.
+    # Equal values must stay equal on another machine: many pairs have 0 or 1, and their last digit would be drift.
     before, after = (np.sort(np.round(values, _DIGITS)) for values in (old, new))
     distance = _kolmogorov_smirnov(before, after)
     ends = _range(min(before[0], after[0]), max(before[-1], after[-1]))
