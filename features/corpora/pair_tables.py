@@ -153,9 +153,7 @@ def _found(
     if by_position and form in {"tsv", "csv"}:
         layout = fitting_layout(file, by_position)
         cells = " and ".join(str(int(place) + 1) for place in layout.columns.values())
-        tell(
-            f"{name} has no known header line: its sentences are cells {cells}, as in a corpus of the project."
-        )
+        tell(f"{name} has no known header line: its sentences are cells {cells}, as in a corpus of the project.")
         return layout
     such = dict.fromkeys(" and ".join(map(str, own.columns.values())) for own in (*_own(corpora), *_of_record(PAIRS)))
     listed = ", ".join(map(repr, there("detect"))) or "none"
