@@ -67,7 +67,8 @@ def measure_own(
         on_rows: called with how many values are done; there is one per pair and metric.
 
     Returns:
-        One row per pair with a float64 column for each metric, null where it failed; and the failures.
+        One row per pair with a float64 column for each metric, null where it failed; and the failures, by metric and
+        pair.
 
     Raises:
         InputError: when a metric is declared symmetric but is not.
