@@ -88,7 +88,7 @@ _Pair = tuple[int, AmrGraph, AmrGraph | None]  # number of the gold graph, gold,
 
 
 def _statistics(pairs: Sequence[_Pair], metrics: Mapping[str, AnyMetric]) -> dict[str, Statistics]:
-    # A missing graph is replaced by the gold graph itself, for its size; its counts of matches and parsed triples are then zero.
+    # A missing graph is replaced by the gold graph, for its size; then nothing counts as parsed or matched.
     both = [(gold, gold if parsed is None else parsed) for _, gold, parsed in pairs]
     first = np.arange(len(pairs))
     nothing = LabelVectors([], np.empty((0, 1), np.float32))  # counts need no vectors
@@ -144,7 +144,7 @@ def _partners(gold: _File, parsed: _File, *, by_position: bool) -> tuple[list[in
         if len(sides[0]) != len(sides[1]):
             why = "" if by_position else ", and not all have a `# ::id` to find their partners by"
             raise InputError(
-                f"{paths[0]} has {len(sides[0])} graphs and {paths[1]} has {len(sides[1])}{why}; give equally many of each"
+                f"{paths[0]} has {len(sides[0])} graphs and {paths[1]} has {len(sides[1])}{why}; give as many of each"
             )
         if not by_position:
             _require_equal_ids(sides)

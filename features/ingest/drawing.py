@@ -7,7 +7,7 @@
                                     └── its hash ───> split
 
 Sentences that are the same for the leakage guard (case, punctuation) belong together, too. What the store holds stays
-as it is, whatever `draw` says now. A pair that would join two groups that the store has in different splits is left out.
+as it is, whatever `draw` says now. A pair that would join two groups stored in different splits is left out.
 """
 
 from collections import Counter

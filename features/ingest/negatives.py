@@ -71,8 +71,8 @@ def arrange(negatives: pl.DataFrame, pairs_per_shard: int) -> pl.DataFrame:
     """Order negatives so that a shard of them needs few sentence shards.
 
     Both sentences of a negative may be in any shard, so a shard in random order would need every sentence shard.
-    Ordered by the cells of a square grid over (shard_a, shard_b), with about as many cells as there will be shards, it needs
-    about two sides of a cell.
+    Ordered by the cells of a square grid over (shard_a, shard_b), with about as many cells as there will be shards, it
+    needs about two sides of a cell.
 
     Args:
         negatives: rows with `shard_a`, `shard_b` and `pair_id`.

@@ -60,7 +60,7 @@ def compare(pairs: Comparison, metrics: Sequence[str] | None = None, on_rows: On
     names = list(METRICS) if metrics is None else list(metrics)
     unknown = [name for name in names if name not in METRICS]
     if unknown:
-        raise SettingsError(f"unknown metric {unknown[0]!r}; choose from {', '.join(METRICS)}")
+        raise SettingsError(f"there is no metric {unknown[0]!r}; choose from {', '.join(METRICS)}")
     measured: list[pl.DataFrame] = []
     on_rows(0, len(pairs))
     for part in pairs.parts(PAIRS_AT_ONCE):
