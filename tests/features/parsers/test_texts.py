@@ -64,8 +64,8 @@ def test_ids_of_the_input_go_before_numbers(tmp_path: Path, name: str, content: 
     [
         ("in.txt", "\n \n", "has no sentence"),
         ("in.txt", "", "is empty"),
-        ("in.txt", b"A\n\ncaf\xe9\n", "Line 3 of '.*in.txt' is no UTF-8"),
-        ("in.txt", b"A\n" * 3000 + b"a\x00b\n", "Line 3001 of '.*in.txt' holds zero bytes"),
+        ("in.txt", b"A\n\ncaf\xe9\n", "Line 3 of '.*in.txt' is not UTF-8"),
+        ("in.txt", b"A\n" * 3000 + b"a\x00b\n", "Line 3001 of '.*in.txt' contains null bytes"),
         ("in.txt", b"\xff\xfeA\x00\n\x00", "save it as UTF-8"),
         ("in.amr", "# ::id 1\n(y / yes)\n", "in.amr, block at line 1 has no sentence"),
         ("in.tsv", "sentence\nYes\n", "has no column 'text'.*give a .txt file"),

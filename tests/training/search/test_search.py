@@ -159,7 +159,7 @@ def test_texts_of_a_file_keep_their_ids(tmp_path, name, content, columns, found)
     [
         ("a.txt", b"", (), "is empty"),
         ("a.txt", b"\n\n", (), "has no sentence"),
-        ("a.txt", b"\x00\x01", (), "no UTF-8 text"),
+        ("a.txt", b"\x00\x01", (), "not UTF-8 text"),
         ("a.txt", b"a cat\n", ("name",), "read as a text with a line each, so it has no column 'name'; give a table"),
         ("a.tsv", b"name\tabout\na\tb\n", (), "has no column 'text'; it has 'name', 'about': name the one with the"),
         ("a.tsv", b"text\n", (), "has no text; give a file with one at least"),
