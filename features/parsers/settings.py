@@ -10,7 +10,7 @@ class _ParserSettings(BaseModel):
     """Settings common to all parsers.
 
     Args:
-        threads: CPU threads that the parser's library uses in one process; None keeps its own number. Dask's workers
+        threads: CPU threads that the parser's library uses in one process; None means its default number. Dask's workers
             start with 1, so set it explicitly if a worker has more cores.
         max_words: sentences with more words (separated by white space) are rejected as `sentence_too_long`.
     """
@@ -133,7 +133,7 @@ class LabelVectorSettings(BaseModel):
         model: the sentence encoder (`encoder`).
         file: file with a word and its numbers on each line; `.gz` by suffix (`glove`).
         device: `auto`, `cpu`, `cuda` or `cuda:N` (`encoder`).
-        threads: CPU threads in one process; None keeps torch's own number.
+        threads: CPU threads in one process; None means torch's default.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
