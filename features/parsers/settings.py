@@ -10,7 +10,7 @@ class _ParserSettings(BaseModel):
     """Settings common to all parsers.
 
     Args:
-        threads: CPU threads that the parser's library uses in one process; None means its default number. Dask's workers
+        threads: CPU threads that the parser's library uses in one process; None means its default. Dask's workers
             start with 1, so set it explicitly if a worker has more cores.
         max_words: sentences with more words (separated by white space) are rejected as `sentence_too_long`.
     """

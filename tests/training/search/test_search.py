@@ -163,7 +163,7 @@ def test_texts_of_a_file_keep_their_ids(tmp_path, name, content, columns, found)
         ("a.txt", b"a cat\n", ("name",), "read as a text with a line each, so it has no column 'name'; give a table"),
         ("a.tsv", b"name\tabout\na\tb\n", (), "has no column 'text'; it has 'name', 'about': name the one with the"),
         ("a.tsv", b"text\n", (), "has no text; give a file with one at least"),
-        ("a.parquet", b"no parquet", (), "is no parquet table"),
+        ("a.parquet", b"no parquet", (), "is not a valid parquet table"),
     ],
     ids=["empty", "blank", "binary", "column of lines", "missing column", "no row", "damaged"],
 )
