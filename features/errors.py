@@ -57,7 +57,7 @@ class PartlyDoneError(RunError):
 
 
 class RowError(InputError):
-    """One row cannot be processed; the shard goes on without it.
+    """One row cannot be processed; the rest of the shard is processed without it.
 
     Args:
         code: the stable reason, kept in `rejects`.

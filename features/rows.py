@@ -7,4 +7,4 @@ OnRows = Callable[[int, int], None]
 
 
 def ignore_rows(_done: int, _total: int) -> None:
-    """Tell nobody."""
+    """Ignore the progress."""

@@ -103,6 +103,6 @@ def _require_something_to_learn(task: ClassTask, evaluation: EvaluationSet) -> N
     learnt = [label for label, split in zip(task.labels, task.splits, strict=True) if split == task.parts[0]]
     if len(set(learnt)) < 2:
         raise InputError(
-            f"all {len(learnt):,} texts that the evaluation set {task.name!r} is learnt from have the class "
-            f"{learnt[0]!r}: give two classes at least."
+            f"all {len(learnt):,} texts to train on in the evaluation set {task.name!r} have the class "
+            f"{learnt[0]!r}: give at least two classes."
         )

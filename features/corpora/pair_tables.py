@@ -39,7 +39,7 @@ class PairCells(NamedTuple):
 
 
 def _nothing(_: str) -> None:
-    """Tell nobody."""
+    """Ignore the notes."""
 
 
 def read_pair_table(

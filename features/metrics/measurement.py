@@ -18,7 +18,7 @@ ALGORITHM_VERSION = "1"
 """Incremented when a code change changes a number; part of the fingerprint of the stage and of every signature."""
 
 PAIRS_AT_ONCE = 4096
-"""More pairs at once are no faster."""
+"""Larger batches of pairs are not faster."""
 
 
 def measure(

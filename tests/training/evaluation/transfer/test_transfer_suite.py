@@ -168,7 +168,7 @@ def test_lines_without_text_are_left_out_and_counted(files, tiny_encoder, capsys
 @pytest.mark.parametrize(
     ("described", "content", "said"),
     [
-        (MR, "0 a\n0 b\n0 c\n", r"all 3 texts that the evaluation set 'mr' is learnt from have the class '0'"),
+        (MR, "0 a\n0 b\n0 c\n", r"all 3 texts to train on in the evaluation set 'mr' have the class '0'"),
         (
             MR,
             "0 a\n7 b\n",
