@@ -1,7 +1,7 @@
 # facetflow: `make` prints this help.
 #
-# Everything lives in .venv; nothing else on the machine is touched. The venv is made anew when pyproject.toml or
-# constraints.txt change. PYTHON chooses the interpreter (3.11 or later).
+# Everything lives in .venv; nothing else on the machine is touched. Packages are installed again when pyproject.toml or
+# constraints.txt changes. PYTHON selects the interpreter (3.11 or later).
 
 PYTHON ?= python3
 VENV   := .venv
@@ -12,10 +12,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export DO_NOT_TRACK := 1
 export PREFECT_SERVER_ANALYTICS_ENABLED := false
 export TOKENIZERS_PARALLELISM := false
-# Tests start hundreds of processes, which would each compile the project again where this is set.
+# Tests start hundreds of processes, each of which would recompile the project if this were set.
 export PYTHONDONTWRITEBYTECODE :=
 
-# One more than cores, four at most: tests of flows spend a good part of their time waiting for other processes.
+# One more than there are cores, at most four: tests of flows spend much of their time waiting for other processes.
 TESTERS := $(shell $(PYTHON) -c 'import os; print(min(4, 1 + (os.cpu_count() or 1)))')
 
 .NOTPARALLEL:
@@ -33,15 +33,15 @@ run: $(VENV)/.run models ## set up, then: build, train, evaluate and explain the
 	cd $(EXAMPLE) && $(CURDIR)/$(BIN)/facetflow explain --pairs pairs-to-explain.tsv
 	@cd $(EXAMPLE) && $(CURDIR)/$(BIN)/facetflow report
 
-# The metrics are compiled once, while the models come, and not by each process that is among the first to need them.
+# Compile the metrics once, while the models are pulled, instead of in each of the first processes that need them.
 WARM = $(BIN)/python -c 'from features.metrics import warm_up; warm_up()' & $(BIN)/facetflow models pull && wait $$!
-# pytest-xdist would begin with the files that have most tests, which are the quickest (tests/conftest.py has the order).
+# pytest-xdist would begin with the files with most tests, which are the quickest (tests/conftest.py sets the order).
 PYTEST = HF_HUB_OFFLINE=1 $(BIN)/python -m pytest --numprocesses $(TESTERS) --dist loadfile --no-loadscope-reorder
-test: $(VENV)/.dev ## set up, then run the tests, all but those of `make soak`
+test: $(VENV)/.dev ## set up, then run all tests except those of `make soak`
 	$(WARM)
 	$(PYTEST) -m "not soak"
 
-soak: $(VENV)/.dev ## the tests that kill, signal and borrow clusters, half a minute each
+soak: $(VENV)/.dev ## run the tests that kill, signal and join clusters, half a minute each
 	$(WARM)
 	$(PYTEST) -m soak
 
@@ -51,17 +51,17 @@ check: $(VENV)/.dev ## lint, types, layers, formatting, constraints
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-# About data sets of your own, which they take as arguments, or beside a package that is not installed here.
+# Benchmarks that take your own data sets as arguments, or compare with a package that is not installed here.
 NEED_MORE := benchmarks/aspects.py benchmarks/dependency_trees.py benchmarks/paraphrase.py benchmarks/structured_encoder.py \
 	benchmarks/aspect_training.py
-bench: $(VENV)/.dev models ## run every benchmark that needs no data or packages of yours (see benchmarks/README.md)
+bench: $(VENV)/.dev models ## run every benchmark that needs no data or packages of your own (see benchmarks/README.md)
 	for script in $(filter-out $(NEED_MORE),$(wildcard benchmarks/*.py)); do $(BIN)/python $$script || exit 1; done
 
-lock: ## resolve pyproject.toml into constraints.txt again
+lock: ## resolve pyproject.toml into constraints.txt
 	$(PYTHON) -m pip install --quiet --target build/uv uv
 	build/uv/bin/uv pip compile --quiet pyproject.toml --extra dev --extra maps --extra tensorboard --python-version 3.11 --no-annotate --no-header \
 		--find-links "$${PIP_FIND_LINKS:-.}" --no-emit-find-links --output-file constraints.txt
-	# A local build of torch satisfies the plain version; the suffix would bind the file to one machine.
+	# A local build of torch satisfies the plain version; the suffix would tie the file to one machine.
 	sed -i 's/^torch==\([0-9.]*\)+.*/torch==\1/' constraints.txt
 
 clean: ## remove the environment, the caches and the example's results
@@ -76,12 +76,12 @@ $(VENV)/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit("facetflow needs Python 3.11 or later, and $(PYTHON) is %s: make PYTHON=/path/to/python3.11" % sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 
-# Compiles what is installed, on all cores: pip would do it on one, and take as long as over installing. What nobody
-# imports is left out. A few packages ship files for other Pythons, which do not compile: that is not our concern.
+# Compiles what is installed on all cores: pip would use one, and take as long as the installation itself. Modules that
+# nobody imports are left out. A few packages ship files for other Pythons, which do not compile; that is harmless.
 UNUSED := /tests?/|/transformers/models/|/spacy/lang/|/site-packages/(pip|setuptools)/
 COMPILE := $(BIN)/python -m compileall -qq --workers 0 -x '$(UNUSED)' $(VENV)/lib || true
 
-# A test machine has what a user's machine has and more: the stamp .dev implies .run.
+# A test machine has everything that a user's machine has: the stamp .dev implies .run.
 $(VENV)/.run: $(VENV)/bin/pip pyproject.toml constraints.txt
 	$(BIN)/python tools/install.py all
 	@$(COMPILE)

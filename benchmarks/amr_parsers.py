@@ -1,15 +1,15 @@
-"""How fast and how good the embedded AMR parser is, beside amrlib with a model of BART-base's shape.
+"""Speed and accuracy of the embedded AMR parser, compared with amrlib with a model of BART-base's shape.
 
-Smatch is micro F1 without wiki links: by our own exact engine, and by smatch 1.0.4, which climbs, and counts a triple
-that is said twice in both graphs four times.
+Smatch is micro F1 without wiki links: by our own exact engine, and by smatch 1.0.4, which climbs hills, and counts a
+triple that occurs twice in both graphs four times.
 
     python benchmarks/amr_parsers.py                             the sentences of the built-in example
-    python benchmarks/amr_parsers.py gold.amr.gz --model FOLDER  sentences and graphs of a file, a model of one's own
+    python benchmarks/amr_parsers.py gold.amr.gz --model FOLDER  sentences and graphs of a file, a given model
 
-Times are from text to PENMAN in one process, everything loaded, the best of some runs: by the clock, and by processor
-time, which other work on the machine disturbs less. The peer has random
-weights: its output is worth nothing, its time is that of any BART-base parser, since it is made to write as many tokens
-as our graph of the sentence has, counted as whole words, brackets and roles (a real one writes some more, in pieces).
+Times are from text to PENMAN in one process with everything loaded, the best of some runs: wall-clock time, and
+processor time, which other work on the machine affects less. The peer has random weights: its output is worthless, but
+its time is that of any BART-base parser, since it is made to write as many tokens as our graph of the sentence has,
+counted as whole words, brackets and roles (a real one writes a few more, as word pieces).
 """
 
 import argparse
@@ -86,7 +86,7 @@ def _reference(parsed: Sequence[str], gold: Sequence[str]) -> float:
 
 
 def _best(runs: int, work: Callable[[], list[str]]) -> tuple[list[str], float, float]:
-    """Return the result, the least time by the clock and the least processor time."""
+    """Return the result, the shortest wall-clock time and the shortest processor time."""
     seconds, processor = [], []
     for _ in range(runs):
         begun, worked = time.perf_counter(), time.process_time()
@@ -102,8 +102,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--model", default="embedded", help="folder of a model")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--runs", type=int, default=3, help="the best of so many runs is taken")
-    parser.add_argument("--peer-sentences", type=int, default=24, help="that amrlib is timed on; 0 for none")
+    parser.add_argument("--runs", type=int, default=3, help="number of runs, of which the best counts")
+    parser.add_argument("--peer-sentences", type=int, default=24, help="sentences that amrlib is timed on; 0 for none")
     arguments = parser.parse_args()
     arguments.graphs = arguments.graphs or [EXAMPLE / "graphs_a.amr", EXAMPLE / "graphs_b.amr"]
     return arguments

@@ -1,11 +1,11 @@
-"""Our training of aspects beside sentence-transformers' own loop: the same batches, layers, loss and precision.
+"""Our training of aspects compared with sentence-transformers' own loop: same batches, layers, loss and precision.
 
-    pip install datasets                  (sentence-transformers asks for it)
+    pip install datasets                  (required by sentence-transformers)
     python benchmarks/aspect_training.py [--texts 256] [--words 60] [--epochs 3] [--rounds 3]
 
-Both tune the same layers of the same backbone with the loss of multiple negatives ranking over in-batch and given
-negatives, on the CPU, turn by turn, each in a process of its own. Processor seconds are compared: who else works on the
-machine does not count. Ours also without the kept outputs of frozen layers, as theirs has none.
+Both tune the same layers of the same backbone with multiple negatives ranking loss over in-batch and given negatives,
+on the CPU, alternating, each in a separate process. Processor seconds are compared, so other load on the machine does
+not count. Ours is also run without cached outputs of frozen layers, since theirs has none.
 """
 
 import argparse
@@ -90,7 +90,7 @@ def run(name: str, options: argparse.Namespace) -> dict[str, float]:
 
 
 def settings_of(epochs: int, *, kept: bool) -> Any:
-    """Return the settings of ours."""
+    """Return the settings of our training."""
     from training.encoders.aspect.settings import AspectSettings
 
     return AspectSettings.model_validate(
@@ -105,7 +105,7 @@ def settings_of(epochs: int, *, kept: bool) -> Any:
 
 
 def prepare(texts: list[str], labels: Any, epochs: int, *, kept: bool) -> Any:
-    """Return the task of ours, ready to learn, and its settings."""
+    """Return the data and settings of our training, and its task, ready to train."""
     import polars as pl
     import torch
 
@@ -131,7 +131,7 @@ def prepare(texts: list[str], labels: Any, epochs: int, *, kept: bool) -> Any:
 
 
 def train_ours(texts: list[str], labels: Any, epochs: int, folder: Path, *, kept: bool) -> float:
-    """Train by our loop; what keeping the states costs counts."""
+    """Train with our loop; the cost of caching the states is included."""
     from training.loop.loop import Loop
     from training.loop.machine import prepare_machine
 
@@ -144,7 +144,7 @@ def train_ours(texts: list[str], labels: Any, epochs: int, folder: Path, *, kept
 
 
 def train_theirs(texts: list[str], labels: Any, epochs: int, folder: Path) -> float:
-    """Train by sentence-transformers' trainer on the triplets that ours has in its first epoch."""
+    """Train with sentence-transformers' trainer on the triplets of our first epoch."""
     from datasets import Dataset
     from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
     from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss

@@ -1,10 +1,10 @@
-"""Encoders of aspects as in the tables of Schopf et al. 2023: from text to scores and reports by one command.
+"""Encoders of aspects as in the tables of Schopf et al. 2023: from text to scores and reports with one command.
 
     python benchmarks/aspects.py examples/aspects/companies.toml --data FOLDER [--seeds 3] [--work FOLDER] [NAME …]
 
 Builds the project of an example over the file in FOLDER, trains its encoders with some seeds, scores them on the test
-texts, and prints P, R and MRR at 10 as mean ± deviation over the seeds, beside the start model, BM25 and TF-IDF. What
-is done already in the folder of --work is not done again. Reports, with maps, are in `runs/*/*/seed-*/report.html`.
+texts, and prints P, R and MRR at 10 as mean ± standard deviation over the seeds, next to the start model, BM25 and
+TF-IDF. Finished work in the --work folder is reused. Reports, with maps, are in `runs/*/*/seed-*/report.html`.
 """
 
 import argparse
@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def _measure(arguments: argparse.Namespace, folder: Path) -> None:
-    """Make everything in a folder and print the tables."""
+    """Run everything in a folder and print the tables."""
     text = arguments.project.read_text(encoding="utf-8")
     project = folder / "facetflow.toml"
     named = [files for corpus in tomllib.loads(text)["corpora"] for files in corpus["files"].values()]
@@ -55,7 +55,7 @@ def _show(runs: Path, names: Sequence[str]) -> None:
         for row in (row for result in results[name] for row in result["unseen"]):
             values = {of: 100 * row["rankings"][of]["mrr"]["value"] for of in ("encoder", "start")}
             print(
-                f"\n{name}, the {row['labels']} labels of {row['name']} that training never saw ({row['queries']} "
+                f"\n{name}, the {row['labels']} labels of {row['name']} not seen in training ({row['queries']} "
                 f"queries): MRR@10 {values['encoder']:.1f}, start model {values['start']:.1f}"
             )
 
@@ -76,11 +76,11 @@ def _row(title: str, runs: Sequence[Sequence[float]]) -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("project", type=Path, help="an example: examples/aspects/companies.toml")
-    parser.add_argument("names", nargs="*", help="encoders of it; all by default")
+    parser.add_argument("names", nargs="*", help="encoders of the project; all by default")
     parser.add_argument("--data", type=Path, required=True, help="folder with the files that the project names")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--work", type=Path, help="folder that is kept; a temporary one by default")
-    return parser.parse_intermixed_args()  # names may stand behind the options
+    return parser.parse_intermixed_args()  # names may follow the options
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@
     python benchmarks/caption_flow.py flickr30k/train.tsv.gz      20,000 captions, two workers
 
 Takes the first images of a caption set (an image, then its captions, tab-separated, a header line), builds them with
-`facetflow build` in a folder of its own, and prints the time by stage, the rejects by code and the memory of the
-workers. Two captions of an image are a pair, so five captions make ten.
+`facetflow build` in a separate folder, and prints the time by stage, the rejects by code and the memory of the
+workers. Any two captions of an image are a pair, so five captions make ten.
 """
 
 import argparse
@@ -58,21 +58,21 @@ def main() -> None:
         code, memory = _build(folder)
         seconds = time.perf_counter() - begun
         if code not in {0, 2}:
-            sys.exit("The build failed; what it wrote is above.")
+            sys.exit("The build failed; see its output above.")
         store = Store.open(folder / "store")
         _print(store, store.runs()[0], seconds, memory[: arguments.workers])
 
 
 def _print(store: Store, record: RunRecord, seconds: float, memory: list[int]) -> None:
     rows = {table: store.scan(table).select(pl.len()).collect().item() for table in ("sentences", "pairs")}
-    print(f"{rows['sentences']:,} sentences, {rows['pairs']:,} pairs: {seconds:.0f} s from the command to its end\n")
+    print(f"{rows['sentences']:,} sentences, {rows['pairs']:,} pairs: {seconds:.0f} s for the whole command\n")
     print(f"{'':16}{'workers, s':>12}{'rows a worker-second':>22}")
     for stage, spent in record.seconds.items():
         n = rows["pairs" if stage == "metrics" else "sentences"]
         print(f"{stage:16}{spent:12.1f}{n / max(spent, 1e-9):22,.0f}")
-    outside = f"{record.outside:.0%}" if record.outside is not None else "not known"
+    outside = f"{record.outside:.0%}" if record.outside is not None else "unknown"
     print(f"\noutside of stages: {outside} of the workers' time")
-    print("by the clock: " + ", ".join(f"{part} {spent:.1f} s" for part, spent in record.wall.items()))
+    print("wall-clock: " + ", ".join(f"{part} {spent:.1f} s" for part, spent in record.wall.items()))
     print("largest processes: " + ", ".join(f"{size / 2**20:,.0f} MiB" for size in memory))
     rejects = store.read("rejects")
     print(f"rejects: {rejects.height}")
@@ -97,7 +97,7 @@ def _build(folder: Path) -> tuple[int, list[int]]:
 
 
 def _cut(source: Path, target: Path, captions: int) -> tuple[int, int]:
-    """Write the first images that have so many captions; return how many images and captions these are."""
+    """Write the first images, up to a number of captions; return the numbers of images and captions written."""
     images = written = 0
     with open_text(source) as lines, gzip.open(target, "wt", encoding="utf-8") as file:
         for number, row in enumerate(csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)):
@@ -111,7 +111,7 @@ def _cut(source: Path, target: Path, captions: int) -> tuple[int, int]:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("table", nargs="?", type=Path, help="captions of Flickr30k, an image a line: .tsv or .tsv.gz")
+    parser.add_argument("table", nargs="?", type=Path, help="Flickr30k captions, one image per line: .tsv or .tsv.gz")
     parser.add_argument("--captions", type=int, default=20_000)
     parser.add_argument("--workers", type=int, default=2)
     return parser.parse_args()

@@ -1,11 +1,11 @@
-"""Tables as in Peng et al. 2021: what dependency trees add to similarity and to transfer, from text by one command.
+"""Tables as in Peng et al. 2021: what dependency trees add to similarity and transfer, from text with one command.
 
     python benchmarks/dependency_trees.py examples/dependency_trees/nli.toml --data FOLDER [--work FOLDER] [NAME …]
 
 Builds the project of an example over the files in FOLDER, trains its encoders with some seeds, scores them on rated
-pairs and on SentEval's tasks, and prints both as mean ± deviation over the seeds, with the start model first and, of an
-encoder NAME, the gain over its twin NAME-twin and a paired test. `--corpus` learns from some corpora of the project in
-place of all. What is done already in the folder of --work is not done again, so that names can be added later.
+pairs and on SentEval's tasks, and prints both as mean ± standard deviation over the seeds, with the start model first
+and, for an encoder NAME, the gain over its twin NAME-twin and a paired test. `--corpus` trains on some corpora of the
+project instead of all. Finished work in the --work folder is reused, so encoders can be added later.
 """
 
 import argparse
@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def _measure(arguments: argparse.Namespace, folder: Path) -> None:
-    """Make everything in a folder and print the tables."""
+    """Run everything in a folder and print the tables."""
     text = arguments.project.read_text(encoding="utf-8")
     content = tomllib.loads(text)
     project = folder / "facetflow.toml"
@@ -44,7 +44,7 @@ def _measure(arguments: argparse.Namespace, folder: Path) -> None:
     names = arguments.names or [encoder["name"] for encoder in content["encoders"]]
     build_train_evaluate(project, names, arguments.seeds, arguments.suite)
     found = {name: suites(folder / "runs", name, arguments.suite) for name in names}
-    # What may have chosen the step is in no table.
+    # Sets that may have chosen the step are left out of the tables.
     chosen_by = {each.get("name") for each in content["evaluation"] if each.get("split") == "dev"}
     for suite, title in SUITES.items():
         results = {
@@ -55,7 +55,7 @@ def _measure(arguments: argparse.Namespace, folder: Path) -> None:
 
 
 def _files(content: Mapping[str, Any]) -> set[str]:
-    """Return the files that a project's corpora and evaluation sets name."""
+    """Return the files named by a project's corpora and evaluation sets."""
     found: set[str] = set()
     for source in (*content["corpora"], *content["evaluation"]):
         for files in (*source.get("files", {}).values(), source.get("file", ())):
@@ -64,7 +64,7 @@ def _files(content: Mapping[str, Any]) -> set[str]:
 
 
 def _scores(suite: Mapping[str, Any], left_out: Collection[str | None]) -> tuple[Scores, Scores]:
-    """Return what encoder and start model reached, × 100: by set, in the transfer suite by task and classifier."""
+    """Return the scores of encoder and start model × 100: by set, in the transfer suite by task and classifier."""
     if "sets" in suite:
         rows = {each["name"]: each for each in suite["sets"] if each["name"] not in left_out}
     else:
@@ -78,7 +78,7 @@ def _scores(suite: Mapping[str, Any], left_out: Collection[str | None]) -> tuple
 
 
 def _show(title: str, results: Mapping[str, Sequence[tuple[Scores, Scores]]]) -> None:
-    """Print a table: a line an encoder, a column a set, and their mean."""
+    """Print a table with a line per encoder, a column per set, and the mean."""
     known = {name: some for name, some in results.items() if some}
     if not known:
         return
@@ -103,13 +103,13 @@ def _row(name: str, seeds: Sequence[Scores], columns: Sequence[str], gained: str
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("project", type=Path, help="an example: examples/dependency_trees/nli.toml")
-    parser.add_argument("names", nargs="*", help="encoders of it; all by default")
+    parser.add_argument("names", nargs="*", help="encoders of the project; all by default")
     parser.add_argument("--data", type=Path, required=True, help="folder with the files that the project names")
-    parser.add_argument("--corpus", action="append", help="that encoders learn from, once for each; all by default")
-    parser.add_argument("--suite", choices=SUITES, help="that they are scored by; both by default")
+    parser.add_argument("--corpus", action="append", help="corpus to train on; may be repeated; all by default")
+    parser.add_argument("--suite", choices=SUITES, help="suite to score with; both by default")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--work", type=Path, help="folder that is kept; a temporary one by default")
-    return parser.parse_intermixed_args()  # names may stand behind the options
+    return parser.parse_intermixed_args()  # names may follow the options
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
-"""Whether the values that `facetflow explain` predicts can be believed: on pairs that an encoder did not learn from.
+"""How reliable the values predicted by `facetflow explain` are, on pairs that an encoder was not trained on.
 
     python benchmarks/explanations.py ENCODER --store STORE            release, dev pairs and metrics from the store
     python benchmarks/explanations.py ENCODER --table pairs.parquet    the same from an export
 
-Some dev pairs are drawn and set aside; the predictions are calibrated anew on the other dev pairs, so that no pair is
+Some dev pairs are drawn and set aside; the predictions are recalibrated on the other dev pairs, so that no pair is
 predicted by a map that has seen it. (The encoder of the project is calibrated on all of them, and was chosen by their
-loss.) Beside it stands what the encoder predicted before there was a calibration: offset + β · similarity. Without an
-encoder nothing is done.
+loss.) For comparison: the predictions without a calibration, offset + β · similarity. Without an encoder nothing is
+done.
 """
 
 import argparse
@@ -23,16 +23,16 @@ from training.jobs import Source
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("encoder", nargs="?", type=Path, help="folder of an encoder")
-    parser.add_argument("--store", type=Path, help="folder of the store that it was trained from")
+    parser.add_argument("--store", type=Path, help="folder of the store that it was trained on")
     parser.add_argument("--release", type=int, help="of the store; the latest by default")
     parser.add_argument("--table", type=Path, help="exported pairs instead of a store")
     parser.add_argument("--split", default="dev")
     parser.add_argument("--corpora", nargs="*", default=[], help="all of the split by default")
-    parser.add_argument("--pairs", type=int, default=300, help="how many are predicted")
+    parser.add_argument("--pairs", type=int, default=300, help="number of pairs to predict")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     if arguments.encoder is None:
-        print("explanations: left out; give the folder of an encoder, and its store with --store")
+        print("explanations: skipped; give the folder of an encoder, and its store with --store")
         return
     source = Source(store=arguments.store, release=arguments.release, pairs=arguments.table)
     data = source.read().select(splits=(arguments.split,), kinds=("positive",), corpora=arguments.corpora)
@@ -47,13 +47,13 @@ def main() -> None:
 
 
 def embed(folder: Path, layout: FacetLayout, data: MeasuredPairs) -> tuple[np.ndarray, np.ndarray]:
-    """Return the similarities of the pairs, and those of each sentence and itself, (n, n_facets)."""
+    """Return the similarities of the pairs, and those of each sentence with itself, (n, n_facets)."""
     vectors = load_encoder(folder).encode(list(data.texts), batch_size=64, convert_to_numpy=True)
     return layout.similarities(vectors[data.first], vectors[data.second]), layout.similarities(vectors, vectors)
 
 
 def report(layout: FacetLayout, similarities: np.ndarray, measured: np.ndarray, same: np.ndarray) -> None:
-    """Print a row for each facet, and what holds for all of them."""
+    """Print a row for each facet, and a summary."""
     before, after = layout.scaled(similarities), layout.predictions(similarities)
     itself = layout.predictions(same)
     errors = [np.abs(predicted - measured).mean(axis=0) for predicted in (before, after)]

@@ -1,8 +1,8 @@
-"""How well metrics agree with people: Pearson correlation on the development pairs of BAMBOO.
+"""How well metrics agree with human scores: Pearson correlation on the development pairs of BAMBOO.
 
     python benchmarks/human_scores.py FOLDER                   FOLDER/{sts,sick,para}/{src,tgt}.dev.amr.gz and dev.y
     python benchmarks/human_scores.py FOLDER --glove vectors.txt
-    python benchmarks/human_scores.py FOLDER --parser embedded        on graphs that the embedded parser makes anew
+    python benchmarks/human_scores.py FOLDER --parser embedded        on graphs parsed again by the embedded parser
 
 Label vectors come from the sentence encoder, and from a text file of word vectors in GloVe's format where one is given
 (not from spaCy's medium models: theirs are pruned to 20,000 rows, so that cat, kitten and dog share one vector). BAMBOO
@@ -31,7 +31,7 @@ from features.parsers.settings import LabelVectorSettings
 from features.parsers.stages import embed_labels
 
 CORPORA = {"sts": "STS", "sick": "SICK", "para": "MRPC"}
-FIRST = {"sts": 0, "sick": 1, "para": 1}  # before it lies the header of the source, parsed like a sentence
+FIRST = {"sts": 0, "sick": 1, "para": 1}  # the header of the source comes before, parsed like a sentence
 METRICS = ("smatch", "unlabeled", "concepts", "frames", "srl", "wlk")
 
 
@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--parser", help="`embedded`, or the folder of a model like it; BAMBOO's graphs when missing")
     arguments = parser.parse_args()
     if arguments.folder is None:
-        print("human scores: left out; give the folder of BAMBOO, which has sts, sick and para below it")
+        print("human scores: skipped; give the folder of BAMBOO, which contains sts, sick and para")
         return
     tables = {"encoder": LabelVectorSettings(model=arguments.model)}
     if arguments.glove is not None:

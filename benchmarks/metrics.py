@@ -1,11 +1,11 @@
-"""How fast the metric engine is, beside its peers, on the same pairs in the same run.
+"""Speed of the metric engine compared with its peers, on the same pairs in the same run.
 
     python benchmarks/metrics.py                           the built-in example, 16 times over
     python benchmarks/metrics.py left.amr.gz right.amr.gz  any two files of PENMAN, in pair order
 
-Times are processor time of one core, the best of some runs, everything compiled. The metrics start from rows of the
-table `amr`, as the stage does ("from arrays"), or from PENMAN, as the peers do ("from text"). Peers that are not
-installed are left out: `pip install smatchpp==1.8.0 mip==2.0.0` adds smatchpp (GPL) and the solver of its ILP.
+Times are processor time of one core, the best of some runs, with everything compiled. The metrics start from rows of
+the table `amr`, as the stage does ("from arrays"), or from PENMAN, as the peers do ("from text"). Peers that are not
+installed are skipped: `pip install smatchpp==1.8.0 mip==2.0.0` adds smatchpp (GPL) and its ILP solver.
 """
 
 import argparse
@@ -44,9 +44,9 @@ def main() -> None:
     parser.add_argument("left", nargs="?", type=Path)
     parser.add_argument("right", nargs="?", type=Path)
     parser.add_argument(
-        "--shift", type=int, default=0, help="pair with the right graph so many places on: unrelated pairs"
+        "--shift", type=int, default=0, help="pair with the right graph this many places further on: unrelated pairs"
     )
-    parser.add_argument("--runs", type=int, default=5, help="the best of so many runs is taken")
+    parser.add_argument("--runs", type=int, default=5, help="number of runs, of which the best counts")
     parser.add_argument("--peer-pairs", type=int, default=2_000, help="pairs of each size that peers are timed on")
     parser.add_argument("--only", choices=SECTIONS, action="append", help="a section; may be given again")
     arguments = parser.parse_args()
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def each_metric(pairs: Pairs, arguments: argparse.Namespace) -> None:
-    """Print the time of each metric by itself, reading the graphs included, and of all in one pass."""
+    """Print the time of each metric alone, including reading the graphs, and of all in one pass."""
     head("metric, from arrays, one core")
     for name, metric in METRICS.items():
         row(name, best(arguments.runs, lambda metric=metric: metric.statistics(pairs.comparison())) / len(pairs))
@@ -75,7 +75,7 @@ def each_metric(pairs: Pairs, arguments: argparse.Namespace) -> None:
 
 
 def beside_peers(pairs: Pairs, arguments: argparse.Namespace) -> None:
-    """Print Smatch here and by the peers, by the size of the larger graph."""
+    """Print Smatch by facetflow and by the peers, by size of the larger graph."""
     sizes, smatch = pairs.sizes(), METRICS["smatch"]
     for title, least, most in (*SIZES, ("all sizes", 1, 10**6)):
         chosen = np.flatnonzero((sizes >= least) & (sizes <= most))[: arguments.peer_pairs]
@@ -83,7 +83,7 @@ def beside_peers(pairs: Pairs, arguments: argparse.Namespace) -> None:
             continue
         some = pairs.some(chosen)
         n = len(some)
-        runs = max(arguments.runs, 500 // n)  # the fewer pairs, the more chance in a run
+        runs = max(arguments.runs, 500 // n)  # the fewer the pairs, the noisier a run
         arrays = best(runs, lambda some=some: smatch.statistics(some.comparison())) / n
         ids = [str(graph) for graph in range(2 * n)]
         decoding = best(arguments.runs, lambda some=some, ids=ids: encode(ids, some.texts, "benchmark")) / n
@@ -105,7 +105,7 @@ def beside_peers(pairs: Pairs, arguments: argparse.Namespace) -> None:
 
 
 def proofs(pairs: Pairs, arguments: argparse.Namespace) -> None:
-    """Print what proves the alignments, and how fast, the triples being there."""
+    """Print what proves the alignments optimal, and how fast, with the triples given."""
     titles = ("start", "bound", "search", "ILP", "open")
     print(f"\n{'optimum proven by':36}" + "".join(f"{title:>9}" for title in titles) + f"{'pairs/s':>12}")
     comparison = pairs.comparison()
@@ -120,7 +120,7 @@ def proofs(pairs: Pairs, arguments: argparse.Namespace) -> None:
 
 
 def growth(pairs: Pairs, arguments: argparse.Namespace) -> None:
-    """Print how time grows with the number of nodes, on generated pairs of which a fifth differs."""
+    """Print how time grows with the number of nodes, on generated pairs that differ in a fifth."""
     print(
         f"\n{'generated pairs':20}"
         + "".join(f"{name:>16}" for name in ("smatch", "unlabeled", "wlk", "wwlk", "proven"))
@@ -150,8 +150,8 @@ def cores(pairs: Pairs, arguments: argparse.Namespace) -> None:
 
 
 def memory(pairs: Pairs, arguments: argparse.Namespace) -> None:
-    """Print the most memory of a process that measures more and more pairs."""
-    print("\nall fifteen, most memory of the process")
+    """Print the peak memory of a process that measures more and more pairs."""
+    print("\nall fifteen, peak memory of the process")
     for n_pairs in (4_000, 40_000, 120_000):
         print(f"{n_pairs:8,} pairs{peak_memory(pairs, n_pairs):12,.0f} MiB")
 

@@ -1,10 +1,10 @@
-"""What memory a worker needs for the models of a stage: the figures in `features/parsers/memory.py`.
+"""How much memory a worker needs for the models of a stage: the figures in `features/parsers/memory.py`.
 
     python benchmarks/model_memory.py [amr,srl,dependencies,embeddings]
 
-Does what a worker does (imports, then one stage after the other on 256 sentences of the built-in example, in a thread
-that is not the main one, one thread of computation), and prints the resident memory of the process after each step,
-beside the bytes of the models' files.
+Does what a worker does (imports, then one stage after the other on 256 sentences of the built-in example, not in the
+main thread, with one thread of computation), and prints the resident memory of the process after each step, next to the
+size of the models' files.
 """
 
 import csv
@@ -63,7 +63,7 @@ def _run(names: list[str]) -> None:
         work(rows, load(settings))
         files = sum(size for _, size in models_of(name, settings).bytes) / _MIB
         print(f"{name:24}{_resident() - before:+8.0f} MiB, of which files of models {files:.0f} MiB")
-    print(f"{'in all':24}{_resident():8.0f} MiB")
+    print(f"{'total':24}{_resident():8.0f} MiB")
 
 
 def _sentences() -> pl.DataFrame:

@@ -1,11 +1,11 @@
-"""What orchestration costs: the share of a build's time on the wall in which workers do not work.
+"""Cost of orchestration: the share of a build's wall-clock time in which workers do not work.
 
     python benchmarks/orchestration.py                            shards of 5, 10 and 30 s, ten for each of four workers
     python benchmarks/orchestration.py --seconds 30 --workers 2
 
-The work is generated: a metric of the project's own that sleeps, so that it takes the same time on any machine and
-leaves the processors to the orchestration. A build is measured from the start of its command to its end (server,
-cluster, plan, commits, publication) and from the first shard of the stage to its last.
+The work is artificial: a metric of the project that sleeps, so that it takes the same time on any machine and leaves
+the processors to the orchestration. A build is measured from the start of its command to its end (server, cluster,
+plan, commits, publication) and from the first shard of the stage to its last.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from features.store import Store
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "tools"))
 
-from generated import write_project  # noqa: E402 (it lies beside the tools)
+from generated import write_project  # noqa: E402 (it is in the tools folder)
 
 _METRIC = """\
 import time
@@ -28,7 +28,7 @@ import time
 from features.metrics.own import own_metric
 
 
-@own_metric(reads="sentences", symmetric=False)  # otherwise the first pairs are measured twice, to check that
+@own_metric(reads="sentences", symmetric=False)  # otherwise the first pairs are measured twice to check symmetry
 def work(left, right):
     \"\"\"Work of {seconds} s.\"\"\"
     time.sleep({seconds})

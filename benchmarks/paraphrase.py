@@ -1,12 +1,12 @@
-"""Paraphrase tables as in Peng et al. 2022: from text to scores and reports by one command.
+"""Paraphrase tables as in Peng et al. 2022: from text to scores and reports with one command.
 
     python benchmarks/paraphrase.py examples/paraphrase/msrp.toml --data FOLDER [--seeds 3] [--work FOLDER] [NAME …]
 
 Builds the project of an example over the files in FOLDER, trains encoders with some seeds, scores them on the test
-pairs, and prints F1, average precision and more as mean ± deviation over the seeds, with the gain over the twin and a
-paired test. NAME is an encoder of the project, or one of its ablations (`--list` names them); by default all of the
-project. What is done already in the folder of --work is not done again, so that names can be added later. `--rate`
-learns at one rate instead of searching three.
+pairs, and prints F1, average precision and more as mean ± standard deviation over the seeds, with the gain over the
+twin and a paired test. NAME is an encoder of the project, or one of its ablations (`--list` names them); by default all
+encoders of the project. Finished work in the --work folder is reused, so encoders can be added later. `--rate` trains
+at one learning rate instead of searching three.
 """
 
 import argparse
@@ -31,7 +31,7 @@ Encoder = dict[str, Any]
 
 
 def ablations(encoders: Mapping[str, Encoder]) -> dict[str, Encoder]:
-    """Return what shows where the gain of the project's encoder with spans is from, by name."""
+    """Return ablations that show where the gain of the project's encoder with spans comes from, by name."""
     pas, twin = encoders["pas"], encoders[TWIN]
     in_order, difference = ["u", "v", "|u-v|"], ["|u-v|"]
     found = {
@@ -76,7 +76,7 @@ def main() -> None:
 
 
 def _at_rate(encoder: Encoder, rate: float | None) -> Encoder:
-    """Return an encoder that learns at one rate, in place of a search; the encoder itself without a rate."""
+    """Return an encoder with one learning rate instead of a search; the encoder itself without a rate."""
     if rate is None:
         return encoder
     others = {key: value for key, value in encoder.items() if key != "search"}
@@ -84,7 +84,7 @@ def _at_rate(encoder: Encoder, rate: float | None) -> Encoder:
 
 
 def _measure(project: dict[str, Any], names: Sequence[str], arguments: argparse.Namespace, folder: Path) -> None:
-    """Make everything in a folder and print the table."""
+    """Run everything in a folder and print the table."""
     data = arguments.data.resolve()
     for corpus in project["corpora"]:
         corpus["files"] = {split: str(data / name) for split, name in corpus["files"].items()}
@@ -146,13 +146,13 @@ def _value(value: object) -> str:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("project", type=Path, help="an example: examples/paraphrase/msrp.toml")
-    parser.add_argument("names", nargs="*", help="encoders of it, or ablations; all of its own by default")
+    parser.add_argument("names", nargs="*", help="encoders of the project, or ablations; all its encoders by default")
     parser.add_argument("--data", type=Path, default=Path(), help="folder with the files that the project names")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--rate", type=float, help="learning rate in place of the search")
+    parser.add_argument("--rate", type=float, help="learning rate instead of the search")
     parser.add_argument("--work", type=Path, help="folder that is kept; a temporary one by default")
-    parser.add_argument("--list", action="store_true", help="print what there is, and do nothing")
-    return parser.parse_intermixed_args()  # names may stand behind the options
+    parser.add_argument("--list", action="store_true", help="print the names of encoders and ablations, and exit")
+    return parser.parse_intermixed_args()  # names may follow the options
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""A training in two processes beside one in one process, with the same global batch.
+"""A training in two processes compared with one process, with the same global batch.
 
     python benchmarks/processes.py [--texts 384] [--rounds 3] [--layers 6]
 
-An encoder of aspects learns generated texts: in one process with one thread, in one with two threads, in two with one
-thread each, by turns; each start is a process of its own, and what starting takes does not count. Two cores that a
-machine promises may be two threads of one: so two trainings that have nothing to do with each other run at once as
-well. What they reach together is what two processes could reach if they never waited for each other.
+An encoder of aspects is trained on generated texts: in one process with one thread, in one with two threads, in two
+with one thread each, alternating; each run starts a new process, and start-up time does not count. Two cores of a
+machine may be two threads of one, so two independent trainings are also run at once: together they show what two
+processes could reach if they never waited for each other.
 """
 
 import argparse
@@ -32,10 +32,10 @@ WORDS = ("a", "bank", "makes", "steel", "cars", "ships", "in", "Japan", "Norway"
 
 
 def main() -> None:
-    """Train in all ways, by turns, and print the medians."""
+    """Train in all ways, alternating, and print the medians."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--texts", type=int, default=384)
-    parser.add_argument("--layers", type=int, default=6, help="that are tuned, of six")
+    parser.add_argument("--layers", type=int, default=6, help="number of tuned layers, of six")
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     speeds: dict[str, list[float]] = {name: [] for name in (*WAYS, APART)}
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def write_texts(path: Path, count: int) -> None:
-    """Write texts of 40 to 80 words, each with one of eight labels; every fourth is of the split dev."""
+    """Write texts of 40 to 80 words, each with one of eight labels; every fourth is in the split dev."""
     random = np.random.default_rng(0)
     rows = [
         {
@@ -70,7 +70,7 @@ def write_texts(path: Path, count: int) -> None:
 
 
 def train(folder: Path, names: list[str], loop: dict[str, Any], layers: int) -> list[float]:
-    """Train one encoder a name, all at once; return the speed of each, in triplets a second."""
+    """Train one encoder per name, all at once; return the speed of each, in triplets per second."""
     started = []
     for name in names:
         job = {

@@ -1,12 +1,12 @@
-"""What a small refresh costs: 80 new sentences in a project that has been built, by part and by process.
+"""Cost of a small refresh: 80 new sentences in a project that has been built, by part and by process.
 
     python benchmarks/refresh.py                  96 sentences are built first (not counted), then 80 are added
     python benchmarks/refresh.py --rounds 3       three refreshes, one after the other
     python benchmarks/refresh.py --all-stages     semantic roles and dependency trees too, which an S3BERT does not read
 
-Takes the sentences of the built-in example, each round with another beginning, so that they are new; the stages are
-those that an S3BERT reads, with the parser and the encoder of the project template. Prints the time by the clock, and
-the processor time of each process that the command started, which says more where a machine is busy.
+Takes the sentences of the built-in example, each round with a different beginning, so that they are new; the stages are
+those that an S3BERT reads, with the parser and the encoder of the project template. Prints the wall-clock time, and the
+processor time of each process that the command started, which is more informative on a busy machine.
 """
 
 import argparse
@@ -70,13 +70,13 @@ def _print(folder: Path, begun: datetime, seconds: float, processor: Counter[str
     if record.state != "done" or record.finished is None:
         sys.exit(f"The build is {record.state}: {record.message}")
     started, finished = (datetime.fromisoformat(moment) for moment in (record.started, record.finished))
-    print(f"\n{'by the clock':32}{'s':>8}")
+    print(f"\n{'wall-clock time':32}{'s':>8}")
     print(f"{'start: imports, server':32}{(started - begun).total_seconds():8.1f}")
     for part, spent in record.wall.items():
         print(f"{'  ' + part:32}{spent:8.1f}")
     print(f"{'end: events, server, processes':32}{seconds - (finished - begun).total_seconds():8.1f}")
-    print(f"{'from the command to its end':32}{seconds:8.1f}")
-    print(f"\n{'stage, of the workers':32}{'s':>8}")
+    print(f"{'whole command':32}{seconds:8.1f}")
+    print(f"\n{'stage, worker time':32}{'s':>8}")
     for stage, spent in record.seconds.items():
         print(f"{'  ' + stage:32}{spent:8.1f}")
     print(f"\n{'processor time':32}{'s':>8}")
@@ -86,7 +86,7 @@ def _print(folder: Path, begun: datetime, seconds: float, processor: Counter[str
 
 
 def _build(folder: Path) -> tuple[float, Counter[str]]:
-    """Run a build; return its seconds by the clock, and the processor time of its processes by what they are."""
+    """Run a build; return its wall-clock seconds, and the processor time of its processes by kind."""
     command = [sys.executable, "-m", "flows.command_line", "build", "--quiet"]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     environment = {name: value for name, value in environment.items() if not name.startswith("PREFECT_")}
@@ -106,7 +106,7 @@ def _build(folder: Path) -> tuple[float, Counter[str]]:
             time.sleep(_SAMPLE_SECONDS)
     seconds = time.perf_counter() - begun
     if run.returncode:
-        sys.exit("The build failed; what it wrote is above.")
+        sys.exit("The build failed; see its output above.")
     processor: Counter[str] = Counter()
     for kind, spent in used.values():
         processor[kind] += spent
@@ -127,7 +127,7 @@ def _kind(process: psutil.Process, flow: int) -> str:
     if "flows.server_process" in line:
         return "server"
     if "forkserver" in line and process.ppid() == flow:
-        return "what workers are copied from"
+        return "fork server of the workers"
     return "workers" if "forkserver" in line or "spawn_main" in line else "other"
 
 

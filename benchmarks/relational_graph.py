@@ -1,7 +1,7 @@
 """Relational graph convolution against a loop over relations: python benchmarks/relational_graph.py [--threads 1].
 
-Forward and backward over a batch of trees of some 17 words with the labels of spaCy's English pipelines, as often as
-Zipf's law says; processor time, so that others on the machine change little. Ratios are to the first loop's time.
+Forward and backward over a batch of trees of 17 words with as many labels as spaCy's English pipelines, distributed by
+Zipf's law; processor time, so that other load on the machine matters little. Ratios are to the first loop's time.
 """
 
 import argparse
@@ -17,12 +17,12 @@ SENTENCES, WORDS = 32, 17
 
 
 class LoopLayer(nn.Module):
-    """What is usual: a matrix for each relation, and a product for each.
+    """The usual implementation: a matrix and a product for each relation.
 
     Args:
         width: of the nodes.
-        relations: how many there are.
-        unbound: take the matrices apart once; without, each turn of the loop makes a gradient of all matrices.
+        relations: number of relations.
+        unbound: unbind the matrices once; otherwise each iteration creates a gradient of all matrices.
     """
 
     def __init__(self, width: int, relations: int, *, unbound: bool) -> None:
@@ -43,7 +43,7 @@ class LoopLayer(nn.Module):
 
 
 def make_batch(seed: int = 0) -> Graph:
-    """Return trees whose labels are as skewed as those of text (Zipf)."""
+    """Return trees whose labels are as skewed as in text (Zipf)."""
     random = torch.Generator().manual_seed(seed)
     heads = torch.stack(
         [torch.randint(1, max(2, word + 1), (SENTENCES,), generator=random) for word in range(WORDS)], 1
@@ -54,7 +54,7 @@ def make_batch(seed: int = 0) -> Graph:
 
 
 def seconds(layer: nn.Module, states: torch.Tensor, graph: Graph, times: int, *, step: bool) -> float:
-    """Return the processor time of forward and backward, and of a step of Adam where it is asked for."""
+    """Return the processor time of forward and backward, and of a step of Adam if `step`."""
     optimizer = torch.optim.Adam(layer.parameters(), fused=True)
     for turn in range(times + 2):
         if turn == 2:

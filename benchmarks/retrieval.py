@@ -1,10 +1,10 @@
-"""Exact search of many texts: ours beside sentence-transformers' `semantic_search` and plain numpy, in one run.
+"""Exact search of many texts: ours compared with sentence-transformers' `semantic_search` and plain numpy, in one run.
 
     python benchmarks/retrieval.py [--texts 100000] [--queries 64] [--dimension 384] [-k 10]
 
-Vectors are generated: around 200 centres, so that texts have near neighbours as real ones do. Each way runs in a
-process of its own: one search to warm up, then the median of five, in wall and processor seconds; memory is what the
-process needed at most during a search beyond what it had before it (Linux). All must find the same texts.
+Vectors are generated around 200 centres, so that texts have near neighbours as real ones do. Each method runs in a
+separate process: one search to warm up, then the median of five, in wall and processor seconds; memory is the peak
+during a search beyond what the process used before (Linux). All must find the same texts.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def measure(name: str, queries: int, texts: int, dimension: int, k: int) -> tuple[np.ndarray, float, float, str]:
-    """Return the positions that a way finds, its wall and processor seconds, and its memory in MiB."""
+    """Return the positions that a method finds, its wall and processor seconds, and its memory in MiB."""
     random = np.random.default_rng(0)
     centres = random.standard_normal((200, dimension), dtype=np.float32)
 
@@ -91,7 +91,7 @@ WAYS: dict[str, Search] = {
 
 
 def _forget_peak() -> int | None:
-    """Let the peak of the memory begin here; return what is used now, None where the system does not tell."""
+    """Reset the peak memory; return the memory in use, None where the system does not report it."""
     try:
         _REFERENCES.write_text("5")
     except OSError:

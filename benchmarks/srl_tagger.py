@@ -1,9 +1,9 @@
-"""How fast the tagger of semantic roles is, and how good, in bfloat16 and float32.
+"""Speed and accuracy of the semantic role tagger in bfloat16 and float32.
 
     python benchmarks/srl_tagger.py                                   the sentences of the built-in example
     python benchmarks/srl_tagger.py sentences.txt --gold gold.conll.gz --model FOLDER
 
-Times are from text to frames in one process, wall clock, everything loaded, the best of some runs.
+Times are from text to frames in one process with everything loaded, wall-clock, the best of some runs.
 """
 
 import argparse
@@ -32,7 +32,7 @@ def main() -> None:
     words = sum(len(text.split()) for text in texts) / len(texts)
     print(f"{len(texts)} sentences of {words:.1f} words, {arguments.threads} threads, torch {torch.__version__},")
     print(f"Python {platform.python_version()}, {platform.machine()}, load {os.getloadavg()[0]:.1f}\n")
-    print(f"{'tagger':24}{'load s':>8}{'sentences/s':>13}{'frames/s':>10}{'F1 told':>9}{'F1 found':>10}")
+    print(f"{'tagger':24}{'load s':>8}{'sentences/s':>13}{'frames/s':>10}{'F1 gold':>9}{'F1 own':>10}")
     for precision in ("bfloat16", "float32"):
         begun = time.perf_counter()
         parser = load(SrlSettings(model=arguments.model, precision=precision, device="cpu"))
@@ -64,12 +64,12 @@ def _example() -> list[str]:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("sentences", nargs="?", type=Path, help="a text file with a sentence a line")
+    parser.add_argument("sentences", nargs="?", type=Path, help="a text file with one sentence per line")
     parser.add_argument("--gold", type=Path, help="frames in CoNLL-2005 columns, to score on")
     parser.add_argument("--model", default="embedded", help="folder or archive of a tagger")
-    parser.add_argument("--most", type=int, default=5000, help="sentences to take")
+    parser.add_argument("--most", type=int, default=5000, help="maximum number of sentences")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
-    parser.add_argument("--runs", type=int, default=3, help="the best of so many runs is taken")
+    parser.add_argument("--runs", type=int, default=3, help="number of runs, of which the best counts")
     return parser.parse_args()
 
 

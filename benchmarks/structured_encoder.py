@@ -1,9 +1,10 @@
-"""What structure costs an encoder: python benchmarks/structured_encoder.py rgcn|pas PAIRS.tsv[.gz] [--sentences 1000].
+"""Cost of structure: python benchmarks/structured_encoder.py rgcn|pas PAIRS.tsv[.gz] [--sentences 1000].
 
-For dependency trees (`rgcn`) or predicate-argument spans (`pas`) prints processor seconds of one thread for encoding
-from text (the parser alone, word pieces and structure, the transformer), the largest difference between embeddings made
-on the fly and with parses at hand, and what a training step takes beside one of the twin without structure: batches
-of 16 pairs, forward, backward and AdamW, with the last two layers tuned and the states below them kept, as in training.
+For dependency trees (`rgcn`) or predicate-argument spans (`pas`), prints processor seconds of one thread for encoding
+from text (the parser alone, word pieces and structure, the transformer), the largest difference between embeddings from
+parses made on the fly and from given parses, and the time of a training step compared with the twin without structure:
+batches of 16 pairs, forward, backward and AdamW, with the last two layers tuned and the states below them cached, as in
+training.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 from features.files import read_table
 from features.models import locate
 from features.parsers import dependencies
+from features.parsers.onednn import use_onednn
 from features.parsers.settings import DependencySettings, SrlSettings
 from features.parsers.srl.parser import load as load_tagger
 from features.sentences import normalise
@@ -48,10 +50,10 @@ ROLES = ("ARG0", "ARG1", "ARG2", "ARGM-LOC", "ARGM-TMP")
 
 
 class Known:
-    """Parses by their text.
+    """Parses by text.
 
     Args:
-        parses: of the texts.
+        parses: text → its parse.
     """
 
     def __init__(self, parses: dict[str, Parse | None]) -> None:
@@ -73,7 +75,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("kind", choices=("rgcn", "pas"))
     arguments.add_argument("pairs", type=Path, help="a table with sentences")
-    arguments.add_argument("--columns", nargs="+", type=int, default=[0, 1], help="of the sentences, from 0")
+    arguments.add_argument("--columns", nargs="+", type=int, default=[0, 1], help="columns of the sentences, from 0")
     arguments.add_argument("--sentences", type=int, default=1000)
     given = arguments.parse_args()
     torch.set_num_threads(1)
@@ -83,11 +85,12 @@ def main() -> None:
     texts = [*texts[: given.sentences - len(ODD)], *map(normalise, ODD)]
     modules, parse = (_with_trees if given.kind == "rgcn" else _with_spans)()
     encoder = SentenceTransformer(modules=modules, device="cpu")
+    use_onednn(encoder)  # as `load_encoder` does
     parse(texts[:20])
     found: list[Parse | None] = []
     alone = seconds(lambda: found.extend(parse(texts)))
     whole = seconds(lambda: encoder.encode(texts))
-    again = seconds(lambda: encoder.encode(texts))  # parses are known by now
+    again = seconds(lambda: encoder.encode(texts))  # parses are cached by now
     print(
         f"{len(texts)} sentences: the parser alone {alone:.1f} s, encoding from text {whole:.1f} s ("
         f"{alone / whole:.0%} of it the parser), with known parses {again:.1f} s"
@@ -98,11 +101,11 @@ def main() -> None:
         parts = [given_parses[at : at + 2 * BATCH] for at in range(0, len(texts), 2 * BATCH)]
         stored = torch.cat([encoder(encoder.preprocess(part))["sentence_embedding"] for part in parts]).numpy()
     differences = np.abs(stored - encoder.encode(texts)).max(axis=1)
-    # A parser in bfloat16 may give a sentence another parse in another batch.
+    # In bfloat16, a parser may give a sentence a different parse in a different batch.
     others = differences > OTHER_PARSE
     print(
-        f"embeddings made on the fly and with parses at hand: {others.sum()} of {len(texts)} are of another parse, the "
-        f"largest difference of all others is {differences[~others].max():.1e}"
+        f"embeddings from parses made on the fly and from given ones: {others.sum()} of {len(texts)} have another "
+        f"parse, the largest difference of the others is {differences[~others].max():.1e}"
     )
     _compare_steps(given.kind, modules, texts[: -len(ODD)], known)
 
@@ -143,7 +146,7 @@ def _with_spans() -> tuple[list[Any], Callable[[Sequence[str]], list[Parse | Non
 
 
 def _compare_steps(kind: str, modules: list[Any], texts: Sequence[str], known: Known) -> None:
-    """Print what a step takes, with structure and without, by turns."""
+    """Print the time of a step with and without structure, measured alternately."""
     read = {"rgcn": rgcn_inputs, "pas": pas_inputs}[kind].read_sentences
     steps = {}
     for name, some in (("with", modules), ("without", modules[:2])):

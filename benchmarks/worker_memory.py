@@ -1,13 +1,13 @@
-"""What settings of the allocator cost a worker, and what memory they save.
+"""What allocator settings cost a worker, and how much memory they save.
 
     python benchmarks/worker_memory.py                            the sentences of the built-in example, varied
     python benchmarks/worker_memory.py flickr30k/train.tsv.gz     captions (an image, then its captions, tab-separated)
     python benchmarks/worker_memory.py --setting MALLOC_TRIM_THRESHOLD_=65536 --setting MALLOC_ARENA_MAX=1
 
-Runs the four parse and encode stages as a worker runs them (one shard after the other, in a thread that is not the
-main one, one thread of computation) in a process for each setting, the settings by turns, and prints processor time,
-page faults and memory of the process, and each figure's ratio to that of glibc left alone. Processor time includes
-imports and models, which are the same for all.
+Runs the four parse and encode stages as a worker does (one shard after the other, not in the main thread, with one
+thread of computation) in a process for each setting, alternating between settings, and prints processor time, page
+faults and memory of the process, and the ratio of each to unmodified glibc. Processor time includes imports and models,
+which are the same for all.
 """
 
 import argparse
@@ -28,7 +28,7 @@ import psutil
 from features.files import open_text
 
 _SETTINGS = ("MALLOC_TRIM_THRESHOLD_=65536",)
-"""Dask's own default, which it recommends against memory that is held for nothing."""
+"""Dask's own default, which it recommends so that unused memory is released."""
 _ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS", "POLARS_MAX_THREADS"), "1"
 )
@@ -109,7 +109,7 @@ def _captions(table: Path) -> list[str]:
 
 
 def _varied() -> list[str]:
-    """Return the example's sentences again and again, those of each round beginning with another year."""
+    """Return the example's sentences repeatedly, beginning with a different year in each round."""
     with open_text(_EXAMPLE) as lines:
         rows = list(csv.DictReader(lines, delimiter="\t"))
     sentences = [row[column] for row in rows for column in ("sentence_a", "sentence_b")]
@@ -122,9 +122,9 @@ def _means(runs: list[list[float]]) -> list[float]:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("table", nargs="?", type=Path, help="captions, an image a line: .tsv or .tsv.gz")
+    parser.add_argument("table", nargs="?", type=Path, help="captions, one image per line: .tsv or .tsv.gz")
     parser.add_argument("--sentences", type=int, default=512)
-    parser.add_argument("--shard", type=int, default=256, help="sentences a shard")
+    parser.add_argument("--shard", type=int, default=256, help="sentences per shard")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument(
         "--setting", action="append", metavar="NAME=VALUE[,NAME=VALUE]", help="environment to compare; may be repeated"

@@ -1,1 +1,1 @@
-"""When and where: Prefect flows, the command line, the choice of cluster."""
+"""When and where things run: Prefect flows, the command line, the choice of cluster."""

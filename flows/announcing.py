@@ -1,12 +1,12 @@
-"""Announcements: events that a Prefect server certainly has, each of them once.
+"""Announcements: events delivered to a Prefect server exactly once.
 
     intend ──> the release is written ──> announce: sent, seen on the server ──> "announced"
       │                                       └── the server is away or we are killed: still "pending", the next
-      └── a small record beside the release       build announces it
+      └── a small record next to the release      build announces it
 
-The id of an event follows from what it is about, so that a server is asked for it before it is sent: a process that was
-killed between the two does not send it twice. What a server was to begin by an event that it has, and did not, is found
-by `flows.unanswered_events`.
+The id of an event is derived from its content, so that the server can be asked for it before it is sent: after a kill
+between the two it is not sent twice. Flows that a server should have started for an event and did not are found by
+`flows.unanswered_events`.
 """
 
 import fcntl
@@ -24,7 +24,7 @@ from features.store import folder
 from flows.prefect_address import server_does
 
 State = Literal["pending", "announced", "unheard"]
-"""`unheard`: it happened where no server was configured that could have started anything."""
+"""`unheard`: it happened while no server was configured that could have started anything."""
 CONFIRM_TIMEOUT = 30.0
 """Seconds within which a server must show an event; one with Prefect's default settings writes them every 5 s."""
 _POLL = 0.2
@@ -37,7 +37,7 @@ class Announcement:
     Args:
         record: the file that says whether it has been announced; `intend` makes it.
         event: name of the event.
-        key: what happened, unlike everything else of this name about this resource.
+        key: what happened; unique among events of this name about this resource.
         resource: labels of what the event is about; `prefect.resource.id` is what triggers match.
         payload: what triggers pass on.
     """
@@ -55,23 +55,23 @@ class Announcement:
 
 
 def intend(record: Path) -> None:
-    """Write down that something is about to happen which has to be announced.
+    """Record that something is about to happen that has to be announced.
 
-    A record that says otherwise is of something that is gone: of a release or an encoder that was deleted and is made
-    again under its name.
+    A record in another state belongs to something that is gone: a release or an encoder that was deleted and is being
+    made again under its name.
     """
     if not is_pending(record):
         _write(record, "pending")
 
 
 def withdraw(record: Path) -> None:
-    """Take back what `intend` wrote down: it did not happen."""
+    """Remove the record of `intend`: it did not happen."""
     with folder.clear_errors(f"Removing {str(record)!r}"):
         record.unlink(missing_ok=True)
 
 
 def state_of(record: Path) -> State | None:
-    """Return what a record says; None where there is none, as for what an earlier version made."""
+    """Return the state in a record; None if there is no record, as for what an earlier version made."""
     try:
         state = json.loads(record.read_text(encoding="utf-8"))["state"]
     except FileNotFoundError:
@@ -82,16 +82,16 @@ def state_of(record: Path) -> State | None:
 
 
 def is_pending(record: Path) -> bool:
-    """Return whether there is something to announce: what was never intended is not announced."""
+    """Return whether an announcement is due; what was never intended is not announced."""
     return state_of(record) == "pending"
 
 
 def announce(announcement: Announcement, *, heard: bool) -> bool:
-    """Make sure that the server has the event, and write that down; do nothing where that was done.
+    """Make sure that the server has the event, and record it; do nothing if that is already recorded.
 
     Args:
         announcement: what to announce.
-        heard: whether there is a server that outlives this process; without one it is written down as `unheard`.
+        heard: whether there is a server that outlives this process; without one it is recorded as `unheard`.
 
     Returns:
         Whether the event was sent now.
@@ -144,7 +144,7 @@ def _shown_by(client: Any, identity: uuid.UUID) -> bool:
 
 @contextmanager
 def _alone(record: Path) -> Iterator[None]:
-    """Let one process at a time announce what stands in one folder."""
+    """Let one process at a time announce the records of a folder."""
     path = record.parent / ".announcing.lock"
     with folder.clear_errors(f"Locking {str(path)!r}"):
         lock = path.open("a")

@@ -1,12 +1,12 @@
-"""What a build does when Prefect's server is gone in the middle: it ends, with the server named and no shard blamed.
+"""What a build does when Prefect's server disappears: it ends with an error that names the server and fails no shard.
 
 | what is seen | for | then |
 |---|---|---|
-| the server does not answer, and comes back (`facetflow up` starts it again) | less than 20 s | the build goes on |
-| nobody is there to answer | 20 s | the build ends; what was committed is kept, and the next one goes on |
-| it takes connections and does not answer | 90 s | likewise; until then it only stands still (`flows/garbage.py`) |
+| the server does not answer, and comes back (`facetflow up` restarts it) | less than 20 s | the build continues |
+| nothing listens there | 20 s | the build ends; what was committed is kept, and the next one continues |
+| it takes connections and does not answer | 90 s | the same; until then it may only be stalled (`flows/garbage.py`) |
 
-Workers need no answer to make a shard, so that no shard fails meanwhile; what Prefect would show of them is lost.
+Workers need no answer to make a shard, so no shard fails meanwhile; what Prefect would have shown of them is lost.
 """
 
 import threading
@@ -19,16 +19,16 @@ from flows.prefect_address import answers, is_reached, somebody_listens
 GONE_AFTER = 20.0
 """Seconds without an answer after which a server that takes no connections counts as gone."""
 STILL_AFTER = 90.0
-"""Likewise where it takes connections. Prefect's waits up to 60 s for SQLite, and answers nobody meanwhile."""
+"""The same for a server that takes connections. Prefect's waits up to 60 s for SQLite and answers nobody meanwhile."""
 _ASK_EVERY = 2.0
 _TIMEOUT = 5.0
 
 
 class ApiWatch:
-    """Asks Prefect's server from a thread of its own whether it is there.
+    """Polls Prefect's server from its own thread.
 
     Args:
-        url: of the API.
+        url: address of the API.
     """
 
     def __init__(self, url: str) -> None:
@@ -46,16 +46,16 @@ class ApiWatch:
 
     @property
     def is_silent(self) -> bool:
-        """Whether the last question got no answer."""
+        """Whether the last request got no answer."""
         return self._silent
 
     def check(self) -> None:
         """Return while the server is there.
 
         Raises:
-            RunError: it has not answered for `GONE_AFTER` seconds, or `STILL_AFTER`, as it was asked again and again.
+            RunError: it has not answered repeated requests for `GONE_AFTER` or `STILL_AFTER` seconds.
         """
-        # Both times are the thread's: if this process stood still, it has not asked meanwhile.
+        # Both times are the thread's: while this process is suspended, it does not ask.
         if self._asked - self._answered > (STILL_AFTER if self._is_reached else GONE_AFTER):
             _report_no_more()
             raise is_gone(self._url)
@@ -64,7 +64,7 @@ class ApiWatch:
         while not self._ended.wait(_ASK_EVERY):
             before = time.monotonic()
             if before - self._asked > _ASK_EVERY + 2 * _TIMEOUT:
-                self._answered = before  # this process stood still
+                self._answered = before  # this process was suspended
             self._silent = not answers(self._url, timeout=_TIMEOUT)
             self._is_reached = not self._silent or is_reached(self._url, timeout=_TIMEOUT)
             if not self._silent:
@@ -80,10 +80,10 @@ def watch_api() -> ApiWatch:
 
 
 def is_gone(url: str) -> RunError:
-    """Return the error that says so."""
+    """Return the error for a server that is gone."""
     if somebody_listens():
         return RunError(
-            f"The Prefect server at {shown(url)} does not answer any more: start it again and run the same command; no "
+            f"The Prefect server at {shown(url)} no longer answers: start it again and run the same command; no "
             "shard is to blame, and what was committed is kept."
         )
     return RunError(
@@ -93,7 +93,7 @@ def is_gone(url: str) -> RunError:
 
 
 def _report_no_more() -> None:
-    """Let Prefect's client give up at once where it would tell the server, for minutes, how the flow has ended."""
+    """Make Prefect's client give up at once instead of retrying for minutes to report how the flow ended."""
     from prefect.settings import get_current_settings
 
     get_current_settings().client.max_retries = 0

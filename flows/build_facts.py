@@ -1,10 +1,10 @@
-"""What a build leaves for people to look at: `build.json` beside the logs, and `build.html`, which is made from it.
+"""What a build leaves for people to read: `build.json` next to the logs, and `build.html`, which is made from it.
 
-    runs/builds/<run id>/build.json     written at most every half minute, and at the end, whatever the end is
-                         build.html     the same, drawn; nothing is on it that is not in the file
+    runs/builds/<run id>/build.json     written at most every half minute, and at the end, however the build ends
+                         build.html     the same as a page; it shows nothing that is not in the file
 
-A build that is killed leaves what it wrote last. The next one of the store finds it and ends it: which of its shards
-were committed is in the tables' logs, so that none is shown as made that is not there.
+A killed build leaves what it wrote last. The next build of the store completes it: the tables' logs say which of its
+shards were committed, so no shard is shown as made that does not exist.
 """
 
 import json
@@ -41,7 +41,7 @@ from flows.terminal import warn
 WRITE_EVERY = 30.0
 """Seconds between two writings while a build runs."""
 KILLED = "killed"
-"""State of a build whose process is gone and did not say how it ended."""
+"""State of a build whose process is gone without recording how it ended."""
 _FORMAT = 1
 
 
@@ -51,8 +51,8 @@ class StageFacts:
 
     Args:
         stage: its name.
-        shards: shards that it has, made or not.
-        planned: those of them that this build was to make.
+        shards: number of its shards, made or not.
+        planned: number of those that this build was to make.
         why: one line on why.
     """
 
@@ -69,23 +69,23 @@ class BuildFacts:
     Args:
         project: its name.
         store: folder of the store.
-        run_id: of the build.
-        process: host and number.
+        run_id: id of the build.
+        process: host and process id.
         started: UTC, ISO 8601.
-        state: as of its record; `killed` where the next build says so.
+        state: that of its record; `killed` if the next build finds so.
         written: when this was written; UTC, ISO 8601.
-        finished: when the build ended; None while it runs, and where it was killed.
+        finished: when the build ended; None while it runs, or if it was killed.
         message: how it ended.
         release: number of the release that it published, or found to be up to date.
-        before: number of the newest release when it began; None where there was none.
+        before: number of the newest release when it began; None if there was none.
         workers: number of workers; 0 for a build that needed none.
-        ingest: what was read of the corpora; None where they were not.
-        wall: part → seconds on the wall.
+        ingest: what was read from the corpora; None if they were not read.
+        wall: part → seconds of wall time.
         stages: what there was to do.
         shards: what became of each shard, as `ShardHistory`.
         quality: rejected rows by stage and code.
         tables: rows by table, before and now.
-        recipes: what is different from those of release `before`, a line each.
+        recipes: how recipes differ from those of release `before`, a line each.
     """
 
     project: str
@@ -116,7 +116,7 @@ class FactKeeper:
     Args:
         settings: the project file.
         store: the store.
-        record: of the build that begins.
+        record: record of the build that begins.
         history: what becomes of its shards.
     """
 
@@ -145,7 +145,7 @@ class FactKeeper:
         return page_of(self._settings, self.facts.run_id)
 
     def read(self, report: IngestReport) -> None:
-        """Note what was read of the corpora."""
+        """Record what was read from the corpora."""
         self.facts.ingest = {
             "rows": report.rows,
             "rejected": report.rejected,
@@ -156,7 +156,7 @@ class FactKeeper:
         }
 
     def planned(self, plan: Plan, stages: Chain, work: Sequence[ShardWork]) -> None:
-        """Note what is to be made.
+        """Record what is to be made.
 
         Args:
             plan: all that a complete build would make.
@@ -173,20 +173,20 @@ class FactKeeper:
         self._history.plan(ShardHistory(item.stage, item.shard, self._rows_in(item), str(item.reason)) for item in work)
 
     def look(self, wall: Mapping[str, float]) -> None:
-        """Bring the facts in the folder up to date, if that is due."""
+        """Update the facts in the folder, if that is due."""
         if time.monotonic() - self._written >= WRITE_EVERY:
             self.facts.wall = dict(wall)
             self._write()
 
     def end(self, record: RunRecord, wall: Mapping[str, float]) -> bool:
-        """Write the facts of a build that ended, whatever its end is.
+        """Write the facts of a build that ended, in whatever way.
 
         Args:
             record: says how it ended.
             wall: part → seconds.
 
         Returns:
-            Whether they could be written; where not, it was said.
+            Whether they could be written; if not, a warning was given.
         """
         facts = self.facts
         facts.state, facts.message, facts.finished = record.state, record.message, record.finished
@@ -194,13 +194,13 @@ class FactKeeper:
         try:
             facts.quality = self.quality()
             facts.tables, facts.recipes = self._changes()
-        except FacetflowError:  # the store cannot be read: its rows are left out, the rest is told
+        except FacetflowError:  # the store cannot be read: leave out its rows, report the rest
             facts.quality, facts.tables, facts.recipes = [], [], []
         self._write()
         return self._writable
 
     def quality(self) -> list[dict[str, Any]]:
-        """Return how much was rejected: one entry a stage, with its codes; of what counts for a release only."""
+        """Return how much was rejected, one entry per stage with its codes; only what counts for a release."""
         if self._stages is None or self._expected is None:
             return []
         limit = self._settings.limits.rejected_rows
@@ -226,13 +226,13 @@ class FactKeeper:
         names += [name for name in before if name not in names]
         made = {*SOURCES, *(stage.name for stage in self._stages.stages)}
         rows = {name: sum(known.rows for known in self._store.committed(name).values()) for name in made}
-        # As in a release, a table of ingest that has no rows is left out: most projects have no labels.
+        # As in a release, a table of ingest without rows is left out: most projects have no labels.
         names = [name for name in names if rows.get(name) or name in before or name not in SOURCES]
         tables = [{"table": name, "before": before.get(name, 0), "now": rows.get(name, 0)} for name in names]
         if self._before is None:
             return tables, []
         recipes = {stage.name: stage.recipe.as_dict() for stage in self._stages.stages}
-        # Those of the tables of ingest have no parameters: what it reads is in the rows.
+        # The recipes of ingest tables have no parameters: what ingest reads is in the rows.
         old = {name: recipe for name, recipe in self._before.recipes.items() if name not in SOURCES}
         return tables, [str(changed) for changed in recipe_changes(old, recipes)]
 
@@ -244,12 +244,12 @@ class FactKeeper:
         self._written = time.monotonic()
         self.facts.written = now()
         self.facts.shards = [asdict(shard) for shard in self._history.shards]
-        if self._writable:  # said once
+        if self._writable:  # warned once
             self._writable = write(self._settings, self.facts)
 
 
 def write(settings: Project, facts: BuildFacts) -> bool:
-    """Write facts and page of a build; where that is impossible, say so and go on.
+    """Write the facts and page of a build; if that is impossible, warn and continue.
 
     Returns:
         Whether they were written.
@@ -267,7 +267,7 @@ def write(settings: Project, facts: BuildFacts) -> bool:
 
 
 def read(settings: Project, run_id: str) -> BuildFacts | None:
-    """Return the facts of a build; None where there are none that can be read."""
+    """Return the facts of a build; None if there are none or they cannot be read."""
     try:
         content = json.loads((settings.builds / run_id / FACTS_FILE).read_text(encoding="utf-8"))
         if content["format"] != _FORMAT:
@@ -279,7 +279,7 @@ def read(settings: Project, run_id: str) -> BuildFacts | None:
 
 
 def end_killed(settings: Project, store: Store) -> None:
-    """Finish the pages of killed builds of this store; only for who holds the store's lock."""
+    """Finish the pages of killed builds of this store; only for the holder of the store's lock."""
     for record in store.runs():
         facts = read(settings, record.run_id) if record.state == "running" else None
         if facts is None or facts.state != "running":
@@ -289,8 +289,8 @@ def end_killed(settings: Project, store: Store) -> None:
             _settle(shard, committed=(shard["stage"], shard["shard"]) in committed)
         facts.state, facts.written = KILLED, now()
         facts.message = (
-            f"Its process {record.process} was gone without a word: killed, or its machine went down. What it "
-            "committed is kept, and the next build went on from there."
+            f"Its process {record.process} disappeared: it was killed, or its machine went down. What it committed "
+            "is kept, and the next build continued from there."
         )
         write(settings, facts)
 
@@ -308,12 +308,12 @@ def _committed_by(store: Store, facts: BuildFacts) -> set[tuple[str, str]]:
 def _newest_release(store: Store) -> Release | None:
     try:
         return store.releases()[-1]
-    except (IndexError, StoreError):  # none yet; one that cannot be read stops the build where it matters
+    except (IndexError, StoreError):  # none yet; an unreadable one stops the build where it matters
         return None
 
 
 def _settle(shard: dict[str, Any], *, committed: bool) -> None:
-    """Say of a shard of a killed build what is known now."""
+    """Update a shard of a killed build with what is known now."""
     for attempt in shard["attempts"]:
         if attempt["outcome"] == "running":
             attempt["outcome"] = "made" if committed else "lost"
@@ -324,7 +324,7 @@ def _settle(shard: dict[str, Any], *, committed: bool) -> None:
 
 
 def _codes(store: Store, expected: Mapping[tuple[str, Shard], str]) -> dict[str, dict[str, int]]:
-    """Return stage → code → rejected rows: those of ingest, and of shards that are what they should be."""
+    """Return stage → code → rejected rows: those of ingest, and of shards with the expected fingerprint."""
     valid = [
         f"{stage}/{shard}"
         for (stage, shard), known in store.rejected().items()

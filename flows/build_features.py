@@ -3,8 +3,7 @@
     check ──> ingest ──> plan ──┬── nothing to do ─────────────────────┐
                                 └── cluster ── shards ── commits ──────┴──> publish ──> event
 
-Run again after anything (new rows, a failure, a kill, a changed setting, a lost file), it makes what is missing and
-nothing else.
+Run again after anything (new rows, a failure, a kill, a changed setting, a lost file), it makes only what is missing.
 """
 
 import dataclasses
@@ -70,8 +69,8 @@ def build_features(
     Args:
         project_file: the project file.
         dask_address: scheduler of an existing Dask cluster, instead of the one in the project file.
-        only_failed: run what failed before and what waited for it; read no corpora.
-        deep: look for damage in every byte of the store; otherwise in files whose size or time says that they changed.
+        only_failed: rerun what failed before and what waited for it; read no corpora.
+        deep: check every byte of the store for damage; otherwise only files whose size or time has changed.
         adopt: take the store over if it belongs to another project.
 
     Returns:
@@ -111,7 +110,7 @@ class Build:
         settings: the project file.
         store: the store, locked for this build.
         progress: what the user sees.
-        outbox: what the Prefect server is told.
+        outbox: log lines and artifacts for the Prefect server.
     """
 
     def __init__(self, settings: project.Project, store: Store, progress: BuildProgress, outbox: Outbox) -> None:
@@ -148,7 +147,7 @@ class Build:
         if work:
             outcome, workers = self._make(stages, work)
         with self.wall.part("publish"):
-            # What nothing wants and would be made in another way now must not stand beside what is wanted.
+            # Unwanted shards that would be made differently now must not be kept next to wanted ones.
             self.store.withdraw(planned.outdated, run_id=self.run_id)
             release, message = self._publish(stages, outcome, ingest_refused)
             message = " ".join(filter(None, (message, announce_pending(self.settings, self.store))))
@@ -173,17 +172,17 @@ class Build:
         return record
 
     def _repair(self, *, deep: bool) -> list[Damage]:
-        """Find damaged files, make those of ingest again, and return the others, which the plan makes again."""
+        """Find damaged files, rebuild those of ingest, and return the others, which the plan makes again."""
         damaged = self.store.damaged(deep=deep)
         for damage in damaged:
             warn(f"damaged: {damage}")
         repaired = repair_ingested(self.settings, self.store, damaged, self.run_id)
         if repaired:
-            say(f"Made {len(repaired)} damaged shards of the corpora again, with the very same rows.")
+            say(f"Rebuilt {len(repaired)} damaged shards of the corpora with exactly the same rows.")
         return [damage for damage in damaged if damage not in repaired]
 
     def _ingest(self) -> str | None:
-        """Commit what is new; return why a release is out of the question, if it is."""
+        """Commit what is new; return why no release can be published, if so."""
         report = ingest_corpora(self.settings, self.store, self.run_id)
         self.facts.read(report)
         for sentence in (summary(report), *drawn_splits(report, self.settings.corpora)):
@@ -198,7 +197,7 @@ class Build:
         logs = self.settings.builds / self.run_id
         with folder.clear_errors(f"Making the folder {str(logs)!r} for logs"):
             logs.mkdir(parents=True, exist_ok=True)
-        get_ready(self.settings)  # done long ago by a command, but not where Prefect's worker runs this flow
+        get_ready(self.settings)  # a command has done it already, but not if Prefect's worker runs this flow
         wanted = cluster.no_more_than(self.settings.cluster, len(work))
         with (
             self.wall.part("cluster"),
@@ -217,7 +216,7 @@ class Build:
         limits = self.settings.limits
         if refused is not None:
             return None, f"Nothing was published: {refused}."
-        # Before the release is there: if this process dies right after it, the next build knows what to announce.
+        # Before the release exists: if this process dies right after publishing, the next build knows what to announce.
         coming = release_record(self.store, max(before, default=0) + 1)
         intend(coming)
         try:
@@ -237,18 +236,18 @@ class Build:
         return release, f"Published release {release.number}: {_counts(release.rows)}."
 
     def end(self, record: RunRecord) -> None:
-        """Leave the page of the build, whatever its end is, and show the end on the server."""
+        """Write the page of the build, however it ended, and show the end on the server."""
         try:
             written = self.facts.end(record, self.wall.parts())
             self._artifacts.end()
-        except Exception as error:  # noqa: BLE001 (the build is done, or has an error of its own to tell)
+        except Exception as error:  # noqa: BLE001 (the build is done, or has its own error to report)
             warn(f"The page of this build could not be made: {type(error).__name__}: {error}")
             return
         if written:
             say(f"Page of this build: {self.facts.page}")
 
     def _look(self) -> None:
-        """Bring what people look at up to date, where that is due."""
+        """Update the page and the artifacts, if that is due."""
         self.facts.look(self.wall.parts())
         self._artifacts.look()
 
@@ -262,7 +261,7 @@ class Build:
 
 
 def _begin_again(settings: project.Project, store: Store) -> None:
-    """Begin what earlier builds should have led to, and did not; where that cannot be found out, no build fails."""
+    """Start what earlier builds should have started and did not; no build fails if that cannot be found out."""
     if somebody_listens():
         try:
             begin_again(settings.name)
@@ -272,24 +271,24 @@ def _begin_again(settings: project.Project, store: Store) -> None:
 
 
 def _own(store: Store, name: str) -> None:
-    """Make the store the project's, and say so unless it was before."""
+    """Make the store the project's, and warn if it was not before."""
     before = store.project
     if before != name:
         store.adopt(name)
-        whose = "did not say whose it is" if before is None else f"belonged to the project {before!r}"
-        warn(f"The store {str(store.path)!r} {whose}; from now on it is that of {name!r}.")
+        whose = "had no owner" if before is None else f"belonged to the project {before!r}"
+        warn(f"The store {str(store.path)!r} {whose}; from now on it belongs to {name!r}.")
 
 
 def _warn_of_others(damaged: Sequence[Damage], stages: Chain) -> None:
-    """Name damaged files that neither ingest nor a stage of this project makes again."""
+    """Name damaged files that neither ingest nor a stage of this project can rebuild."""
     made = {STAGE, *stages.settings}
     for damage in damaged:
         if damage.stage not in made:
-            warn(f"not made again, because the project file has no stage {damage.stage!r} now: {damage}")
+            warn(f"not rebuilt, because the project file no longer has a stage {damage.stage!r}: {damage}")
 
 
 def _recorded(build: Build, *, only_failed: bool, deep: bool) -> RunRecord:
-    """Run a build; whatever becomes of it, its record says so."""
+    """Run a build; its record says how it ended, in whatever way."""
     record = build.begun
     build.store.record_run(record)
     try:
@@ -297,7 +296,7 @@ def _recorded(build: Build, *, only_failed: bool, deep: bool) -> RunRecord:
     except BaseException as error:
         state, message = _ending(error)
         record = dataclasses.replace(record, state=state, finished=now(), message=message)
-        with suppress(StoreError):  # on a full disk the first error is the one to tell
+        with suppress(StoreError):  # on a full disk, the first error is the one to report
             build.store.record_run(record)
         build.end(record)
         raise
@@ -307,19 +306,19 @@ def _recorded(build: Build, *, only_failed: bool, deep: bool) -> RunRecord:
 
 
 def _ending(error: BaseException) -> tuple[Literal["failed", "interrupted"], str]:
-    """Return the state of a run that ended with an error, and what to say about it."""
+    """Return the state of a run that ended with an error, and its message."""
     if isinstance(error, FacetflowError):
         return "failed", without_passwords(str(error))
     if isinstance(error, Exception):
         return "failed", without_passwords(f"{type(error).__name__}: {error}")
     return (
         "interrupted",
-        f"Interrupted by {cause(error)}; what was committed is kept, and the next build goes on from it.",
+        f"Interrupted by {cause(error)}; what was committed is kept, and the next build continues from it.",
     )
 
 
 def _with_neighbours(planned: Plan, failed: Collection[ShardKey]) -> list[ShardWork]:
-    """Return the work on failed shards, on what they wait for, and on what waits for them."""
+    """Return the work on failed shards, the shards they wait for, and those that wait for them."""
     wanted = set(failed)
     for item in reversed(planned.todo):
         if (item.stage, item.shard) in wanted:

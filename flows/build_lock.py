@@ -1,7 +1,7 @@
-"""One writer at a time: the lock that a build or a clean-up holds on a store, and what it tells others of its holder.
+"""One writer at a time: the lock that a build or a clean-up holds on a store, and what it says about its holder.
 
-The kernel lets go of the lock when the process ends, however that happens. For `facetflow status`, which must not touch
-the lock, the file says which process holds it, and its time is renewed while that one lives.
+The kernel releases the lock when the process ends, however that happens. For `facetflow status`, which must not touch
+the lock, the file names the process that holds it, and its time is renewed while that process lives.
 """
 
 import os
@@ -18,22 +18,22 @@ from features.store.runs import RunRecord
 from features.store.store import Store
 
 HEARTBEAT = 5.0
-"""Seconds after which a holder renews the time of its lock."""
+"""Seconds between renewals of the lock file's time by its holder."""
 SILENCE = 60.0
-"""Seconds without that after which a holder shows no sign of life."""
+"""Seconds without a renewal after which a holder counts as silent."""
 _FILE = "build.lock"
 
 Fate = Literal["running", "silent", "killed"]
 
 
 def this_process() -> str:
-    """Return the name of this process: host and number."""
+    """Return the name of this process: host and process id."""
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
 @contextmanager
 def only_writer(store: Store) -> Iterator[None]:
-    """Hold the store's lock; it goes with the process, however that ends.
+    """Hold the store's lock; it is released when the process ends, however that happens.
 
     Raises:
         RunError: another process holds it, or the store's folder cannot be written.
@@ -53,10 +53,10 @@ def only_writer(store: Store) -> Iterator[None]:
 
 
 def fate(store: Store, record: RunRecord) -> Fate:
-    """Return what became of a run whose record says that it is running; nothing is written or locked.
+    """Return what became of a run that is recorded as running; nothing is written or locked.
 
     Returns:
-        `running`; `silent` where its process gave no sign of life for `SILENCE` seconds; `killed` where it is gone.
+        `running`; `silent` if its process gave no sign of life for `SILENCE` seconds; `killed` if it is gone.
     """
     path = store.path / _FILE
     try:
@@ -80,6 +80,6 @@ def _exists(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:  # of another user
+    except PermissionError:  # it belongs to another user
         return True
     return True

@@ -1,6 +1,6 @@
 """The page of a build: how it ended, which worker made which shard when, how fast, what was rejected, what changed.
 
-Everything on it comes from `build.json`, so that it can be made again. Every text is escaped.
+Everything on it comes from `build.json`, so it can be recreated. All text is escaped.
 """
 
 import re
@@ -19,8 +19,8 @@ from flows.timeline import Bar, draw_timeline
 SHOWN_SHARDS = 300
 """Shards in the table of shards; those that failed come first, then the longest."""
 _STILL = (
-    "It was still running when this was written, at {written}. If it does not run any more it was killed: `facetflow "
-    "status` says so, and the next build goes on from what was committed."
+    "It was still running when this was written, at {written}. If it is no longer running, it was killed: `facetflow "
+    "status` says so, and the next build continues from what was committed."
 )
 _ENDINGS = {
     "running": ("", _STILL),
@@ -60,7 +60,9 @@ def _section(title: str, content: str) -> tuple[str, ...]:
 
 def _duration(facts: Mapping[str, Any]) -> str:
     total = facts["wall"].get("total")
-    return f"{clock(total)} h on the wall" if total and total >= 3600 else f"{total:.0f} s on the wall" if total else ""
+    return (
+        f"{clock(total)} h of wall time" if total and total >= 3600 else f"{total:.0f} s of wall time" if total else ""
+    )
 
 
 def _ending(facts: Mapping[str, Any]) -> str:
@@ -70,7 +72,7 @@ def _ending(facts: Mapping[str, Any]) -> str:
 
 
 def _said(text: str) -> str:
-    """Return a text as HTML in which a command between backticks looks like one."""
+    """Return a text as HTML, with commands in backticks marked as code."""
     return re.sub("`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
@@ -80,7 +82,7 @@ def _failures(shards: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
         f"<li>{escape(shard['stage'])} {escape(shard['shard'])}: {escape(shard['error'].partition(chr(10))[0])}</li>"
         for shard in failed[:SHOWN_SHARDS]
     )
-    how = "`facetflow retry --failed` makes them again, and what waited for them."
+    how = "`facetflow retry --failed` reruns them and those that waited for them."
     return _section("Failed shards", f'<ul class="lines">{items}</ul><p>{_said(how)}</p>' if failed else "")
 
 
@@ -106,8 +108,8 @@ def _timeline(facts: Mapping[str, Any]) -> str:
     ]
     stages = [stage["stage"] for stage in facts["stages"]]
     note = (
-        "Hours, minutes and seconds since the first shard was begun. A bar goes from the worker's first word to its "
-        "receipt; models are loaded within it."
+        "Hours, minutes and seconds since the first shard was begun. A bar runs from the worker's first report to its "
+        "receipt and includes the loading of models."
     )
     return draw_timeline(bars, stages, max(end - start, 0.001)) + f'<p class="note">{note}</p>'
 
@@ -135,18 +137,18 @@ def _stages(facts: Mapping[str, Any]) -> str:
         )
     columns = (
         ("stage", ""),
-        ("shards", "all that the stage has, made before or now"),
+        ("shards", "all shards of the stage, made before or now"),
         ("to make", "those that this build was to make"),
-        ("committed", "of those that were to be made"),
+        ("committed", "of those to make"),
         ("failed", ""),
         ("left out", "because a shard that they need failed"),
-        ("not made", "when the build ended, or when this was written"),
+        ("not made", "by the time the build ended, or this was written"),
         ("rows", "that went into the shards made"),
         ("rejected", "by the shards made"),
-        ("worker s", "seconds of all workers together, with reading, loading of models and writing"),
-        ("rows/s", "of one worker"),
+        ("worker s", "total seconds of all workers, including reading, loading of models and writing"),
+        ("rows/s", "per worker"),
     )
-    note = "Why there was something to make:"
+    note = "Why shards had to be made:"
     why = "".join(f"<li>{escape(stage['why'])}</li>" for stage in facts["stages"] if stage["planned"])
     reasons = f'<p>{note}</p><ul class="lines">{why}</ul>' if why else ""
     return (_table(columns, rows) if rows else "") + reasons
@@ -163,8 +165,8 @@ def _quality(quality: Sequence[Mapping[str, Any]], skipped: Mapping[str, int]) -
     """Return a table of what was rejected, and what was left out of the corpora by design.
 
     Args:
-        quality: entry of each stage.
-        skipped: reason → rows of the corpora; none in the file of an earlier version.
+        quality: one entry per stage.
+        skipped: reason → rows of the corpora; empty in the file of an earlier version.
     """
     rows = []
     for entry in quality:
@@ -176,13 +178,13 @@ def _quality(quality: Sequence[Mapping[str, Any]], skipped: Mapping[str, int]) -
         rows.append((entry["stage"], f"{entry['rows']:,}", f"{entry['rejected']:,}", share, limit, codes))
     columns = (
         ("stage", ""),
-        ("rows", "of its table and rejected ones together, as the limit counts them; of ingest: those of the corpora"),
+        ("rows", "rows of the table plus rejected ones, as the limit counts them; for ingest, rows of the corpora"),
         ("rejected", ""),
         ("share", ""),
         ("limit", "limits.rejected_rows of the project file"),
         ("codes", ""),
     )
-    note = "Of the whole store, not of this build alone; `facetflow rejects` has the rows themselves."
+    note = "For the whole store, not just this build; `facetflow rejects` lists the rows themselves."
     note += f" Of the rows of the corpora, by design and not wrong, {left_out(skipped)}." if skipped else ""
     return _table(columns, rows, words=(5,)) + f'<p class="note">{_said(note)}</p>' if rows else ""
 
@@ -192,7 +194,7 @@ def _counted(code: str, count: int) -> str:
 
 
 def _since(facts: Mapping[str, Any]) -> str:
-    return f"Since release {facts['before']}" if facts["before"] is not None else "What there is now"
+    return f"Since release {facts['before']}" if facts["before"] is not None else "Contents"
 
 
 def _changes(facts: Mapping[str, Any]) -> str:
@@ -214,13 +216,13 @@ def _changes(facts: Mapping[str, Any]) -> str:
     said = (
         ""
         if first
-        else f'<p>Recipes that are different:</p><ul class="lines">{recipes}</ul>'
+        else f'<p>Changed recipes:</p><ul class="lines">{recipes}</ul>'
         if recipes
-        else "<p>No recipe is different.</p>"
+        else "<p>No recipe changed.</p>"
     )
     published = facts["release"]
     more = (
-        f"<p><code>facetflow diff {facts['before']} {published}</code> says which rows, and how the metrics moved.</p>"
+        f"<p><code>facetflow diff {facts['before']} {published}</code> shows changed rows and moved metrics.</p>"
         if not first and published not in (None, facts["before"])
         else ""
     )
@@ -241,7 +243,7 @@ def _wall(wall: Mapping[str, float]) -> str:
         if part != "total"
     ]
     rows.append(("total", f"{total:,.1f}", ""))
-    return _table((("part", ""), ("seconds", "on the wall"), ("", "")), rows, words=(2,))
+    return _table((("part", ""), ("seconds", "wall time"), ("", "")), rows, words=(2,))
 
 
 def _shards(shards: Sequence[Mapping[str, Any]]) -> str:
@@ -266,19 +268,19 @@ def _shards(shards: Sequence[Mapping[str, Any]]) -> str:
         ("rows", "that go into it"),
         ("rejected", ""),
         ("seconds", "of its worker"),
-        ("worker", "the last that began it"),
-        ("attempts", "workers that began it, one after the other"),
+        ("worker", "the last one that began it"),
+        ("attempts", "number of workers that began it, one after the other"),
         ("state", ""),
         ("why", "why it had to be made, or why it was not"),
     )
     rest = len(shards) - len(rows)
     note = f"<p>{rest:,} more are in build.json.</p>" if rest else ""
-    title = f"{len(shards):,} shard{'' if len(shards) == 1 else 's'}, those that failed first, then the longest"
+    title = f"{len(shards):,} shard{'' if len(shards) == 1 else 's'}, failed ones first, then the longest"
     return folded(title, _table(columns, rows, words=(7,)) + note)
 
 
 def _state(state: str) -> str:
-    """Return a state for people."""
+    """Return a state in words."""
     return {"waiting": "not made", "submitted": "not made", "made": "made, not committed"}.get(state, state)
 
 
@@ -292,9 +294,9 @@ def _table(columns: Iterable[tuple[str, str]], rows: Iterable[Sequence[str]], wo
     """Return a table.
 
     Args:
-        columns: name and explanation of each, the latter perhaps empty.
-        rows: of texts.
-        words: columns that hold words, not numbers.
+        columns: name and explanation of each; the explanation may be empty.
+        rows: the texts of each row.
+        words: positions of columns that hold words, not numbers.
     """
     kind: Callable[[int], str] = lambda place: ' class="words"' if place in words else ""  # noqa: E731
     head = "".join(

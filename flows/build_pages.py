@@ -1,4 +1,4 @@
-"""Where the pages of builds are."""
+"""Locations of the pages of builds."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ PAGE_FILE = "build.html"
 
 
 def page_of(settings: Project, run_id: str) -> Path:
-    """Return where the page of a build is."""
+    """Return the path of a build's page."""
     return settings.builds / run_id / PAGE_FILE
 
 

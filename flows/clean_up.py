@@ -1,4 +1,4 @@
-"""What killed processes leave behind, removed by whoever writes next: a build, or `facetflow gc`."""
+"""Removal of what killed processes left behind, by the next writer: a build or `facetflow gc`."""
 
 from pathlib import Path
 
@@ -9,15 +9,15 @@ from flows.terminal import detail, say
 
 
 def clean_up(project: Project, store: Store) -> list[Path]:
-    """Remove temporary files and folders whose process is gone, never those of a living one.
+    """Remove temporary files and folders whose process is gone, never those of a live one.
 
     Args:
-        project: in whose runs files of killed trainings and evaluations may lie.
+        project: its runs may hold files of killed trainings and evaluations.
         store: its store, locked for this process.
 
     Returns:
-        What was removed: in the store, in the folders of runs, and in the system's folder for temporary files those of
-        this user's private servers, Dask clusters, trainings and commands.
+        What was removed: in the store, in the folders of runs, and, in the system's folder for temporary files, those
+        of this user's private servers, Dask clusters, trainings and commands.
     """
     removed = store.remove_dead_temporary()
     for runs in ("*", "*/*/seed-*"):

@@ -1,11 +1,11 @@
-"""Where tasks run: a cluster of processes on this machine, or an existing one by its address.
+"""Where tasks run: a cluster of processes on this machine, or an existing cluster given by address.
 
     flow process: scheduler ──┬── worker 0   one shard at a time, its own threads, its own log
                               ├── worker 1
                               └── gpu 0      resource GPU=1, sees one GPU
 
-A local cluster lives and dies with the flow: when that process is gone, each worker ends by itself. Only that process
-and its workers can connect to it (`flows.cluster_security`).
+A local cluster lives and dies with the flow: when the flow's process is gone, each worker ends by itself. Only that
+process and its workers can connect to it (`flows.cluster_security`).
 """
 
 import logging
@@ -39,19 +39,19 @@ GPU = {"GPU": 1.0}
 CPU = {"CPU": 1.0}
 """The resources that workers advertise and shards ask for."""
 CONNECT_TIMEOUT = 10.0
-"""Seconds in which the scheduler of an existing cluster must answer."""
+"""Seconds within which the scheduler of an existing cluster must answer."""
 PAUSE = 0.85
 """Share of its memory limit at which a local worker is paused."""
 
 DASK = {
-    # A shard that takes this many workers with it is at fault, not the workers.
+    # A shard that kills this many workers is at fault, not the workers.
     "distributed.scheduler.allowed-failures": 3,
-    # A nanny brings its worker back. A local cluster would dismiss it for ever when that takes longer than 15 s.
+    # A nanny restarts its worker. A local cluster would drop it for good if that took longer than 15 s.
     "distributed.deploy.lost-worker-timeout": "1 day",
     "distributed.scheduler.worker-ttl": "30 minutes",
-    # What waits for a worker fails then: long after a dead one is replaced, and after the watch has ended the build.
+    # After this, waiting tasks fail: long after a dead worker is replaced, and after the watch has ended the build.
     "distributed.scheduler.no-workers-timeout": f"{2 * WAIT_FOR_WORKERS:.0f} s",
-    # Tasks return receipts of some hundred bytes: nothing is worth spilling.
+    # Tasks return receipts of a few hundred bytes: nothing is worth spilling.
     "distributed.worker.memory.target": False,
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": PAUSE,
@@ -61,15 +61,15 @@ DASK = {
     "distributed.worker.daemon": False,
     # Copies of a process that has imported what they need: `flows.worker_start`.
     "distributed.worker.multiprocessing-method": "forkserver",
-    # Nobody looks at what these collect: a stack every 10 ms, and how late each event loop is, 50 times a second.
+    # Nobody reads what these collect: a stack every 10 ms, and the lag of each event loop 50 times a second.
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "500 ms",
     "distributed.admin.system-monitor.gil.enabled": False,
-    # Pages that any user of this machine could read.
+    # These pages could be read by any user of this machine.
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
 }
-"""Settings that held under load and under dying workers."""
+"""Settings that proved stable under load and with dying workers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +77,10 @@ class Capacity:
     """How many workers there are, and what a shard must ask for to get one.
 
     Args:
-        workers: all of them.
-        gpu: those that advertise a GPU.
-        cpu: those that may do everything else.
-        reserved: whether these advertise CPU=1, so that the GPU workers can be kept free for what needs them.
+        workers: number of all workers.
+        gpu: number of those that advertise a GPU.
+        cpu: number of those that do everything else.
+        reserved: whether the latter advertise CPU=1, so that GPU workers can be kept free for what needs them.
     """
 
     workers: int
@@ -96,7 +96,7 @@ class Capacity:
 
 
 def capacity(settings: ClusterSettings) -> Capacity:
-    """Return what a local cluster has, before it is started.
+    """Return the capacity of a local cluster before it is started.
 
     Args:
         settings: `[cluster]` of the project file, without an address.
@@ -107,7 +107,7 @@ def capacity(settings: ClusterSettings) -> Capacity:
     found = gpu_count() if settings.gpu_workers else 0
     if found < settings.gpu_workers:
         raise RunError(
-            f"[cluster] asks for gpu_workers = {settings.gpu_workers} and this machine has {found or 'no'} "
+            f"[cluster] asks for gpu_workers = {settings.gpu_workers}, but this machine has {found or 'no'} "
             f"GPU{'' if found == 1 else 's'}: lower it, or give the address of a cluster that has them."
         )
     cpu = settings.workers or CPU_COUNT
@@ -115,7 +115,7 @@ def capacity(settings: ClusterSettings) -> Capacity:
 
 
 def capacity_of(client: Client, address: str) -> Capacity:
-    """Return what an existing cluster has.
+    """Return the capacity of an existing cluster.
 
     Args:
         client: connected to its scheduler.
@@ -142,11 +142,11 @@ def memory_of(settings: ClusterSettings) -> int:
 
 
 def no_more_than(settings: ClusterSettings, shards: int) -> ClusterSettings:
-    """Return the settings of a cluster without local workers that would find nothing to do.
+    """Return the settings of a cluster, without local workers that would have nothing to do.
 
     Args:
         settings: `[cluster]` of the project file.
-        shards: how many are to be made.
+        shards: number of shards to make.
     """
     if settings.address is not None:
         return settings
@@ -154,7 +154,7 @@ def no_more_than(settings: ClusterSettings, shards: int) -> ClusterSettings:
 
 
 def check_gpu(settings: ClusterSettings, available: Capacity, stages: Sequence[str]) -> None:
-    """Refuse stages that ask for a GPU that no worker has: their shards would wait for ever.
+    """Refuse stages that ask for a GPU if no worker has one: their shards would wait for ever.
 
     Args:
         settings: `[cluster]` of the project file.
@@ -168,15 +168,15 @@ def check_gpu(settings: ClusterSettings, available: Capacity, stages: Sequence[s
         return
     where = "the local cluster" if settings.address is None else f"the Dask cluster at {settings.address!r}"
     how = "set gpu_workers in [cluster]" if settings.address is None else "start workers with `--resources GPU=1`"
-    raise RunError(f'[{stages[0]}] asks for device = "cuda" and no worker of {where} has a GPU: {how}, or use "auto".')
+    raise RunError(f'[{stages[0]}] asks for device = "cuda", but no worker of {where} has a GPU: {how}, or use "auto".')
 
 
 def task_runner(settings: ClusterSettings, log_folder: Path) -> DaskTaskRunner:
-    """Return the task runner for a project: it starts or joins the cluster with the first shard that is submitted.
+    """Return the task runner for a project, which starts or joins the cluster when the first shard is submitted.
 
     Args:
         settings: `[cluster]` of the project file.
-        log_folder: where workers of a local cluster write what they print.
+        log_folder: where workers of a local cluster write their output.
 
     Raises:
         SettingsError: the connection to an existing cluster would not be safe, or its certificates are wrong.
@@ -207,7 +207,7 @@ def connect(runner: DaskTaskRunner, settings: ClusterSettings) -> Client:
         RunError: the cluster does not start, or nobody answers at the address.
     """
     try:
-        # What differs gets a sentence, or is refused (`flows.worker_versions`).
+        # Differences are reported or refused by `flows.worker_versions`.
         with warnings.catch_warnings(action="ignore", category=VersionMismatchWarning):
             return runner.client
     except (OSError, ValueError) as error:
@@ -225,15 +225,15 @@ def connect(runner: DaskTaskRunner, settings: ClusterSettings) -> Client:
 
 
 def local_cluster(*, workers: int, gpu_workers: int, threads: int, memory_limit: int, log_folder: str) -> SpecCluster:
-    """Start a scheduler in this process and workers beside it, which nobody but this process can reach.
+    """Start a scheduler in this process and workers next to it, which only this process can reach.
 
     Args:
         workers: number of workers without a GPU.
         gpu_workers: number of workers with one GPU each.
-        threads: threads of the numeric libraries in each worker. A worker does one shard at a time in any case:
-            the parsers' models are not made to be shared by threads.
+        threads: threads of the numeric libraries in each worker. A worker makes one shard at a time in any case:
+            the parsers' models are not meant to be shared by threads.
         memory_limit: bytes of one worker.
-        log_folder: where the workers write what they print.
+        log_folder: where the workers write their output.
     """
     security = cluster_security.temporary()
 
@@ -242,7 +242,7 @@ def local_cluster(*, workers: int, gpu_workers: int, threads: int, memory_limit:
 
     spec = {f"worker-{i}": worker("", CPU) for i in range(workers)}
     spec |= {f"gpu-{i}": worker(str(i), GPU) for i in range(gpu_workers)}
-    # Without an address on purpose Dask's HTTP server would listen on every interface.
+    # Without an explicit address, Dask's HTTP server would listen on every interface.
     scheduler = {
         "cls": Scheduler,
         "options": {
@@ -258,13 +258,13 @@ def local_cluster(*, workers: int, gpu_workers: int, threads: int, memory_limit:
     def start() -> SpecCluster:
         return SpecCluster(scheduler=scheduler, workers=spec, security=security, silence_logs=False)  # type: ignore[no-untyped-call]
 
-    # Dask takes the names from its configuration and prefers the values that this process has.
+    # Dask takes the names from its configuration, and prefers the values that this process has.
     with starting(variables), dask.config.set({"distributed.nanny.pre-spawn-environ": variables}):
         try:
             return start()
         except (RuntimeError, OSError) as error:
-            # A nanny starts a worker again that dies at its work, and gives up one that dies while it starts.
-            warn(f"The local Dask cluster did not start ({str(error).rstrip('.')}), and is started once more.")
+            # A nanny restarts a worker that dies at work, but gives up on one that dies while starting.
+            warn(f"The local Dask cluster did not start ({str(error).rstrip('.')}) and is started once more.")
         try:
             return start()
         except (RuntimeError, OSError) as error:
@@ -275,12 +275,12 @@ def local_cluster(*, workers: int, gpu_workers: int, threads: int, memory_limit:
 
 @contextmanager
 def logged(folder: Path) -> Iterator[None]:
-    """Send what Dask's scheduler and nannies have to say to `scheduler.log` in a folder, warnings and worse.
+    """Log warnings and errors of Dask's scheduler and nannies to `scheduler.log` in a folder.
 
-    With `--verbose` it is also shown, with every worker that comes and goes.
+    With `--verbose` they are also shown, along with every worker that comes and goes.
 
     Args:
-        folder: made when missing.
+        folder: folder of the log; created if missing.
     """
     folder.mkdir(parents=True, exist_ok=True)
     logger = logging.getLogger("distributed")
@@ -303,7 +303,7 @@ def logged(folder: Path) -> Iterator[None]:
 
 
 class _Shown(logging.Handler):
-    """Shows what is logged, above the bars where there are any."""
+    """Shows log lines, above the progress bars if there are any."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a line for a record."""
@@ -311,7 +311,7 @@ class _Shown(logging.Handler):
 
 
 def gpu_count() -> int:
-    """Return how many NVIDIA GPUs this machine shows, 0 without their driver."""
+    """Return the number of NVIDIA GPUs of this machine, 0 without their driver."""
     command = shutil.which("nvidia-smi")
     if command is None:
         return 0

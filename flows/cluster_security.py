@@ -1,6 +1,6 @@
-"""Who may connect to a cluster: whoever does runs code as the user of its workers, so nobody else may.
+"""Who may connect to a cluster: anyone who can runs code as the user of its workers, so nobody else may.
 
-local cluster              TLS with a certificate of the moment, which only this process and its workers have
+local cluster              TLS with a temporary certificate that only this process and its workers have
 existing, tls://…          [cluster] tls_ca, tls_cert, tls_key, or Dask's own configuration
 existing, this machine     as its address says
 existing, elsewhere        refused without TLS, unless the project file says `unencrypted = true`
@@ -19,19 +19,19 @@ _ENCRYPTED = ("tls", "wss")
 
 
 def temporary() -> Security:
-    """Return what lets this process and the workers that it starts reach each other, and nobody else."""
+    """Return credentials with which only this process and the workers that it starts can reach each other."""
     return Security.temporary()  # type: ignore[no-untyped-call, no-any-return]
 
 
 def of_existing(settings: ClusterSettings) -> Security:
-    """Return what lets this process into an existing cluster.
+    """Return the credentials of this process for an existing cluster.
 
     Args:
         settings: `[cluster]` of the project file, with an address.
 
     Raises:
-        SettingsError: certificates are missing, unreadable or given for nothing, or the cluster is on another machine
-            and its connections are not encrypted.
+        SettingsError: certificates are missing, unreadable or not needed, or the cluster is on another machine and its
+            connections are not encrypted.
     """
     address = settings.address or ""
     given = {name: path for name in ("tls_ca", "tls_cert", "tls_key") if (path := getattr(settings, name)) is not None}
@@ -50,7 +50,7 @@ def of_existing(settings: ClusterSettings) -> Security:
         return Security()  # type: ignore[no-untyped-call]
     for name, path in given.items():
         if not path.is_file():
-            raise SettingsError(f"[cluster] names {str(path)!r} as `{name}`, and there is no such file.")
+            raise SettingsError(f"[cluster] names {str(path)!r} as `{name}`, but there is no such file.")
     security = _certified(given)
     files = security.get_tls_config_for_role("client")  # type: ignore[no-untyped-call]
     if not files["ca_file"] or not files["cert"]:
@@ -71,20 +71,20 @@ def _certified(given: dict[str, Path]) -> Security:
     """Return Dask's own configuration, with the files of the project in their places."""
     fields = {"tls_ca": "tls_ca_file", "tls_cert": "tls_client_cert", "tls_key": "tls_client_key"}
     named = {fields[name]: str(path) for name, path in given.items()}
-    if "tls_client_cert" in named:  # its key is not that of another certificate
+    if "tls_client_cert" in named:  # never the key of another certificate
         named.setdefault("tls_client_key", named["tls_client_cert"])
     return Security(require_encryption=True, **named)  # type: ignore[no-untyped-call]
 
 
 def _check(security: Security) -> None:
-    """Load the certificates once, because a client would say of a wrong one that nobody answers."""
+    """Load the certificates once, because with a wrong one a client would report that nobody answers."""
     try:
         security.get_connection_args("client")  # type: ignore[no-untyped-call]
     except (ssl.SSLError, OSError, ValueError) as error:
         files = security.get_tls_config_for_role("client")  # type: ignore[no-untyped-call]
         raise SettingsError(
             f"The certificates for the Dask cluster cannot be used ({error}): ca {files['ca_file']!r}, certificate "
-            f"{files['cert']!r}, key {files['key']!r} must be PEM files, and the key that of the certificate."
+            f"{files['cert']!r}, key {files['key']!r} must be PEM files, and the key must belong to the certificate."
         ) from error
 
 

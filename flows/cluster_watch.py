@@ -1,15 +1,15 @@
-"""What may happen to a cluster while a build waits for it, and what the build then does.
+"""What may happen to a cluster while a build waits for it, and how the build responds.
 
 | what is seen | after | then |
 |---|---|---|
 | an existing cluster's connection breaks | at once | the build ends; no shard is blamed |
 | its scheduler does not answer | 20 s | the same |
-| a worker of an existing cluster is gone, and none has come instead | 15 s | a line says so; the others go on |
-| one joins that cannot make the shards | at once | the build ends, as it does when it finds one at its start |
-| no worker is left | 15 s | a line says so; the build goes on if one comes within five minutes, else it ends |
-| a worker is paused at its memory limit and has no shard | 15 s | it is started again; the third time the build ends |
+| a worker of an existing cluster is gone and not replaced | 15 s | a line says so; the others continue |
+| a worker joins that cannot make the shards | at once | the build ends, as it does when it finds one at its start |
+| no worker is left | 15 s | a line says so; the build continues if one comes within five minutes, else it ends |
+| a worker is paused at its memory limit and has no shard | 15 s | it is restarted; the third time the build ends |
 
-What was committed is kept in any case, and the next build goes on from there.
+What was committed is kept in any case, and the next build continues from there.
 """
 
 import threading
@@ -28,9 +28,9 @@ from flows.terminal import warn
 GONE_AFTER = 20.0
 """Seconds without an answer of the scheduler after which it counts as gone."""
 SAY_AFTER = 15.0
-"""Seconds after which the user hears of a state that may pass by itself, or it is mended."""
+"""Seconds after which a state that may pass by itself is reported or repaired."""
 WAIT_FOR_WORKERS = 300.0
-"""Seconds without any worker after which a build ends; less than Dask waits before it calls the shards failed."""
+"""Seconds without any worker after which a build ends; less than Dask waits before it fails the shards."""
 MOST_RESTARTS = 2
 _LOOK_EVERY = 2.0
 _LATE = 5.0
@@ -40,13 +40,13 @@ Workers = Mapping[str, Mapping[str, Any]]
 
 
 class ClusterWatch:
-    """Looks at a cluster from a thread of its own, because a scheduler that is gone may let a question wait for long.
+    """Watches a cluster from its own thread, because a request to a dead scheduler may block for long.
 
     Args:
         look: returns the workers; may raise or block.
-        restart: starts the worker at an address again.
-        address: of the scheduler; None for the local cluster.
-        inspect: looks at workers that have joined, once at each; a `FacetflowError` that it raises ends the build.
+        restart: restarts the worker at an address.
+        address: address of the scheduler; None for the local cluster.
+        inspect: checks workers that have joined, each once; a `FacetflowError` that it raises ends the build.
     """
 
     def __init__(
@@ -76,18 +76,18 @@ class ClusterWatch:
         threading.Thread(target=self._run, daemon=True, name="cluster watch").start()
 
     def stop(self) -> None:
-        """Stop looking."""
+        """Stop watching."""
         self._ended.set()
 
     def check(self) -> None:
-        """Say and mend what can be; called often, from the thread that waits for the cluster.
+        """Report problems and repair what can be repaired; called often, from the thread that waits for the cluster.
 
         Raises:
             RunError: nothing more can be expected of the cluster.
         """
         now = time.monotonic()
         if now - self._checked > _LATE:
-            self._answered = now  # it was this process that stood still
+            self._answered = now  # it was this process that was suspended
         self._checked = now
         # The scheduler of the local cluster is in this process: it may be slow, but not gone.
         if self._address is not None and now - self._answered > GONE_AFTER:
@@ -107,14 +107,14 @@ class ClusterWatch:
                 self._start_again(address, workers[address])
 
     def scheduler_is_gone(self) -> RunError:
-        """Return the error that says so."""
+        """Return the error for a scheduler that is gone."""
         return RunError(
-            f"The Dask scheduler {self._where} does not answer any more: start it again, with its workers, and run the "
-            "same command; no shard is to blame, and what was committed is kept."
+            f"The Dask scheduler {self._where} no longer answers: start it again, with its workers, and run the same "
+            "command; no shard is to blame, and what was committed is kept."
         )
 
     def _check_lost(self, workers: Workers, now: float) -> None:
-        """Say which worker is gone, unless another has come instead: a nanny starts its own again."""
+        """Report which worker is gone, unless it was replaced: a nanny restarts its own."""
         lost = {address: name for address, name in self._known.items() if address not in workers}
         self._known |= {address: str(worker["name"]) for address, worker in workers.items()}
         self._most = max(self._most, len(workers))
@@ -147,14 +147,15 @@ class ClusterWatch:
 
     def _how_to_start(self) -> str:
         if self._address is None:
-            return "they are started again by themselves, unless memory is short; see the logs of the run"
+            return "workers restart by themselves unless memory is short; see the logs of the run"
         return f"start some with `dask worker {self._address}`"
 
     def _start_again(self, address: str, worker: Mapping[str, Any]) -> None:
         name = str(worker["name"])
         held, limit = worker["metrics"].get("memory", 0), worker["memory_limit"]
         rests = (
-            f"The worker {name!r} {self._where} rests at {format_bytes(held)} of its {format_bytes(limit)} of memory"
+            f"The worker {name!r} {self._where} is paused at {format_bytes(held)} "
+            f"of its {format_bytes(limit)} of memory"
         )
         what_to_set = (
             "raise memory_limit or lower workers in [cluster]"
@@ -164,23 +165,23 @@ class ClusterWatch:
         failed = False
         if self._restarts[name] < MOST_RESTARTS:
             self._restarts[name] += 1
-            warn(f"{rests}, so that Dask gives it no shard; it is started again. To avoid this, {what_to_set}.")
+            warn(f"{rests}, so Dask gives it no shard; it is restarted. To avoid this, {what_to_set}.")
             try:
                 self._restart(address)
-            except Exception:  # noqa: BLE001 (whatever Dask raises for a worker that nobody can start again)
+            except Exception:  # noqa: BLE001 (whatever Dask raises for a worker that cannot be restarted)
                 failed = True
             if not failed:
                 return
-        raise RunError(f"{rests}, so that Dask gives it no shard: {what_to_set}, and run the same command.")
+        raise RunError(f"{rests}, so Dask gives it no shard: {what_to_set}, and run the same command.")
 
     def _run(self) -> None:
         while not self._ended.wait(_LOOK_EVERY):
-            with suppress(Exception):  # a scheduler that is gone raises this or that; what counts is the silence
+            with suppress(Exception):  # a dead scheduler raises various errors; what counts is the silence
                 workers = self._look()
                 self._answered = time.monotonic()
                 self._workers = workers
                 new = set(workers) - self._inspected
-                if new and self._unfit is None:  # after that the build ends
+                if new and self._unfit is None:  # otherwise the build is about to end
                     self._look_at(new)
 
     def _look_at(self, workers: Collection[str]) -> None:
@@ -195,9 +196,9 @@ def watch(client: Client, address: str | None, inspect: Callable[[Collection[str
     """Return a watch over the cluster of a client.
 
     Args:
-        client: connected to the scheduler.
-        address: of the scheduler; None for the local cluster.
-        inspect: looks at workers that have joined; what it raises ends the build.
+        client: client connected to the scheduler.
+        address: address of the scheduler; None for the local cluster.
+        inspect: checks workers that have joined; what it raises ends the build.
     """
 
     def look() -> Workers:
@@ -211,5 +212,5 @@ def watch(client: Client, address: str | None, inspect: Callable[[Collection[str
 
 
 def _rests(worker: Mapping[str, Any]) -> bool:
-    """Return whether a worker is paused and makes no shard: its memory will not change by itself."""
+    """Return whether a worker is paused without a shard, so that its memory will not change by itself."""
     return worker.get("status") == "paused" and not worker.get("metrics", {}).get("executing", 0)

@@ -1,7 +1,7 @@
-"""The console script `facetflow`: finds commands, and turns every error into one sentence.
+"""The console script `facetflow`: finds commands and turns every error into one sentence.
 
 exit code 0   done
-          1   an error; nothing was changed that a later run could not go on from
+          1   an error; a later run can always continue from the state left behind
           2   partly done: some shards failed (`facetflow status` lists them)
 """
 
@@ -27,42 +27,42 @@ COMMANDS: dict[str, str] = {
     "build": "Bring the feature store up to date and publish a release.",
     "plan": "Show what a build would do, and why.",
     "status": "Show what the store holds and how the last build ended.",
-    "retry": "Run the shards again that failed in the last build.",
+    "retry": "Rerun the shards that failed in the last build.",
     "rejects": "Show the rows that were rejected: file, line, code, text.",
-    "diff": "Show what is different between two releases.",
-    "verify": "Check that the files of the store are what was written.",
+    "diff": "Show the differences between two releases.",
+    "verify": "Check that the files of the store are intact.",
     "train": "Train encoders on a release of the store.",
     "evaluate": "Evaluate encoders on pairs and on human ratings.",
-    "runs": "List what was trained on which release, with which result.",
+    "runs": "List training runs with their releases and results.",
     "compare": "Show the scores of two encoders side by side.",
-    "explain": "Say in which facets two sentences agree and differ.",
-    "predict": "Tell the labels of sentence pairs by an encoder's classifier.",
-    "search": "Find the texts that are most similar to a text.",
-    "neighbours": "Find for each text of a file those most similar to it.",
+    "explain": "Show in which facets two sentences agree and differ.",
+    "predict": "Classify sentence pairs with an encoder's classifier.",
+    "search": "Find the texts most similar to a given text.",
+    "neighbours": "Find the most similar texts for each text of a file.",
     "measure": "Measure pairs of AMR graphs or sentences.",
-    "align": "Say which nodes and triples of pairs of AMR graphs match.",
-    "score": "Score parsed graphs, or a tagger, beside gold ones.",
+    "align": "Align pairs of AMR graphs, node by node and triple by triple.",
+    "score": "Score parsed graphs, or a tagger, against gold data.",
     "parse": "Parse sentences into graphs, trees or semantic roles.",
-    "report": "Show the scores of an encoder, and write its report again.",
+    "report": "Show the scores of an encoder and rewrite its report.",
     "models": "List, pull and verify pretrained models.",
-    "up": "Run server, worker and schedule on this machine.",
-    "down": "End what `up` runs.",
-    "deploy": "Register the project on a Prefect server of yours.",
+    "up": "Run a server, a worker and the schedule on this machine.",
+    "down": "Stop what `up` started.",
+    "deploy": "Register the project on your own Prefect server.",
     "gc": "Delete files that no release of the store needs.",
 }
-"""The commands in the order of use, with the line that `--help` shows, so that the list needs no import."""
+"""The commands in order of use, with the line that `--help` shows, so that listing them imports none."""
 
 RESUMED = ("build", "retry", "train")
-"""Commands that go on where they were interrupted."""
+"""Commands that continue where they were interrupted."""
 
 PROGRAM = "facetflow"
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command when it is run."""
+    """A group that imports a command only when it is run."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the commands in the order of use."""
+        """Return the commands in order of use."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -75,7 +75,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or name those that are spelt like it."""
+        """Find the command, or suggest those with similar names."""
         if args[0] not in COMMANDS and not ctx.resilient_parsing and not args[0].startswith("-"):
             raise click.NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx)
         return super().resolve_command(ctx, args)
@@ -91,14 +91,14 @@ class LazyGroup(click.Group):
         return found + click.Command.shell_complete(self, ctx, incomplete)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; an interrupt says what becomes of it, a reader that has gone ends it quietly."""
+        """Run the command; report what an interrupt leaves behind, and end quietly when the reader has gone."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as interrupt:
-            resumed = "what was committed is kept, and the same command goes on from there"
+            resumed = "what was committed is kept, and the same command continues from there"
             usual = f"Interrupted; {resumed if ctx.invoked_subcommand in RESUMED else 'run it again'}."
-            warn("")  # behind the ^C of the terminal
-            warn(f"{PROGRAM}: {str(interrupt) or usual}")  # one may say by itself what is left
+            warn("")  # after the ^C of the terminal
+            warn(f"{PROGRAM}: {str(interrupt) or usual}")  # some say themselves what is left
             return 128 + signal.SIGINT
         except BrokenPipeError:
             # The reader of our output has gone, as in `facetflow status | head`.
@@ -119,8 +119,8 @@ with_common_options(cli)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and leave the process with its exit code."""
-    # A request to end is an exception like an interrupt, so that servers and clusters are stopped on the way out.
+    """Run the command line and exit with its code."""
+    # SIGTERM becomes an exception, as an interrupt is, so that servers and clusters are stopped on the way out.
     signal.signal(signal.SIGTERM, _end)
     sys.exit(run(arguments))
 
@@ -143,7 +143,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.Abort:
         warn(f"{PROGRAM}: Interrupted.")
         return 128 + signal.SIGINT
-    except Exception as error:  # noqa: BLE001 (the last resort: a user sees a sentence, the log has the rest)
+    except Exception as error:  # noqa: BLE001 (the last resort: the user sees one sentence, the log has the rest)
         warn(f"{PROGRAM}: {sentence(error)}")
         return 2 if isinstance(error, PartlyDoneError) else 1
     return result if isinstance(result, int) else 0

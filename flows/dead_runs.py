@@ -1,11 +1,11 @@
-"""Flow runs that the server takes for running although their process is gone, and what they had begun.
+"""Flow runs that the server still counts as running although their process is gone, and what they had begun.
 
-A run keeps the only place of its deployment until it ends, and one that went with its machine never does: the next
+A run holds the only slot of its deployment until it ends, and one that died with its machine never ends: the next
 builds would wait behind it for ever.
 
     `facetflow up`      no process of this machine has the run's id           ─┐
     any server          an automation: no heartbeat of the run for ten minutes ─┴─> Crashed
-    the next build      a training or an evaluation that crashed or failed is begun again, from its checkpoint
+    the next build      a training or an evaluation that crashed or failed is restarted, from its checkpoint
 """
 
 import itertools
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
     from prefect.client.schemas.objects import FlowRun
 
 AUTOMATION = "facetflow: runs without a heartbeat"
-"""Name of the automation; a server needs one, whatever the number of projects."""
+"""Name of the automation; a server needs one, however many projects it serves."""
 SILENCE = 600
 """Seconds without a heartbeat after which a run counts as dead; runs send one every 180 s."""
 ATTEMPTS = 3
-"""Times that a training or an evaluation is begun, whatever ended it, before it is left to the user."""
+"""Attempts at a training or an evaluation, whatever ended them, before it is left to the user."""
 _MANY = 200
-"""Runs that a server gives at once."""
+"""Runs that a server returns in one request."""
 _RUN_ID = "PREFECT__FLOW_RUN_ID"
 _LEARNING = ("train_encoder", "evaluate_encoder")
 _FLOWS = ("build_features", *_LEARNING)
 
 
 def mark_dead_runs(*, worker_runs: bool) -> list[str]:
-    """Mark runs of deployments as crashed that have no process here; only for a server whose workers are all here.
+    """Mark deployment runs without a process here as crashed; only for a server whose workers are all on this machine.
 
     Args:
-        worker_runs: whether a worker is there, which may be about to start or to end the process of a run.
+        worker_runs: whether a worker is running, which may be about to start or end the process of a run.
 
     Returns:
         The names of the runs.
@@ -52,14 +52,14 @@ def mark_dead_runs(*, worker_runs: bool) -> list[str]:
     from prefect.client.orchestration import get_client
     from prefect.states import Crashed
 
-    # A worker starts what is pending, and says itself that what is being cancelled has ended.
+    # A worker starts pending runs, and reports itself when a run that is being cancelled has ended.
     begun = ("RUNNING",) if worker_runs else ("RUNNING", "CANCELLING", "PENDING")
     with server_does("say which runs it holds to be running"), get_client(sync_client=True) as client:
         suspects = [run for run in read_runs(client, begun) if run.deployment_id is not None]
         here = _runs_of_processes() if suspects else set()
         dead = []
         for run in suspects:
-            # Asked again: it may have ended, and said so, before its process was looked for.
+            # Read again: it may have ended, and reported it, before its process was looked for.
             state = client.read_flow_run(run.id).state_type
             if run.id not in here and state is not None and state.value in begun:
                 client.set_flow_run_state(run.id, Crashed(message="Its process is gone."), force=True)
@@ -68,10 +68,10 @@ def mark_dead_runs(*, worker_runs: bool) -> list[str]:
 
 
 def watch_heartbeats(client: "SyncPrefectClient") -> None:
-    """Let a server mark runs of our flows as crashed that no longer send a heartbeat, wherever they ran.
+    """Make the server mark runs of our flows as crashed when they stop sending heartbeats, wherever they ran.
 
     Args:
-        client: of the server; its automation is made, or brought up to date.
+        client: client of the server; its automation is created or updated.
     """
     from prefect.client.schemas.objects import StateType
     from prefect.events import AutomationCore, EventTrigger, Posture, ResourceSpecification
@@ -108,10 +108,10 @@ def watch_heartbeats(client: "SyncPrefectClient") -> None:
 
 
 def begin_again(project: str) -> None:
-    """Begin trainings and evaluations of a project again that crashed or failed and were not done since.
+    """Restart trainings and evaluations of a project that crashed or failed and have not been completed since.
 
     Args:
-        project: its name, by which the configured server knows its deployments.
+        project: name of the project, by which the configured server knows its deployments.
 
     Raises:
         RunError: the server does not answer as it should.
@@ -128,14 +128,14 @@ def begin_again(project: str) -> None:
             for parameters in _undone(read_runs(client, deployment=deployment.id)):
                 client.create_flow_run_from_deployment(deployment.id, parameters=parameters)
                 what = parameters.get("name") or f"release {parameters.get('release') or 'unknown'}"
-                warn(f"{flow} ({what}) had ended without a result, and is begun again.")
+                warn(f"{flow} ({what}) ended without a result and is started again.")
 
 
 def _undone(runs: "Sequence[FlowRun]") -> list[dict[str, Any]]:
-    """Return the parameters with which nothing but crashed and failed runs were made, and not too many.
+    """Return the parameters whose runs all crashed or failed, unless there were too many attempts.
 
     Args:
-        runs: of one deployment, newest first; those before one that was completed are history.
+        runs: runs of one deployment, newest first; those before a completed one are ignored.
     """
     states: defaultdict[str, Counter[str]] = defaultdict(Counter)
     parameters: dict[str, dict[str, Any]] = {}
@@ -154,12 +154,12 @@ def _state(run: "FlowRun") -> str:
 def read_runs(
     client: "SyncPrefectClient", states: Sequence[str] = (), deployment: UUID | None = None
 ) -> "list[FlowRun]":
-    """Return runs that a server knows, newest first and not all where there are many.
+    """Return runs that a server knows, newest first; not all if there are many.
 
     Args:
-        client: of the server.
-        states: of the runs, such as "RUNNING"; any when empty.
-        deployment: id of the one that they are of; of any by default.
+        client: client of the server.
+        states: states of the runs, such as "RUNNING"; any if empty.
+        deployment: id of their deployment; any by default.
     """
     from prefect.client.schemas.filters import (
         DeploymentFilter,
@@ -181,7 +181,7 @@ def read_runs(
 
 
 def _runs_of_processes() -> set[UUID]:
-    """Return the ids of the flow runs that processes of this machine work on."""
+    """Return the ids of the flow runs that have a process on this machine."""
     found = set()
     for process in psutil.process_iter():
         with suppress(psutil.Error, ValueError, OSError):  # it has just ended, or belongs to another user

@@ -1,11 +1,11 @@
-"""The deployments of a project on a Prefect server: build by a schedule, train after a release, evaluate after that.
+"""The deployments of a project on a Prefect server: build on a schedule, train after a release, then evaluate.
 
     build_features/<project>     cron                                       ──┐
     train_encoder/<project>      facetflow.features.committed of this store <─┘ ──┐
     evaluate_encoder/<project>   facetflow.encoder.trained of this store     <────┘ ──> promoted if its scores hold
 
-One server serves any number of projects: deployments carry the project's name, triggers the id of its store. To deploy
-again keeps the schedules that are there, with their on or off.
+One server serves any number of projects: deployments carry the project's name, triggers the id of its store. Deploying
+again keeps existing schedules, on or off.
 """
 
 from collections.abc import Sequence
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from prefect.deployments.runner import RunnerDeployment
 
 POOL = "facetflow"
-"""Name of the work pool where no other is named."""
+"""Default name of the work pool."""
 BUILD = "build_features"
 TRAIN = "train_encoder"
 NIGHTLY = "0 3 * * *"
-"""The schedule of `prefect.yaml`, off until somebody turns it on."""
+"""The schedule of `prefect.yaml`, off until it is turned on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Target:
     """What the deployments of a project are made from.
 
     Args:
-        name: of the project, and of its deployments.
+        name: name of the project and of its deployments.
         project_file: absolute path.
         resource: id by which events name the project's store.
     """
@@ -57,8 +57,8 @@ class Deployed:
     """Deployments that a server has.
 
     Args:
-        names: as `flow/deployment`.
-        schedules: of the build, in words; empty where it has none.
+        names: names of the form `flow/deployment`.
+        schedules: schedules of the build, in words; empty if it has none.
     """
 
     names: tuple[str, ...]
@@ -66,15 +66,15 @@ class Deployed:
 
 
 def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> Deployed:
-    """Register the deployments of a project on the configured server, or bring them up to date.
+    """Register the deployments of a project on the configured server, or update them.
 
     Args:
         project_file: the project file.
-        cron: schedule of the build, on from now; the schedules that are there are kept when None.
-        pool: work pool, made when missing, for processes on the workers' machines.
+        cron: schedule of the build, on from now; if None, existing schedules are kept.
+        pool: work pool for processes on the workers' machines; created if missing.
 
     Raises:
-        SettingsError: the project file is wrong, or the schedule is no cron expression.
+        SettingsError: the project file is wrong, or the schedule is not a cron expression.
         RunError: the server does not answer, or serves another project of this name.
     """
     from prefect.client.orchestration import get_client
@@ -85,7 +85,8 @@ def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> 
         schedules = [{"schedule": CronSchedule(cron=cron), "active": True}] if cron is not None else None
     except ValueError as error:
         raise SettingsError(
-            f"The schedule {cron!r} is no cron expression: give minute, hour, day, month, weekday, as in {NIGHTLY!r}."
+            f"The schedule {cron!r} is not a cron expression: give minute, hour, day, month, weekday, as in "
+            f"{NIGHTLY!r}."
         ) from error
     with get_client(sync_client=True) as client:
         _refuse_another_project(client, target)
@@ -95,7 +96,7 @@ def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> 
         for deployment in _deployments(target, pool):
             known = _read(client, str(deployment.flow_name), target.name)
             deployment.paused = known.paused if known is not None else False
-            # Registering a deployment again replaces its schedules, by none where none are given.
+            # Registering a deployment again replaces its schedules, and removes them if none are given.
             kept = [_kept(schedule) for schedule in known.schedules] if known is not None else None
             deployment.apply(schedules=schedules if schedules and deployment.flow_name == BUILD else kept)
             names.append(deployment.full_name)
@@ -103,29 +104,29 @@ def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> 
 
 
 def next_steps(made: Deployed, pool: str | None) -> str:
-    """Say when the build runs, and what a user has to do for it.
+    """Return when the build runs, and what the user has to do for it.
 
     Args:
         made: the deployments.
-        pool: work pool that needs a worker; None where one runs.
+        pool: work pool that needs a worker; None if one is running.
     """
     if made.schedules:
         when = f"The build is scheduled: {', '.join(made.schedules)}."
     else:
         when = f'The build has no schedule yet: give one with --cron "{NIGHTLY}".'
-    worker = "" if pool is None else f" Flows run where a worker does: prefect worker start --pool {pool}"
+    worker = "" if pool is None else f" Flows need a running worker: prefect worker start --pool {pool}"
     return when + worker
 
 
 def describe(project_file: str) -> dict[str, Any]:
-    """Say what `prefect.yaml` has to know of a project: the build step of its deployments.
+    """Return what `prefect.yaml` needs to know about a project: the build step of its deployments.
 
     Args:
         project_file: the project file.
 
     Returns:
-        `name`, `project_file`, `resource` (id of the store in events); `cron` and `active` of the build's schedule, as
-        the server has it, so that deploying again changes nothing about it.
+        `name`, `project_file`, `resource` (id of the store in events); `cron` and `active` of the build's schedule on
+        the server, so that deploying again does not change it.
 
     Raises:
         SettingsError: no project is named.
@@ -154,7 +155,7 @@ def describe(project_file: str) -> dict[str, Any]:
 
 
 def target_of(project_file: Path) -> Target:
-    """Read what the deployments of a project are made from; its store is made where there is none yet."""
+    """Read what the deployments of a project are made from; its store is created if missing."""
     project = load(project_file)
     store = Store.open(project.store, create=True, project=project.name)
     store.check_owner(project.name)
@@ -192,12 +193,12 @@ def _deployments(target: Target, pool: str) -> "Sequence[RunnerDeployment]":
         triggers: list[DeploymentTriggerTypes | TriggerTypes] | None = None,
         **more: Any,
     ) -> "RunnerDeployment":
-        made = flow.to_deployment(  # a coroutine where a loop runs, which is not the case here
+        made = flow.to_deployment(  # a coroutine if an event loop runs, which is not the case here
             target.name,
             description=description,
             parameters={"project_file": str(target.project_file), **more},
             triggers=triggers,
-            # Builds of one store, and trainings and evaluations on one machine, come one after the other.
+            # Builds of one store run one at a time; so do trainings and evaluations on one machine.
             concurrency_limit=ConcurrencyLimitConfig(limit=1, collision_strategy=ConcurrencyLimitStrategy.ENQUEUE),
             entrypoint_type=EntrypointType.MODULE_PATH,
             work_pool_name=pool,
@@ -242,25 +243,25 @@ def _read(client: "SyncPrefectClient", flow: str, name: str) -> "DeploymentRespo
 
 
 def _refuse_another_project(client: "SyncPrefectClient", target: Target) -> None:
-    """Refuse to take the deployments of another store, which has its own id wherever its folder is seen."""
+    """Refuse to take over the deployments of another store, which keeps its id wherever its folder is mounted."""
     deployment = _read(client, BUILD, target.name)
     known = deployment.parameters.get("project_file") if deployment is not None else None
     stores = _stores_of(client, target.name)
     if not stores or target.resource in stores:
         return
-    # On a server of this machine a path names one project: its store was made anew.
+    # On a server of this machine a path identifies a project: its store was recreated.
     if known == str(target.project_file) and is_on_this_machine(str(client.api_url)):
         return
     raise RunError(
         f"The Prefect server at {shown(str(client.api_url))} serves another project named {target.name!r}, of "
         f"{known!r} with the store {stores[0]!r}: give this one another name in "
-        f"{str(target.project_file)!r}, or delete the deployments of that, if they are those of a store that this "
+        f"{str(target.project_file)!r}, or delete the other's deployments if they belong to a store that this "
         "project had before."
     )
 
 
 def _stores_of(client: "SyncPrefectClient", name: str) -> list[str]:
-    """Return the ids of the stores for whose releases the deployments of a name wait; their triggers have them."""
+    """Return the ids of the stores whose releases the deployments of a name wait for, read from their triggers."""
     deployment = _read(client, TRAIN, name)
     if deployment is None:
         return []
@@ -286,7 +287,7 @@ def _words(schedule: Any) -> str:
 
 
 def _kept(known: "DeploymentSchedule") -> dict[str, Any]:
-    """Return a schedule of the server as `apply` takes it."""
+    """Return a schedule of the server in the form that `apply` takes."""
     return known.model_dump(include={"schedule", "active", "parameters", "slug"}, exclude_none=True) | {
         "schedule": known.schedule
     }

@@ -1,11 +1,11 @@
-"""The page of a comparison of two releases: rows, rejects, recipes, and the distribution of each metric in both.
+"""The comparison page of two releases: rows, rejects, recipes, and the distribution of each metric in both.
 
     smatch                 moderate
     ▁▁▂▂▃▅█▇▄▂▁▁▁    filled: the newer release, line: the older one
     0           1
     mean 0.612 → 0.648 · distance 0.071
 
-Every text is escaped.
+All text is escaped.
 """
 
 from collections.abc import Sequence
@@ -23,8 +23,8 @@ _WIDTH, _HEIGHT = 240, 64
 _ORDER: Sequence[Size] = ("large", "moderate", "small", "within chance", "none")
 _NOTE = (
     f"Distance: the largest difference of the shares of pairs below any value (Kolmogorov-Smirnov); moderate from "
-    f"{SMALL}, large from {LARGE}. Within chance: so many pairs, drawn twice from the same, differ as much in 99 of "
-    "100 cases."
+    f"{SMALL}, large from {LARGE}. Within chance: two samples of this size from one distribution differ by less in "
+    "99 of 100 cases."
 )
 
 
@@ -33,17 +33,17 @@ def render_difference(found: ReleaseDifference, project: str, old_created: str, 
 
     Args:
         found: the difference of two releases.
-        project: its name.
-        old_created: when the older release was published, ISO 8601 with its zone.
-        new_created: likewise of the newer one.
+        project: name of the project.
+        old_created: when the older release was published, ISO 8601 with time zone.
+        new_created: when the newer one was.
     """
     releases = f"release {found.old} of {tell_date(old_created)}, release {found.new} of {tell_date(new_created)}"
-    body = [heading(f"Release {found.new} beside release {found.old}", project, releases)]
+    body = [heading(f"Release {found.new} compared with release {found.old}", project, releases)]
     if found.none:
         body.append("<p>Both have the same rows, rejected rows and recipes.</p>")
     if found.recipes:
         lines = "".join(f"<li>{escape(str(change))}</li>" for change in found.recipes)
-        body.append(f'<h2>Recipes that are different</h2><ul class="lines">{lines}</ul>')
+        body.append(f'<h2>Changed recipes</h2><ul class="lines">{lines}</ul>')
     if not found.none:
         body.append(f"<h2>Rows</h2>{tables_html(list(difference_tables(found)))}")
     if found.drift:
@@ -53,7 +53,7 @@ def render_difference(found: ReleaseDifference, project: str, old_created: str, 
 
 
 def _drift(found: ReleaseDifference) -> str:
-    """Return a picture a metric, those that moved most first, and the numbers."""
+    """Return one picture per metric, those that moved most first, and the numbers."""
     ordered = sorted(found.drift, key=lambda moved: (_ORDER.index(moved.size), -moved.distance))
     pictures = "".join(map(_picture, ordered))
     keys = (

@@ -1,4 +1,4 @@
-"""What is different between two releases, as tables for people."""
+"""The differences between two releases, as readable tables."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from training.evaluation.tables import UNDEFINED, ScoreTable
 
 
 def difference_tables(found: ReleaseDifference) -> Iterator[ScoreTable]:
-    """Yield the tables that have something to say, without that of the drift.
+    """Yield the tables that are not empty, except the one of the drift.
 
     Args:
         found: the difference of two releases.
@@ -21,7 +21,7 @@ def difference_tables(found: ReleaseDifference) -> Iterator[ScoreTable]:
             (table.table, *map(_count, (table.old, table.new, table.added, table.lost, table.changed)))
             for table in found.tables
         ),
-        "Changed: rows of both releases with other values, because they were made again in another way.",
+        "Changed: rows in both releases whose values differ, because they were made again in another way.",
     )
     if found.parts:
         rows = tuple((f"{p.table}: {p.corpus} {p.split}", _count(p.added), _count(p.lost)) for p in found.parts)
@@ -65,9 +65,9 @@ def drift_table(drift: tuple[Drift, ...]) -> ScoreTable:
             )
             for moved in drift
         ),
-        f"Distance: Kolmogorov-Smirnov, moderate from {SMALL} and large from {LARGE}. Within chance: so many rows, "
-        "drawn twice from the same pairs, differ as much in 99 of 100 cases. Moved by: Wasserstein, in units of the "
-        "metric.",
+        f"Distance: Kolmogorov-Smirnov, moderate from {SMALL} and large from {LARGE}. Within chance: two "
+        "samples of this size from one distribution differ by less in 99 of 100 cases. Moved by: Wasserstein, in units "
+        "of the metric.",
     )
 
 

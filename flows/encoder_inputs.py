@@ -1,6 +1,6 @@
-"""What an encoder reads of a release, and whether that changed: what has not changed need not be learnt again.
+"""What an encoder reads of a release, and whether that changed: unchanged input needs no new training.
 
-release 1    metrics  pairs-00000 a1…  pairs-00001 b2…        the corpora of the encoder use pairs-00000 alone:
+release 1    metrics  pairs-00000 a1…  pairs-00001 b2…        the corpora of the encoder use only pairs-00000:
 release 2    metrics  pairs-00000 a1…  pairs-00001 c3…        for this encoder the two are the same
 """
 
@@ -24,16 +24,16 @@ Input = frozenset[tuple[str, Shard, Fingerprint]]
 
 
 def unchanged_since(project: Project, store: Store, release: Release, encoder: EncoderSettings) -> Path | None:
-    """Return the newest finished run that has learnt the same from the same input in another release.
+    """Return the newest finished run that was trained in the same way on the same input of another release.
 
     Args:
-        project: whose runs are looked at.
+        project: the project whose runs are searched.
         store: its store.
-        release: the one that an encoder may learn from now.
+        release: the release that the encoder could be trained on now.
         encoder: the encoder, with its seed.
 
     Returns:
-        Folder of the run, None where there is none.
+        Folder of the run, None if there is none.
     """
     now = None
     ratings = _ratings_digest(project, encoder)
@@ -48,12 +48,12 @@ def unchanged_since(project: Project, store: Store, release: Release, encoder: E
 
 
 def run_of(project: Project, encoder: EncoderSettings, release: int) -> Path:
-    """Return the folder of the run of an encoder: another one where the ratings that choose its model are others.
+    """Return the folder of an encoder's run, which also depends on the ratings that choose its model.
 
     Args:
-        project: whose run it is.
+        project: the project of the run.
         encoder: the encoder, with its seed.
-        release: number of what it learns from.
+        release: number of the release that it is trained on.
     """
     return _run_of(project, encoder, release, _ratings_digest(project, encoder))
 
@@ -62,34 +62,34 @@ def _run_of(project: Project, encoder: EncoderSettings, release: int, ratings: s
     def folder(digest: str) -> Path:
         return run_folder(project.runs, encoder.name, release, digest, encoder.loop.seed)
 
-    before = folder(settings_digest(encoder))  # as the version before called it, whatever the ratings were
+    before = folder(settings_digest(encoder))  # its name in the previous version, whatever the ratings were
     if not ratings or (is_finished(before) and _chosen_by(before) in ("", ratings)):
         return before
     return folder(settings_digest(encoder, ratings))
 
 
 def _chosen_by(run: Path) -> str:
-    """Return the digest of the ratings that a finished encoder was chosen by; empty where it does not tell."""
+    """Return the digest of the ratings that a finished encoder was chosen by; empty if it is not recorded."""
     return str(read_json(run / ENCODER / TRAINING_FILE).get("chosen_by", {}).get("digest", ""))
 
 
 def _ratings_digest(project: Project, encoder: EncoderSettings) -> str:
-    """Return the digest of the ratings that choose the model of an encoder; empty where none do or none can be read."""
+    """Return the digest of the ratings that choose the model of an encoder; empty if none do or none can be read."""
     chosen = [known for known in project.evaluation if encoder.by_ratings and known.name == encoder.choose_by]
     try:
         rated = read_rating_sets([known.model_dump(mode="json") for known in chosen], project.base)
-    except InputError:  # the training says what is wrong with them
+    except InputError:  # the training reports what is wrong with them
         return ""
     return "".join(map(rating_digest, rated))
 
 
 def input_of(store: Store, release: Release, encoder: EncoderSettings) -> Input | None:
-    """Return what an encoder reads of a release, None where that cannot be read any more.
+    """Return what an encoder reads of a release, None if that can no longer be read.
 
     Args:
         store: the store.
         release: versions of its tables.
-        encoder: says which tables, and which corpora.
+        encoder: settings that name the tables and corpora.
     """
     tables = [table for table in tables_of(encoder) if table in release.versions]
     reader = Wanted(tuple(tables), encoder.corpora)
@@ -100,7 +100,7 @@ def input_of(store: Store, release: Release, encoder: EncoderSettings) -> Input 
             (table, shard, known.fingerprint)
             for table in tables
             for shard, known in store.committed(table, release.versions[table]).items()
-            # Where nobody knows who uses a shard, a change of it is one.
+            # If it is unknown who uses a shard, a change of it counts.
             if shard not in users or reader.reads(users[shard])
         )
     except StoreError:

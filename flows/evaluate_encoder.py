@@ -23,7 +23,7 @@ from training.runs import ENCODER, TRAINING_JOB, encoder_name, run_id
 from training.writing import read_json, write_json
 
 PROMOTION_FILE = "promotion.json"
-"""Beside the scores of a run: whether it was promoted, against what, and why."""
+"""Next to the scores of a run: whether it was promoted, against which run, and why."""
 
 
 @flow(name="evaluate_encoder", persist_result=False)
@@ -35,14 +35,14 @@ def evaluate_encoder(
     suites: Sequence[str] = (),
     promote: bool = False,
 ) -> list[Path]:
-    """Evaluate encoders on the releases that they learned from.
+    """Evaluate encoders on the releases that they were trained on.
 
     Args:
         project_file: the project file; its [[evaluation]] names the human ratings.
-        name: of one or several encoders, or ids of runs; all encoders of the project by default. Of an encoder all
-            seeds of its newest training are evaluated.
-        split: the split whose positive pairs are compared; the dev split of its training by default.
-        suites: what to score (`suites_of`); everything by default.
+        name: names of one or several encoders, or ids of runs; by default all encoders of the project. For an encoder,
+            all seeds of its newest training are evaluated.
+        split: the split whose positive pairs are compared; by default the dev split of the training.
+        suites: names of suites to score with (`suites_of`); by default all.
         promote: make an encoder the current one if its scores hold against those of the current one ([promotion]).
 
     Returns:
@@ -50,7 +50,7 @@ def evaluate_encoder(
 
     Raises:
         ModelError: there is no such run, or it has no encoder yet.
-        PartlyDoneError: some evaluations failed; it has the folders of the others, which were scored and promoted.
+        PartlyDoneError: some evaluations failed; it holds the folders of the others, which were scored and promoted.
         RunError: all evaluations failed.
         SettingsError: no encoder has such a suite.
     """
@@ -66,10 +66,10 @@ def evaluate_encoder(
 
 
 def _evaluated(jobs: Sequence[EvaluationJob]) -> Iterator[EvaluationJob]:
-    """Evaluate in one process, in which what they started from embeds once, and yield what was evaluated.
+    """Evaluate in one process, so that a shared start model embeds only once, and yield what was evaluated.
 
     Raises:
-        PartlyDoneError: some evaluations failed; it has the folders of the others, which have been yielded.
+        PartlyDoneError: some evaluations failed; it holds the folders of the others, which have been yielded.
         RunError: all evaluations failed.
     """
 
@@ -123,7 +123,7 @@ def _promote_if_it_holds(settings: project.Project, job: EvaluationJob) -> None:
     if verdict.holds:
         promote_run(run, name)
     known = run_id(settings.runs.resolve(), run)
-    what = f"is the current run of the encoder {name!r} now" if verdict.holds else "was not promoted"
+    what = f"is now the current run of the encoder {name!r}" if verdict.holds else "was not promoted"
     write_json(
         job.output / PROMOTION_FILE,
         {
@@ -136,7 +136,7 @@ def _promote_if_it_holds(settings: project.Project, job: EvaluationJob) -> None:
 
 
 def _scores_on_the_same_pairs(before: Path, new: Any, job: EvaluationJob) -> Any:
-    """Return the current encoder's scores, evaluated again where they are about other pairs or sets of ratings."""
+    """Return the current encoder's scores, re-evaluated if they are for other pairs or sets of ratings."""
     known = before / METRICS_FILE
     if known.exists():
         scores = read_json(known)
@@ -148,7 +148,7 @@ def _scores_on_the_same_pairs(before: Path, new: Any, job: EvaluationJob) -> Any
 
 
 def own_docstrings(settings: project.Project) -> dict[str, str]:
-    """Return what the project's own metrics say of themselves; nothing of files that no longer run.
+    """Return the summaries of the project's own metrics; empty if their files no longer run.
 
     The values of the metrics are in the release: an evaluation does not run them.
     """

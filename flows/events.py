@@ -1,9 +1,9 @@
-"""What the flows announce, and the small records that say whether a server has heard of it.
+"""What the flows announce, and the small records that say whether a server has received it.
 
     facetflow.features.committed    a release was published      releases/00003.announcement.json in the store
     facetflow.encoder.trained       an encoder is finished       runs/<id of the run>/announcement.json
 
-Both carry the id of the store, by which the deployments of one project tell their events from those of others.
+Both carry the id of the store, by which the deployments of a project recognise their own events.
 """
 
 from collections.abc import Iterator
@@ -38,26 +38,26 @@ def encoder_record(run: Path) -> Path:
 
 
 def announce_pending(project: Project, store: Store) -> str:
-    """Announce every release and every finished encoder that no server has heard of yet.
+    """Announce every release and every finished encoder that no server has received yet.
 
     Args:
         project: the project.
         store: its store.
 
     Returns:
-        A sentence for the user where an event could not be announced, which stays pending then; else nothing.
+        A sentence for the user if an event could not be announced, and so stays pending; otherwise empty.
     """
     try:
         for announcement in _pending(project, store):
             announce(announcement, heard=somebody_listens())
     except FacetflowError as error:
-        # What was published or trained is there: it must not count as failed because nobody could be told.
-        return f"{str(error).rstrip('.')}. The next build announces what no server has heard of."
+        # The release or encoder exists: it must not count as failed because the server could not be reached.
+        return f"{str(error).rstrip('.')}. The next build announces what no server has received."
     return ""
 
 
 def announced(project: Project, store: Store) -> Iterator[Announcement]:
-    """Yield what a server was told of the newest release and of the encoders that learnt from it."""
+    """Yield the sent announcements of the newest release and of the encoders trained on it."""
     newest = max(store.releases(), key=lambda release: release.number, default=None)
     if newest is None:
         return
@@ -71,7 +71,7 @@ def announced(project: Project, store: Store) -> Iterator[Announcement]:
 
 
 def _pending(project: Project, store: Store) -> Iterator[Announcement]:
-    """Yield the releases and the finished encoders that were not announced yet."""
+    """Yield the releases and finished encoders that are not announced yet."""
     for release in store.releases():
         if is_pending(release_record(store, release.number)):
             yield _release(project, store, release)
@@ -88,7 +88,7 @@ def _release(project: Project, store: Store, release: Release) -> Announcement:
         "rows": dict(release.rows),
     }
     record = release_record(store, release.number)
-    # A release that was given up and published again has its number, but not its run.
+    # A release that was withdrawn and published again keeps its number, but not its run.
     return Announcement(record, COMMITTED, f"{release.number} of {release.run_id}", _resource(project, store), payload)
 
 
@@ -96,7 +96,7 @@ def _encoder(project: Project, store: Store, run: Path) -> Announcement:
     release = read_encoder_job(run / TRAINING_JOB).source.release
     name = run_id(project.runs, run)
     payload = {"project": project.name, "name": encoder_name(run), "run": name, "release": release}
-    finished = (run / ENCODER / TRAINING_FILE).stat().st_mtime_ns  # one that is trained again has another
+    finished = (run / ENCODER / TRAINING_FILE).stat().st_mtime_ns  # a repeated training has another
     return Announcement(encoder_record(run), TRAINED, f"{name} at {finished}", _resource(project, store), payload)
 
 

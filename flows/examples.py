@@ -1,4 +1,4 @@
-"""Examples at the end of the help of a command: command → lines that a user may type, quoted for a shell."""
+"""Examples at the end of a command's help: command → lines to type, quoted for a shell."""
 
 import click
 
@@ -44,15 +44,15 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 
 
 def with_examples(command: click.Command, path: str) -> click.Command:
-    """Give a command, and those below it, their examples; return it.
+    """Add the examples to a command and its subcommands, and return it.
 
     Args:
         command: the command.
-        path: its name, after those of the groups above it.
+        path: its name, preceded by the names of its groups.
     """
     if path in EXAMPLES:
         title = "Example" if len(EXAMPLES[path]) == 1 else "Examples"
-        # A line with \b alone keeps click from filling the paragraph.
+        # A line with only \b keeps click from refilling the paragraph.
         command.epilog = "\n".join(("\b", f"{title}:", *(f"  {line}" for line in EXAMPLES[path])))
     if isinstance(command, click.Group):
         for name, below in command.commands.items():

@@ -1,4 +1,4 @@
-"""An explanation on a terminal of 80 columns: measured beside predicted, what cannot be trusted in grey."""
+"""An explanation for a terminal of 80 columns: measured next to predicted, unreliable facets in grey."""
 
 from rich import box
 from rich.console import Console
@@ -17,9 +17,9 @@ measured    the AMR metric on the graphs of the two sentences
 predicted   what the encoder expects of it, calibrated on dev pairs
 similarity  of the facet
 standing    share of dev pairs that agree less in the facet
-ρ (from)    how well the facet orders dev pairs as its metric does (Spearman),
+ρ (from)    how well the facet ranks dev pairs as its metric does (Spearman),
             and the lower end of its 95 % interval
-unclear     that is not above 0, or not known: it is grey and never stands out
+unclear     that end is not above 0, or unknown: grey, and never stands out
 ≠           predicted and measured are more than {DISAGREES} apart"""
 
 
@@ -29,9 +29,9 @@ def print_explanation(
     """Write an explanation to standard output.
 
     Args:
-        explanation: of a pair.
-        encoder: what explained.
-        graphs: where the graphs are from.
+        explanation: explanation of a pair.
+        encoder: facts about the encoder.
+        graphs: where the graphs come from.
         console: where to write instead.
     """
     console = console or Console()

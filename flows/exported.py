@@ -1,4 +1,4 @@
-"""Variables of the environment that hold for a while: for this process and those that it starts meanwhile."""
+"""Environment variables set temporarily, for this process and those that it starts meanwhile."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def exported(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set variables, whatever they were; afterwards they are as before."""
+    """Set environment variables, and restore them afterwards."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:

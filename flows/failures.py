@@ -1,9 +1,9 @@
-"""What a user reads when a command fails: one sentence for every error, and a traceback in a file where it may help.
+"""What a user reads when a command fails: one sentence per error, and a traceback in a file where it may help.
 
 FacetflowError           its own sentence
 usage error of click     its sentence, and the help of the command that it is about
 error of the file system what, which file, what to do; wherever in the program it came from
-text that is no UTF-8    likewise, but Python does not say in which file: the traceback does
+text that is not UTF-8   the same, but Python does not say in which file: the traceback does
 anything else            "Unexpected …", and the file with the traceback
 """
 
@@ -23,7 +23,7 @@ def sentence(error: Exception) -> str:
     """Return the sentence for an error that ended a command.
 
     Args:
-        error: any; where it is none that is foreseen, its traceback is written to a file that the sentence names.
+        error: any; the traceback of an unexpected one is written to a file that the sentence names.
     """
     return without_passwords(_sentence(error))
 
@@ -41,32 +41,32 @@ def _sentence(error: Exception) -> str:
         return _of_output(error)
     if isinstance(error, UnicodeDecodeError):
         byte = error.object[error.start]
-        return f"A file that was read is no UTF-8 text (byte {byte:#04x}): save it as UTF-8{_traceback_of(error)}."
+        return f"An input file is not UTF-8 text (byte {byte:#04x}): save it as UTF-8{_traceback_of(error)}."
     reason = str(error).strip().splitlines()
     return f"Unexpected {type(error).__name__}{f': {reason[0]}' if reason else ''}{_traceback_of(error)}."
 
 
 def _of_output(error: UnicodeEncodeError) -> str:
     character = error.object[error.start]
-    if 0xDC80 <= ord(character) <= 0xDCFF:  # how Python holds a byte of the command line that is no UTF-8
-        return f"The byte {ord(character) - 0xDC00:#04x} on the command line is no UTF-8: give text in UTF-8."
+    if 0xDC80 <= ord(character) <= 0xDCFF:  # how Python represents a byte of the command line that is not UTF-8
+        return f"The byte {ord(character) - 0xDC00:#04x} on the command line is not UTF-8: give text in UTF-8."
     return f"The output is written as {error.encoding}, which has no {character!r}: set PYTHONIOENCODING=utf-8."
 
 
 def _of_the_file_system(error: OSError) -> str | None:
-    """Return the sentence for an error of the file system, None for another one, such as of the network."""
+    """Return the sentence for an error of the file system, None for any other, such as one of the network."""
     known = advice(error)
     if known is None:
         return None
     if error.filename is not None:
         return f"{os.fsdecode(error.filename)!r} cannot be used: {known}."
-    # An error of writing does not know the file; one of a Rust library says it in words.
+    # A write error does not name the file; an error of a Rust library names it in its text.
     text = "" if error.errno is not None else f" ({str(error).strip().partition(chr(10))[0]})"
     return f"A file cannot be used{text}: {known}{_traceback_of(error)}."
 
 
 def _traceback_of(error: Exception) -> str:
-    """Write the traceback to a file of its own and return the words that name it; none where the disk is full."""
+    """Write the traceback to its own file and return the words that name it; none if the disk is full."""
     try:
         with tempfile.NamedTemporaryFile(
             "w", prefix="facetflow-error-", suffix=".log", delete=False, encoding="utf-8", errors="backslashreplace"

@@ -1,4 +1,4 @@
-"""How far a command has worked through a file: a bar on a terminal, a line every ten seconds anywhere else.
+"""Progress of a command through a file: a bar on a terminal, a line every ten seconds anywhere else.
 
 sentences ━━━━━━━━━╺━━━━━━━━━━  12,288 of 20,000   466 a second   0:00:17 left
 """
@@ -37,7 +37,7 @@ class FileProgress:
         self._open = ExitStack()
 
     def __call__(self, done: int, total: int) -> None:
-        """Note that so many of all are done."""
+        """Record how many of all are done."""
         if not self._total:
             self._started = time.monotonic()  # models are loaded by now
         self._done, self._total = done, total
@@ -66,7 +66,7 @@ class FileProgress:
         self._open.close()
 
     def line(self) -> str:
-        """Return counts, rate and the time that is left, as one text."""
+        """Return counts, rate and remaining time as one text."""
         if not self._total:
             return "reading files, loading models"
         parts = [f"{self._done:,} of {self._total:,}"]
@@ -78,7 +78,7 @@ class FileProgress:
 
 
 class _Ticker:
-    """Calls a function every so many seconds, the first time after them, from a thread of its own."""
+    """Calls a function at an interval, the first time after one interval, from its own thread."""
 
     def __init__(self, seconds: float, call: Callable[[], None]) -> None:
         self._seconds = seconds
@@ -88,7 +88,7 @@ class _Ticker:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the calls; none comes after this returns."""
+        """Stop the calls; none is made after this returns."""
         self._ended.set()
         self._thread.join()
 

@@ -1,4 +1,4 @@
-"""Which finished runs an evaluation is about, and by which suites they are scored; known without Prefect."""
+"""Which finished runs to evaluate, and with which suites; works without Prefect."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,14 +11,14 @@ from training.runs import TRAINING_JOB, find_encoder, is_finished, latest_encode
 
 
 def runs_to_evaluate(settings: project.Project, names: Sequence[str]) -> list[Path]:
-    """Return the finished runs that names mean: the seeds of the newest training of an encoder, or one run.
+    """Return the finished runs behind names: the seeds of the newest training of an encoder, or one run.
 
     Args:
         settings: the project file.
-        names: of encoders, or ids of runs; all encoders of the project that have learnt anything by default.
+        names: names of encoders, or ids of runs; by default all trained encoders of the project.
 
     Raises:
-        ModelError: there is no finished run of a name.
+        ModelError: a name has no finished run.
     """
     if not names:
         begun = [encoder.name for encoder in settings.encoders]
@@ -36,12 +36,12 @@ def runs_to_evaluate(settings: project.Project, names: Sequence[str]) -> list[Pa
 
 
 def suites_to_score(settings: project.Project, run: Path, asked: Sequence[str]) -> tuple[str, ...]:
-    """Return what a run is scored by.
+    """Return the suites that score a run.
 
     Args:
         settings: the project file.
-        run: its folder.
-        asked: names of suites; all that its kind has when empty.
+        run: folder of the run.
+        asked: names of suites; if empty, all that its kind has.
 
     Raises:
         SettingsError: its kind has no such suite.

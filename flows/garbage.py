@@ -1,16 +1,16 @@
-"""Garbage collection in a thread of its own, for the process of a Prefect server on SQLite.
+"""Garbage collection in its own thread, for the process of a Prefect server on SQLite.
 
 In Python 3.11, a statement that finds the database busy leaves its cursor behind: the exception's traceback holds it,
 and only the cyclic collector frees it. Freeing it waits for the connection, which may meanwhile wait for the write lock
-in a thread of its own. If the event loop's thread collects, the coroutine that has that lock cannot go on:
+in its own thread. If the event loop's thread collects, the coroutine that holds that lock cannot continue:
 
     event loop        collects ─► frees a cursor ─► waits for connection 2
-    thread of 2       BEGIN IMMEDIATE ─► waits for the write lock, which connection 1 has
+    thread of 2       BEGIN IMMEDIATE ─► waits for the write lock, which connection 1 holds
     coroutine of 1    COMMIT comes next ─► waits for the event loop
 
 Nothing moves until the busy timeout of SQLite, 60 s in Prefect's server, as long as its clients wait. Two flows
-that end runs one after the other and two that look on are enough for one such minute in two (prefect 3.8.8, SQLAlchemy
-2.0.58, aiosqlite 0.22.1). A thread that does nothing but collect may wait for a connection.
+that end runs one after the other and two observers are enough to lose every other minute this way (prefect 3.8.8,
+SQLAlchemy 2.0.58, aiosqlite 0.22.1). A thread that does nothing but collect may safely wait for a connection.
 """
 
 import gc
@@ -21,11 +21,11 @@ _FULL_EVERY = 60
 
 
 def collect_apart(seconds: float = 1.0) -> None:
-    """Turn the automatic collection off and collect in a thread from now on, for as long as the process lives.
+    """Turn automatic collection off and collect in a thread from now on, for as long as the process lives.
 
     Args:
-        seconds: between two collections of young objects; every sixtieth is one of all. What is to be left alone is
-            frozen before (`gc.freeze`).
+        seconds: interval between collections of young objects; every sixtieth is a full one. Freeze what is to be left
+            alone before (`gc.freeze`).
     """
 
     def collect() -> None:

@@ -25,25 +25,25 @@ from features.types import SPLITS, Fingerprint
 from flows.project import Project
 
 KNOWN = {"sentences": KNOWN_SENTENCES, "pairs": KNOWN_PAIRS, "labels": KNOWN_LABELS}
-"""Table → the columns of it that ingest has to know; in the order in which `ingest` takes them."""
+"""Table → the columns that ingest has to know, in the order in which `ingest` takes them."""
 
 STAGE = "ingest"
-"""Under this name the rows that could not be read are kept in `rejects`."""
+"""Name under which unreadable rows are kept in `rejects`."""
 
 RECIPES = {name: Recipe(name, {}, ALGORITHM_VERSION) for name in ("sentences", "pairs", "labels", STAGE)}
 """No parameters: settings decide which rows are ingested and how many a shard holds, not what a row is."""
 
 KEYS = {"sentences": "sentence_id", "pairs": "pair_id", "labels": "label_id"}
-"""Table → its id. Sentences come first, so that a pair never points to a sentence that is not there."""
+"""Table → its id. Sentences come first, so that a pair never points to a missing sentence."""
 
 
 def ingest_corpora(project: Project, store: Store, run_id: str) -> IngestReport:
     """Read the corpora of a project and commit the rows that the store does not hold.
 
     Args:
-        project: names corpora, leakage guard and sizes of shards.
+        project: settings of the corpora, the leakage guard and shard sizes.
         store: the store.
-        run_id: kept with the commit.
+        run_id: id of the run, recorded with the commit.
 
     Returns:
         What was read and what is new.
@@ -79,7 +79,7 @@ def read_corpora(project: Project, store: StoreReader) -> Ingested:
 
 
 def summary(report: IngestReport) -> str:
-    """Return what was read, in one line."""
+    """Return a one-line summary of what was read."""
     dropped = sum(split.dropped for split in report.splits)
     leaked = f", {dropped:,} kept out as evaluation sentences" if dropped else ""
     rejected = f", {report.rejected:,} rejected" if report.rejected else ""
@@ -97,20 +97,20 @@ def left_out(skipped: Mapping[str, int]) -> str:
     """Return how many rows are left out by design and why: `102 left out: debatable`.
 
     Args:
-        skipped: reason → rows, one at least.
+        skipped: reason → rows, at least one.
     """
     reasons = [f"{rows:,} {reason}" for reason, rows in skipped.items()] if len(skipped) > 1 else skipped
     return f"{sum(skipped.values()):,} left out: {', '.join(reasons)}"
 
 
 def drawn_splits(report: IngestReport, corpora: Sequence[CorpusSettings]) -> list[str]:
-    """Return how many rows of the corpora are in which split, a sentence for each corpus that is drawn.
+    """Return the number of rows in each split, one sentence per corpus whose splits are drawn.
 
-    A text that is in a corpus twice is two rows, and one text to search among.
+    A text that occurs twice in a corpus counts as two rows, but is one text to search.
 
     Args:
-        report: of the ingest.
-        corpora: of the project.
+        report: report of the ingest.
+        corpora: corpora of the project.
     """
     sentences = []
     for corpus in corpora:
@@ -125,14 +125,14 @@ def warnings(report: IngestReport, *, drops: bool) -> list[str]:
     """Return what a user should know about the corpora, as sentences.
 
     Args:
-        report: of the ingest.
+        report: report of the ingest.
         drops: whether sentences of evaluation sets are to be kept out.
     """
     found = [str(each) for each in (*report.overlaps, *report.label_faults, *report.draws)]
     found += [
-        f"{rows:,} rows of {corpus!r} keep the split that the store has them in, where `draw` or `files` of the "
-        "corpus put them into another by now: what the store holds stays as it is, only new rows follow. For other "
-        "splits build a new store."
+        f"{rows:,} rows of {corpus!r} keep the split that the store has them in, although `draw` or `files` of the "
+        "corpus now put them into another: what the store holds stays as it is, only new rows follow the change. For "
+        "other splits, build a new store."
         for corpus, rows in _by_corpus(report, "kept").items()
     ]
     found += [
@@ -140,7 +140,7 @@ def warnings(report: IngestReport, *, drops: bool) -> list[str]:
         "different splits (`facetflow rejects`, code joins_splits)."
         for corpus, pairs in _by_corpus(report, "joining").items()
     ]
-    # Where sentences are only counted, the user has decided to keep them.
+    # If sentences are only counted, the user has decided to keep them.
     if stored := sum(split.leaked_stored for split in report.splits) if drops else 0:
         pairs = (
             "1 training pair that is already in the store has"
@@ -148,8 +148,8 @@ def warnings(report: IngestReport, *, drops: bool) -> list[str]:
             else f"{stored:,} training pairs that are already in the store have"
         )
         found.append(
-            f"{pairs} a sentence of an evaluation set: what the store holds stays in it, and encoders learn from it; a "
-            "new store is free of it."
+            f"{pairs} a sentence of an evaluation set: what the store holds stays, and encoders are trained on it; a "
+            "new store is free of such pairs."
         )
     return found
 
@@ -163,10 +163,10 @@ def _by_corpus(report: IngestReport, count: Literal["kept", "joining"]) -> Count
 
 
 def refusal(report: IngestReport, allowed: float) -> str | None:
-    """Return why no release may be made of these corpora, None where they may.
+    """Return why no release may be made from these corpora, None if one may.
 
     Args:
-        report: of the ingest.
+        report: report of the ingest.
         allowed: share of rows that may be rejected, in [0, 1].
     """
     if not report.rows or report.rejected / report.rows <= allowed:
@@ -178,7 +178,7 @@ def refusal(report: IngestReport, allowed: float) -> str | None:
 
 
 def fingerprint_of(table: str, rows: pl.DataFrame) -> Fingerprint:
-    """Return the fingerprint of a shard of ingest: its ids in their order."""
+    """Return the fingerprint of a shard of ingest, which covers its ids in order."""
     return _fingerprint(table, rows[KEYS[table]].to_list())
 
 

@@ -1,10 +1,10 @@
-"""Shards of ingest whose files are lost or damaged: made again from the corpora, if these still have the rows.
+"""Repair of lost or damaged shards of ingest: rebuilt from the corpora, if these still have the rows.
 
-    shard of ingest ──> the ingest that made it, repeated ──┬── same fingerprint ──> the very same rows
-                        (what was known then, today's files) └── another ──> cannot be made again
+    shard of ingest ──> the ingest that made it, repeated ──┬── same fingerprint ──> exactly the same rows
+                        (what was known then, today's files) └── another ──> cannot be rebuilt
 
-The fingerprint of such a shard is a hash of the ids of its rows in their order, so a shard that is made again is the
-same or is refused. Pairs that came later are left out, so that a corpus that has grown gives the earlier shards again.
+The fingerprint of such a shard is a hash of the ids of its rows in order, so a rebuilt shard is identical or refused.
+Pairs that came later are left out, so that a corpus that has grown still yields the earlier shards.
 """
 
 import itertools
@@ -26,22 +26,22 @@ from flows.ingest_corpora import KEYS, KNOWN, RECIPES, fingerprint_of
 from flows.project import Project
 
 _ROWS = ("pairs", "labels")
-_NAMED = 5  # damaged files that a message names
+_NAMED = 5  # damaged files named in a message
 Remade = Mapping[str, dict[Shard, pl.DataFrame]]
 """Table → shard → its rows."""
 
 
 def repair_ingested(project: Project, store: Store, damaged: Sequence[Damage], run_id: str) -> list[Damage]:
-    """Write the damaged shards of ingest again; return what was damaged.
+    """Rewrite the damaged shards of ingest; return their damage.
 
     Args:
-        project: names the corpora.
+        project: settings that name the corpora.
         store: the store, locked.
-        damaged: what is damaged; damage in tables of stages is left to these.
-        run_id: kept with a commit where one is needed. Equal bytes heal the file in its place, for every version.
+        damaged: the damage found; damage in tables of stages is left to the stages.
+        run_id: recorded with a commit if one is needed. Equal bytes repair the file in place, for every version.
 
     Raises:
-        StoreError: the corpora do not give a shard again as it was; nothing is written then.
+        StoreError: a shard cannot be rebuilt from the corpora as it was; nothing is written then.
     """
     remade = make_again(project, store, damaged)
     receipts = [
@@ -62,7 +62,7 @@ def make_again(project: Project, store: Store, damaged: Sequence[Damage]) -> Rem
     """Return the rows of the damaged shards of ingest; nothing is written.
 
     Raises:
-        StoreError: the corpora do not give a shard again as it was.
+        StoreError: a shard cannot be rebuilt from the corpora as it was.
     """
     lost = {(damage.table, damage.shard): damage for damage in of_ingest(damaged)}
     remade: dict[str, dict[Shard, pl.DataFrame]] = {table: {} for table in SOURCES}
@@ -78,13 +78,13 @@ def make_again(project: Project, store: Store, damaged: Sequence[Damage]) -> Rem
 
 
 class _Past:
-    """The ingests of the past, done again.
+    """Past ingests, repeated.
 
     Args:
-        project: names the corpora.
+        project: settings that name the corpora.
         store: the store.
         lost: table and shard of what cannot be read.
-        remade: those of them that have been made again so far.
+        remade: the lost shards rebuilt so far.
     """
 
     def __init__(
@@ -105,21 +105,22 @@ class _Past:
     def ingests(self) -> list[str]:
         """Return the ids of the runs that ingested what is lost, oldest first."""
         origins = [self._origins[table][shard] for table, shard in self._lost if shard in self._origins[table]]
-        # Versions only grow; of which table depends on the corpora: texts with labels bring no pairs.
+        # Versions only grow, but which table's do depends on the corpora: labelled texts bring no pairs.
         return sorted({origin.run_id for origin in origins}, key=lambda run: sum(self._before(run).values()))
 
     def repeat(self, run_id: str) -> Iterator[Ingested]:
-        """Yield what an ingest gives today: of all rows that did not come later, then of none but known ones.
+        """Yield what an ingest produces today: first from all rows that did not come later, then only from known ones.
 
-        The files may have rows by now that no ingest has seen. The first positives come out as they were even so; once
-        these are known, the others can be left out, and the negatives come out too, which depend on all positives.
+        The files may now have rows that no ingest has seen. The positives of the ingest are reproduced even so; once
+        they are known, new rows can be left out, which also reproduces the negatives, since these depend on all
+        positives.
         """
         before = self._before(run_id)
         known = {table: self._known(table, until=before[table]) for table in SOURCES}
-        # An ingest that was killed between its two commits left its pairs to the next one.
+        # An ingest killed between its two commits left its pairs to the next one.
         later = self._rows({table: before[table] + 1 for table in _ROWS})
-        # Sets under [[evaluation]] were not guarded in an earlier version, and until the cutting by corpus a shard
-        # went on with the next one.
+        # An earlier version did not guard sets under [[evaluation]], and before shards were cut by corpus, a shard
+        # continued with the next corpus.
         guards = [self._project.guard]
         if self._project.leakage != guards[0]:
             guards.append(self._project.leakage)
@@ -128,17 +129,17 @@ class _Past:
             yield self._ingest(known, lambda row: row not in later, guard, cutting)
             if not self._is_left(run_id):
                 return
-            of_then = self._rows({}) - later  # with those that have been made again by now
+            of_then = self._rows({}) - later  # including those rebuilt by now
             yield self._ingest(known, of_then.__contains__, guard, cutting)
             if not self._is_left(run_id):
                 return
 
     def _is_left(self, run_id: str) -> bool:
-        """Return whether a lost shard of an ingest has not been made again yet."""
+        """Return whether a lost shard of an ingest has not been rebuilt yet."""
         return any(shard not in self._remade[table] for table, shard in self._lost if shard in self._of(run_id, table))
 
     def equal(self, run_id: str, table: str, shards: Mapping[Shard, pl.DataFrame]) -> dict[Shard, pl.DataFrame]:
-        """Return those lost shards of an ingest that came out as they were."""
+        """Return the lost shards of an ingest that were reproduced exactly."""
         found = {}
         for shard in self._of(run_id, table):
             if (table, shard) in self._lost and shard in shards:
@@ -186,7 +187,7 @@ class _Past:
         return {row for table in _ROWS for row in self._known(table, after=after.get(table, 0))[KEYS[table]].to_list()}
 
     def _known(self, table: str, *, after: int = 0, until: int | None = None) -> pl.DataFrame:
-        """Return what ingest needs to know of shards that can be read, and that came between two versions."""
+        """Return what ingest needs to know about readable shards that came between two versions."""
         shards = self._ahead.committed(table).keys()
         wanted = {
             shard
@@ -201,7 +202,7 @@ def _hopeless(lost: Sequence[Damage]) -> str:
     named = "; ".join(map(str, lost[:_NAMED]))
     more = f"; and {len(lost) - _NAMED} more (see `facetflow verify`)" if len(lost) > _NAMED else ""
     return (
-        f"Rows of ingest are lost, and the corpora do not give them again as they were: {named}{more}; restore these "
+        f"Rows of ingest are lost, and the corpora no longer yield them as they were: {named}{more}; restore these "
         "files from a copy, or put the corpus files, [[corpora]], [ingest], [leakage] and [[evaluation]] back as they "
         "were and build, or build a new store."
     )

@@ -1,4 +1,4 @@
-"""The cluster of a build, started or joined, and fit for the stages that it is to make.
+"""The cluster of a build, started or joined, and checked to be fit for the stages to make.
 
 local       GPUs there? ── memory? ──────────> start
 existing    address safe? ──> connect ──> workers there? ── GPUs there? ── fit? (`flows.preflight`)
@@ -22,14 +22,14 @@ from flows.stages import Chain
 
 @dataclass(frozen=True, slots=True)
 class JoinedCluster:
-    """A cluster that is there.
+    """A cluster that has been started or joined.
 
     Args:
         runner: submits shards to it.
-        client: connected to its scheduler.
-        address: of its scheduler; None for the local cluster.
-        capacity: what it had when it was joined.
-        preflight: looks at workers that come later.
+        client: client connected to its scheduler.
+        address: address of its scheduler; None for the local cluster.
+        capacity: its capacity when it was joined.
+        preflight: checks workers that come later.
     """
 
     runner: DaskTaskRunner
@@ -39,10 +39,10 @@ class JoinedCluster:
     preflight: Preflight
 
     def inspect(self, workers: Collection[str]) -> None:
-        """Look at workers that were not there when the cluster was joined; those of a local cluster are known.
+        """Check workers that have joined since; those of a local cluster are known.
 
         Raises:
-            RunError: one cannot make the shards of this build.
+            RunError: a worker cannot make the shards of this build.
         """
         new = set(workers) - self.preflight.fit
         if self.address is not None and new:
@@ -59,15 +59,15 @@ def joined_cluster(
         settings: `[cluster]` of the project file.
         store: the store.
         chain: the stages and their settings.
-        stages: those that have something to do.
-        logs: folder where workers of a local cluster write what they print.
+        stages: names of the stages that have something to do.
+        logs: folder where workers of a local cluster write their output.
 
     Yields:
-        The cluster; one that was started ends afterwards.
+        The cluster; if it was started here, it ends afterwards.
 
     Raises:
         SettingsError: the connection would not be safe, or certificates are wrong.
-        RunError: the cluster is not there, or cannot make the shards.
+        RunError: the cluster cannot be reached, or cannot make the shards.
     """
     on_gpu = [stage for stage in stages if chain.device(stage).startswith("cuda")]
     if settings.address is None:

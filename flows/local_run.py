@@ -1,4 +1,4 @@
-"""Run a flow in this process, with a Prefect API that is there when it is needed and gone afterwards."""
+"""Run a flow in this process, with a Prefect API for as long as it is needed."""
 
 import gc
 import importlib
@@ -15,9 +15,9 @@ def run_flow(flow_name: str, check: Callable[[], object], /, **parameters: Any) 
     """Run the flow `flows.<flow_name>.<flow_name>` and return its result.
 
     Args:
-        flow_name: of the flow and its module.
-        check: called while the server starts; what it raises ends the run before the flow has begun.
-        parameters: of the flow.
+        flow_name: name of the flow and its module.
+        check: called while the server starts; what it raises ends the run before the flow begins.
+        parameters: parameters of the flow.
 
     Raises:
         Exception: what the flow raised, as it was raised.
@@ -41,7 +41,7 @@ def run_flow(flow_name: str, check: Callable[[], object], /, **parameters: Any) 
 
 @contextmanager
 def _not_collecting() -> Iterator[None]:
-    """Look for no garbage while modules are imported: they leave none, and it takes a tenth of the time."""
+    """Turn garbage collection off during imports: they leave none, and collecting takes a tenth of the time."""
     before = gc.isenabled()
     gc.disable()
     try:
@@ -53,7 +53,7 @@ def _not_collecting() -> Iterator[None]:
 
 @contextmanager
 def _at(server: OwnServer | None) -> Iterator[None]:
-    """Await the server and use it, also where Prefect was imported, and read its settings, before there was one."""
+    """Wait for the server and use it, even if Prefect was imported, and read its settings, before it existed."""
     from prefect.settings import PREFECT_API_URL, temporary_settings
 
     if server is None:
@@ -65,9 +65,9 @@ def _at(server: OwnServer | None) -> Iterator[None]:
 
 
 def _of_ours(error: BaseException) -> BaseException:
-    """Return what ended a flow, from what Prefect raised when it could not tell its server of it.
+    """Return what ended a flow, from what Prefect raised when it could not report that to its server.
 
-    A server that is gone does not hide why the flow failed; where it did not fail, that is what there is to tell.
+    A server that is gone must not hide why the flow failed; if the flow did not fail, the lost server is the error.
     """
     from httpx import TransportError
     from prefect.settings import PREFECT_API_URL
@@ -81,12 +81,12 @@ def _of_ours(error: BaseException) -> BaseException:
         cause = cause.__cause__ or cause.__context__
     said: BaseException | None = error
     while said is not None and not isinstance(said, TransportError):
-        said = said.__cause__  # before a flow begins, Prefect says what it could not reach in an error of its own
+        said = said.__cause__  # before a flow begins, Prefect wraps what it could not reach in its own error
     return error if said is None else is_gone(str(PREFECT_API_URL.value()))
 
 
 def _send_events() -> None:
-    """Wait until what the run announced has reached the server, which may be about to stop."""
+    """Wait until the events of the run have reached the server, which may be about to stop."""
     from prefect.events.worker import EventsWorker
 
     EventsWorker.drain_all(timeout=10)

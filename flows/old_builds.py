@@ -1,10 +1,10 @@
 """Pages, facts and logs of old builds: which of them `facetflow gc` removes.
 
-runs/builds/<run id>    of a build that published a release    stays: it says how the release came to be
-                        of the newest build                    stays: `facetflow status` names its page
-                        of a build that runs                   stays
-                        younger than the age                   stays
-                        any other                              goes
+runs/builds/<run id>    of a build that published a release    kept: it documents how the release came to be
+                        of the newest build                    kept: `facetflow status` names its page
+                        of a running build                     kept
+                        younger than the age                   kept
+                        any other                              removed
 """
 
 import re
@@ -22,15 +22,15 @@ _RUN_ID = re.compile(r"\d{8}T\d{6}-[0-9a-f]+")
 
 
 def find_old_builds(settings: Project, store: Store, older_than: timedelta) -> list[OldFolder]:
-    """Return the folders of builds that may go, oldest first.
+    """Return the folders of builds that may be removed, oldest first.
 
     Args:
         settings: the project file.
-        store: whose releases keep the pages of the builds that published them.
-        older_than: age of the newest file in a folder from which on it may go.
+        store: the store; the pages of builds that published its releases are kept.
+        older_than: minimum age of the newest file in a removable folder.
 
     Raises:
-        StoreError: a release cannot be read, or the folder of builds cannot be.
+        StoreError: a release or the folder of builds cannot be read.
     """
     if not settings.builds.is_dir():
         return []

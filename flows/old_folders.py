@@ -1,4 +1,4 @@
-"""Folders that may go, with what that frees: of old builds and of old runs."""
+"""Removable folders of old builds and old runs, with the space that they free."""
 
 import os
 import shutil
@@ -14,9 +14,9 @@ class OldFolder:
     """A folder that nothing needs.
 
     Args:
-        path: of it.
+        path: path of the folder.
         bytes: size of the files in it.
-        newest: when the newest of them was changed, seconds since 1970; of an empty folder its own time.
+        newest: when the newest of them was changed, seconds since 1970; for an empty folder, its own time.
     """
 
     path: Path
@@ -25,7 +25,7 @@ class OldFolder:
 
     @classmethod
     def of(cls, path: Path) -> "OldFolder":
-        """Look at the files in a folder; links are none of them."""
+        """Inspect the files in a folder; links are not followed."""
         statuses = [Path(root, name).lstat() for root, _, names in os.walk(path) for name in names]
         newest = max((status.st_mtime for status in statuses), default=path.stat().st_mtime)
         return cls(path, sum(status.st_size for status in statuses), newest)
@@ -35,11 +35,11 @@ def remove(folders: Iterable[OldFolder], what: str) -> None:
     """Remove folders.
 
     Args:
-        folders: whose nobody is.
-        what: they are of, for the error.
+        folders: folders that nothing needs.
+        what: what they belong to, for the error message.
 
     Raises:
-        StoreError: one cannot be removed.
+        StoreError: a folder cannot be removed.
     """
     for old in folders:
         with folder.clear_errors(f"Removing {what} in {str(old.path)!r}"):

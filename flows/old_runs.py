@@ -1,10 +1,10 @@
 """Runs that newer trainings have replaced: which of them `facetflow gc --runs` removes, weights and reports.
 
-runs/syntax/00007-9a1c33/    the training of the newest release, or that was finished last    stays
-            00006-9a1c33/    that of the current run: the seeds beside it too                 stays
-            00005-9a1c33/    that the project file names (a backbone, a teacher), or that runs stays
-            00004-9a1c33/    whose newest file is younger than the age                        stays
-            00003-9a1c33/    any other                                                        goes
+runs/syntax/00007-9a1c33/    the training of the newest release, or the one finished last      kept
+            00006-9a1c33/    the one of the current run, with its other seeds                  kept
+            00005-9a1c33/    named in the project file (a backbone, a teacher), or running     kept
+            00004-9a1c33/    its newest file is younger than the age                           kept
+            00003-9a1c33/    any other                                                         removed
 """
 
 import time
@@ -24,11 +24,11 @@ from training.runs import all_runs, encoder_name, group_of, is_finished, newest
 
 
 def find_old_runs(settings: Project, older_than: timedelta) -> list[OldFolder]:
-    """Return the trainings that may go, each with all its seeds, in the order of their ids.
+    """Return the trainings that may be removed, each with all its seeds, in order of their ids.
 
     Args:
         settings: the project file.
-        older_than: age of the newest file of a training from which on it may go.
+        older_than: minimum age of the newest file of a removable training.
 
     Raises:
         StoreError: the folder of runs cannot be read.
@@ -60,11 +60,11 @@ def find_old_runs(settings: Project, older_than: timedelta) -> list[OldFolder]:
 
 
 def _paths_in(given: Any, base: Path) -> Iterator[Path]:
-    """Return what the values of a project file are as paths: a backbone, a teacher or any other file may be a run's."""
+    """Yield all values of a project file as paths: a backbone, a teacher or any other file may belong to a run."""
     if isinstance(given, Mapping):
         given = given.values()
     if isinstance(given, str):
-        with suppress(OSError, RuntimeError, ValueError):  # too long, of an unknown user, or of no characters of paths
+        with suppress(OSError, RuntimeError, ValueError):  # too long, an unknown user, or characters that no path has
             yield (base / Path(given).expanduser()).resolve()
     elif isinstance(given, Iterable):
         for value in given:

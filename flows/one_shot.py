@@ -1,4 +1,4 @@
-"""What the commands on files have in common: how they end, and what they say of lines that were not done."""
+"""What the commands on files share: how they end, and how they report lines that were not processed."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -11,16 +11,16 @@ from features.outputs import STANDARD
 from flows.terminal import Verbosity, say, verbosity, warn
 
 _NAMED = 20
-"""So many lines that were not done are named; the others are counted."""
+"""Number of unprocessed lines that are named; the others are only counted."""
 
 
 @contextmanager
 def nothing_half_written() -> Iterator[None]:
-    """Say at an interrupt what is true of a command on files: its output is as it was before."""
+    """Report at an interrupt that the output of a command on files is unchanged."""
     try:
         yield
     except KeyboardInterrupt:
-        warn("")  # behind the ^C of the terminal
+        warn("")  # after the ^C of the terminal
         warn("facetflow: Interrupted; nothing was written.")
         raise click.exceptions.Exit(130) from None
 
@@ -36,7 +36,7 @@ def require_one_standard(first: Path, second: Path) -> None:
 
 
 def name_wrong(sentences: Sequence[str]) -> None:
-    """Name what was not done, a line each; many are counted from the twentieth on, unless `--verbose` asks for all."""
+    """Name what was not processed, one a line; after the twentieth only count, unless `--verbose` asks for all."""
     shown = len(sentences) if verbosity() >= Verbosity.VERBOSE else _NAMED
     for sentence in sentences[:shown]:
         warn(sentence)
@@ -45,7 +45,7 @@ def name_wrong(sentences: Sequence[str]) -> None:
 
 
 def say_written(what: str, output: Path) -> None:
-    """Say what was written to a file; nothing where the output is the result itself."""
+    """Report what was written to a file; say nothing when the result goes to standard output."""
     if output != STANDARD:
         say(f"Wrote {what} to {os.fspath(output)}.")
 

@@ -1,4 +1,4 @@
-"""The store of a build, opened: looked at by a command at once, and by the flow once more when it begins."""
+"""Opening the store of a build: checked by a command at once, and again by the flow when it begins."""
 
 from features.errors import RunError
 from features.store.store import Store
@@ -6,15 +6,15 @@ from flows.project import Project
 
 
 def open_store(settings: Project, *, only_failed: bool, adopt: bool = False) -> Store:
-    """Return the store of a project, made where there is none.
+    """Return the store of a project, created if missing.
 
     Args:
-        settings: of the project.
-        only_failed: what failed before is to run again: there must be a store, and something in it.
-        adopt: take it although it belongs to another project.
+        settings: settings of the project.
+        only_failed: whether only failed shards are rerun: there must be a store that is not empty.
+        adopt: open it although it belongs to another project.
 
     Raises:
-        StoreError: it is not there, damaged, or another project's.
+        StoreError: it is missing, damaged, or belongs to another project.
         RunError: nothing has failed before.
     """
     store = Store.open(settings.store, create=not only_failed, project=settings.name)

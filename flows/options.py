@@ -13,14 +13,14 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 INPUT = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
-"""A file that is read, or `-` for standard input."""
+"""An input file, or `-` for standard input."""
 
 OUTPUT = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
-"""A file that is written, or `-` for standard output."""
+"""An output file, or `-` for standard output."""
 
 FIRST = click.argument("first", type=INPUT)
 SECOND = click.argument("second", type=INPUT)
-BY_POSITION = click.option("--by-position", is_flag=True, help="Pair graphs by position, whatever their ids are.")
+BY_POSITION = click.option("--by-position", is_flag=True, help="Pair graphs by position and ignore their ids.")
 TAGGER = click.option(
     "--model", default="embedded", show_default=True, help="Name, folder or .tar.gz of an srl_bert tagger."
 )
@@ -28,68 +28,66 @@ DEVICE = click.option(
     "--device",
     default="auto",
     show_default=True,
-    help="cpu, cuda or cuda:N; auto takes a GPU where there is one.",
+    help="cpu, cuda or cuda:N; auto uses a GPU if there is one.",
 )
-THREADS = click.option(
-    "--threads", type=click.IntRange(min=1), help="CPU threads; by default as many as the library takes."
-)
-NAME = click.option("--name", help="An encoder of the project, or the id of one of its runs, instead of --model.")
+THREADS = click.option("--threads", type=click.IntRange(min=1), help="CPU threads; the library decides by default.")
+NAME = click.option("--name", help="An encoder of the project or the id of one of its runs, instead of --model.")
 ASPECT = click.option(
     "--aspect",
-    help="In which respect texts are to be alike: chooses the encoder that was trained for it, or its route.",
+    help="The respect in which texts are compared; selects the encoder trained for it, or its route.",
 )
 ENCODER = click.option(
     "--encoder",
     metavar="NAME|FOLDER",
-    help="An encoder of the project or one of its runs, a folder, or a pulled model; by default that of the aspect, or "
-    "the current one.",
+    help="An encoder of the project or one of its runs, a folder, or a pulled model; by default the encoder of the "
+    "aspect, or the current one.",
 )
 AMONG = click.option(
     "--among",
     metavar="FILE|CORPUS",
-    help="A file (a table, or a line each), or a corpus of the project with labels; by default all texts with labels "
-    "of the newest release.",
+    help="A file (a table, or one text a line) or a labelled corpus of the project; by default all labelled texts of "
+    "the newest release.",
 )
 TEXT_COLUMNS = click.option(
     "--text",
     "columns",
     metavar="COLUMN",
     multiple=True,
-    help="Column of a table that has the text; repeated, several are joined by a colon.  [default: text]",
+    help="Column of a table that holds the text; if repeated, the columns are joined with a colon.  [default: text]",
 )
-TOP = click.option("-k", "k", default=10, show_default=True, type=click.IntRange(min=1), help="How many texts to find.")
+TOP = click.option(
+    "-k", "k", default=10, show_default=True, type=click.IntRange(min=1), help="Number of texts to find."
+)
 CRON = click.option(
     "--cron",
     metavar="EXPRESSION",
-    help='When to build, such as "0 3 * * *" for every night at 3:00 UTC; without it schedules stay as they are.',
+    help='When to build, such as "0 3 * * *" for every night at 3:00 UTC; without it, schedules stay as they are.',
 )
-POOL = click.option("--pool", default="facetflow", show_default=True, help="Work pool, made when missing.")
+POOL = click.option("--pool", default="facetflow", show_default=True, help="Work pool; created if missing.")
 JSON = click.option(
-    "--json", "as_json", is_flag=True, help="Write the result as JSON to standard output, and nothing else there."
+    "--json", "as_json", is_flag=True, help="Write the result, and nothing else, to standard output as JSON."
 )
 
-DEEP = click.option(
-    "--deep", is_flag=True, help="Look for damage in every byte of the store, not just in sizes and times."
-)
+DEEP = click.option("--deep", is_flag=True, help="Check every byte of the store for damage, not just sizes and times.")
 
 
 PROJECT_FILE = Path("facetflow.toml")
-"""The project file where no other is named."""
+"""The project file used when no other is named."""
 
 
 def format_option(*names: str) -> Callable[[Decorated], Decorated]:
-    """Return the option that chooses the format of the output by name; the first is that of standard output."""
+    """Return the option that sets the output format by name; the first name is the default for standard output."""
     return click.option(
         "--format",
         "form",
         type=click.Choice(names),
-        help=f"Format, where the suffix does not say it.  [default for -: {names[0]}]",
+        help=f"Format, if the suffix does not determine it.  [default for -: {names[0]}]",
     )
 
 
 def _choose_project(context: click.Context, _parameter: click.Parameter, value: Path | None) -> None:
     if value is not None:
-        value = value.expanduser()  # a shell does not, in --project=~/mine
+        value = value.expanduser()  # the shell does not expand --project=~/mine
         context.obj = value / PROJECT_FILE if value.is_dir() else value
 
 
@@ -110,28 +108,28 @@ COMMON = (
         callback=_choose_project,
         expose_value=False,
         is_eager=True,
-        help="The project file, or its folder.  [default: facetflow.toml]",
+        help="The project file or its folder.  [default: facetflow.toml]",
     ),
     click.Option(
         ["-q", "--quiet"],
         is_flag=True,
         callback=_be_quiet,
         expose_value=False,
-        help="Say nothing but results, warnings and errors.",
+        help="Print only results, warnings and errors.",
     ),
     click.Option(
         ["-v", "--verbose"],
         is_flag=True,
         callback=_be_verbose,
         expose_value=False,
-        help="Say more about what is going on.",
+        help="Print more about what is happening.",
     ),
 )
-"""Options that stand before or behind the name of any command."""
+"""Options that may stand before or after the name of any command."""
 
 
 def with_common_options(command: click.Command) -> click.Command:
-    """Give a command, and those below it, the options that every command takes; return it."""
+    """Add the common options to a command and its subcommands, and return it."""
     if COMMON[0] not in command.params:
         command.params.extend(COMMON)
     if isinstance(command, click.Group):

@@ -1,10 +1,10 @@
-"""What a flow tells a Prefect server beside its states: log lines and artifacts, and never at the run's risk.
+"""What a flow sends to a Prefect server besides its states: log lines and artifacts, without risk to the run.
 
     flow ── log, show ──> outbox ── a thread, every two seconds ──> server
                             └── the server is away: kept, tried again, given up at the end
 
 Log lines are those of the terminal at every verbosity, so that the page of a run shows what its user would have seen.
-Where no server outlives the run nobody would look, and nothing is sent.
+If no server outlives the run, nobody would look, and nothing is sent.
 """
 
 import contextvars
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 EVERY = 2.0
 """Seconds between two requests with log lines."""
 SHOW_EVERY = 5.0
-"""Seconds between two requests that bring an artifact up to date."""
+"""Seconds between two requests that update an artifact."""
 CLOSE_TIMEOUT = 10.0
-"""Seconds that the end of a run waits for a server that is slow."""
+"""Seconds that the end of a run waits for a slow server."""
 _REQUEST_TIMEOUT = 5.0
-_BATCH = 200  # lines of one request
-_KEPT = 20_000  # lines that wait for a server that is away
+_BATCH = 200  # lines per request
+_KEPT = 20_000  # lines kept for a server that is away
 _LONGEST = 20_000  # characters of a line
 
 ERROR = 40
@@ -42,7 +42,7 @@ ERROR = 40
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """Something to see on the page of a run.
+    """Something shown on the page of a run.
 
     Args:
         key: lower-case letters, digits and dashes; the server keeps a history by it.
@@ -61,7 +61,7 @@ class Outbox:
     """Log lines and artifacts of one run on their way to the server.
 
     Args:
-        flow_run: id of the run that they belong to; None where there is nobody to tell.
+        flow_run: id of the run that they belong to; None if there is no server to tell.
     """
 
     def __init__(self, flow_run: UUID | None) -> None:
@@ -74,14 +74,14 @@ class Outbox:
         self._shown = 0.0
         self._thread: threading.Thread | None = None
         if flow_run is not None:
-            # In the context of the flow, whose settings say where the server is.
+            # Runs in the context of the flow, whose settings say where the server is.
             run = contextvars.copy_context().run
             self._thread = threading.Thread(target=run, args=(self._work,), name="outbox", daemon=True)
             self._thread.start()
 
     @property
     def open(self) -> bool:
-        """Whether there is somebody to tell."""
+        """Whether there is a server to tell."""
         return self._thread is not None
 
     def log(self, level: int, text: str) -> None:
@@ -104,23 +104,23 @@ class Outbox:
             self._lines.append(line)
 
     def show(self, artifact: Artifact) -> None:
-        """Show an artifact on the page of the run, in the place of one of this run with the same key."""
+        """Show an artifact on the page of the run, replacing one of this run with the same key."""
         if self._thread is not None:
             with self._lock:
                 self._artifacts[artifact.key] = artifact
 
     def show_all(self, artifacts: Iterable[Artifact]) -> None:
-        """Show several artifacts; nothing is read for them where nobody would see it, and no error is raised."""
+        """Show several artifacts; if nobody would see them they are not even read, and no error is raised."""
         if not self.open:
             return
         try:
             for artifact in artifacts:
                 self.show(artifact)
-        except Exception as error:  # noqa: BLE001 (what they would show is done, and must not count as failed)
-            terminal.warn(f"Prefect's page lacks a part of this run: {type(error).__name__}: {error}")
+        except Exception as error:  # noqa: BLE001 (the work that they show is done, and must not count as failed)
+            terminal.warn(f"Prefect's page lacks part of this run: {type(error).__name__}: {error}")
 
     def close(self) -> None:
-        """Send what waits, but do not wait longer than `CLOSE_TIMEOUT` for a server that is slow or gone."""
+        """Send what is pending, but wait no longer than `CLOSE_TIMEOUT` for a server that is slow or gone."""
         if self._thread is None:
             return
         self._closing.set()
@@ -133,7 +133,7 @@ class Outbox:
             terminal.say(f"The Prefect server did not take {' and '.join(left)} of this run.")
 
     def _work(self) -> None:
-        """Send what there is until nothing is left to come."""
+        """Send what has been collected, until the outbox is closed."""
         from prefect.client.orchestration import get_client
         from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, temporary_settings
 
@@ -150,7 +150,7 @@ class Outbox:
                 ):
                     self._send_lines(client)
                     self._send_artifacts(client, due=due)
-            except Exception:  # noqa: BLE001, S110 (what was not sent waits; no run may suffer from it)
+            except Exception:  # noqa: BLE001, S110 (unsent items wait; no run may suffer from it)
                 pass
 
     def _send_lines(self, client: "SyncPrefectClient") -> None:
@@ -194,10 +194,10 @@ class Outbox:
 
 @contextmanager
 def telling_the_server() -> Iterator[Outbox]:
-    """Tell the server of this flow run what the terminal is told, and how it failed if it does.
+    """Send the server of this flow run what the terminal shows, and its error if it fails.
 
     Yields:
-        The outbox, for what is more than a line.
+        The outbox, for artifacts.
     """
     outbox = Outbox(_flow_run() if somebody_listens() else None)
     try:
@@ -219,14 +219,14 @@ def _flow_run() -> UUID | None:
 
 
 def _prefect_logs() -> bool:
-    """Return whether Prefect itself sends the error that ends a flow to the log of the run."""
+    """Return whether Prefect itself logs the error that ends a flow to the run."""
     from prefect.settings import get_current_settings
 
     return get_current_settings().logging.to_api.enabled
 
 
 def _stored(artifact: Artifact) -> Any:
-    """Return the data of an artifact as the server keeps it."""
+    """Return the data of an artifact as the server stores it."""
     import json
 
     if artifact.kind == "table":

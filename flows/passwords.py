@@ -1,4 +1,4 @@
-"""Addresses without the passwords that some people write into them, for messages, logs and records."""
+"""Addresses without the passwords that users may write into them, for messages, logs and records."""
 
 import re
 from urllib.parse import unquote
@@ -16,15 +16,15 @@ def without_passwords(text: str) -> str:
 
 
 def shown(url: str) -> str:
-    """Return an address as it may be shown and logged: without user name and password, also where it is no address."""
+    """Return an address fit for display and logs, without user name and password; other text is accepted too."""
     return without_credentials(url)[0]
 
 
 def without_credentials(url: str) -> tuple[str, str | None]:
-    """Return an address without user name and password, and these as Prefect takes them beside it, `name:password`.
+    """Return an address without user name and password, and these separately as Prefect takes them, `name:password`.
 
     Args:
-        url: an address; the password may also have characters that should have been escaped in it.
+        url: an address; its password may contain characters that should have been escaped.
     """
     scheme, separator, rest = url.partition("://")
     if not separator:

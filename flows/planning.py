@@ -1,4 +1,4 @@
-"""What a build would do, found out without writing anything: neither to the store nor to its index of graphs.
+"""What a build would do, computed without writing anything to the store or its index of graphs.
 
 store ── damage ── corpora, in memory ──> the store as it would be ──> plan ──> what may stand in a release's way
 """
@@ -27,9 +27,9 @@ class Outlook:
 
     Args:
         store: folder of the store.
-        ingest: what the corpora have that is new.
-        plan: the shards to make, those of new rows included.
-        damaged: files that would be made again.
+        ingest: what is new in the corpora.
+        plan: the shards to make, including those of new rows.
+        damaged: files that would be rebuilt.
         obstacles: why the build will or may publish nothing, as sentences.
     """
 
@@ -73,12 +73,12 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
 
     Args:
         project: the project file.
-        deep: look for damage in every byte of the store.
+        deep: check every byte of the store for damage.
 
     Raises:
         FacetflowError: a build would end with this error before it makes anything.
     """
-    # Where there is no store yet, an empty one is planned; it is made by the build.
+    # If there is no store yet, plan with an empty one; the build creates it.
     store = Store.open(project.store, or_empty=True)
     store.check_owner(project.name)
     damaged = store.damaged(deep=deep)

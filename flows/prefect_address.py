@@ -1,6 +1,6 @@
 """Which Prefect server a command talks to, and how its address is shown.
 
-PREFECT_API_URL in the environment     also when empty: no server, on purpose
+PREFECT_API_URL in the environment     an empty value means no server, on purpose
 Prefect's own settings                 a profile, prefect.toml, pyproject.toml or .env
 the server that `facetflow up` runs    on this machine, for this user
 none                                   a private server that lives as long as the command
@@ -24,14 +24,14 @@ from flows import up_record
 from flows.passwords import shown, without_credentials, without_passwords
 
 START_TIMEOUT = 120.0
-"""Seconds that a Prefect server may take to start: 4 s are usual, 12 s where its database is made first."""
+"""Seconds that a Prefect server may take to start: usually 4 s, 12 s if its database is created first."""
 _POLL = 0.05
 PRIVATE = "FACETFLOW_PRIVATE_SERVER"
-"""Set in every process whose Prefect server is private: nothing listens there to the events of a build."""
+"""Set in every process whose Prefect server is private, so that nothing listens to the events of a build."""
 
 
 def configured_api() -> str | None:
-    """Return the address of the Prefect API that the user configured, None where there is none."""
+    """Return the address of the Prefect API that the user configured, None if there is none."""
     if "PREFECT_API_URL" in os.environ:
         return os.environ["PREFECT_API_URL"] or None
     return _in_settings() or running_server()
@@ -58,7 +58,7 @@ def answers(url: str, timeout: float = 1.0) -> bool:
 
 
 def is_reached(url: str, timeout: float = 1.0) -> bool:
-    """Return whether something takes connections at the address of an API, be it that it does not answer."""
+    """Return whether something accepts connections at the address of an API, even if it does not answer."""
     parts = urlsplit(without_credentials(url)[0])
     try:
         port = parts.port or {"http": 80, "https": 443}[parts.scheme]
@@ -83,13 +83,13 @@ def is_on_this_machine(url: str) -> bool:
 
 @contextmanager
 def server_does(what: str) -> Iterator[None]:
-    """Turn what goes wrong between us and the configured server into one sentence.
+    """Turn errors in talking to the configured server into one sentence.
 
     Args:
-        what: it is asked to do, as in "confirm the event".
+        what: what the server is asked to do, such as "confirm the event".
 
     Raises:
-        RunError: it is away, refuses, or does not answer as a Prefect server does.
+        RunError: the server is away, refuses, or does not answer as a Prefect server does.
     """
     import httpx
     from prefect.exceptions import PrefectHTTPStatusError
@@ -98,16 +98,16 @@ def server_does(what: str) -> Iterator[None]:
     try:
         yield
     except (httpx.HTTPError, PrefectHTTPStatusError, OSError, RuntimeError, ValueError) as error:
-        # ValueError: an answer that is none, such as the error page of a proxy.
+        # ValueError: not an answer of a Prefect server, such as the error page of a proxy.
         where = shown(get_current_settings().api.url or "the configured address")
         reason = without_passwords(str(error).partition("\n")[0].rstrip(".")) or type(error).__name__
         raise RunError(f"The Prefect server at {where} did not {what} ({reason}).") from error
 
 
 def running_server() -> str | None:
-    """Return the address of the server that `facetflow up` runs for this user, None where it does not run.
+    """Return the address of the server that `facetflow up` runs for this user, None if it does not run.
 
-    One that is just starting is awaited: what a build announces to nobody meanwhile would start no training.
+    A starting server is waited for: what a build announces to nobody meanwhile would start no training.
     """
     deadline = time.monotonic() + START_TIMEOUT
     while (known := up_record.running()) is not None and known.url is None and time.monotonic() < deadline:
@@ -116,7 +116,7 @@ def running_server() -> str | None:
 
 
 def _in_settings() -> str | None:
-    """Ask Prefect, but only where a file might say something: importing it takes a second."""
+    """Ask Prefect, but only if a settings file exists: importing it takes a second."""
     home = Path(os.environ.get("PREFECT_HOME") or Path.home() / ".prefect")
     files = (
         Path(os.environ.get("PREFECT_PROFILES_PATH") or home / "profiles.toml"),

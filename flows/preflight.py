@@ -1,9 +1,9 @@
-"""What a build checks of workers before it gives them a shard: in milliseconds, over the connection that it has.
+"""What a build checks on workers before it gives them a shard, in milliseconds and over its existing connection.
 
     local workers       memory
-    existing cluster    versions ──> code ──> store seen, and written ──> models and files ──> memory
+    existing cluster    versions ──> code ──> store readable and writable ──> models and files ──> memory
 
-Workers that join an existing cluster in the middle of a build are looked at in the same way (`flows.cluster_watch`).
+Workers that join an existing cluster during a build are checked in the same way (`flows.cluster_watch`).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -30,16 +30,16 @@ _PACKAGES_OF = {
 
 
 class Preflight:
-    """What the stages of a build ask of the workers that make them.
+    """What the stages of a build require of the workers that make them.
 
     Args:
         store: the store.
         chain: the stages and their settings.
-        stages: those that have something to do.
-        gpu: whether some workers have a GPU, so that stages with a choice of device are theirs.
+        stages: names of the stages that have something to do.
+        gpu: whether some workers have a GPU, and so get the stages with a choice of device.
 
     Attributes:
-        fit: addresses of the workers of an existing cluster that were looked at and can make the shards.
+        fit: addresses of the workers of an existing cluster that were checked and can make the shards.
     """
 
     def __init__(self, store: Store, chain: Chain, stages: Collection[str], *, gpu: bool) -> None:
@@ -51,12 +51,12 @@ class Preflight:
         self.fit: set[str] = set()
 
     def check_local(self, limit: int, pause: float, *, shared: bool) -> None:
-        """Compare the memory of the workers that are about to be started with what stages need.
+        """Compare the memory of the workers that are about to start with what the stages need.
 
         Args:
-            limit: bytes of one worker.
+            limit: memory limit of one worker in bytes.
             pause: share of it at which Dask pauses a worker.
-            shared: whether the limit is a share of the machine's memory, which fewer workers make larger.
+            shared: whether the limit is a share of the machine's memory, and so grows with fewer workers.
 
         Raises:
             RunError: a worker would be paused as soon as the models are loaded.
@@ -71,15 +71,15 @@ class Preflight:
                 )
 
     def check(self, client: Client, address: str, workers: Collection[str] | None = None) -> None:
-        """Look at workers of an existing cluster.
+        """Check workers of an existing cluster.
 
         Args:
-            client: connected to its scheduler.
-            address: of the scheduler, as the user gave it.
-            workers: addresses of those to look at; all when None.
+            client: client connected to its scheduler.
+            address: address of the scheduler, as the user gave it.
+            workers: addresses of the workers to check; all if None.
 
         Raises:
-            RunError: a worker cannot make the shards of this build, or would make others.
+            RunError: a worker cannot make the shards of this build, or would make different ones.
         """
         cluster = f"of the Dask cluster at {address!r}"
         info = cast("Mapping[str, Any]", client.get_versions(packages=worker_versions.PACKAGES))
@@ -104,7 +104,7 @@ class Preflight:
             self.fit.add(worker)
 
     def _check_scheduler(self, client: Client, info: Mapping[str, Any], cluster: str) -> None:
-        """Look at the scheduler, which unpacks what is sent to workers: it needs the same software, but no models."""
+        """Check the scheduler, which unpacks what is sent to workers: it needs the same software, but no models."""
         worker_versions.compare_scheduler(info["client"]["packages"], info["scheduler"]["packages"], cluster)
         try:
             client.run_on_scheduler(import_tasks)  # type: ignore[no-untyped-call]
@@ -129,8 +129,8 @@ class Preflight:
     def _check_answer(self, who: str, answer: Mapping[str, Any], *, gpu: bool) -> None:
         if answer["code"] != code_digest():
             raise RunError(
-                f"{who} has other code of facetflow than this build, under the same version: a release must not mix "
-                "them. Install the same code where the worker runs, and start it again."
+                f"{who} has different code of facetflow than this build, under the same version: a release must not "
+                "mix them. Install the same code where the worker runs, and start it again."
             )
         store = str(self._store.path)
         if answer["store"] != self._store.id:
@@ -154,14 +154,14 @@ class Preflight:
             )
 
     def _of_worker(self, *, gpu: bool) -> dict[str, StageModels]:
-        """Return the stages that a worker with or without a GPU may be given."""
+        """Return the stages that may go to a worker with or without a GPU."""
         return {stage: models for stage, models in self._models.items() if (stage in self._on_gpu) == gpu}
 
     def _need(self, *, gpu: bool) -> int:
         models = self._of_worker(gpu=gpu)
         if not models:
             return 0
-        # Models that were loaded leave for the memory of the GPU.
+        # Once loaded, models move to the memory of the GPU.
         return max(total({stage: of}) for stage, of in models.items()) if gpu else total(models)
 
     def _sentence(self, needed: int, *, gpu: bool) -> str:
@@ -189,7 +189,7 @@ def _what_to_set(needed: int, pause: float, *, shared: bool) -> str:
 
 
 def _model(settings: Any) -> str | None:
-    """Return the name of the model that a stage loads, None where it loads none or one that comes with the project."""
+    """Return the name of the model that a stage loads, None if it loads none or one that comes with facetflow."""
     model = getattr(settings, "model", None)
     loads = getattr(settings, "backend", "encoder") in {"encoder", "amrlib"}
     return str(model) if loads and model not in {None, "embedded"} else None

@@ -1,8 +1,8 @@
-"""Imported first by the process that workers are copied from: garbage collection is off while it imports the rest.
+"""Imported first by the process that workers are copied from: turns garbage collection off during the imports.
 
-Libraries leave nothing to collect when they are imported, and looking for it takes an eighth of the time.
+Importing libraries leaves nothing to collect, and looking for it takes an eighth of the time.
 """
 
 import gc
 
-gc.disable()  # a forkserver can be told modules, not functions
+gc.disable()  # a forkserver preloads modules, not functions

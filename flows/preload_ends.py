@@ -1,6 +1,6 @@
-"""Imported last by the process that workers are copied from: what is there now is never garbage.
+"""Imported last by the process that workers are copied from: what exists now is never garbage.
 
-Looking at it would have each worker copy the memory that it shares with the others, which `gc.freeze` is made for.
+Inspecting it would make each worker copy the memory that it shares with the others; `gc.freeze` prevents that.
 """
 
 import gc

@@ -21,7 +21,7 @@ from flows.stage_progress import StageProgress
 from flows.terminal import Verbosity, verbosity
 
 PLAIN_EVERY = 10.0
-"""Seconds between two lines where there is no terminal."""
+"""Seconds between two lines without a terminal."""
 
 
 class BuildProgress:
@@ -35,7 +35,7 @@ class BuildProgress:
         self.history = BuildHistory()
         """What became of every shard, for the page of the build."""
         self.on_tick: Callable[[], object] = lambda: None
-        """Called whenever the work is looked at."""
+        """Called at every tick."""
         self.console = console or Console(file=sys.stderr, highlight=False, soft_wrap=True)
         self._stages: dict[str, StageProgress] = {}
         self._bars: dict[str, TaskID] = {}
@@ -50,7 +50,7 @@ class BuildProgress:
                 BarColumn(bar_width=12),
                 TextColumn("{task.fields[line]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
             )
-            # Started and stopped with this; lines that anybody says meanwhile go above the bars.
+            # Started and stopped with this object; lines written meanwhile go above the bars.
             self._progress = self._open.enter_context(Progress(*columns, console=self.console))
             self._open.enter_context(terminal.written_by(partial(self.console.print, markup=False)))
         return self
@@ -73,7 +73,7 @@ class BuildProgress:
                 self._bars[stage] = self._progress.add_task(stage, total=rows, line=self._stages[stage].line())
 
     def submitted(self, stage: str, shard: str, rows: int) -> None:
-        """Note that a shard waits for a worker.
+        """Record that a shard waits for a worker.
 
         Args:
             stage: its stage.
@@ -84,12 +84,12 @@ class BuildProgress:
         self.history.submit(stage, shard)
 
     def reported(self, stage: str, shard: str, done: int, total: int, worker: str) -> None:
-        """Note what a worker says of its shard.
+        """Record what a worker reports of its shard.
 
         Args:
             stage: its stage.
             shard: its name.
-            done: so many parts of it are done.
+            done: number of its parts that are done.
             total: number of its parts; 0 while the worker reads its input and loads a model.
             worker: name of the worker.
         """
@@ -99,19 +99,19 @@ class BuildProgress:
         self.history.report(stage, shard, total, worker)
 
     def taken_back(self, stage: str, shard: str) -> None:
-        """Note that a shard is not being made any more, and will be submitted again."""
+        """Record that a shard is no longer being made and will be submitted again."""
         terminal.detail(f"{stage} {shard}: lost with its worker, to be tried again")
         self._stages[stage].take_back(shard)
         self.history.take_back(stage, shard)
 
     def done(self, stage: str, shard: str, rejects: int, seconds: float | None) -> None:
-        """Note a shard that was made.
+        """Record a shard that was made.
 
         Args:
             stage: its stage.
             shard: its name.
             rejects: rows that were rejected.
-            seconds: what its worker took; None where it found the shard committed.
+            seconds: time that its worker took; None if it found the shard committed.
         """
         how = "was committed already" if seconds is None else f"done in {seconds:.1f} s, {rejects} rejected"
         terminal.detail(f"{stage} {shard}: {how}")
@@ -120,11 +120,11 @@ class BuildProgress:
         self._show(stage)
 
     def committed(self, shards: Iterable[tuple[str, str]]) -> None:
-        """Note shards, by stage and name, that are in their tables now."""
+        """Record shards, by stage and name, that are committed to their tables now."""
         self.history.commit(shards)
 
     def failed(self, stage: str, shard: str, rows: int, error: str) -> None:
-        """Note a shard that could not be made.
+        """Record a shard that could not be made.
 
         Args:
             stage: its stage.
@@ -138,13 +138,13 @@ class BuildProgress:
         self._show(stage)
 
     def left_out(self, stage: str, shard: str, rows: int) -> None:
-        """Note a shard that is not begun because one that it needs failed."""
+        """Record a shard that is not begun because one that it needs failed."""
         self._stages[stage].give_up(shard, rows)
         self.history.leave_out(stage, shard)
         self._show(stage)
 
     def tick(self) -> None:
-        """Show where the work is; called a few times a second, from the thread that does the rest."""
+        """Show the progress; called a few times a second, from the thread that does the rest."""
         self.on_tick()
         if self._progress is not None:
             for stage in self._stages:

@@ -1,6 +1,6 @@
-"""The project file, facetflow.toml: everything that a user decides, checked before anything runs.
+"""The project file, facetflow.toml: every user setting, checked before anything runs.
 
-Each section belongs to the stage that it configures, and so does its model; they are only put together here.
+Each section and its model belong to the stage that it configures; they are only put together here.
 """
 
 import difflib
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     AnyEncoder = EncoderSettings
 else:
     AnyEncoder = functools.reduce(operator.or_, (kind.settings for kind in KINDS.values()))
-    # A union of one is that one, and pydantic refuses to choose from it.
+    # A union of one type is that type, and pydantic refuses to discriminate it.
     if len(KINDS) > 1:
         AnyEncoder = Annotated[AnyEncoder, Field(discriminator="kind")]
 
@@ -46,7 +46,7 @@ class MetricSettings(BaseModel):
     Args:
         enabled: None measures the pairs that an encoder reads; True all pairs; False none, and makes no label vectors,
             which only metrics need.
-        own: Python files with metrics of the project's own (docs/own_metrics.md).
+        own: Python files with the project's own metrics (docs/own_metrics.md).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -70,17 +70,17 @@ class LimitSettings(BaseModel):
 
 
 class ClusterSettings(BaseModel):
-    """Where the shards are worked on.
+    """Where shards are made.
 
     Args:
-        address: scheduler of an existing Dask cluster; a local cluster is started when missing.
-        workers: worker processes without a GPU; one a core when missing. No more than there are shards to make.
+        address: scheduler of an existing Dask cluster; if missing, a local cluster is started.
+        workers: worker processes without a GPU; if missing, one per core. Never more than there are shards to make.
         gpu_workers: worker processes with one GPU each.
-        threads_per_worker: threads of the numeric libraries in a worker; a worker does one shard at a time.
-        memory_limit: of one worker, such as "4GiB"; an equal share of the machine's memory when missing.
+        threads_per_worker: threads of the numeric libraries in a worker; a worker makes one shard at a time.
+        memory_limit: memory of one worker, such as "4GiB"; if missing, an equal share of the machine's memory.
         tls_ca: certificate of the authority that signed those of an existing cluster, in PEM format.
-        tls_cert: certificate by which this build is let in.
-        tls_key: its key; it may stand in the file of the certificate.
+        tls_cert: certificate that admits this build.
+        tls_key: its key; may be in the file of the certificate.
         unencrypted: use an existing cluster on another machine whose address is not `tls://`.
     """
 
@@ -101,12 +101,12 @@ class Project(BaseModel):
     """A whole project file.
 
     Args:
-        name: of the project.
+        name: name of the project.
         store: folder of the feature store.
         runs: folder of encoders, scores, reports and the records of builds.
         corpora: where pairs of sentences come from.
         leakage: what to do with training pairs that have a sentence of an evaluation set.
-        ingest: how large shards are.
+        ingest: size of shards.
         amr: where graphs come from.
         dependencies: the dependency parser.
         srl: the tagger of semantic roles.
@@ -114,13 +114,13 @@ class Project(BaseModel):
         label_vectors: vectors of the words in labels.
         metrics: what is measured.
         limits: when nothing is published.
-        cluster: where it runs.
-        encoders: what is trained, each by a kind that chooses its other keys; one S3BERT where nothing is said, and
-            none with `encoders = []` at the top of the file, for a store that others read.
-        evaluation: human ratings to compare with, and classes to learn; their sentences are kept out of training
+        cluster: where shards are made.
+        encoders: what is trained; the kind of each determines its other keys. If missing, one S3BERT; none with
+            `encoders = []` at the top of the file, for a store that others read.
+        evaluation: human ratings to compare with, and classification tasks; their sentences are kept out of training
             (`leakage`).
-        transfer: how classes are learnt from embeddings.
-        promotion: when a new encoder takes the place of the current one.
+        transfer: how classifiers are trained on embeddings.
+        promotion: when a new encoder replaces the current one.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -147,7 +147,7 @@ class Project(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _graphs_of_corpora_are_taken(cls, given: Any) -> Any:
-        """Take the graphs of corpora that are graphs themselves, unless another backend is asked for."""
+        """Use the graphs of corpora that are graphs themselves, unless another backend is requested."""
         corpora = given.get("corpora") if isinstance(given, dict) else None
         amr = given.get("amr", {}) if isinstance(given, dict) else None
         has_graphs = isinstance(corpora, Sequence) and any(
@@ -165,15 +165,15 @@ class Project(BaseModel):
             return given
         if not given.startswith("file:///"):
             raise ValueError(
-                f"{given!r} is no folder; facetflow keeps stores and runs where all workers find them: give a path or "
-                "a file:///... URL"
+                f"{given!r} is not a folder; facetflow keeps stores and runs where all workers find them: give a path "
+                "or a file:///... URL"
             )
         return unquote(urlsplit(given).path)
 
     @model_validator(mode="before")
     @classmethod
     def _encoders_say_their_kind(cls, given: Any) -> Any:
-        """Refuse an encoder without a kind, also where there is only one: which keys it may have depends on that."""
+        """Refuse an encoder without a kind, even if there is only one kind: the kind determines the valid keys."""
         encoders = given.get("encoders") if isinstance(given, dict) else None
         for number, encoder in enumerate(encoders if isinstance(encoders, list) else (), start=1):
             if isinstance(encoder, dict) and "kind" not in encoder:
@@ -183,14 +183,14 @@ class Project(BaseModel):
 
     @model_validator(mode="after")
     def _check_facets(self) -> Self:
-        # The names of the project's own metrics are known only when their files have been run.
+        # The names of the project's own metrics are only known once their files have been run.
         for number, encoder in enumerate(self.encoders, start=1):
             unknown = encoder.unknown_facets(METRIC_NAMES) if isinstance(encoder, S3bertSettings) else []
             if unknown and not self.metrics.own:
                 close = difflib.get_close_matches(unknown[0], METRIC_NAMES, n=1)
                 hint = f"did you mean {close[0]!r}? Choose" if close else "choose"
                 raise ValueError(
-                    f"`encoders[{number}].facets` names {unknown[0]!r}, which is no metric; {hint} from "
+                    f"`encoders[{number}].facets` names {unknown[0]!r}, which is not a metric; {hint} from "
                     f"{', '.join(METRIC_NAMES)}, or add one with `metrics.own`"
                 )
         return self
@@ -229,8 +229,8 @@ class Project(BaseModel):
                 before = first.setdefault(name, number)
                 if before != number:
                     raise ValueError(
-                        f"`{section}[{number}].name` is {name!r}, as `{section}[{before}].name` is: give each a "
-                        "`name` of its own"
+                        f"`{section}[{number}].name` is {name!r}, as `{section}[{before}].name` is: give each its "
+                        "own `name`"
                     )
         for number, encoder in enumerate(self.encoders, start=1):
             check_encoder_name(encoder.name, f"encoders[{number}].name")
@@ -240,12 +240,12 @@ class Project(BaseModel):
 
     @property
     def base(self) -> Path:
-        """Folder of the project file, which relative paths start from."""
+        """Folder of the project file, to which relative paths refer."""
         return self._base
 
     @property
     def guard(self) -> LeakageSettings:
-        """The guard of evaluation sentences, with the sets under `[[evaluation]]` among those that it knows."""
+        """The guard of evaluation sentences, including the sets under `[[evaluation]]`."""
         if self.leakage.mode == "off":
             return self.leakage.model_copy(update={"evaluation": ()})
         named = self.leakage.evaluation
@@ -253,7 +253,7 @@ class Project(BaseModel):
         return self.leakage.model_copy(update={"evaluation": (*named, *more)})
 
     def encoder(self, name: str) -> EncoderSettings:
-        """Return the encoder of a name.
+        """Return the encoder with a name.
 
         Raises:
             SettingsError: there is none.
@@ -282,7 +282,7 @@ def load(path: Path) -> Project:
         path: the file; the paths in it are relative to its folder, those of the result are absolute.
 
     Raises:
-        SettingsError: the file is missing, no TOML, or keys in it are unknown, missing or wrong; all are named.
+        SettingsError: the file is missing, is not TOML, or keys in it are unknown, missing or wrong; all are named.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")

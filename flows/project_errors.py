@@ -1,11 +1,11 @@
-"""What is wrong in a project file, said as a user would say it: every key once, with what is expected there.
+"""Errors in a project file, in the words of a user: every key once, with what is expected there.
 
     pydantic                                            a user
     ('corpora', 0, 'columns', 'sentence_1', '[key]')    the key `corpora[1].columns.sentence_1` is unknown: did you …
     ('corpora', 0, 'files', 'train', 'str')         ┐
     ('corpora', 0, 'files', 'train', 'tuple[…]')    ┘   `corpora[1].files.train` = 3 is wrong: give text … or a list …
 
-The words for what is expected come from the annotation of the key, which a location is followed to.
+The words for what is expected come from the annotation of the key, found by following the location.
 """
 
 import difflib
@@ -25,14 +25,14 @@ from training.loop.settings import LoopSettings
 
 _ADVICE = {
     "Invalid value": "write text in double quotes, and true or false in small letters",
-    "Invalid statement": "a line is `key = value`, a `[section]`, or a comment behind #",
-    "Expected '=' after a key": "a line is `key = value`, a `[section]`, or a comment behind #",
+    "Invalid statement": "a line is `key = value`, a `[section]`, or a comment after #",
+    "Expected '=' after a key": "a line is `key = value`, a `[section]`, or a comment after #",
     "Expected newline": "write one `key = value` on a line, and text in double quotes",
     "Illegal character": "close the text with a double quote on the same line",
     "Unescaped '\\'": "write a path with / or in single quotes, which keep a \\ as it is",
     "Invalid hex value": "write a path with / or in single quotes, which keep a \\ as it is",
-    "Cannot overwrite": "the key or section is there already, remove one of the two",
-    "Cannot declare": "the section is there already, join the two",
+    "Cannot overwrite": "the key or section exists already, remove one of the two",
+    "Cannot declare": "the section exists already, merge the two",
     "Duplicate inline table key": "remove one of the two",
     "Unclosed": "close every bracket, and write a table in { … } on one line",
     "Expected ']": "close the brackets of the section",
@@ -46,17 +46,17 @@ _EXPECTED = {
     "device": '"auto", "cpu", "cuda" or "cuda:N"',
     "memory_limit": 'a size in double quotes, such as "4GiB"',
 }
-"""What a key with a pattern expects; patterns are no words."""
+"""What a key with a pattern expects, in words instead of the pattern."""
 
 _TO_ADD = {
     "name": 'add name = "…" at the top of the file',
     "corpora": 'add a section [[corpora]] with dataset = "pairs" and files = { train = "…" }',
-    "dataset": 'add dataset = "pairs" for a table of your own, or the name of a known dataset',
+    "dataset": 'add dataset = "pairs" for your own table, or the name of a known dataset',
 }
 
 
 def not_found(path: Path) -> SettingsError:
-    """Return the error for a project file that is not there; it says where one is, if a folder above has one."""
+    """Return the error for a missing project file; it names one in a folder above, if there is one."""
     above = [folder / path.name for folder in path.absolute().parent.parents if (folder / path.name).is_file()]
     if above:
         there = f"the nearest is {str(above[0])!r}: go to that folder, or name it with --project"
@@ -69,13 +69,13 @@ def not_text(path: Path, error: UnicodeDecodeError) -> SettingsError:
     """Return the error for a project file in another encoding."""
     line = error.object[: error.start].count(b"\n") + 1
     return SettingsError(
-        f"The project file {str(path)!r} cannot be read: its line {line} is no UTF-8 (byte "
+        f"The project file {str(path)!r} cannot be read: its line {line} is not UTF-8 (byte "
         f"{error.object[error.start]:#04x}); save it as UTF-8."
     )
 
 
 def not_toml(path: Path, content: str, error: tomllib.TOMLDecodeError) -> SettingsError:
-    """Return the error for a project file that is no TOML, with the line where reading stopped."""
+    """Return the error for a project file that is not TOML, with the line where reading stopped."""
     what, _, place = str(error).partition(" (at ")
     found = re.match(r"line (\d+), column (\d+)", place)
     lines = content.rstrip().split("\n")
@@ -93,17 +93,17 @@ def not_toml(path: Path, content: str, error: tomllib.TOMLDecodeError) -> Settin
 
 
 def of_version_before(path: Path, content: Mapping[str, Any]) -> SettingsError:
-    """Return the error for a project file with `[training]`, and what to write instead, with the keys that it has.
+    """Return the error for a project file with `[training]`, with what to write instead for the keys that it has.
 
     Args:
-        path: of the file.
-        content: of the file.
+        path: path of the file.
+        content: content of the file.
     """
     training = content["training"] if isinstance(content["training"], dict) else {}
     moved = [key for key in training if key in LoopSettings.model_fields]
     inner = f"; put {listed(moved)} into `loop = {{ … }}` there" if moved else ""
     return SettingsError(
-        f"In {str(path)!r} the section `[training]` is of an earlier version, in which a project had one encoder: "
+        f"In {str(path)!r} the section `[training]` is from an earlier version, in which a project had one encoder: "
         'write `[[encoders]]` in its place, and below that `name = "s3bert"` and `kind = "s3bert"` before the keys '
         f"that it has{inner}."
     )
@@ -116,16 +116,16 @@ def listed(keys: Sequence[str]) -> str:
 
 
 def wrong_settings(path: Path, model: type[BaseModel], error: ValidationError) -> SettingsError:
-    """Return the error for a project file that is TOML but wrong: one sentence, or a line for each thing.
+    """Return the error for a project file that is TOML but wrong: one sentence, or one line per problem.
 
     Args:
-        path: of the file.
-        model: of the whole file.
+        path: path of the file.
+        model: model of the whole file.
         error: what pydantic found.
     """
     problems = error.errors()
     inner = [problem["loc"] for problem in problems]
-    # A list that lost its wrong items is reported as too short as well: only the innermost problem is one.
+    # A list that lost its wrong items is also reported as too short: only the innermost problem counts.
     problems = [p for p in problems if not any(loc != p["loc"] and loc[: len(p["loc"])] == p["loc"] for loc in inner)]
     said: dict[str, str] = {}
     for problem in problems:
@@ -138,13 +138,13 @@ def wrong_settings(path: Path, model: type[BaseModel], error: ValidationError) -
 
 
 class _Place(NamedTuple):
-    """What a location of pydantic is about.
+    """What a location of pydantic refers to.
 
     Args:
-        parts: names and positions (from 0), as they stand in the file.
-        annotation: of what belongs there; None where nothing does.
-        field: of the model, where the place is one.
-        known: keys of the table around, when the key itself is wrong.
+        parts: names and positions (from 0), as in the file.
+        annotation: annotation of what belongs there; None if nothing does.
+        field: field of the model, if the place is one.
+        known: valid keys of the enclosing table, if the key itself is wrong.
     """
 
     parts: tuple[str | int, ...]
@@ -184,7 +184,7 @@ def _follow(model: type[BaseModel], location: Sequence[int | str]) -> _Place:
             annotation = field.annotation if field else None
         elif origin is tuple and isinstance(part, int):
             if Ellipsis not in arguments:
-                break  # such as a pair: what is expected is the whole
+                break  # such as a pair: the whole is expected
             annotation, field = arguments[0], None
         elif isinstance(origin, type) and issubclass(origin, Mapping):
             known = get_args(bare(arguments[0]))
@@ -196,7 +196,7 @@ def _follow(model: type[BaseModel], location: Sequence[int | str]) -> _Place:
 
 
 def kinds_of(annotation: Any) -> dict[str, type[BaseModel]]:
-    """Return kind → settings of a section whose `kind` chooses its other keys; empty for what is no such section."""
+    """Return kind → settings of a section whose `kind` determines its other keys; empty for any other annotation."""
     one = bare(annotation)
     models = get_args(one) if get_origin(one) in {Union, UnionType} else (one,)
     found: dict[str, type[BaseModel]] = {}
@@ -209,7 +209,7 @@ def kinds_of(annotation: Any) -> dict[str, type[BaseModel]]:
 
 
 def bare(annotation: Any) -> Any:
-    """Return an annotation without its constraints, and without the None of a key that may be left out."""
+    """Return an annotation without its constraints, and without the None of an optional key."""
     while True:
         origin, arguments = get_origin(annotation), get_args(annotation)
         others = tuple(argument for argument in arguments if argument is not NoneType)
@@ -235,30 +235,30 @@ def _say(place: _Place, model: type[BaseModel], problem: Any) -> str:
         return f"{f'`{key}`: ' if key else ''}{message}{'' if message.endswith('?') else '.'}"
     given = problem["input"]
     if isinstance(given, Mapping) and is_repeated(place.annotation):
-        return f"`[{key}]` is wrong: write its name in two brackets, `[[{key}]]`, since there may be several."
+        return f"`[{key}]` is wrong: write its name in double brackets, `[[{key}]]`, since there may be several."
     if isinstance(given, list) and is_section(place.annotation):
-        return f"`[[{key}]]` is wrong: write its name in one pair of brackets, `[{key}]`, since there is only one."
+        return f"`[[{key}]]` is wrong: write its name in single brackets, `[{key}]`, since there is only one."
     expected = _expected(place, given)
     return f"`{key}`{_shown(given, problem)} is wrong: give {expected}{'' if expected.endswith('?') else '.'}"
 
 
 def _hint(name: str, place: _Place, model: type[BaseModel]) -> str:
-    """Return what the writer of an unknown key may have meant."""
+    """Return what an unknown key may have been meant to be."""
     close = difflib.get_close_matches(name, place.known, n=2)
     if close:
         return f"did you mean {' or '.join(f'`{key}`' for key in close)}?"
     fields = {section: field.annotation for section, field in model.model_fields.items()}
     if len(place.parts) > 1 and name in fields:
         if is_section(fields[name]):
-            return f"it is a section of its own, `[{name}]`."
+            return f"it is its own section, `[{name}]`."
         if is_repeated(fields[name]):
-            return f"it is a section of its own, `[[{name}]]`."
+            return f"it is its own section, `[[{name}]]`."
         return "it belongs at the top of the file, before the first section."
     around = ".".join(str(part) for part in place.parts[:-1] if isinstance(part, str))
     homes = [home for home in _homes(name, fields) if home.startswith(around)]
     if homes:
         return f"it belongs {' or '.join(_there(home, fields) for home in homes)}."
-    return f"known are {', '.join(f'`{key}`' for key in place.known)}."
+    return f"known keys are {', '.join(f'`{key}`' for key in place.known)}."
 
 
 def _homes(name: str, fields: Mapping[str, Any], above: str = "") -> list[str]:
@@ -275,7 +275,7 @@ def _homes(name: str, fields: Mapping[str, Any], above: str = "") -> list[str]:
 
 
 def _there(home: str, fields: Mapping[str, Any]) -> str:
-    """Return where a key of a section is written, in words."""
+    """Return in words where a key of a section belongs."""
     section, _, inner = home.partition(".")
     if not is_repeated(fields[section]):
         return f"below [{home}]"
@@ -283,7 +283,7 @@ def _there(home: str, fields: Mapping[str, Any]) -> str:
 
 
 def _shown(given: Any, problem: Any) -> str:
-    """Return the wrong value as TOML has it, nothing where it is a whole table."""
+    """Return the wrong value in TOML notation; empty for a whole table."""
     if isinstance(given, bool):
         return f" = {str(given).lower()}"
     if given is None or isinstance(given, Mapping) or problem["type"] == "missing" or len(repr(given)) > 80:
@@ -307,7 +307,7 @@ def _expected(place: _Place, given: Any) -> str:
 
 
 def words(annotation: Any, metadata: Iterable[Any] = ()) -> str:
-    """Return what an annotation asks for, in words."""
+    """Return what an annotation expects, in words."""
     if get_origin(annotation) is Annotated:
         return words(get_args(annotation)[0], get_args(annotation)[1:])
     origin, arguments = get_origin(annotation), get_args(annotation)

@@ -1,8 +1,8 @@
-"""What a project file may say, from the models that check it: its JSON schema, and every key with its meaning.
+"""What a project file may contain, from the models that check it: its JSON schema, and the meaning of every key.
 
 docstrings of the models (Args) ─┐
 fields: types, bounds, defaults ─┴──> facetflow.schema.json, for editors (Taplo, VS Code)
-                                 └──> docs/project_file.md, for people
+                                 └──> docs/project_file.md, for readers
 """
 
 import inspect
@@ -19,7 +19,7 @@ from flows.project_errors import bare, is_repeated, is_section, kinds_of, words
 from training.kinds import KINDS
 
 SCHEMA_FILE = "facetflow.schema.json"
-"""Beside a project file, whose first line names it."""
+"""File next to a project file, whose first line names it."""
 _ENTRY = re.compile(r"^    (\w+): (.*)$")
 
 
@@ -28,10 +28,10 @@ class Key:
     """One key of a section.
 
     Args:
-        name: of the key.
-        kind: what may be given, in words.
-        default: what holds where it is missing, as TOML; empty where that is nothing, None where it must be given.
-        meaning: from the docstring of the model.
+        name: name of the key.
+        kind: valid values, in words.
+        default: default value, as TOML; empty if there is none, None if the key is required.
+        meaning: meaning, from the docstring of the model.
     """
 
     name: str
@@ -45,9 +45,9 @@ class Section:
     """One section.
 
     Args:
-        title: as it is written: `[amr]`, `[[corpora]]`, or the key of a table within a section; empty for the top.
+        title: title as in the file: `[amr]`, `[[corpora]]`, or the key of a table within a section; empty for the top.
         about: the first sentence of its docstring.
-        keys: all that may stand in it, but the sections below it.
+        keys: all its keys except the sections below it.
     """
 
     title: str
@@ -56,7 +56,7 @@ class Section:
 
 
 def sections() -> list[Section]:
-    """Return every section of the project file with every key, in the order of the models."""
+    """Return all sections of the project file with all keys, in the order of the models."""
     return list(_sections("", Project, Project.model_construct(name="", corpora=()), "", once=True))
 
 
@@ -64,11 +64,11 @@ def _sections(title: str, model: type[BaseModel], usual: BaseModel, path: str, *
     """Yield a section and those within it.
 
     Args:
-        title: of the section.
-        model: that checks it.
-        usual: with the values that hold where nothing is said.
-        path: of the section, such as `encoders.loop`.
-        once: whether a key that is a section is one of the file's own, and not of one in a list.
+        title: title of the section.
+        model: model that checks it.
+        usual: model with the default values.
+        path: path of the section, such as `encoders.loop`.
+        once: whether its nested sections belong to the file itself, and not to an item of a list.
     """
     meaning_of = meanings(model)
     keys, inner = [], []
@@ -79,7 +79,7 @@ def _sections(title: str, model: type[BaseModel], usual: BaseModel, path: str, *
             inner.append((name, one, is_repeated(annotation)))
             if once:
                 continue
-        needed = field.is_required() or name == "kind"  # the models have one each, a file has to choose
+        needed = field.is_required() or name == "kind"  # each model has a default, but a file has to choose
         default = None if needed else toml(getattr(usual, name))
         keys.append(Key(name, _of_section(annotation) or words(annotation, field.metadata), default, meaning_of[name]))
     yield Section(title, _about(model), tuple(keys))
@@ -92,13 +92,13 @@ def _sections(title: str, model: type[BaseModel], usual: BaseModel, path: str, *
                 shown = f'{shown} with kind = "{kind}"'
             elif not once:
                 shown = f"{title.partition(' with ')[0]}, table `{name}`" + title[len(title.partition(" with ")[0]) :]
-            # A table that may be missing altogether has defaults of its own.
+            # An optional table has its own defaults.
             found = usual_of(of_kind) if kind or repeated else getattr(usual, name) or usual_of(of_kind)
             yield from _sections(shown, of_kind, found, below, once=False)
 
 
 def usual_of(model: type[BaseModel]) -> BaseModel:
-    """Return a model with the values that hold where nothing is said; what must be given is missing."""
+    """Return a model with its default values; required values are missing."""
     if "kind" in model.model_fields:
         kind = get_args(model.model_fields["kind"].annotation)[0]
         return model.model_validate({"name": kind, "kind": kind})
@@ -106,7 +106,7 @@ def usual_of(model: type[BaseModel]) -> BaseModel:
 
 
 def meanings(model: type[BaseModel]) -> dict[str, str]:
-    """Return key → what its docstring says of it, in one line; also of the models that it extends."""
+    """Return key → its description in the docstring, in one line; base models are included."""
     found: dict[str, str] = {}
     for one in reversed(model.__mro__):
         name = None
@@ -118,18 +118,18 @@ def meanings(model: type[BaseModel]) -> dict[str, str]:
             elif line.strip():
                 name = None
     if "kind" in model.model_fields:
-        found["kind"] = "the kind of encoder, which chooses the other keys."
+        found["kind"] = "the kind of encoder, which determines the other keys."
     return {key: _in_toml(text) for key, text in found.items()}
 
 
 def _in_toml(text: str) -> str:
-    """Return what a docstring says in the words of a project file, which has no None."""
+    """Return the text of a docstring in the terms of a project file, which has no None."""
     text = re.sub(r"\bNone(?= (?:leaves|makes|means|measures)\b)", "a missing key", text)
     return text.replace("True", "`true`").replace("False", "`false`")
 
 
 def toml(value: Any) -> str:
-    """Return a value as TOML has it, empty for none."""
+    """Return a value in TOML notation, empty for None."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, (tuple, list)):
@@ -142,7 +142,7 @@ def toml(value: Any) -> str:
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON schema of the project file; an editor that knows it completes and checks keys as one types."""
+    """Return the JSON schema of the project file, with which editors complete and check keys while typing."""
     schema = Project.model_json_schema()
     models = {model.__name__: model for model in _models(Project)}
     for name, found in (("Project", schema), *schema["$defs"].items()):
@@ -163,7 +163,7 @@ def schema_text() -> str:
 
 
 def _complete(schema: dict[str, Any], settings: type[BaseModel]) -> None:
-    """Give a kind of encoder the defaults that it really has, in its loop too, and make its `kind` required."""
+    """Give a kind of encoder its actual defaults, in its loop too, and make its `kind` required."""
     usual = usual_of(settings)
     found = schema["$defs"][settings.__name__]
     own = f"{settings.__name__}Loop"
@@ -172,7 +172,7 @@ def _complete(schema: dict[str, Any], settings: type[BaseModel]) -> None:
     found["properties"]["loop"] = {**found["properties"]["loop"], "$ref": f"#/$defs/{own}"}
     for of_table, values in ((found, usual.model_dump(mode="json")), (loop, usual.model_dump(mode="json")["loop"])):
         for name, value in of_table["properties"].items():
-            if "default" in value and name in values:  # what is left out where it is empty is the same for all kinds
+            if "default" in value and name in values:  # values that are omitted when empty are the same for all kinds
                 value["default"] = values[name]
     found["properties"]["kind"].pop("default", None)
     found["required"] = sorted({*found.get("required", ()), "kind"})
@@ -180,7 +180,7 @@ def _complete(schema: dict[str, Any], settings: type[BaseModel]) -> None:
 
 
 def _models(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    """Yield a model and all that are within it."""
+    """Yield a model and all models nested in it."""
     yield model
     for field in model.model_fields.values():
         one = get_args(bare(field.annotation))[0] if is_repeated(field.annotation) else field.annotation
@@ -193,7 +193,7 @@ def _about(model: type[BaseModel]) -> str:
 
 
 def _of_section(annotation: Any) -> str:
-    """Return what a key is that holds a section itself, empty for any other."""
+    """Return the description of a key that holds a section, empty for any other."""
     if is_repeated(annotation):
         return "a list of tables, each as below"
     return "a table, as below" if is_section(annotation) else ""

@@ -1,10 +1,10 @@
-"""What a Prefect server shows of a run: progress, shards, quality, scores, and where the pages are.
+"""What a Prefect server shows of a run: progress, shards, quality, scores, and links to the pages.
 
     build_features     progress · shards · rejected rows · the page
     train_encoder      how the training went
     evaluate_encoder   scores · the report
 
-Keys carry the project, and the encoder where there is one, because a server keeps a history by key, and serves any
+Keys contain the project, and the encoder if there is one, because a server keeps a history per key and serves any
 number of projects.
 """
 
@@ -22,9 +22,9 @@ from flows.project import Project
 from flows.shard_history import BuildHistory, ShardHistory
 
 SHOWN_SHARDS = 500
-"""Rows of the table of shards: a server sends all of them to every browser that looks."""
+"""Maximum rows of the table of shards: a server sends all of them to every viewer."""
 SHARDS_EVERY = 15.0
-"""Seconds between two tables of shards; progress is shown more often."""
+"""Seconds between two updates of the table of shards; progress is shown more often."""
 _ORDER = {"failed": 0, "left out": 1, "running": 2}
 
 
@@ -32,9 +32,9 @@ class BuildArtifacts:
     """Shows a build while it runs.
 
     Args:
-        outbox: brings it to the server.
-        facts: of the build.
-        history: of its shards.
+        outbox: outbox to the server.
+        facts: facts of the build.
+        history: history of its shards.
     """
 
     def __init__(self, outbox: Outbox, facts: FactKeeper, history: BuildHistory) -> None:
@@ -46,7 +46,7 @@ class BuildArtifacts:
         self._shards_shown = 0.0
 
     def look(self) -> None:
-        """Show where the build is; called a few times a second."""
+        """Show the progress of the build; called a few times a second."""
         if not self._outbox.open or not self._history.shards:
             return
         share = round(100 * self._history.share, 1)
@@ -71,11 +71,11 @@ class BuildArtifacts:
 
 
 def show_training(settings: Project, encoder: Path) -> Iterator[Artifact]:
-    """Yield what there is to see of a training that is done.
+    """Yield the artifacts of a finished training.
 
     Args:
         settings: the project file.
-        encoder: its folder.
+        encoder: folder of the encoder.
     """
     from training.runs import PER_SECOND, TRAINING_FILE, encoder_name, run_id
     from training.writing import read_json
@@ -100,11 +100,11 @@ def show_training(settings: Project, encoder: Path) -> Iterator[Artifact]:
 
 
 def show_evaluation(settings: Project, scores: Path) -> Iterator[Artifact]:
-    """Yield what there is to see of an evaluation.
+    """Yield the artifacts of an evaluation.
 
     Args:
         settings: the project file.
-        scores: the file of scores, in the folder of the run; only those of a whole evaluation have a report.
+        scores: file of the scores, in the folder of the run; only a complete evaluation has a report.
     """
     from training.evaluation.run import METRICS_FILE, REPORT_FILE
     from training.evaluation.suites import score_tables
@@ -130,12 +130,12 @@ def link(kind: str, project: str, page: Path) -> Artifact:
 
     Args:
         kind: build or report.
-        project: name of the project, and of the encoder where the page is about one.
+        project: name of the project, and of the encoder if the page is about one.
         page: the page, on the machine of the run.
     """
     text = (
         f"[{page.name}]({page.resolve().as_uri()}) of `{project}`\n\n    {page}\n\n"
-        "A browser follows this link only on the machine of the run, and some only where it is typed as an address."
+        "A browser follows this link only on the machine of the run, and some only if it is typed as an address."
     )
     return Artifact(_key(f"{kind}-page", project), "markdown", text, f"The page of this {kind}.")
 
@@ -188,8 +188,8 @@ def _quality(project: str, quality: Sequence[Mapping[str, Any]]) -> Artifact:
     columns = ("stage", "code", "rows", "rejected", "share", "limit")
     rows = [{column: row[column] for column in columns} for row in rows]
     said = (
-        "rejected rows of the whole store by stage and code; the limit is that of all codes of a stage together, "
-        f"without rows that were left out for the sake of evaluation ({', '.join(sorted(LEFT_OUT))})."
+        "rejected rows of the whole store by stage and code; the limit applies to all codes of a stage together, "
+        f"not counting rows left out for the sake of evaluation ({', '.join(sorted(LEFT_OUT))})."
     )
     return Artifact(_key("build-quality", project), "table", rows, f"`{project}`: {said}")
 

@@ -1,12 +1,12 @@
-"""Work through a plan: submit what is ready, read receipts, commit, and let go.
+"""Work through a plan: submit what is ready, read receipts, commit, and release.
 
     waiting ── upstream committed ──> running ──┬── receipt ──> committed ──> frees what waits for it
                                         ▲       ├── error ──> failed; what needs it is left out
                                         │       └── workers died ──> suspect ──> tried alone, after all others
                                         └────────────────────────────────────────────────────┘
 
-Only this loop commits. A future is released as soon as its receipt is read: the shards of a future that is held are run
-again when the worker that made them dies (PrefectHQ/prefect#15442).
+Only this loop commits. A future is released as soon as its receipt is read: as long as a future is held, its shards are
+rerun when the worker that made them dies (PrefectHQ/prefect#15442).
 """
 
 import queue
@@ -56,9 +56,9 @@ TASKS: dict[str, Task[..., Any]] = {
 """Stage → its task."""
 
 IN_FLIGHT = 2
-"""Shards that are submitted for each worker: one in work, one that is there when it is done."""
+"""Shards submitted per worker: one being made, and one ready when that is done."""
 COMMIT_EVERY = 5.0
-"""Seconds between two commits while all workers have enough to do."""
+"""Seconds between two commits while all workers are busy."""
 _POLL = 0.5
 
 
@@ -69,7 +69,7 @@ class Outcome:
     Args:
         made: committed shards, by stage.
         rejected: rejected rows, by stage.
-        seconds: time of workers, by stage.
+        seconds: worker time, by stage.
         wall: stage → seconds from the first submission to the last receipt.
         failed: shards that could not be made.
         blocked: shards that were left out because one that they need failed.
@@ -117,10 +117,10 @@ class ShardRunner:
         self._lost: set[ShardKey] = set()
         self._running: dict[ShardKey, tuple[ShardWork, PrefectDaskFuture[Receipt]]] = {}
         self._finished: queue.SimpleQueue[ShardKey] = queue.SimpleQueue()
-        # What workers tell of shards that they are making.
+        # What workers report of the shards that they are making.
         self._topic = f"facetflow-{run_id}"
         self._reports: queue.SimpleQueue[Mapping[str, Any]] = queue.SimpleQueue()
-        # Dask blames all shards on a worker for its death. Only one that runs alone is surely at fault.
+        # Dask blames all shards on a worker for its death. Only one that runs alone is certainly at fault.
         self._suspects: deque[ShardWork] = deque()
         self._alone: ShardKey | None = None
         self._receipts: list[Receipt] = []
@@ -131,13 +131,13 @@ class ShardRunner:
         """Make all shards that can be made.
 
         Args:
-            work: in an order in which it can be made one by one.
+            work: the shards, in an order in which they can be made one by one.
 
         Returns:
             What was made and what failed; everything made is committed.
 
         Raises:
-            RunError: the cluster is gone, or cannot go on; what was made until then is committed.
+            RunError: the cluster is gone, or cannot continue; what was made until then is committed.
             StoreError: a commit was refused.
         """
         self._show(work)
@@ -151,9 +151,9 @@ class ShardRunner:
                     self._commit()
                     raise self._watch.scheduler_is_gone() from error
                 except RunError:
-                    self._commit()  # whatever became of the cluster, these are made
+                    self._commit()  # whatever happened to the cluster, these are made
                     raise
-                # A worker that has nothing to do may be waiting for what these commits free.
+                # An idle worker may be waiting for shards that these commits make ready.
                 idle = len(self._running) < self._available.workers
                 late = time.monotonic() - self._committed_at > COMMIT_EVERY
                 if self._receipts and (idle or late or interruption.pending):
@@ -162,7 +162,7 @@ class ShardRunner:
         return self._outcome
 
     def _step(self, waiting: Sequence[ShardWork]) -> list[ShardWork]:
-        """Submit what is ready, and take what is finished; return what still waits."""
+        """Submit what is ready and collect what is finished; return what still waits."""
         left = list(waiting)
         if self._alone is None:
             left = self._submit(left)
@@ -180,11 +180,11 @@ class ShardRunner:
 
     @contextmanager
     def _listening(self) -> Iterator[None]:
-        """Listen to what workers report, and watch them and Prefect's server."""
+        """Listen to the reports of workers, and watch them and Prefect's server."""
         client = self._joined.client
         self._watch = watch(client, self._joined.address, self._joined.inspect)
         self._api_watch = watch_api()
-        # Called in a thread of Dask's: it only puts a report into a queue.
+        # Called in one of Dask's threads: it only puts a report into a queue.
         client.subscribe_topic(self._topic, lambda event: self._reports.put(event[1]))  # type: ignore[no-untyped-call]
         try:
             yield
@@ -195,7 +195,7 @@ class ShardRunner:
                 client.unsubscribe_topic(self._topic)  # type: ignore[no-untyped-call]
 
     def _show_reports(self) -> None:
-        """Show how far workers say they are with shards that are still awaited."""
+        """Show the reported progress of shards that are still running."""
         while not self._reports.empty():
             report = self._reports.get()
             if (report["stage"], report["shard"]) in self._running:
@@ -214,7 +214,7 @@ class ShardRunner:
         return self._rows[self._over[work.stage]][work.shard].rows
 
     def _submit(self, waiting: Sequence[ShardWork]) -> list[ShardWork]:
-        """Submit what is ready, as far as workers can use it; return what still waits."""
+        """Submit what is ready, as far as workers have room; return what still waits."""
         room = {True: IN_FLIGHT * self._available.gpu, False: IN_FLIGHT * self._available.cpu}
         for item, _ in self._running.values():
             room[self._on_gpu(item.stage)] -= 1
@@ -256,23 +256,23 @@ class ShardRunner:
         self._running[key] = (work, future)
         self._started.setdefault(work.stage, time.monotonic())
         self._progress.submitted(work.stage, work.shard, self._rows_in(work))
-        # Called in a thread of Dask's: it only says that there is something to take.
+        # Called in one of Dask's threads: it only signals that a shard is finished.
         future.wrapped_future.add_done_callback(lambda _: self._finished.put(key))  # type: ignore[no-untyped-call]
 
     def _collect(self) -> None:
-        """Wait a moment for a shard to finish, then take all that are finished."""
+        """Wait a moment for a shard to finish, then process all that are finished."""
         timeout = _POLL
         while True:
             try:
                 key = self._finished.get(timeout=timeout)
             except queue.Empty:
                 return
-            self._show_reports()  # who began it came before its end, and is not known afterwards
+            self._show_reports()  # its first report precedes its end, and would be ignored afterwards
             self._take(*self._running.pop(key))
             timeout = 0.0
 
     def _take(self, work: ShardWork, future: PrefectDaskFuture[Receipt]) -> None:
-        """Read the receipt of a finished shard, or find out why there is none."""
+        """Read the receipt of a finished shard, or determine why there is none."""
         key = (work.stage, work.shard)
         result: Receipt | BaseException | None
         try:
@@ -286,21 +286,21 @@ class ShardRunner:
             self._progress.taken_back(*key)
             return
         if isinstance(result, TransportError) and (not alone or self._api_watch.is_silent):
-            self._suspects.append(work)  # it is Prefect's server that is gone
+            self._suspects.append(work)  # Prefect's server is gone
             self._progress.taken_back(*key)
             return
         if isinstance(result, KilledWorker):
-            self._fail(work, "it killed every worker it was given to, also when it ran alone; it may need more memory")
+            self._fail(work, "it killed every worker it was given to, even when it ran alone; it may need more memory")
             return
         if isinstance(result, FutureCancelledError | ClosedClientError) and self._joined.client.status != "running":
-            raise result  # it is the scheduler that is gone
+            raise result  # the scheduler is gone
         if isinstance(result, BaseException):
             self._fail(work, _message(result))
             return
         self._outcome.wall[work.stage] = time.monotonic() - self._started[work.stage]
         self._outcome.made[work.stage] += 1
         if result is None:
-            # Committed before the task looked: nothing is left to commit.
+            # Committed before the task checked: nothing is left to commit.
             self._open.discard(key)
             self._progress.done(work.stage, work.shard, 0, None)
             return
@@ -326,5 +326,5 @@ class ShardRunner:
 
 
 def _message(error: BaseException) -> str:
-    """Return what an error says; one that is not ours with its type, because its text alone may say little."""
+    """Return the message of an error, with its type if it is not ours, because the text alone may say little."""
     return str(error) if isinstance(error, FacetflowError) else f"{type(error).__name__}: {error}"

@@ -1,7 +1,7 @@
-"""The Prefect API of a run: the one that is configured, or a private server that lives as long as the run.
+"""The Prefect API of a run: the configured one, or a private server that lives as long as the run.
 
-Without an API every Dask worker would start a Prefect server of its own, 12 s each. So one server is started before
-anything imports Prefect, and its address is exported to every process that comes after.
+Without an API every Dask worker would start its own Prefect server, 12 s each. So one server is started before anything
+imports Prefect, and its address is exported to every later process.
 
     flow process ── starts ──► flows.server_process   127.0.0.1, a free port, SQLite in a temporary folder
          └───── PREFECT_API_URL ──► Dask workers
@@ -34,10 +34,10 @@ QUIET = {
     "PREFECT_LOGGING_LEVEL": "WARNING",
     # Errors reach the user as one sentence; Prefect would print their traceback first.
     "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
-    # Shards are logged in the run's folder; sending every line to the API as well costs requests.
+    # Shards are logged in the run's folder; sending every line to the API too would cost requests.
     "PREFECT_LOGGING_TO_API_ENABLED": "false",
     "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE": "false",
-    # 2, 4 and 8 s between them: enough for a server that is started again; five would take two minutes to give up.
+    # 2, 4 and 8 s apart: enough for a server to be restarted; five would take two minutes to give up.
     "PREFECT_CLIENT_MAX_RETRIES": "3",
 }
 """Environment of every process of a run: no analytics, warnings only, no second server by accident."""
@@ -47,30 +47,30 @@ _OF_EVENTS = tuple(
 )
 
 TALKING = {"PREFECT_LOGGING_LEVEL": "INFO", "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "INFO"}
-"""What `--verbose` sets instead: every flow and task run, and its state, is a line."""
+"""What `--verbose` sets instead: one line for every flow and task run, with its state."""
 
 
 class OwnServer:
-    """A Prefect server of our own: started at once, awaited when it is needed, certainly stopped.
+    """Our own Prefect server: started at once, waited for when it is needed, always stopped.
 
     The process ends by itself when the process that started it is gone, however that ended.
 
     Args:
-        home: folder that keeps its database; a temporary one, removed at the end, when None. A server that keeps its
-            database also has Prefect's pages and its schedules.
-        port: on 127.0.0.1; a free one when 0.
-        events: whether it keeps events and starts what they trigger, as one that keeps its database always does. Nobody
-            hears those of a server that ends with the command that started it.
+        home: folder of its database; if None, a temporary one that is removed at the end. A server that keeps its
+            database also has Prefect's pages and schedules.
+        port: port on 127.0.0.1; 0 for a free one.
+        events: whether it stores events and starts what they trigger, as a server that keeps its database always does.
+            Nobody listens to the events of a server that ends with the command that started it.
 
     Raises:
-        RunError: the port cannot be had.
+        RunError: the port cannot be used.
     """
 
     def __init__(self, home: Path | None = None, port: int = 0, *, events: bool = False) -> None:
         self._lasting = lasting = home is not None
         # The socket is bound here and handed over, so that no other process can take the port in between.
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        if lasting:  # it may be started again while connections to the one before are still closing
+        if lasting:  # it may be restarted while connections to its predecessor are still closing
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind(("127.0.0.1", port))
@@ -79,7 +79,7 @@ class OwnServer:
             raise RunError(_no_port(port, error)) from error
         self._held = -1
         if home is None:
-            # Held by the server's process too: as long as one of the two lives, the folder is nobody's leftover.
+            # Held by the server's process too: as long as one of the two lives, the folder is no leftover.
             home, self._held = scratch_folder("prefect")
         self.home = home
         self._log = self.home / "server.log"
@@ -91,16 +91,16 @@ class OwnServer:
             "PREFECT_HOME": str(self.home),
             "PREFECT_SERVER_UI_API_URL": self.url,
             "PREFECT_API_BLOCKS_REGISTER_ON_START": "false",
-            # Without blocks to register there is nothing to remember, and Dask need not be imported for it.
+            # Without blocks to register there is nothing to memoise, and Dask need not be imported for it.
             "PREFECT_MEMOIZE_BLOCK_AUTO_REGISTRATION": "false",
             "PREFECT_SERVER_UI_ENABLED": str(lasting).lower(),
-            # Otherwise the places that runs have taken are known to nobody when the server is started again.
+            # Otherwise the slots that runs hold would be forgotten when the server is restarted.
             "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": f"prefect.server.concurrency.lease_storage.{leases}",
-            # What a build announces is confirmed when it is written; by default that happens every 5 s.
+            # Events of a build are confirmed once written; by default that happens every 5 s.
             "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_FLUSH_INTERVAL": "0.2",
         }
         if lasting:
-            # Runs of more than 90 days go, as events do after a week; by default they stay, and the database grows.
+            # Remove runs after 90 days, as events after a week; by default they stay, and the database grows.
             environment["PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED"] = "events,flow_runs"
         if not (lasting or events):
             environment |= dict.fromkeys(_OF_EVENTS, "false")
@@ -152,7 +152,7 @@ class OwnServer:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        if not self._lasting:  # a process that was killed, or never came up, has left it
+        if not self._lasting:  # left by a process that was killed or never came up
             shutil.rmtree(self.home, ignore_errors=True)
             if self._held >= 0:
                 os.close(self._held)
@@ -165,14 +165,14 @@ class OwnServer:
 
 @contextmanager
 def _with_password_apart(address: str, credentials: str) -> Iterator[None]:
-    """Give Prefect the password in the setting that is made for it: what it logs has the address.
+    """Give Prefect the password in its own setting, because the address appears in its logs.
 
     Args:
-        address: of the API, without user name and password.
+        address: address of the API, without user name and password.
         credentials: name and password.
     """
     with exported({"PREFECT_API_URL": address, "PREFECT_API_AUTH_STRING": credentials}):
-        # Prefect may have read its settings before, from a profile that has the password in the address.
+        # Prefect may already have read its settings from a profile with the password in the address.
         from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
 
         with temporary_settings({PREFECT_API_URL: address, PREFECT_API_AUTH_STRING: credentials}):
@@ -180,25 +180,25 @@ def _with_password_apart(address: str, credentials: str) -> Iterator[None]:
 
 
 def _no_port(port: int, error: OSError) -> str:
-    """Say why a port cannot be had, and what to do."""
+    """Return why a port cannot be used, and what to do."""
     if not port:
-        return f"No port of 127.0.0.1 can be had for a Prefect server ({os.strerror(error.errno or 0)}): free one."
+        return f"No port of 127.0.0.1 is free for a Prefect server ({os.strerror(error.errno or 0)}): free one."
     if error.errno == errno.EADDRINUSE:
         return f"Port {port} of 127.0.0.1 is taken: give another one with --port."
     if error.errno == errno.EACCES:
-        return f"Port {port} of 127.0.0.1 is for the superuser: give one from 1024 on with --port."
-    return f"Port {port} of 127.0.0.1 cannot be had ({os.strerror(error.errno or 0)}): give another one with --port."
+        return f"Port {port} of 127.0.0.1 is reserved for the superuser: give one from 1024 up with --port."
+    return f"Port {port} of 127.0.0.1 cannot be used ({os.strerror(error.errno or 0)}): give another one with --port."
 
 
 @contextmanager
 def prefect_api() -> Iterator[OwnServer | None]:
     """Export the Prefect API of the run to this process and its children.
 
-    Enter it before Prefect is imported for the first time, and call `wait_until_ready` of what it yields before the
-    first flow runs: the imports and the start of the server then take their time together.
+    Enter it before Prefect is first imported, and call `wait_until_ready` on what it yields before the first flow runs:
+    the imports and the start of the server then overlap.
 
     Yields:
-        The private server, or None where one is configured (`flows.prefect_address`).
+        The private server, or None if one is configured (`flows.prefect_address`).
 
     Raises:
         RunError: the configured server does not answer.
@@ -209,7 +209,7 @@ def prefect_api() -> Iterator[OwnServer | None]:
         if not answers(url, timeout=5.0):
             raise RunError(
                 f"The Prefect API at {shown(url)} does not answer: start it (`prefect server start`, `facetflow up`), "
-                "or set PREFECT_API_URL to an empty value, and a private server is used."
+                "or set PREFECT_API_URL to an empty value to use a private server."
             )
         address, credentials = without_credentials(url)
         if credentials is None:

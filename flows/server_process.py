@@ -1,10 +1,10 @@
-"""The process of a Prefect server of our own: `python -m flows.server_process HOME SOCKET PARENT private|lasting`.
+"""The process of our own Prefect server: `python -m flows.server_process HOME SOCKET PARENT private|lasting`.
 
-It serves Prefect's API on an inherited socket and ends when told to, or when its parent is gone: a flow that was killed
-must leave nothing behind. Making the database takes half of a first start, so an empty one is kept in the user's cache.
+It serves Prefect's API on an inherited socket and ends when told to, or when its parent is gone: a killed flow must
+leave nothing behind. Creating the database takes half of a first start, so an empty one is kept in the user's cache.
 
-    private    of one command: its folder goes with it, no schedules, no pages
-    lasting    of `facetflow up`: keeps its database
+    private    for one command: its folder is removed with it, no schedules, no pages
+    lasting    for `facetflow up`: keeps its database
 """
 
 import gc
@@ -35,17 +35,17 @@ def main(home: Path, descriptor: int, parent: int, *, lasting: bool) -> None:
             shutil.rmtree(home, ignore_errors=True)
 
     end_with(parent, clean_up)
-    # uvicorn stops on SIGTERM and then raises it again, for this handler: so the folder is removed below.
+    # uvicorn stops on SIGTERM and then raises it again for this handler, so the folder is removed below.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         _serve(home, descriptor, lasting=lasting)
     finally:
         clean_up()
-        os._exit(0)  # nothing is left to flush, and an orderly end of all its threads takes a second more
+        os._exit(0)  # nothing is left to flush, and ending all threads in order takes another second
 
 
 def _serve(home: Path, descriptor: int, *, lasting: bool) -> None:
-    gc.disable()  # imports leave nothing to collect, and looking for it takes a tenth of their time
+    gc.disable()  # imports leave nothing to collect, and looking for garbage takes a tenth of their time
     if not lasting:
         _prepare_database(home)
 
@@ -65,7 +65,7 @@ def _prepare_database(home: Path) -> None:
     database = home / "prefect.db"
     if template.exists():
         shutil.copyfile(template, database)
-        # Read when the settings are made, which is below.
+        # Read when the settings are created, which happens below.
         os.environ["PREFECT_API_DATABASE_MIGRATE_ON_START"] = "false"
     else:
         _make_database(database, template)
@@ -80,12 +80,12 @@ def _make_database(database: Path, template: Path) -> None:
     mine = template.with_suffix(f".{os.getpid()}")
     try:
         template.parent.mkdir(parents=True, exist_ok=True)
-        # SQLite's own copy, because the newest pages may still be in its log.
+        # SQLite's own backup, because the newest pages may still be in its log.
         with sqlite3.connect(database) as source, sqlite3.connect(mine) as target:
             source.backup(target)
         mine.replace(template)
     except (OSError, sqlite3.Error):
-        # A cache that cannot be written costs the next start some seconds, nothing else.
+        # A cache that cannot be written only costs the next start some seconds.
         mine.unlink(missing_ok=True)
 
 

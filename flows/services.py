@@ -2,9 +2,9 @@
 
     up ──┬── server    127.0.0.1, the database in the user's state folder
          ├── worker    runs what the server schedules: builds, trainings, evaluations
-         └── up.json   process and address; who finds it uses that server
+         └── up.json   process and address; commands that find it use that server
 
-Both are started again when they end by themselves, the server also when it does not answer for minutes, and end with
+Both are restarted when they end by themselves, the server also when it does not answer for minutes, and both end with
 this process, however that ends.
 """
 
@@ -29,16 +29,16 @@ from flows.terminal import detail, warn
 from flows.up_record import Running, running, state_folder
 
 STOP_TIMEOUT = 60.0
-"""Seconds that running flows have to end in an orderly way before they are killed; what they committed stays."""
+"""Seconds for running flows to end in order before they are killed; what they committed is kept."""
 _POLL = 0.5
 _LOOK_EVERY = 30.0
-"""Seconds between two looks at whether the server answers, and for runs whose process is gone."""
+"""Seconds between two checks whether the server answers, and for runs whose process is gone."""
 _UNANSWERED = 6
-"""So many looks in a row without an answer: it will not come. Standing still for a minute is not that."""
+"""Checks in a row without an answer before the server is given up. A stall of one minute is tolerated."""
 _ANSWERS_WITHIN = 10.0
-"""Seconds that an answer may take at such a look."""
+"""Seconds that an answer may take in such a check."""
 _RESTARTS, _WITHIN = 5, 300.0
-"""So many restarts, of either, within so many seconds are no accident any more."""
+"""More restarts than this, of either, within so many seconds are treated as a failure."""
 
 
 def keep_running(pool: str, port: int, on_ready: Callable[[str], None]) -> None:
@@ -46,11 +46,11 @@ def keep_running(pool: str, port: int, on_ready: Callable[[str], None]) -> None:
 
     Args:
         pool: work pool of the worker.
-        port: of the server; when 0, the one it had before where that is free, else any.
+        port: port of the server; if 0, the one it had before if that is free, else any.
         on_ready: called once with the server's address, before the worker starts.
 
     Raises:
-        RunError: it runs already, the port cannot be had, or what was started ends again and again.
+        RunError: it is already running, the port cannot be used, or what was started keeps ending.
         StoreError: the state folder cannot be written.
     """
     state = state_folder()
@@ -77,7 +77,7 @@ def keep_running(pool: str, port: int, on_ready: Callable[[str], None]) -> None:
                     server.wait_until_ready()
                 if worker.poll() is not None:
                     _count(restarts, "The worker ended by itself", None)
-                    _end(worker)  # what it had started
+                    _end(worker)  # and what it had started
                     _mark_dead_runs(worker_runs=False)
                     worker = _start_worker(pool, temporary / "w")
                 if time.monotonic() - looked > _LOOK_EVERY:
@@ -92,10 +92,10 @@ def keep_running(pool: str, port: int, on_ready: Callable[[str], None]) -> None:
 
 
 def stop() -> bool:
-    """End what `facetflow up` runs, and return when it is gone.
+    """Stop what `facetflow up` runs, and return when it is gone.
 
     Returns:
-        Whether it ran.
+        Whether it was running.
 
     Raises:
         RunError: it does not end.
@@ -103,7 +103,7 @@ def stop() -> bool:
     known = running()
     if known is None:
         return False
-    with suppress(ProcessLookupError):  # it has ended by itself in this moment
+    with suppress(ProcessLookupError):  # it has just ended by itself
         os.kill(known.process, signal.SIGTERM)
     deadline = time.monotonic() + STOP_TIMEOUT + 30
     while running() is not None:
@@ -121,7 +121,7 @@ def systemd_unit(project_file: Path, arguments: list[str]) -> str:
         arguments: further arguments of `facetflow up`.
     """
     words = [sys.executable, "-m", "flows.command_line", "up", "--project", str(project_file), *arguments]
-    # systemd takes % for its own specifiers and $ for variables, also within quotes.
+    # systemd expands % specifiers and $ variables, even within quotes.
     special = str.maketrans({"\\": "\\\\", '"': '\\"', "%": "%%", "$": "$$"})
     command = " ".join(f'"{word.translate(special)}"' for word in words)
     return f"""\
@@ -155,21 +155,21 @@ def _start_server(state: Path, port: int) -> OwnServer:
 
 
 def _start_worker(pool: str, temporary: Path) -> "subprocess.Popen[bytes]":
-    """Start a worker in a process group of its own, together with all that it starts.
+    """Start a worker in its own process group, together with all that it starts.
 
     Args:
         pool: its work pool.
-        temporary: folder for temporary files; Prefect removes those of a run that is killed nowhere else.
+        temporary: folder for temporary files, because Prefect does not remove those of a killed run.
     """
     command = [sys.executable, "-m", "flows.watchdog", str(os.getpid()), "prefect", "worker", "start", "--pool", pool]
-    shutil.rmtree(temporary, ignore_errors=True)  # of the worker before
+    shutil.rmtree(temporary, ignore_errors=True)  # of the previous worker
     temporary.mkdir()
     environment = {**os.environ, "TMPDIR": str(temporary)}
     return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
 
 
 def _end(worker: "subprocess.Popen[bytes]") -> None:
-    """End a worker and the flows that it runs: politely, then at once."""
+    """Stop a worker and its flows: first with SIGTERM, then with SIGKILL."""
     for number, seconds in ((signal.SIGTERM, STOP_TIMEOUT), (signal.SIGKILL, 5.0)):
         try:
             os.killpg(worker.pid, number)
@@ -182,7 +182,7 @@ def _end(worker: "subprocess.Popen[bytes]") -> None:
 
 
 def _group_runs(worker: "subprocess.Popen[bytes]") -> bool:
-    worker.poll()  # a dead process counts as one of its group until somebody has asked for its exit code
+    worker.poll()  # a dead process stays in its group until its exit code has been read
     try:
         os.killpg(worker.pid, 0)
     except ProcessLookupError:
@@ -191,11 +191,11 @@ def _group_runs(worker: "subprocess.Popen[bytes]") -> bool:
 
 
 def _mark_dead_runs(*, worker_runs: bool) -> None:
-    """Give back the places of runs that are gone; all workers of this server are on this machine."""
+    """Free the slots of runs that are gone; all workers of this server are on this machine."""
     try:
         for name in mark_dead_runs(worker_runs=worker_runs):
-            warn(f"The flow run {name!r} is gone without a word and counts as crashed.")
-    except RunError as error:  # it may just be starting again
+            warn(f"The process of the flow run {name!r} disappeared; the run is marked as crashed.")
+    except RunError as error:  # it may just be restarting
         detail(f"{error} It is asked again in {_LOOK_EVERY:.0f} s.")
 
 
@@ -204,13 +204,13 @@ def _count(restarts: list[float], what: str, log: Path | None) -> None:
     where = f"; see {str(log)!r}" if log is not None else ""
     if sum(then > restarts[-1] - _WITHIN for then in restarts) > _RESTARTS:
         raise RunError(f"{what}, after {_RESTARTS} restarts within {_WITHIN / 60:.0f} minutes{where}.")
-    warn(f"{what} and is started again{where}.")
+    warn(f"{what} and is restarted{where}.")
 
 
 def describe(known: Running | None) -> str:
-    """Say in one line what runs for this user."""
+    """Return in one line what runs for this user."""
     if known is None:
-        return "`facetflow up` does not run."
+        return "`facetflow up` is not running."
     if known.url is None:
         return f"`facetflow up` is starting (process {known.process})."
-    return f"`facetflow up` runs (process {known.process}): {known.url.removesuffix('/api')}"
+    return f"`facetflow up` is running (process {known.process}): {known.url.removesuffix('/api')}"

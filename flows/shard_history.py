@@ -1,11 +1,12 @@
-"""What became of every shard of a build, as the flow saw it: who worked at it, from when to when, how it ended.
+"""The history of every shard of a build, as seen by the flow: which worker made it, when, and how that ended.
 
     waiting ──> submitted ──> running ──┬──> made ──> committed
        │            ▲            │      └──> failed
        │            └─ its worker died: the attempt is "lost"
        └──> left out (a shard that it needs failed)
 
-Times are those of the flow's clock, so that the clocks of workers need not agree; only `seconds` is a worker's own.
+Times are taken from the flow's clock, so that the clocks of workers need not agree; only `seconds` is measured by a
+worker.
 """
 
 import time
@@ -21,13 +22,13 @@ UNKNOWN_WORKER = ""
 
 @dataclass(slots=True)
 class Attempt:
-    """One worker's work at a shard.
+    """One worker's attempt at a shard.
 
     Args:
-        worker: its name; empty where it is unknown.
-        begun: seconds since 1970, UTC.
-        heard: likewise, of the last sign of it.
-        outcome: how it ended; a lost one ended some time after `heard`.
+        worker: name of the worker; empty if unknown.
+        begun: when it began, in seconds since 1970, UTC.
+        heard: when it last reported, in seconds since 1970, UTC.
+        outcome: how it ended; a lost attempt ended some time after `heard`.
     """
 
     worker: str
@@ -45,11 +46,11 @@ class ShardHistory:
         shard: its name.
         rows: rows that go into it.
         why: why it has to be made.
-        state: where it is now; only `committed` outlives the build.
-        rejects: its rows that were rejected; None until it is made.
-        seconds: what its worker took for it; None until it is made, and where it had been committed before.
+        state: its current state; only `committed` outlives the build.
+        rejects: number of its rejected rows; None until it is made.
+        seconds: time that its worker took; None until it is made, or if it had been committed before.
         error: why it failed or was left out; else empty.
-        attempts: one for each worker that began it, in their order.
+        attempts: one for each worker that began it, in order.
     """
 
     stage: str
@@ -76,28 +77,28 @@ class BuildHistory:
 
     @property
     def share(self) -> float:
-        """Share of the rows that need no more work, in [0, 1]: those of shards that were made, failed or left out."""
+        """Share of the rows that need no more work, in [0, 1]: those of shards made, failed or left out."""
         rows = sum(shard.rows for shard in self._shards.values())
         ended = sum(s.rows for s in self._shards.values() if s.state in {"made", "committed", "failed", "left out"})
         return ended / rows if rows else 1.0
 
     def plan(self, shards: Iterable[ShardHistory]) -> None:
-        """Note the shards that are to be made."""
+        """Record the shards that are to be made."""
         self._shards = {(shard.stage, shard.shard): shard for shard in shards}
 
     def submit(self, stage: str, shard: str) -> None:
-        """Note that a shard waits for a worker."""
+        """Record that a shard waits for a worker."""
         if known := self._shards.get((stage, shard)):
             known.state = "submitted"
 
     def report(self, stage: str, shard: str, total: int, worker: str) -> None:
-        """Note what a worker reports of its shard.
+        """Record what a worker reports of its shard.
 
         Args:
             stage: its stage.
             shard: its name.
-            total: parts of the shard; 0 in the first word of a worker that begins it.
-            worker: who says so.
+            total: number of parts of the shard; 0 in the first report of a worker that begins it.
+            worker: name of the worker.
         """
         known = self._shards.get((stage, shard))
         if known is None or known.state not in {"submitted", "running"}:
@@ -108,24 +109,24 @@ class BuildHistory:
             last.heard = now
             return
         if last is not None and last.outcome == "running":
-            last.outcome = "lost"  # Dask gave the shard to another worker, or to this one when it had come back
+            last.outcome = "lost"  # Dask gave the shard to another worker, or to this one after its restart
         known.state = "running"
         known.attempts.append(Attempt(worker, now, now))
 
     def take_back(self, stage: str, shard: str) -> None:
-        """Note that the worker of a shard died, and that the shard will be submitted again."""
+        """Record that the worker of a shard died, and that the shard will be submitted again."""
         if known := self._shards.get((stage, shard)):
             known.state = "waiting"
             self._end(known, "lost")
 
     def make(self, stage: str, shard: str, rejects: int, seconds: float | None) -> None:
-        """Note a shard that was made, but not committed yet.
+        """Record a shard that was made, but not committed yet.
 
         Args:
             stage: its stage.
             shard: its name.
-            rejects: its rows that were rejected.
-            seconds: what its worker took; None where it found the shard committed, and made nothing.
+            rejects: number of its rejected rows.
+            seconds: time that its worker took; None if it found the shard committed, and made nothing.
         """
         known = self._shards.get((stage, shard))
         if known is None:
@@ -141,19 +142,19 @@ class BuildHistory:
         self._end(known, "made", heard=time.time())
 
     def commit(self, shards: Iterable[tuple[str, str]]) -> None:
-        """Note that shards are in their tables."""
+        """Record that shards are committed to their tables."""
         for key in shards:
             if known := self._shards.get(key):
                 known.state = "committed"
 
     def fail(self, stage: str, shard: str, error: str) -> None:
-        """Note that a shard could not be made."""
+        """Record that a shard could not be made."""
         if known := self._shards.get((stage, shard)):
             known.state, known.error = "failed", error
             self._end(known, "failed", heard=time.time())
 
     def leave_out(self, stage: str, shard: str) -> None:
-        """Note that a shard was not begun because one that it needs failed."""
+        """Record that a shard was not begun because one that it needs failed."""
         if known := self._shards.get((stage, shard)):
             known.state, known.error = "left out", "a shard that it needs failed"
 

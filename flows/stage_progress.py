@@ -1,10 +1,10 @@
-"""How far a stage is, counted in rows, also those of shards that are still being made.
+"""Progress of a stage in rows, including those of shards that are still being made.
 
     submitted ── on a worker ── first rows ── … ── done or failed
     waiting      loading        working: only this time counts for the rate
 
-A worker reports the rows of its shard as it goes. A shard that is made again, because its worker died, starts again at
-the rows of its new report: nothing is counted twice, and what was lost is gone from the count.
+A worker reports the rows of its shard as it goes. A shard that is made again because its worker died restarts at the
+rows of its new report: nothing is counted twice, and what was lost is no longer counted.
 """
 
 import time
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class _Shard:
-    """A shard that has been submitted: its rows, the share of them that is done, and what its worker does."""
+    """A submitted shard: its rows, the share of them that is done, and what its worker is doing."""
 
     rows: int
     share: float = 0.0
@@ -23,11 +23,11 @@ class _Shard:
 
 @dataclass(slots=True)
 class StageProgress:
-    """What has been done of a stage.
+    """Progress of a stage.
 
     Args:
-        shards: shards to do.
-        rows: rows that go into them.
+        shards: number of shards to make.
+        rows: number of rows that go into them.
     """
 
     shards: int
@@ -40,20 +40,20 @@ class StageProgress:
     _given_up: int = 0
     """Rows of shards that failed."""
     _timed: int = 0
-    """Rows of shards that are done and had reported, so that their time is known."""
+    """Rows of finished shards that had reported, so that their time is known."""
     _seconds: float = 0.0
-    """Time in which at least one shard was being worked at, up to `_since`."""
+    """Time in which at least one shard was being worked on, up to `_since`."""
     _since: float | None = None
     _submitted: dict[str, _Shard] = field(default_factory=dict)
 
     @property
     def rows_done(self) -> int:
-        """Rows that are done, with those of shards that are still being made."""
+        """Number of rows done, including those of shards that are still being made."""
         return self._finished + self._in_work()
 
     @property
     def ended(self) -> bool:
-        """Whether no shard is left to do."""
+        """Whether no shard is left to make."""
         return self.done + self.failed == self.shards
 
     @property
@@ -67,15 +67,15 @@ class StageProgress:
         return any(shard.on_worker for shard in self._submitted.values())
 
     def submit(self, shard: str, rows: int) -> None:
-        """Note that a shard waits for a worker."""
+        """Record that a shard waits for a worker."""
         self._submitted[shard] = _Shard(rows)
 
     def report(self, shard: str, done: int, total: int) -> None:
-        """Note what a worker says of its shard; what it says of one that is not submitted (any more) is ignored.
+        """Record what a worker reports of its shard; reports of shards that are not submitted are ignored.
 
         Args:
             shard: the shard.
-            done: so many parts of it are done.
+            done: number of its parts that are done.
             total: number of its parts, whatever they are; 0 while the worker reads its input and loads a model.
         """
         known = self._submitted.get(shard)
@@ -87,17 +87,17 @@ class StageProgress:
         self._pass_time()
 
     def take_back(self, shard: str) -> None:
-        """Note that a shard is not being made any more, and will be submitted again."""
+        """Record that a shard is no longer being made and will be submitted again."""
         self._pass_time()
         self._submitted.pop(shard, None)
         self._pass_time()
 
     def finish(self, shard: str, rejects: int) -> None:
-        """Note that a shard is done.
+        """Record that a shard is done.
 
         Args:
             shard: the shard.
-            rejects: its rows that were rejected.
+            rejects: number of its rejected rows.
         """
         known = self._submitted[shard]
         self.take_back(shard)
@@ -107,25 +107,25 @@ class StageProgress:
         self._timed += known.rows if known.working else 0
 
     def give_up(self, shard: str, rows: int) -> None:
-        """Note that a shard cannot be made."""
+        """Record that a shard cannot be made."""
         self.take_back(shard)
         self.failed += 1
         self._given_up += rows
 
     def rate(self) -> float | None:
-        """Return the rows a second, over the time in which shards were being worked at; None while nothing is known."""
+        """Return the rows per second over the time in which shards were being worked on; None while unknown."""
         self._pass_time()
         rows = self._timed + self._in_work()
         return rows / self._seconds if rows and self._seconds >= 1.0 else None
 
     def left(self) -> float | None:
-        """Return the seconds that the rest takes at this rate; None while nobody works at it or nothing is known."""
+        """Return the seconds that the rest takes at this rate; None while no worker is active or it is unknown."""
         rate = self.rate()
         rest = self.rows - self.rows_done - self._given_up
         return rest / rate if rate is not None and rest > 0 and self._since is not None else None
 
     def line(self) -> str:
-        """Return counts, rate and the time that is left, as one text."""
+        """Return counts, rate and remaining time as one text."""
         parts = [f"{self.done}/{self.shards} shards", f"{self.rows_done:,}/{self.rows:,} rows"]
         if self.rejects:
             parts.append(f"{self.rejects:,} rejected")
@@ -143,7 +143,7 @@ class StageProgress:
         return sum(int(shard.share * shard.rows) for shard in self._submitted.values())
 
     def _pass_time(self) -> None:
-        """Add the time since the last look, if a shard was worked at, and look whether one is now."""
+        """Add the time since the last call if a shard was being worked on, and check whether one is now."""
         now = time.monotonic()
         if self._since is not None:
             self._seconds += now - self._since

@@ -1,6 +1,6 @@
-"""The stages of a build, as the project file asks for them: what each reads, its recipe, its settings, its scope.
+"""The stages of a build that the project file asks for: what each reads, its recipe, its settings, its scope.
 
-Which stages there are follows from what is wanted (`flows.wanted`).
+The stages follow from what is wanted (`flows.wanted`).
 
 sentences ─┬─ amr ── label_vectors ─┐
            ├─ dependencies          ├─ metrics
@@ -36,7 +36,7 @@ from features.types import Shard
 from flows.project import Project
 from flows.wanted import stages_of, wanted_of
 
-if TYPE_CHECKING:  # compiled metrics take a while to import
+if TYPE_CHECKING:  # compiled metrics are slow to import
     from features.metrics.own_files import OwnMetrics
 
 
@@ -45,9 +45,9 @@ class Chain:
     """The stages of a build.
 
     Args:
-        stages: in an order in which they can be made.
-        settings: stage → what its task is given beside the shard; None for a stage without settings.
-        wanted: what somebody reads; the scope of each stage follows from it.
+        stages: the stages, in an order in which they can be made.
+        settings: stage → settings that its task gets besides the shard; None for a stage without settings.
+        wanted: what is read; the scope of each stage follows from it.
     """
 
     stages: tuple[Stage, ...]
@@ -59,7 +59,7 @@ class Chain:
         return {stage.name: stage.recipe for stage in self.stages}
 
     def device(self, stage: str) -> str:
-        """Return the device that the user set for a stage: `auto`, `cpu`, `cuda`; `cpu` for one that has no choice."""
+        """Return the device that the user set for a stage: `auto`, `cpu`, `cuda`; `cpu` if the stage has no choice."""
         settings = self.settings[stage]
         looks_up = getattr(settings, "backend", None) in {"penman", "glove"}
         return "cpu" if looks_up else str(getattr(settings, "device", "cpu"))
@@ -68,18 +68,18 @@ class Chain:
 def chain(project: Project, store: StoreReader, *, index_folder: Path | None = None) -> Chain:
     """Return the stages that a project asks for; no model is loaded.
 
-    Graph files are indexed on the way, because the fingerprints of parsed shards depend on the graphs in them.
+    Graph files are indexed along the way, because the fingerprints of parsed shards depend on their graphs.
 
     Args:
         project: the project file.
         store: the store, for the sentences of each shard.
-        index_folder: where an index of graph files goes that the store does not have; by default into the store, in the
-            place of what is there, which only the holder of the store's lock may do.
+        index_folder: where to write an index of graph files that the store does not have; by default into the store,
+            replacing the one there, which only the holder of the store's lock may do.
 
     Raises:
         InputError: a graph file is missing, or a file of metrics cannot be run.
         ModelError: a model is not on this machine.
-        SettingsError: a stage is made of one that is off, or an encoder reads a corpus that is nowhere.
+        SettingsError: a stage needs one that is switched off, or an encoder reads an unknown corpus.
     """
     wanted = wanted_of(project)
     _check_corpora(project, store)
@@ -108,11 +108,11 @@ def chain(project: Project, store: StoreReader, *, index_folder: Path | None = N
 
 
 def wanted_shards(project: Project, store: StoreReader) -> dict[str, frozenset[Shard]]:
-    """Return the shards that each stage has to make, made or not; no model is looked for.
+    """Return the shards that each stage has to make, made or not; no model is needed.
 
     Raises:
         InputError: a file of metrics cannot be run.
-        SettingsError: a stage is made of one that is off.
+        SettingsError: a stage needs one that is switched off.
     """
     wanted = wanted_of(project)
     further = _tables_of(own_metrics(project)) if project.metrics.own else ()
@@ -121,43 +121,43 @@ def wanted_shards(project: Project, store: StoreReader) -> dict[str, frozenset[S
 
 
 def _check_corpora(project: Project, store: StoreReader) -> None:
-    """Refuse to want the rows of a corpus that is nowhere: nothing would be made, and nobody would be told.
+    """Refuse unknown corpora: otherwise nothing would be made for them, silently.
 
     Raises:
-        SettingsError: names the first.
+        SettingsError: a corpus is unknown; the first is named.
     """
     names = {corpus.name for corpus in project.corpora}
     asked = [(n, name) for n, encoder in enumerate(project.encoders, start=1) for name in encoder.corpora]
     if names.issuperset(name for _, name in asked):
         return
-    uses = uses_of(store)  # rows of a corpus that has left the project file stay
+    uses = uses_of(store)  # rows of a corpus removed from the project file stay
     known = sorted(names.union(*uses.pairs.values(), *uses.sentences.values()))
     for number, name in asked:
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1)
             hint = f"did you mean {close[0]!r}? Name" if close else "name"
             raise SettingsError(
-                f"`encoders[{number}].corpora` names {name!r}, which is no corpus of the project file or of the store; "
-                f"{hint} some of {', '.join(known)}, or leave it out to learn from all."
+                f"`encoders[{number}].corpora` names {name!r}, which is not a corpus of the project file or "
+                f"of the store; {hint} some of {', '.join(known)}, or leave it out to train on all."
             )
 
 
 def own_metrics(project: Project) -> "OwnMetrics | None":
-    """Return the metrics of a project's own; None where nothing is measured.
+    """Return the project's own metrics; None if nothing is measured.
 
     Raises:
         InputError: a file of metrics cannot be read.
     """
     if project.metrics.enabled is False:
         return None
-    # Here, because compiled metrics take a while to import, and other commands need the chain too.
+    # Imported here, because compiled metrics are slow to import and other commands need the chain too.
     from features.metrics.own_files import OwnMetrics, read_metric_file
 
     return OwnMetrics(files=tuple(read_metric_file(file) for file in project.metrics.own))
 
 
 def _tables_of(own: "OwnMetrics | None") -> tuple[str, ...]:
-    """Return the tables that a project's own metrics read beside `amr`.
+    """Return the tables other than `amr` that a project's own metrics read.
 
     Raises:
         InputError: a file of metrics cannot be run.
@@ -173,7 +173,7 @@ def _metric_recipe(own: "OwnMetrics | None") -> Recipe:
     from features.metrics import ALGORITHM_VERSION
 
     metrics = own.load() if own is not None else ()
-    # Nothing without own metrics: the recipe stays what it was before there were any.
+    # Empty without own metrics, so that the recipe stays what it was before they existed.
     parameters = {"own": {metric.name: metric.digest for metric in metrics}} if metrics else {}
     return Recipe("metrics", parameters, ALGORITHM_VERSION)
 
@@ -202,14 +202,14 @@ def _amr(settings: AmrSettings, store: StoreReader) -> Stage:
 
 
 def _with_bank(project: Project, store: StoreReader, index_folder: Path | None) -> AmrSettings:
-    """Return the settings of the AMR stage with the index of the graph files, made where it is not there."""
+    """Return the settings of the AMR stage with the index of the graph files, created if missing."""
     if project.amr.backend != "penman":
         return project.amr
     files = graph_files(project)
     content = hashlib.blake2b(digest_size=6)
     for file in files:
         content.update(file_sha256(file).encode() if file.is_file() else b"missing")
-    # Named by content: a worker of a long-lived cluster keeps the index that it has opened.
+    # Named by content, because a worker of a long-lived cluster keeps the index that it has opened.
     bank = store.path / "graphs" / f"{content.hexdigest()}.arrow"
     if index_folder is not None and not bank.is_file():
         bank = index_folder / bank.name

@@ -1,4 +1,4 @@
-"""Tables on the terminal, no wider than it is."""
+"""Tables on the terminal, fitted to its width."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ def print_tables(tables: Iterable[ScoreTable]) -> None:
 
     console = Console()
     for content in (part for table in tables for part in fit(table, console.width)):
-        # As text: a name in brackets is no markup.
+        # As text, because a name in brackets is not markup.
         table = Table(title=Text(content.title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
         table.add_column(Text(content.columns[0]), overflow="fold")
         for column in content.columns[1:]:

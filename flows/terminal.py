@@ -1,13 +1,13 @@
-"""What a command says, and where: results on standard output, everything else on standard error.
+"""What a command prints, and where: results on standard output, everything else on standard error.
 
                   --quiet   (default)   --verbose
     result          yes        yes         yes       standard output
     warn, conclude  yes        yes         yes       standard error
-    say             no         yes         yes       standard error; progress bars and lines likewise
+    say             no         yes         yes       standard error; also progress bars and lines
     detail          no         no          yes       standard error
 
-With `--json` standard output holds JSON and nothing else, so that it can be read by another program.
-Whoever listens (`heard_by`) hears every line at every verbosity, with its level.
+With `--json`, standard output holds only JSON, so that another program can read it. Listeners (`heard_by`) receive
+every line at every verbosity, with its level.
 """
 
 import json
@@ -22,7 +22,7 @@ import click
 
 
 class Verbosity(IntEnum):
-    """How much a command says beside its results."""
+    """How much a command prints besides its results."""
 
     QUIET = 0
     NORMAL = 1
@@ -35,22 +35,22 @@ _hear: Callable[[int, str], object] | None = None
 
 
 def verbosity() -> Verbosity:
-    """Return how much the running command says."""
+    """Return the verbosity of the running command."""
     return _verbosity
 
 
 def set_verbosity(level: Verbosity) -> None:
-    """Choose how much the running command says."""
+    """Set the verbosity of the running command."""
     global _verbosity  # noqa: PLW0603 (one command runs in a process, like the level of a logger)
     _verbosity = level
 
 
 @contextmanager
 def written_by(write: Callable[[str], object]) -> Iterator[None]:
-    """Let a display that redraws itself, such as bars, write all lines that come meanwhile, so that it stays whole.
+    """Let a display that redraws itself, such as progress bars, write all lines meanwhile, so that it stays intact.
 
     Args:
-        write: is given each line.
+        write: called with each line.
     """
     global _write  # noqa: PLW0603 (a terminal has one display)
     before, _write = _write, write
@@ -62,10 +62,10 @@ def written_by(write: Callable[[str], object]) -> Iterator[None]:
 
 @contextmanager
 def heard_by(hear: Callable[[int, str], object]) -> Iterator[None]:
-    """Let something else hear every line too, also those that the terminal does not show.
+    """Pass every line to a listener too, even those that the terminal does not show.
 
     Args:
-        hear: is given the level of each line, as in `logging`, and the line.
+        hear: called with the level of each line, as in `logging`, and the line.
     """
     global _hear  # noqa: PLW0603 (a process runs one command)
     before, _hear = _hear, hear
@@ -81,22 +81,22 @@ def warn(text: str) -> None:
 
 
 def conclude(text: str) -> None:
-    """Write a line that says what came of it, which is also said with `--quiet`."""
+    """Write a line about the result, even with `--quiet`."""
     _tell(logging.INFO, Verbosity.QUIET, text)
 
 
 def say(text: str) -> None:
-    """Write a line about what is going on."""
+    """Write a line about what is happening."""
     _tell(logging.INFO, Verbosity.NORMAL, text)
 
 
 def detail(text: str) -> None:
-    """Write a line that only helps to find out what went wrong."""
+    """Write a line that only helps to diagnose problems."""
     _tell(logging.DEBUG, Verbosity.VERBOSE, text)
 
 
 def overheard(level: int, text: str) -> None:
-    """Let whoever listens hear a line that is on the terminal already, or is not for it.
+    """Pass listeners a line that is already on the terminal, or is not meant for it.
 
     Args:
         level: as in `logging`.
@@ -117,9 +117,9 @@ def write_json(value: Any, *, indent: int | None = 2) -> None:
 
     Args:
         value: what `json` can write.
-        indent: blanks for each level; None for one line, as in JSON Lines.
+        indent: spaces per level; None for one line, as in JSON Lines.
 
     Raises:
-        ValueError: when the value has a NaN or an infinity.
+        ValueError: the value has a NaN or an infinity.
     """
     click.echo(json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False))

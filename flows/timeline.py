@@ -1,10 +1,10 @@
-"""The shards of a build over time, a line a worker, as HTML: text keeps its size, bars take what room there is.
+"""The shards of a build over time as HTML, one line per worker: text keeps its size, bars fill the width.
 
     worker-0   ████████▓▓▓▓▓▓▓▓████
     worker-1   ██████░░░░        ▓▓▓▓▓▓      ░ lost with its worker
                0:00      0:10      0:20
 
-Neighbours too narrow to be told apart are drawn as one, so that thousands of shards stay a page.
+Neighbours too narrow to be distinguished are drawn as one, so that thousands of shards fit a page.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,26 +13,26 @@ from html import escape
 
 from flows.stage_progress import clock
 
-_LEAST = 0.12  # percent of the width: what is narrower would not be seen
+_LEAST = 0.12  # percent of the width: anything narrower would not be visible
 _STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400)
 _TICKS = 6
-_LAST_TICK = 94  # percent: a label further right would leave the page
+_LAST_TICK = 94  # percent: a label further right would run off the page
 _HEIGHT = 24
 COLOURS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One worker's work at one shard.
+    """One worker's attempt at one shard.
 
     Args:
-        worker: its name.
-        stage: of the shard.
-        begun: seconds since the beginning of the timeline.
-        ended: likewise; for work that was lost the last sign of it.
+        worker: name of the worker.
+        stage: stage of the shard.
+        begun: its begin, in seconds since the start of the timeline.
+        ended: its end, in the same units; for lost work, its last report.
         outcome: made, failed, lost or running.
-        caption: what it is, in words.
-        shards: how many shards it stands for.
+        caption: description in words.
+        shards: number of shards that the bar stands for.
     """
 
     worker: str
@@ -45,12 +45,12 @@ class Bar:
 
 
 def draw_timeline(bars: Sequence[Bar], stages: Sequence[str], seconds: float) -> str:
-    """Draw bars, a line a worker in the order of their names.
+    """Draw bars, one line per worker, sorted by name.
 
     Args:
-        bars: in any order.
-        stages: in the order of their colours.
-        seconds: that the timeline covers; more than 0.
+        bars: the bars, in any order.
+        stages: stages, in the order of their colours.
+        seconds: seconds that the timeline covers; more than 0.
     """
     colours = {stage: f"s{position % COLOURS}" for position, stage in enumerate(stages)}
     ticks = _ticks(seconds)
@@ -63,13 +63,13 @@ def draw_timeline(bars: Sequence[Bar], stages: Sequence[str], seconds: float) ->
 
 
 def _natural(name: str) -> tuple[str, int, str]:
-    """Return what sorts worker-10 behind worker-9."""
+    """Return a key that sorts worker-10 after worker-9."""
     head, _, number = name.rpartition("-")
     return (head, int(number), name) if number.isdigit() else (name, 0, name)
 
 
 def _joined(bars: Sequence[Bar], seconds: float) -> list[Bar]:
-    """Return the bars of a worker, with those joined that would be too narrow to be told apart."""
+    """Return the bars of a worker, joining those that would be too narrow to be distinguished."""
     least = seconds * _LEAST / 100
     found: list[Bar] = []
     for bar in sorted(bars, key=lambda bar: bar.begun):
@@ -115,7 +115,7 @@ def _keys(bars: Sequence[Bar], colours: Mapping[str, str]) -> str:
         (f"s7 {outcome}", words)
         for outcome, words in (
             ("failed", "failed"),
-            ("lost", "lost with its worker, up to the last sign of it"),
+            ("lost", "lost with its worker, shown up to its last report"),
             ("running", "still being made"),
         )
         if outcome in outcomes

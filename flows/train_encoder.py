@@ -31,12 +31,12 @@ class TrainedEncoder:
     """The encoder of a run.
 
     Args:
-        name: of the encoder.
+        name: name of the encoder.
         run: id of the run.
-        folder: of the encoder.
-        release: number of the release that it learnt from.
-        seed: of its loop.
-        was_done: it had been finished before, with the same settings and data, and nothing was done.
+        folder: folder of the encoder.
+        release: number of the release that it was trained on.
+        seed: seed of its training loop.
+        was_done: whether it had been finished before with the same settings and data, so that nothing was done.
     """
 
     name: str
@@ -56,20 +56,20 @@ def train_encoder(
     *,
     only_changed: bool = False,
 ) -> list[TrainedEncoder]:
-    """Train encoders; a run that was interrupted goes on from its checkpoint, one that is finished is left alone.
+    """Train encoders; an interrupted run continues from its checkpoint, a finished one is left alone.
 
     Args:
         project_file: the project file.
-        release: number of the release to learn from; the newest by default.
-        names: of the encoders; all of the project by default.
-        seeds: how many of each, with the seed of its settings and those after it.
-        only_changed: leave alone what has learnt from the very same input, in an earlier release.
+        release: number of the release to train on; by default the newest.
+        names: names of the encoders; by default all of the project.
+        seeds: number of trainings of each, with the seed of its settings and the seeds that follow.
+        only_changed: skip encoders that were trained on exactly the same input in an earlier release.
 
     Returns:
-        The encoders. That one cannot be trained keeps no other from it.
+        The encoders. If one cannot be trained, the others still are.
 
     Raises:
-        PartlyDoneError: some trainings failed; it has the encoders of the others.
+        PartlyDoneError: some trainings failed; it holds the encoders of the others.
         RunError: all trainings failed.
         SettingsError: the project has no such encoder.
         StoreError: there is no such release.
@@ -85,19 +85,19 @@ def train_encoder(
         ]
         if only_changed:
             trainings = list(_changed(settings, store, pinned, trainings))
-        remove_dead_scratch()  # gigabytes, after a command that was killed
+        remove_dead_scratch()  # a killed command may leave gigabytes
         with scratch("states") if len(trainings) > 1 else nullcontext() as shared:
             return _train_all(settings, store, pinned, trainings, outbox, shared)
 
 
 def chosen_encoders(settings: project.Project, names: Sequence[str]) -> list[EncoderSettings]:
-    """Return the encoders of some names, all by default.
+    """Return the encoders with some names, by default all.
 
     Raises:
         SettingsError: the project has no such encoder, or none at all.
     """
     if not names and not settings.encoders:
-        # The project says so on purpose, so that nothing that follows a release may fail for it; a user is told.
+        # The project does so on purpose, so nothing that follows a release may fail; the user is warned.
         warn(f"The project {settings.name!r} has no encoder: add a section [[encoders]] to train one.")
     return [settings.encoder(name) for name in dict.fromkeys(names)] if names else list(settings.encoders)
 
@@ -105,14 +105,14 @@ def chosen_encoders(settings: project.Project, names: Sequence[str]) -> list[Enc
 def _changed(
     settings: project.Project, store: Store, pinned: Release, trainings: Sequence[EncoderSettings]
 ) -> Iterator[EncoderSettings]:
-    """Yield what has not learnt from the same input yet, and say of the others that they are left alone."""
+    """Yield the encoders that were not trained on the same input yet, and report that the others are left alone."""
     for encoder in trainings:
         run = unchanged_since(settings, store, pinned, encoder)
         if run is None:
             yield encoder
         else:
             conclude(
-                f"Encoder {encoder.name!r} is left alone: of what it reads nothing changed in release {pinned.number} "
+                f"Encoder {encoder.name!r} is left alone: nothing that it reads has changed in release {pinned.number} "
                 f"since {run_id(settings.runs, run)}."
             )
 
@@ -168,7 +168,7 @@ def _train(
         shared=shared,
     )
     with recorded(run):
-        # A finished encoder is never replaced: a job that succeeds where one is has found that it is the one.
+        # A finished encoder is never replaced: a job that succeeds there has found it to be the same.
         was_done = is_finished(run)
         if not was_done:
             intend(encoder_record(run))

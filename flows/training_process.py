@@ -1,9 +1,9 @@
-"""Training and evaluation run in a process of their own, which takes torch's memory and threads with it.
+"""Training and evaluation run in their own process, which takes torch's memory and threads with it when it ends.
 
 An interrupt at the terminal reaches only the flow's process, which passes it on once and waits: the training finishes
 its step and writes a checkpoint. A second one ends the training at once.
 
-What it logs goes to standard error as it is, and with its level to whoever listens to the flow (`flows.outbox`).
+Its log goes to standard error unchanged, and with its level to listeners of the flow (`flows.outbox`).
 """
 
 import logging
@@ -24,26 +24,26 @@ from flows.terminal import Verbosity, overheard, verbosity, warn
 from training.jobs import EvaluationJob, TrainingJob
 from training.process import ERROR, INTERRUPTED, LEVELS
 
-AGAIN = "Interrupted; run the same command again: a training goes on from its last checkpoint, if it has one."
-"""What is true whenever a training or an evaluation is interrupted."""
+AGAIN = "Interrupted; run the same command again: a training continues from its last checkpoint, if it has one."
+"""What holds whenever a training or an evaluation is interrupted."""
 _TRACEBACK = "Traceback (most recent call last):"
 _LEVELLED = re.compile(r"<(\d+)>(.*)", re.DOTALL)
 _TIME = re.compile(r"\d\d:\d\d:\d\d ")
 _SLEEPING_THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINCOUNT": "0"}
-"""torch's threads wait for each other by sleeping, not by spinning: beside other work on the same cores that is ten
-times faster, and alone on them it costs nothing that was measurable."""
+"""torch's threads wait for each other by sleeping, not spinning: ten times faster when the cores are shared with other
+work, and without measurable cost when they are not."""
 _WORDS = {Verbosity.QUIET: ["--quiet"], Verbosity.NORMAL: [], Verbosity.VERBOSE: ["--verbose"]}
 
 
 def run_job(module: str, *jobs: TrainingJob[Any, Any] | EvaluationJob) -> None:
-    """Run a module with a job, or with several in one process, and pass on what it prints to standard error.
+    """Run a module with one or several jobs in one process, and pass its output on to standard error.
 
     Args:
-        module: such as `training.encoders.s3bert.train`; takes `--settings FILE.json …`.
-        jobs: what it is to do, one after the other; that one fails keeps no other from it.
+        module: module such as `training.encoders.s3bert.train`; takes `--settings FILE.json …`.
+        jobs: jobs to run one after the other; if one fails, the others still run.
 
     Raises:
-        RunError: it failed; the message is its own, or names the file with its traceback.
+        RunError: the module failed; the message is its own, or names the file with its traceback.
         KeyboardInterrupt: the flow was interrupted; the message says what is left of the job.
     """
     with scratch("job") as folder:
@@ -53,7 +53,7 @@ def run_job(module: str, *jobs: TrainingJob[Any, Any] | EvaluationJob) -> None:
         command = [sys.executable, "-m", "flows.watchdog", str(os.getpid()), module, "--settings", *map(str, files)]
         with subprocess.Popen(
             [*command, *_WORDS[verbosity()]],
-            env=_SLEEPING_THREADS | os.environ | {LEVELS: "1"},  # what the user set is left alone
+            env=_SLEEPING_THREADS | os.environ | {LEVELS: "1"},  # what the user set takes precedence
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,  # our own standard output is for results
@@ -79,7 +79,7 @@ def run_job(module: str, *jobs: TrainingJob[Any, Any] | EvaluationJob) -> None:
 
 @contextmanager
 def saying_what_is_left() -> Iterator[None]:
-    """Give an interrupt that comes before or after `run_job` its sentence."""
+    """Give an interrupt before or after `run_job` its message."""
     try:
         yield
     except KeyboardInterrupt as interrupt:
@@ -95,7 +95,7 @@ def _pass_on(process: "subprocess.Popen[str]") -> list[str]:
             withheld.append(line.rstrip("\n"))
         else:
             levelled = _LEVELLED.match(line)
-            # What a library prints has no level.
+            # Lines printed by a library have no level.
             level, text = (int(levelled[1]), levelled[2]) if levelled else (logging.INFO, line)
             sys.stderr.write(text)
             sys.stderr.flush()
@@ -104,11 +104,11 @@ def _pass_on(process: "subprocess.Popen[str]") -> list[str]:
 
 
 def _end(process: "subprocess.Popen[str]", *, by: BaseException) -> str:
-    """Ask a process to end, await its end, and return what it says is left; at once when this is interrupted too."""
+    """Ask a process to end, wait, and return its message on what is left; at once if this is interrupted too."""
     process.send_signal(signal.SIGINT if isinstance(by, KeyboardInterrupt) else signal.SIGTERM)
     try:
         withheld = _pass_on(process)
-    except BaseException:  # noqa: BLE001 (whatever it is, the first interrupt is on its way to the caller)
+    except BaseException:  # noqa: BLE001 (whatever it is, the first interrupt is already on its way to the caller)
         process.kill()
         return AGAIN
     return _sentence(withheld) or AGAIN
@@ -129,12 +129,12 @@ def _reason(module: str, jobs: Sequence[TrainingJob[Any, Any] | EvaluationJob], 
     if not withheld:
         how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
         return (
-            f"{module} ended with {how} and said nothing, as a process does that runs out of memory; run the same "
-            "command again: a training goes on from its last checkpoint, if it has one."
+            f"{module} ended with {how} and without a message, as a process does that runs out of memory; run the "
+            "same command again: a training continues from its last checkpoint, if it has one."
         )
     text = "\n".join(withheld) + "\n"
     overheard(logging.ERROR, text)
-    log = Path(os.path.commonpath([job.output for job in jobs])) / "error.log"  # of one job: in its own folder
+    log = Path(os.path.commonpath([job.output for job in jobs])) / "error.log"  # for one job, in its own folder
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_text(text, encoding="utf-8")

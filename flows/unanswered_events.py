@@ -1,10 +1,9 @@
-"""Events that a server has, and by which it began nothing.
+"""Events that a server has received without starting what they trigger.
 
-A server writes an event down before it looks at what it triggers; what it has not looked at when it is killed, it never
-looks at.
+A server stores an event before it evaluates its triggers; if it is killed in between, it never does.
 
-    announced ──> written down ──> training or evaluation
-                               └── killed here: the next build begins it
+    announced ──> stored ──> training or evaluation
+                         └── killed here: the next build starts it
 """
 
 from datetime import UTC, datetime, timedelta
@@ -23,15 +22,15 @@ if TYPE_CHECKING:
     from prefect.events import Event
 
 PATIENCE = timedelta(seconds=120)
-"""Age of an event after which a server has had the time to look at it: Prefect's may stand still for 60 s first."""
+"""Age after which a server has had time to process an event: Prefect's may stall for 60 s first."""
 FOLLOWED_BY = {COMMITTED: ("train_encoder", "release", "release"), TRAINED: ("evaluate_encoder", "name", "run")}
-"""Event → the flow that follows it, the parameter that says on what, and where the event has its value."""
+"""Event → the flow that follows it, the parameter that it sets, and the key of its value in the event."""
 
 
 def begin_unanswered(project: Project, store: Store) -> None:
-    """Begin what should have followed the newest release, and its encoders, and was never begun.
+    """Start what should have followed the newest release and its encoders, and was never started.
 
-    Where the trigger is off, or came after the event, nothing should have.
+    Nothing should have if the trigger is off, or was created after the event.
 
     Args:
         project: the project, as the configured server knows it.
@@ -64,7 +63,7 @@ def begin_unanswered(project: Project, store: Store) -> None:
                 client.create_flow_run_from_deployment(
                     deployment.id, parameters={parameter: value}, idempotency_key=str(announcement.id)
                 )
-                warn(f"{flow} ({key} {value}) had not been begun though the server has the event, and is begun now.")
+                warn(f"{flow} ({key} {value}) was not started although the server has the event; it is started now.")
 
 
 def _read_event(client: "SyncPrefectClient", identity: UUID) -> "Event | None":

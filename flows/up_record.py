@@ -1,6 +1,6 @@
-"""What `facetflow up` writes down of itself, for other commands of the same user.
+"""What `facetflow up` records about itself for other commands of the same user.
 
-up.lock    held while it runs, however it ends
+up.lock    held while it runs, released however it ends
 up.json    its process and, as soon as its server answers, the address
 """
 
@@ -18,7 +18,7 @@ from features.store import folder
 
 _LOCK, _RECORD = "up.lock", "up.json"
 _PATIENCE = 2.0
-"""Seconds between taking the lock and writing the record, at the most."""
+"""Maximum seconds between taking the lock and writing the record."""
 _POLL = 0.05
 
 
@@ -36,27 +36,27 @@ class Running:
 
 
 def state_folder() -> Path:
-    """Return the folder where `facetflow up` keeps its database and says where it listens."""
+    """Return the folder where `facetflow up` keeps its database and its address."""
     return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "facetflow"
 
 
 def running() -> Running | None:
-    """Return what runs for this user, None where nothing does."""
+    """Return what runs for this user, None if nothing does."""
     deadline = time.monotonic() + _PATIENCE
     while _is_held():
         found = _record()
         if found is not None or time.monotonic() > deadline:
             return found
-        time.sleep(_POLL)  # it has taken the lock in this moment
+        time.sleep(_POLL)  # it has just taken the lock
     return None
 
 
 @contextmanager
 def only_one() -> Iterator[None]:
-    """Hold the lock of `facetflow up`, with a record that says that it starts.
+    """Hold the lock of `facetflow up`, with a record that it is starting.
 
     Raises:
-        RunError: it runs already.
+        RunError: it is already running.
         StoreError: the state folder cannot be written.
     """
     state = state_folder()
@@ -64,13 +64,14 @@ def only_one() -> Iterator[None]:
         state.mkdir(parents=True, exist_ok=True)
         lock = (state / _LOCK).open("a+")
     with lock:
-        # Another command that asks whether it runs holds the lock for a moment.
+        # Another command that checks whether it runs holds the lock for a moment.
         deadline = time.monotonic() + _PATIENCE
         while not (free := _free(lock.fileno(), fcntl.LOCK_EX)) and time.monotonic() < deadline:
             time.sleep(_POLL)
         if not free:
             raise RunError(
-                "`facetflow up` runs already for this user: see `facetflow status`, end it with `facetflow down`."
+                "`facetflow up` is already running for this user: see `facetflow status`, or stop it with "
+                "`facetflow down`."
             )
         write(None)
         try:
@@ -80,7 +81,7 @@ def only_one() -> Iterator[None]:
 
 
 def write(url: str | None) -> None:
-    """Write down that this process is `facetflow up`.
+    """Record that this process is `facetflow up`.
 
     Args:
         url: address of its server's API; None while it starts.
@@ -96,14 +97,14 @@ def write(url: str | None) -> None:
 def _is_held() -> bool:
     try:
         with (state_folder() / _LOCK).open("rb") as lock:
-            # Shared: commands that ask at the same time must not take each other for `facetflow up`.
+            # Shared: commands that check at the same time must not mistake each other for `facetflow up`.
             return not _free(lock.fileno(), fcntl.LOCK_SH)
     except FileNotFoundError:
         return False
 
 
 def _record() -> Running | None:
-    """Return what the record says; None where there is none yet, or only that of one that was killed."""
+    """Return the content of the record; None if there is none yet, or only that of a killed process."""
     try:
         known = json.loads((state_folder() / _RECORD).read_text(encoding="utf-8"))
         found = Running(int(known["process"]), str(known["url"]) if known["url"] is not None else None)
@@ -116,7 +117,7 @@ def _record() -> Running | None:
 
 
 def _free(descriptor: int, kind: int) -> bool:
-    """Take a lock if nobody holds it, and return whether that was so."""
+    """Take a lock if it is free, and return whether it was."""
     try:
         fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError:

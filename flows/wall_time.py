@@ -1,8 +1,8 @@
-"""Where the time of a command goes, in parts that follow each other and add up.
+"""Where the time of a command goes, in consecutive parts that add up.
 
     ├── start ──┼── check ──┼── ingest ──┼── plan ──┼── cluster ──┼── stages ──┼── … ──┤   total
 
-The total counts from the start of the process where that is a command of its own; elsewhere from the start of the flow.
+The total counts from the start of the process if it is a command of its own; otherwise from the start of the flow.
 """
 
 import time
@@ -15,15 +15,15 @@ _process_is_command = False
 
 
 def count_from_process_start() -> None:
-    """Say that this process is there for one command, so that what came before its flow counts too."""
+    """Declare that this process runs a single command, so that the time before its flow counts too."""
     global _process_is_command  # noqa: PLW0603 (a process is a command or is not)
     _process_is_command = True
 
 
 class WallTime:
-    """The time on the wall, by part.
+    """Wall time by part.
 
-    Inside of a part another may begin: the outer one then rests, so that every moment counts once.
+    Parts may be nested: the outer one then pauses, so that every moment counts once.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class WallTime:
 
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
-        """Count the time within as this part's."""
+        """Count the time in this context towards a part."""
         self._count()
         self._open.append(name)
         try:
@@ -45,7 +45,7 @@ class WallTime:
             self._open.pop()
 
     def parts(self) -> dict[str, float]:
-        """Return part → seconds so far, in the order in which they began; `total` last, the sum of the others."""
+        """Return part → seconds so far, in order of their begin; `total`, the sum of the others, comes last."""
         self._count()
         ordered = {name: seconds for name, seconds in self._parts.items() if name != "other"}
         ordered["other"] = self._parts.get("other", 0.0)

@@ -1,8 +1,8 @@
 """What is wanted of a store, and the stages that follow: no stage makes what nobody reads.
 
-An encoder wants the tables that its training reads, of the corpora that it learns from. `enabled = true` in the
-section of a stage wants its table of all corpora, for others who read the store; `enabled = false` switches the stage
-off.
+An encoder wants the tables that its training reads, for the corpora that it is trained on. `enabled = true` in the
+section of a stage requests its table for all corpora, for other readers of the store; `enabled = false` switches the
+stage off.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,11 +26,11 @@ _STAGES: Mapping[str, tuple[Over, tuple[str, ...]]] = MappingProxyType(
         "metrics": ("pairs", ("pairs", "amr", "label_vectors")),
     }
 )
-"""Stage → what it is over and what it reads, in an order in which they can be made."""
+"""Stage → the table whose shards it follows and the tables it reads, in an order in which they can be made."""
 
 
 def wanted_of(project: Project) -> tuple[Wanted, ...]:
-    """Return what is read of a project's store: by its encoders, and by others where the project file says so."""
+    """Return what is read of a project's store: by its encoders, and by others if the project file says so."""
     read = tuple(Wanted(tables_of(encoder), encoder.corpora) for encoder in project.encoders)
     forced = tuple(name for name in _STAGES if _switch(project, name) is True)
     return (*read, *([Wanted(forced)] if forced else []))
@@ -39,18 +39,18 @@ def wanted_of(project: Project) -> tuple[Wanted, ...]:
 def stages_of(
     project: Project, wanted: Sequence[Wanted], further: tuple[str, ...] = ()
 ) -> dict[str, tuple[Over, tuple[str, ...]]]:
-    """Return the stages that a build has: those that are wanted and not switched off, and what they are made of.
+    """Return the stages of a build, those wanted and not switched off, with the tables that they read.
 
     Args:
-        project: says which stages are off.
-        wanted: what somebody reads.
-        further: tables that metrics of the project's own read beside `amr`.
+        project: the project file, which may switch stages off.
+        wanted: what is read.
+        further: tables other than `amr` that the project's own metrics read.
 
     Returns:
-        Stage → what it is over and what it reads, in an order in which they can be made.
+        Stage → the table whose shards it follows and the tables it reads, in an order in which they can be made.
 
     Raises:
-        SettingsError: a stage is made of one that is off.
+        SettingsError: a stage needs one that is switched off.
     """
     off = {name for name in _STAGES if _switch(project, name) is False}
     if "metrics" in off:
@@ -62,8 +62,8 @@ def stages_of(
             reads = (*needs, *further) if name == "metrics" else needs
             if lacking := [need for need in reads if need in off]:
                 raise SettingsError(
-                    f"[{name}] reads {lacking[0]!r}, which the project file switches off: take `enabled = false` out "
-                    f"of [{lacking[0]}], or set it in [{name}] too."
+                    f"[{name}] reads {lacking[0]!r}, which the project file switches off: remove `enabled = false` "
+                    f"from [{lacking[0]}], or set it in [{name}] too."
                 )
             needed |= set(reads)
             found[name] = (over, reads)
@@ -71,5 +71,5 @@ def stages_of(
 
 
 def _switch(project: Project, stage: str) -> bool | None:
-    """Return what the project file says of a stage: True forces it on, False off, None leaves it to the encoders."""
+    """Return a stage's switch in the project file: True forces it on, False off, None leaves it to the encoders."""
     return getattr(getattr(project, stage), "enabled", None)

@@ -1,4 +1,4 @@
-"""Nothing outlives a flow: a process that a flow starts ends by itself when the flow's process is gone.
+"""Nothing outlives a flow: a process started by a flow ends by itself when the flow's process is gone.
 
 python -m flows.watchdog PARENT MODULE ARGUMENT...    runs MODULE as `python -m MODULE ARGUMENT...` would
 """
@@ -16,11 +16,11 @@ _GRACE_SECONDS = 3.0
 
 
 def end_with(parent: int, clean_up: Callable[[], object] = lambda: None) -> None:
-    """End this process soon after its parent: first politely, then at once.
+    """End this process soon after its parent: first with SIGTERM, then forcibly.
 
     Args:
         parent: process id of the parent.
-        clean_up: called before the hard end.
+        clean_up: called before the forced end.
     """
 
     def watch() -> None:

@@ -1,7 +1,8 @@
-"""What a worker of the local cluster does first: send what it prints to a log of its own.
+"""What a worker of the local cluster does first: send its output to its own log.
 
-Loaded by Dask before the worker takes its first shard (`preload`). Parsers print progress bars and warnings; on the
-user's terminal they would tear the progress of the build. Lines with the name of the shard stand before and behind.
+Loaded by Dask before the worker takes its first shard (`preload`). Parsers print progress bars and warnings, which
+would disrupt the progress of the build on the user's terminal. In the log, lines with the shard's name enclose its
+output.
 """
 
 import atexit
@@ -18,7 +19,7 @@ def dask_setup(worker: Worker) -> None:
     log = (Path(os.environ["FACETFLOW_WORKER_LOG"]) / f"{worker.name}.log").open("ab", buffering=0)
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
-        # At the level of the descriptor, because libraries in C write there too.
+        # At descriptor level, because C libraries write there too.
         os.dup2(log.fileno(), stream.fileno())
     shards = logging.getLogger("tasks")
     shown = logging.StreamHandler(sys.stderr)
@@ -30,7 +31,7 @@ def dask_setup(worker: Worker) -> None:
 
 
 def _leave() -> None:
-    """End the process; taking loaded models apart would cost four seconds, after which Dask kills the worker anyway."""
+    """End the process; tearing down loaded models would take four seconds, after which Dask kills the worker anyway."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)

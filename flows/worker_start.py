@@ -1,12 +1,12 @@
-"""Workers of a local cluster begin as copies of one process that has imported what they need.
+"""Workers of a local cluster start as copies of one process that has imported what they need.
 
     command ──┬── Prefect's server                         flow: ingest, plan ── cluster ── shards ──>
               ├── imports of the flow ─────────────────────┘                        │
               └── this process: Dask, Prefect, torch, … ── copied for each worker ──┘
 
-Imports are most of what a small refresh costs; so they are made once, while the flow gets ready. The process is the
-`forkserver` of Python. It may not have threads when it is copied: libraries that start some when they are imported
-(polars, pyarrow, deltalake) are left to the workers.
+Imports are most of the cost of a small refresh, so they are done once, while the flow gets ready. The process is
+Python's `forkserver`. It must not have threads when it is copied: libraries that start threads on import (polars,
+pyarrow, deltalake) are left to the workers.
 """
 
 import atexit
@@ -27,19 +27,19 @@ _ALWAYS = ("distributed", "distributed.nanny", "distributed.worker", "prefect_da
 _COMPILED = ("numba",)
 _FIRST, _LAST = "flows.preload_begins", "flows.preload_ends"
 _LONGEST = 80
-"""Bytes of the path of a folder for sockets, whose own paths may have 104."""
+"""Maximum bytes of the path of a folder for sockets, whose own paths may have 104."""
 _VARIABLES: dict[str, str] = {}
-"""With which the process was started that runs now."""
+"""Variables with which the current process was started."""
 
 
 def get_ready(project: Project, dask_address: str | None = None) -> Project:
-    """Start the process that workers are copied from unless it runs, without waiting for it.
+    """Start the process that workers are copied from, unless it runs already, without waiting for it.
 
-    A command calls this before anything is known of the work, because the imports take longer than finding that out; a
-    build that finds nothing to do ends it in the middle.
+    A command calls this before it knows what there is to do, because the imports take longer than finding out; a build
+    that finds nothing to do ends the process midway.
 
     Args:
-        project: says which libraries the stages need.
+        project: settings that determine which libraries the stages need.
         dask_address: scheduler of an existing cluster, which has its own workers: nothing is started.
 
     Returns:
@@ -55,9 +55,9 @@ def get_ready(project: Project, dask_address: str | None = None) -> Project:
 
 @contextmanager
 def starting(variables: Mapping[str, str]) -> Iterator[None]:
-    """Let workers that are started in this context have these variables.
+    """Start workers in this context with these environment variables.
 
-    They have those that the process had when it began of which they are copies; one that has others is ended first.
+    Workers inherit the variables of the process they are copied from; if that has other values, it is ended first.
     """
     _keep_sockets_in_scratch()
     if variables != _VARIABLES:
@@ -69,13 +69,13 @@ def starting(variables: Mapping[str, str]) -> Iterator[None]:
 
 
 def _keep_sockets_in_scratch() -> None:
-    """Let multiprocessing keep its sockets in a folder that the next build removes if this process is killed."""
+    """Make multiprocessing keep its sockets in a folder that the next build removes if this process is killed."""
     known = getattr(multiprocessing.current_process(), "_config")  # noqa: B009 (Python has no public name for it)
     if "tempdir" in known:
         return
     folder = ExitStack()
     path = folder.enter_context(scratch("mp"))
-    if len(os.fsencode(path)) > _LONGEST:  # Python finds a place of its own
+    if len(os.fsencode(path)) > _LONGEST:  # Python then chooses a place itself
         folder.close()
         return
     known["tempdir"] = str(path)
@@ -83,22 +83,22 @@ def _keep_sockets_in_scratch() -> None:
 
 
 def _end(*, wait: bool = False) -> None:
-    """End the process at once, also in the middle of its imports: it holds this one's standard error open.
+    """End the process at once, even during its imports: it holds this one's standard error open.
 
     Args:
-        wait: until it is gone, so that another one can be started.
+        wait: wait until it is gone, so that another one can be started.
     """
     process = getattr(forkserver, "_forkserver", None)  # Python has no public name for it
     if (number := getattr(process, "_forkserver_pid", None)) is not None:
         with suppress(ProcessLookupError, ChildProcessError):
             os.kill(number, signal.SIGTERM)
-            if wait:  # and leave its exit code to Python, which asks for it before it starts another
+            if wait:  # but leave its exit code to Python, which reads it before it starts another
                 os.waitid(os.P_PID, number, os.WEXITED | os.WNOWAIT)
 
 
 @contextmanager
 def _deaf_to_interrupts() -> Iterator[None]:
-    """Let a process that is started in this context ignore interrupts at the terminal, which are for the flow."""
+    """Make a process started in this context ignore interrupts at the terminal, which are for the flow."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -110,14 +110,14 @@ def _deaf_to_interrupts() -> Iterator[None]:
 
 
 def modules(project: Project) -> tuple[str, ...]:
-    """Return what workers of a project import in any case, as far as it can be imported ahead of them."""
+    """Return the modules that workers of a project always import, as far as they can be preloaded."""
     needed = list(_ALWAYS)
-    # Tables that only a metric of the project's own reads are not known before its file has been run.
+    # Tables read only by the project's own metrics are unknown until their files have been run.
     made = stages_of(project, wanted_of(project))
     if "metrics" in made:
         needed += _COMPILED
     if project.cluster.gpu_workers:
-        # Torch is imported by each worker, which sees other GPUs than this process.
+        # Each worker imports torch itself, because it sees other GPUs than this process.
         return tuple(needed)
     encodes = "label_vectors" in made and project.label_vectors.backend == "encoder"
     if "embeddings" in made or encodes:
@@ -134,12 +134,12 @@ def modules(project: Project) -> tuple[str, ...]:
 def environment(threads: int) -> dict[str, str]:
     """Return the environment of local workers.
 
-    The libraries read it when they are loaded. It replaces Dask's own, of which MALLOC_TRIM_THRESHOLD_ is left out on
-    purpose: with any value glibc no longer raises the size from which it maps memory anew for each tensor, and that
-    costs a quarter of a build.
+    The libraries read it when they are loaded. It replaces Dask's own, without MALLOC_TRIM_THRESHOLD_ on purpose: with
+    any value set, glibc no longer raises the size above which it maps new memory for each tensor, and that costs a
+    quarter of a build.
 
     Args:
-        threads: of the numeric libraries in a worker.
+        threads: threads of the numeric libraries in a worker.
     """
     names = ("OMP", "MKL", "OPENBLAS", "NUMBA", "RAYON")
     return {f"{name}_NUM_THREADS": str(threads) for name in names} | {

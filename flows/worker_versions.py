@@ -1,4 +1,4 @@
-"""Whether the workers of an existing cluster run what this build runs.
+"""Whether the workers of an existing cluster run the same software as this build.
 
 | what differs | then |
 |---|---|
@@ -6,9 +6,9 @@
 | facetflow, its version or the code of `features` and `tasks`: it decides what is in a shard | refused |
 | spacy, amrlib, where a stage uses them: recipes name their versions | refused |
 | a package that a stage needs and a worker lacks | refused |
-| torch, transformers, sentence-transformers, polars, deltalake, numpy: the last digits of a result may differ | said |
+| torch, transformers, sentence-transformers, polars, deltalake, numpy: last digits of results may differ | a warning |
 
-The part of a version behind a plus does not count: a GPU worker has torch 2.13.0+cu126 where this one has 2.13.0+cpu.
+The part of a version after a plus is ignored: a GPU worker may have torch 2.13.0+cu126 where this one has 2.13.0+cpu.
 """
 
 from collections import defaultdict
@@ -22,11 +22,11 @@ CARRY = ("dask", "distributed", "cloudpickle", "msgpack", "prefect")
 IN_RECIPES = ("spacy", "amrlib")
 DECIDE = ("torch", "transformers", "sentence-transformers", "polars", "deltalake", "numpy")
 ALWAYS = ("polars", "deltalake", "numpy")
-"""Of those that decide results, the ones that every stage uses."""
+"""Packages among those that affect results that every stage uses."""
 PACKAGES = ("facetflow", *CARRY, *IN_RECIPES, *DECIDE)
 
 Packages = Mapping[str, str | None]
-"""Package → version, None where it is not installed."""
+"""Package → version, None if it is not installed."""
 
 
 def compare(
@@ -35,11 +35,11 @@ def compare(
     """Compare the packages of workers with those of this process.
 
     Args:
-        here: those of this process.
-        workers: those of each worker, by its address.
+        here: packages of this process.
+        workers: packages of each worker, by its address.
         needed: packages that the stages of this build use.
         cluster: the cluster, in words.
-        said: differences that the user knows already; new ones are added.
+        said: differences already reported; new ones are added.
 
     Raises:
         RunError: a worker has another version of what must be the same.
@@ -48,12 +48,12 @@ def compare(
     for worker, packages in workers.items():
         for package, theirs, ours in _differences(here, packages, needed):
             if package in DECIDE and theirs is not None:
-                tell[f"has {package} {theirs} and this build {ours}"].append(worker)
+                tell[f"has {package} {theirs}, but this build has {ours}"].append(worker)
                 continue
             has = f"has no {package}" if theirs is None else f"has {package} {theirs}"
             raise RunError(
-                f"The worker {worker!r} {cluster} {has} and this build {ours}: {_what_to_do(package, ours)}, start it "
-                "again, and run the same command."
+                f"The worker {worker!r} {cluster} {has}, but this build has {ours}: {_what_to_do(package, ours)}, "
+                "start it again, and run the same command."
             )
     for difference, those in tell.items():
         if difference not in said:
@@ -61,7 +61,7 @@ def compare(
             others = f" (and {len(those) - 1} more)" if len(those) > 1 else ""
             warn(
                 f"The worker {those[0]!r}{others} {cluster} {difference}: the last digits of results may differ; "
-                "install the same where it runs."
+                "install the same version where it runs."
             )
 
 
@@ -69,8 +69,8 @@ def compare_scheduler(here: Packages, there: Packages, cluster: str) -> None:
     """Compare the packages of a scheduler with those of this process; it carries shards and makes none.
 
     Args:
-        here: those of this process.
-        there: those of the scheduler.
+        here: packages of this process.
+        there: packages of the scheduler.
         cluster: the cluster, in words.
 
     Raises:
@@ -80,7 +80,7 @@ def compare_scheduler(here: Packages, there: Packages, cluster: str) -> None:
         if package not in DECIDE:
             has = f"has no {package}" if theirs is None else f"has {package} {theirs}"
             raise RunError(
-                f"The scheduler {cluster} {has} and this build {ours}: {_what_to_do(package, ours)}, start it "
+                f"The scheduler {cluster} {has}, but this build has {ours}: {_what_to_do(package, ours)}, start it "
                 "again, with its workers, and run the same command."
             )
 
@@ -113,5 +113,5 @@ def _public(version: str) -> str:
 
 
 def of_info(info: Mapping[str, Any]) -> dict[str, Packages]:
-    """Return worker → its packages, from what `Client.get_versions` gives; without workers that went meanwhile."""
+    """Return worker → its packages, from the result of `Client.get_versions`; workers that have left are skipped."""
     return {worker: found["packages"] for worker, found in info["workers"].items() if found and "packages" in found}

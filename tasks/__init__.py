@@ -1,1 +1,1 @@
-"""One shard of one stage: thin Prefect tasks, each over one pure call."""
+"""One shard of one stage: thin Prefect tasks, each around one pure call."""

@@ -1,4 +1,4 @@
-"""The task that gives the words of the labels of a shard's graphs their vectors."""
+"""The task that looks up vectors for the words in the labels of a shard's graphs."""
 
 from prefect import task
 
@@ -13,15 +13,15 @@ from tasks.shard import TASK, Inputs, ShardJob, make_shard
 
 @task(**TASK)
 def embed_labels(job: ShardJob, settings: LabelVectorSettings) -> Receipt | None:
-    """Look up the vectors of the labels' words in a shard of graphs; the source is loaded once per worker.
+    """Look up the vectors of the words in the labels of a shard of graphs; the source is loaded once per worker.
 
     Args:
         job: the shard.
-        settings: where vectors come from.
+        settings: settings of the source of vectors.
     """
 
     def compute(inputs: Inputs, on_rows: OnRows) -> tuple[StageOutput, None]:
-        # Rows are words, so they do not come out one for each graph.
+        # Rows are words, so there is not one for each graph.
         return stages.embed_labels(inputs.read("amr"), load(settings), on_rows), None
 
     return make_shard(job, compute)

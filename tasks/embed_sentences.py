@@ -1,4 +1,4 @@
-"""The task that gives the sentences of a shard the teacher's embeddings."""
+"""The task that computes the teacher's embeddings of the sentences of a shard."""
 
 from prefect import task
 
@@ -17,7 +17,7 @@ def embed_sentences(job: ShardJob, settings: EmbeddingSettings) -> Receipt | Non
 
     Args:
         job: the shard.
-        settings: which encoder.
+        settings: settings of the encoder.
     """
 
     def compute(inputs: Inputs, on_rows: OnRows) -> tuple[StageOutput, int]:

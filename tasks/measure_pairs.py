@@ -20,17 +20,17 @@ def measure_pairs(job: ShardJob, settings: OwnMetrics = _NONE) -> Receipt | None
     """Measure a shard of pairs.
 
     Args:
-        job: the shard, with the sentence shards that its sentences are in.
-        settings: metrics of the project's own.
+        job: the shard, with the shards of its sentences.
+        settings: the project's own metrics.
     """
 
     def compute(inputs: Inputs, on_rows: OnRows) -> tuple[StageOutput, int]:
         pairs = inputs.read("pairs")
         sentences = pl.concat([pairs["sentence_a"], pairs["sentence_b"]]).unique()
-        # A sentence shard is shared by many pair shards: only the graphs of these pairs are read.
+        # A sentence shard is shared by many pair shards: read only the graphs of these pairs.
         of_these = pl.col("sentence_id").is_in(sentences.implode())
         amr = inputs.read("amr", of_these)
-        # A word has the same vector in every shard that it occurs in.
+        # A word has the same vector in every shard in which it occurs.
         words = pl.Series(sorted(words_of(_labels(amr))), dtype=pl.String)
         vectors = inputs.read("label_vectors", pl.col("label").is_in(words.implode())).unique("label")
         own = settings.load()
@@ -41,6 +41,6 @@ def measure_pairs(job: ShardJob, settings: OwnMetrics = _NONE) -> Receipt | None
 
 
 def _labels(amr: pl.DataFrame) -> list[str]:
-    """Return the different labels of some graphs."""
+    """Return the distinct labels of some graphs."""
     columns = (amr["concepts"], amr["attribute_values"])
     return pl.concat([column.explode().drop_nulls() for column in columns]).unique().to_list()

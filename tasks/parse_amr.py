@@ -1,4 +1,4 @@
-"""The task that gives the sentences of a shard their AMR graphs."""
+"""The task that parses the sentences of a shard into AMR graphs."""
 
 from prefect import task
 
@@ -17,7 +17,7 @@ def parse_amr(job: ShardJob, settings: AmrSettings) -> Receipt | None:
 
     Args:
         job: the shard.
-        settings: which parser.
+        settings: settings of the parser.
     """
 
     def compute(inputs: Inputs, on_rows: OnRows) -> tuple[StageOutput, int]:

@@ -1,4 +1,4 @@
-"""The task that gives the sentences of a shard their dependency trees."""
+"""The task that parses the sentences of a shard into dependency trees."""
 
 from prefect import task
 
@@ -17,7 +17,7 @@ def parse_dependencies(job: ShardJob, settings: DependencySettings) -> Receipt |
 
     Args:
         job: the shard.
-        settings: which pipeline.
+        settings: settings of the pipeline.
     """
 
     def compute(inputs: Inputs, on_rows: OnRows) -> tuple[StageOutput, int]:

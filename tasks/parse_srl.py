@@ -1,4 +1,4 @@
-"""The task that gives the sentences of a shard their semantic roles."""
+"""The task that parses the sentences of a shard into semantic roles."""
 
 from prefect import task
 
@@ -17,7 +17,7 @@ def parse_srl(job: ShardJob, settings: SrlSettings) -> Receipt | None:
 
     Args:
         job: the shard.
-        settings: which tagger.
+        settings: settings of the tagger.
     """
 
     def compute(inputs: Inputs, on_rows: OnRows) -> tuple[StageOutput, int]:

@@ -1,8 +1,8 @@
-"""How a worker tells the flow where it is in a shard: over Dask's own connection, rarely, and never at any risk.
+"""How a worker reports its progress in a shard to the flow: over Dask's own connection, rarely, and without risk.
 
     stage ── on_rows(done, total) ──> worker ── topic ──> scheduler ──> flow, which shows it
 
-Stages know nothing of this: they call a function with two numbers.
+Stages know nothing of this: they just call a function with two numbers.
 """
 
 import time
@@ -18,16 +18,16 @@ EVERY = 1.0
 
 
 def reporter(topic: str, stage: str, shard: str) -> OnRows:
-    """Return what tells all who have subscribed to a topic how far a shard is.
+    """Return a callback that reports the progress of a shard to the subscribers of a topic.
 
     Args:
-        topic: of Dask; empty for nobody.
+        topic: Dask topic; empty for none.
         stage: the stage.
         shard: the shard.
 
     Returns:
-        A function that does nothing where there is no worker, as in a notebook. The first and the last report of a
-        shard are sent in any case, others at most once in `EVERY` seconds.
+        A function that does nothing if there is no worker, as in a notebook. The first and last report of a shard are
+        always sent, others at most once in `EVERY` seconds.
     """
     try:
         worker = get_worker() if topic else None
@@ -38,7 +38,7 @@ def reporter(topic: str, stage: str, shard: str) -> OnRows:
     name = str(worker.name)
 
     def send(done: int, total: int) -> None:
-        # A report is worth nothing beside the shard that it is about.
+        # A report must never endanger its shard.
         with suppress(Exception):
             # Not "worker": the scheduler writes the address there.
             message = {"stage": stage, "shard": shard, "done": int(done), "total": int(total), "by": name}
@@ -48,7 +48,7 @@ def reporter(topic: str, stage: str, shard: str) -> OnRows:
 
 
 def rarely(send: Callable[[int, int], None]) -> OnRows:
-    """Return a function that calls another at most once in `EVERY` seconds, but always at the beginning and the end."""
+    """Return a function that calls another at most once in `EVERY` seconds, but always at the start and the end."""
     told = 0.0
 
     def on_rows(done: int, total: int) -> None:

@@ -1,9 +1,9 @@
 """What every task does around its stage: read the pinned input, compute, write, return a receipt.
 
-ShardJob ──> is it committed, and whole? ── yes ──> None
+ShardJob ──> committed and intact? ── yes ──> None
                 │ no
                 └──> read ──> stage function ──> write_shard ──> Receipt
-                                    └── on_rows ──> whoever watches the build
+                                    └── on_rows ──> the progress of the build
 """
 
 import logging
@@ -25,7 +25,7 @@ from features.types import Fingerprint, Shard
 from tasks.reporting import reporter
 
 TASK: dict[str, Any] = {
-    # The commit of the table is the truth; a result that Prefect keeps would be a second one.
+    # The commit of the table is the source of truth; a result kept by Prefect would be a second one.
     "persist_result": False,
     "cache_policy": NO_CACHE,
     "task_run_name": "{job.stage} {job.shard}",
@@ -35,16 +35,16 @@ TASK: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class ShardJob:
-    """One shard of one stage, as a worker is told to make it.
+    """One shard of one stage for a worker to make.
 
     Args:
-        store: folder of the store, on a path that the worker sees too.
+        store: folder of the store, under a path that the worker sees too.
         stage: name of the stage and its table.
         shard: the shard to make.
-        fingerprint: what it will be.
-        versions: table → version to read, for every table that it reads.
+        fingerprint: fingerprint that it will have.
+        versions: table → version to read, for every table that the job reads.
         upstream: table → shards to read.
-        topic: of Dask, under which the worker tells how far it is; empty for nobody.
+        topic: Dask topic for progress reports; empty for none.
     """
 
     store: Path
@@ -61,7 +61,7 @@ class Inputs:
 
     Args:
         store: the opened store.
-        job: names tables, versions and shards.
+        job: job that names tables, versions and shards.
     """
 
     def __init__(self, store: Store, job: ShardJob) -> None:
@@ -69,7 +69,7 @@ class Inputs:
         self._job = job
 
     def read(self, table: str, where: pl.Expr | None = None) -> pl.DataFrame:
-        """Return the rows of the upstream shards of a table, those that `where` selects if it is given."""
+        """Return the rows of the upstream shards of a table, optionally only those that `where` selects."""
         version, shards = self._job.versions[table], self._job.upstream[table]
         if where is None:
             return self._store.read(table, version, shards)
@@ -78,9 +78,9 @@ class Inputs:
 
 _log = logging.getLogger(__name__)
 _ONE_AT_A_TIME = threading.Lock()
-"""Models are not made to be shared by threads, and libraries not to be imported by two at once.
+"""Models are not meant to be shared by threads, nor libraries to be imported by two at once.
 
-A worker of a local cluster has one thread; one that somebody else started may have several.
+A worker of a local cluster has one thread; a worker started elsewhere may have several.
 """
 
 
@@ -89,15 +89,15 @@ def make_shard(job: ShardJob, compute: Callable[[Inputs, OnRows], tuple[StageOut
 
     Args:
         job: what to make.
-        compute: reads the inputs, loads a model, and returns rows and rejects, with the number of rows that went in
-            where each must come out again; it tells a function how many rows are done.
+        compute: function that reads the inputs, loads a model, and returns rows and rejects, plus the number of input
+            rows if each must appear in the output; it reports the number of rows done to its second argument.
 
     Returns:
-        The receipt, or None when the shard is committed already and its files are whole: after the death of a worker
-        Dask runs tasks again whose receipts have long been read.
+        The receipt, or None if the shard is already committed and its files are intact: after the death of a worker,
+        Dask reruns tasks whose receipts were read long ago.
     """
     with _ONE_AT_A_TIME:
-        # What a library prints between these lines is about this shard.
+        # Library output between these log lines belongs to this shard.
         _log.info("%s %s: begun", job.stage, job.shard)
         started = time.perf_counter()
         on_rows = reporter(job.topic, job.stage, job.shard)

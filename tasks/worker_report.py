@@ -1,8 +1,8 @@
-"""What a worker of an existing cluster says of itself, before it is given a shard.
+"""What a worker of an existing cluster reports about itself before it is given a shard.
 
-It runs wherever `dask worker` was started: another machine, another folder, another environment. So it asks for nothing
-that is not there, and what it finds wrong is a part of the answer. Dask calls these functions in the thread that
-answers everybody, so what takes time is done in another one, the imports of this module included.
+It runs wherever `dask worker` was started: another machine, another folder, another environment. So it relies on
+nothing that may be missing, and problems are part of the answer. Dask calls these functions in the thread that serves
+all requests, so slow work, including the imports of this module, is done in another thread.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ TASKS = tuple(
 
 
 async def report(store: Path, models: Sequence[str], files: Sequence[Path], dask_worker: Worker) -> dict[str, Any]:
-    """Return what a build wants to know of a worker, as plain values; called by `Client.run`.
+    """Return what a build needs to know about a worker, as plain values; called by `Client.run`.
 
     Args:
         store: folder of the store.
@@ -33,9 +33,9 @@ async def report(store: Path, models: Sequence[str], files: Sequence[Path], dask
         dask_worker: filled in by Dask.
 
     Returns:
-        `code`: digest of the code that makes shards; `store`: id of the store that lies in the folder, None where there
-        is none; `writable`: why the folder cannot be written, None where it can; `missing`: what the worker does not
-        find, a sentence each; `pause`: bytes of memory at which Dask pauses the worker, None where it never does.
+        `code`: digest of the code that makes shards; `store`: id of the store in the folder, None if there is none;
+        `writable`: why the folder cannot be written, None if it can; `missing`: what the worker does not find, a
+        sentence each; `pause`: bytes of memory at which Dask pauses the worker, None if it never does.
     """
     manager = dask_worker.memory_manager
     limit, share = manager.memory_limit, manager.memory_pause_fraction
@@ -64,9 +64,9 @@ def _report(store: Path, models: Sequence[str], files: Sequence[Path]) -> dict[s
 
 
 async def import_tasks() -> None:
-    """Import the tasks, once, before the first shard comes.
+    """Import the tasks once, before the first shard comes.
 
-    A scheduler does it too: it unpacks what it passes on, and would answer nobody while it imports what that needs.
+    A scheduler does so too: it unpacks what it passes on, and would not answer while it imports what that needs.
     """
     await asyncio.to_thread(_import_tasks)
 

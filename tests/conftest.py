@@ -1,4 +1,4 @@
-"""Fixtures that every test may ask for."""
+"""Fixtures available to every test."""
 
 import gc
 import json
@@ -20,13 +20,13 @@ os.environ.setdefault("DO_NOT_TRACK", "1")
 os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
 os.environ.setdefault("PREFECT_SERVER_ALLOW_EPHEMERAL_MODE", "false")  # a test that needs a server asks for one
 
-gc.disable()  # imports leave nothing to collect, and looking for it takes a tenth of their time
+gc.disable()  # imports leave nothing to collect, and looking for garbage takes a tenth of their time
 
 if "PYTEST_XDIST_WORKER" in os.environ:
-    # Processes that share the tests share the cores too: threads of one that wait for each other hold up the other.
+    # Test processes share the cores: threads that wait for each other in one process hold up the others.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# How long an example takes says how busy a machine is, not whether the code is right.
+# How long an example takes depends on how busy the machine is, not on whether the code is right.
 settings.register_profile("busy", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("thorough", settings.get_profile("busy"), max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "busy"))
@@ -49,11 +49,11 @@ BROWSER_WIDTHS = (1280, 420)
 COLOUR_SCHEMES = ("light", "dark")
 
 
-@pytest.hookimpl(trylast=True)  # when what `-m` leaves out is gone
+@pytest.hookimpl(trylast=True)  # after `-m` has deselected tests
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that may take longest: with several processes the file that starts last ends the run.
+    """Begin with the files that may take longest: with several processes, the file that starts last ends the run.
 
-    First the one with the longest test, which nothing shortens, then those whose tests take longest together.
+    First the file with the longest single test, then those whose tests take longest in total.
     """
     limits: dict[Path, list[float]] = {}
     for item in items:
@@ -64,7 +64,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Leave what was imported alone from now on: it is there as long as the tests are."""
+    """Exclude imported objects from garbage collection: they live as long as the tests."""
     gc.freeze()
     gc.enable()
 
@@ -77,7 +77,7 @@ def root() -> Path:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """Return the folder with reference data that lies beside some checkouts; skip where there is none."""
+    """Return the folder with reference data next to some checkouts; skip if there is none."""
     folder = ROOT.parent / "shared"
     if not (folder / "oracles").is_dir():
         pytest.skip("needs the reference data (oracles, corpora), which are not part of the repository")
@@ -86,7 +86,7 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a BERT encoder of two layers with random weights, in the files of a real one."""
+    """Return the folder of a two-layer BERT encoder with random weights, with the files of a real one."""
     folder = tmp_path_factory.mktemp("encoder") / "tiny-bert"
     write_backbone(folder, ["the", "boy", "want", "##s", "sleep", "not", "girl", "see", "doctor"])
     return folder
@@ -99,7 +99,7 @@ class Browser:
     driver: Any
 
     def show(self, page: Path, *, width: int = 1280, scheme: str = "light") -> None:
-        """Open a page in a window of this width, for people who prefer this scheme."""
+        """Open a page in a window of this width and with this colour scheme."""
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
@@ -113,14 +113,14 @@ class Browser:
         return self.driver.execute_script(script, *arguments)
 
     def press(self, key: str) -> None:
-        """Press a key, such as Tab or ArrowRight, and let it go."""
+        """Press and release a key, such as Tab or ArrowRight."""
         codes = {"Tab": 9, "ArrowRight": 39}
         for kind in ("rawKeyDown", "keyUp"):
             event = {"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": codes[key]}
             self.driver.execute_cdp_cmd("Input.dispatchKeyEvent", event)
 
     def find_faults(self, page: Path) -> list[str]:
-        """Return what is wrong with a page, wide and narrow, light and dark, a sentence each."""
+        """Return the faults of a page, wide and narrow, light and dark, one sentence each."""
         faults = []
         for scheme in COLOUR_SCHEMES:
             for width in BROWSER_WIDTHS:
@@ -140,7 +140,7 @@ class Browser:
 
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """Return the one browser of the test session; skip where there is none."""
+    """Return the one browser of the test session; skip if there is none."""
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     driver = shutil.which("chromedriver")
     if program is None or driver is None:

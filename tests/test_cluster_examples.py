@@ -104,7 +104,7 @@ def test_the_certificates_that_the_script_makes_are_taken(folder: Path, tmp_path
     files = {f"tls_{name}": made / f"{name}.pem" for name in ("ca", "cert", "key")}
     assert of_existing(ClusterSettings(address="tls://server:8786", **files)).require_encryption
     files["tls_key"] = made / "ca-key.pem"
-    with pytest.raises(SettingsError, match="and the key that of the certificate"):
+    with pytest.raises(SettingsError, match="and the key must belong to the certificate"):
         of_existing(ClusterSettings(address="tls://server:8786", **files))
     again = subprocess.run(script, check=False, capture_output=True, text=True)
     assert again.returncode == 1

@@ -95,18 +95,17 @@ def test_the_project_file_of_the_readme_is_valid(readme: str) -> None:
     assert Project.model_validate(tomllib.loads(text)).corpora[0].name == "mine"
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "flows/templates/project.toml",
-        "flows/templates/example.toml",
-        "examples/bamboo/facetflow.toml",
-        *(f"examples/aspects/{name}.toml" for name in ("companies", "papers")),
-        *(f"examples/paraphrase/{name}.toml" for name in ("msrp", "twitter_url", "qqp", "paws", "pit2015")),
-    ],
+_ROOT = Path(__file__).parents[1]
+_PROJECT_FILES = sorted(
+    str(file.relative_to(_ROOT))
+    for pattern in ("flows/templates/*.toml", "examples/*/*.toml")
+    for file in _ROOT.glob(pattern)
 )
-def test_the_project_files_that_come_along_are_valid(root: Path, path: str) -> None:
-    Project.model_validate(tomllib.loads((root / path).read_text()))
+
+
+@pytest.mark.parametrize("path", _PROJECT_FILES)
+def test_the_included_project_files_are_valid(path: str) -> None:
+    Project.model_validate(tomllib.loads((_ROOT / path).read_text()))
 
 
 def test_links_between_documents_lead_somewhere(root: Path) -> None:

@@ -1,8 +1,8 @@
-"""Make docs/explain.svg again: what `facetflow explain` prints, as a picture.
+"""Regenerate docs/explain.svg: the output of `facetflow explain` as a picture.
 
     python tools/explain_picture.py ENCODER "two cats look" "a cat looks" -o docs/explain.svg
 
-The encoder of the picture is that of docs/bamboo.md; its graphs are made by the embedded parser.
+The encoder is that of docs/bamboo.md; the graphs come from the embedded parser.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""A generated project that is built, trained and evaluated in seconds: sentences with graphs, word vectors, an encoder.
+"""A generated project that can be built, trained and evaluated in seconds: sentences, graphs, word vectors, an encoder.
 
 Used by the tests, by `tools/random_kills.py` and by `benchmarks/orchestration.py`.
 """
@@ -23,7 +23,7 @@ layers_tuned = 1
 splits = ["train", "train"]
 loop = { epochs = 2, checkpoint_every = 2, threads = 1 }
 """
-"""An encoder that is trained in seconds from what `write_backbone` writes."""
+"""An encoder that trains in seconds from the backbone that `write_backbone` writes."""
 _PROJECT = """\
 name = "{name}"
 [[corpora]]
@@ -67,14 +67,14 @@ def write_project(
     """Write the first pairs of an endless list, their graphs and word vectors, and a project file.
 
     Args:
-        folder: of the project; made when missing.
-        pairs: how many.
+        folder: of the project; created when missing.
+        pairs: number of pairs.
         name: of the project.
-        sentences_per_shard: at most.
-        pairs_per_shard: at most.
-        workers: of the cluster.
-        amr: further lines of its section in the project file.
-        srl: its section in the project file.
+        sentences_per_shard: maximum number of sentences in a shard.
+        pairs_per_shard: maximum number of pairs in a shard.
+        workers: number of workers of the cluster.
+        amr: further lines of the section `[amr]` in the project file.
+        srl: the section `[srl]` in the project file.
         more: further sections of the project file.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -102,11 +102,11 @@ def write_project(
 
 
 def write_backbone(folder: Path, words: Sequence[str] = ()) -> None:
-    """Write a BERT encoder of two layers with random weights, in the files of a real one.
+    """Write a BERT encoder of two layers with random weights, in the same files as a real one.
 
     Args:
-        folder: of the encoder; made.
-        words: that are word pieces, beside the letters.
+        folder: of the encoder; created.
+        words: word pieces besides the letters.
     """
     import torch
     from safetensors.torch import save_file
@@ -139,7 +139,7 @@ def _sentence(number: int, adjective: str, noun: str, verb: str) -> tuple[str, s
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write a file in one step: a build by a schedule may be about to read it."""
+    """Write a file atomically: a scheduled build may be about to read it."""
     temporary = path.with_name(f".{path.name}.new")
     temporary.write_text(text, encoding="utf-8")
     temporary.replace(path)

@@ -1,7 +1,7 @@
 """Install facetflow into the environment whose Python runs this: `.venv/bin/python tools/install.py dev`.
 
-By uv, which takes an eighth of pip's time, from where pip is configured to install from; by pip itself where something
-is configured that is not passed on here, or where uv fails.
+With uv, which takes an eighth of pip's time, from the indexes that pip is configured for; with pip itself where it has
+settings that are not passed on here, or where uv fails.
 """
 
 import ast
@@ -35,7 +35,7 @@ _OF_NO_CONSEQUENCE = frozenset(
         "verbose",
     }
 )
-"""Settings of pip that do not decide what is installed, or from where."""
+"""Settings of pip that do not affect what is installed, or from where."""
 
 
 def main(extra: str) -> None:
@@ -49,19 +49,19 @@ def main(extra: str) -> None:
         uv = [str(Path(sys.executable).with_name("uv")), "pip", "install", "--python", sys.executable]
         commands = [
             [*pip, "install", "--quiet", "--no-compile", UV],
-            # Of several indexes the best version counts, as it does for pip.
+            # Choose the best version of all indexes, as pip does.
             [*uv, "--index-strategy", "unsafe-best-match", *options, *wanted],
         ]
         if all(
             subprocess.run(one, cwd=ROOT, env=os.environ | environment, check=False).returncode == 0 for one in commands
         ):
             return
-        print("uv could not install it; pip tries.", file=sys.stderr)
+        print("uv could not install it; trying pip.", file=sys.stderr)
     sys.exit(subprocess.run([*pip, "install", "--no-compile", *wanted], cwd=ROOT, check=False).returncode)
 
 
 def read_settings(lines: Sequence[str]) -> dict[str, str]:
-    """Return what `pip config list` says of `pip install`, name → value; the environment comes before files.
+    """Return the settings of `pip install` from `pip config list`, name → value; the environment overrides files.
 
     Args:
         lines: such as `global.index-url='https://…'`, `install.find-links='a b'` and `:env:.cert='ca.pem'`.
@@ -76,7 +76,7 @@ def read_settings(lines: Sequence[str]) -> dict[str, str]:
 
 
 def as_told_to_uv(settings: Mapping[str, str]) -> tuple[list[str], dict[str, str]] | None:
-    """Return options and environment that make uv install from where pip would; None where that cannot be said.
+    """Return options and environment that make uv install from where pip would; None where that is not possible.
 
     Args:
         settings: of pip, by name.

@@ -1,4 +1,4 @@
-"""What must hold after the kills: the rows of an undisturbed store, and nothing left behind; see `random_kills.py`."""
+"""Checks after the kills: the rows of an undisturbed store, and nothing left behind; see `random_kills.py`."""
 
 import re
 import time
@@ -12,7 +12,7 @@ from features.store.store import Store
 
 
 def check(scene: Scene, reference: Scene, report: Report) -> None:
-    """Compare a store with one that was built without a kill, and look for what is left behind."""
+    """Compare a store with one that was built without a kill."""
     store, other = scene.store(), reference.store()
     if store is None or other is None:
         report.violated(f"{scene.name} has no store")
@@ -32,14 +32,14 @@ def check(scene: Scene, reference: Scene, report: Report) -> None:
 
 
 def check_left_behind(scene: Scene, temporary: Path, report: Report) -> None:
-    """Say what is left of killed processes after the last build, and that nothing which is dead escapes `gc`."""
+    """Report leftovers of killed processes after the last build, and dead files that `gc` misses."""
     deadline = time.monotonic() + 30
     while (running := scene.processes()) and time.monotonic() < deadline:
         time.sleep(0.1)
     for process, kind in running.items():
         report.violated(f"{scene.name}: {kind or 'a process'} ({process.pid}) still runs")
     for path in sorted(temporary.iterdir()):
-        if not path.name.startswith("torchinductor_"):  # torch's cache: one for a user, whatever was killed
+        if not path.name.startswith("torchinductor_"):  # torch's cache: one per user, whatever was killed
             report.violated(f"left behind: {path}")
     known = re.compile(
         r"store\.json|build\.lock|runs/[\w-]+\.json|releases/\d{5}(\.announcement)?\.json|releases/\.announcing\.lock"
@@ -58,7 +58,7 @@ def check_left_behind(scene: Scene, temporary: Path, report: Report) -> None:
         return
     garbage = set(store.collect_garbage(timedelta(0), dry_run=True).files)
     store.collect_garbage(timedelta(0))
-    # Delta sums up its log in files of its own, every so many commits.
+    # Delta writes checkpoints of its log to separate files at intervals.
     left = {path.relative_to(root).as_posix() for path in root.rglob("*.parquet") if path.parent.name != "_delta_log"}
     named = {f"tables/{table}/{name}" for table in TABLES for name in _files_of_versions(store, table)}
     if lost := left - named:

@@ -1,4 +1,4 @@
-"""Projects whose processes are watched and killed; see `random_kills.py`."""
+"""Projects whose processes are observed and killed; see `random_kills.py`."""
 
 import json
 import random
@@ -21,7 +21,7 @@ EVERYTHING = "everything at once"
 
 
 PATIENCE = 1200.0
-"""Seconds after which something that does not come to its end counts as hanging."""
+"""Seconds after which something that has not finished counts as hanging."""
 PHASES = ("start", "ingest", "cluster", "stages", "commit", "publication", "announcement", "end")
 LEARNING = ("training", "evaluation")
 KINDS = {
@@ -30,12 +30,12 @@ KINDS = {
     "training.evaluation.run": "evaluation",
     "prefect worker start": "worker of `up`",
 }
-"""What is in the command line of a process, and what that is."""
+"""Part of a process's command line → kind of the process."""
 
 
 @dataclass(frozen=True)
 class Kill:
-    """One kill, as it is printed."""
+    """One kill, as printed."""
 
     number: int
     kind: str
@@ -53,24 +53,24 @@ class Report:
     kinds: Counter[str] = field(default_factory=Counter)
 
     def killed(self, kind: str, phase: str, outcome: str) -> None:
-        """Note a kill and print its line."""
+        """Record a kill and print its line."""
         kill = Kill(len(self.kills) + 1, kind, phase, outcome)
         self.kills.append(kill)
         print(f"{kill.number:>4}  {kill.kind:<34}{kill.phase:<14}{kill.outcome}", flush=True)
 
     def violated(self, what: str) -> None:
-        """Note that something does not hold."""
+        """Record a violation and print it."""
         self.violations.append(what)
         print(f"      VIOLATION: {what}", flush=True)
 
 
 class Scene:
-    """A project, the processes that work on it, and what can be seen of them from outside.
+    """A project, the processes that work on it, and what can be observed of them from outside.
 
     Args:
-        folder: of everything; the project is in `<folder>/<name>`.
+        folder: folder for everything; the project is in `<folder>/<name>`.
         name: of the project.
-        environment: of all commands.
+        environment: environment variables of all commands.
     """
 
     def __init__(self, folder: Path, name: str, environment: dict[str, str]) -> None:
@@ -82,7 +82,7 @@ class Scene:
         self.releases = 0
 
     def start(self, *words: str) -> "subprocess.Popen[bytes]":
-        """Start `facetflow WORDS`; what it says goes to the log of the scene."""
+        """Start `facetflow WORDS`; its output goes to the log of the scene."""
         with self.log.open("ab") as log:
             log.write(f"\n$ facetflow {' '.join(words)}\n".encode())
             log.flush()
@@ -96,14 +96,14 @@ class Scene:
             )
 
     def run(self, *words: str) -> str:
-        """Run `facetflow WORDS` to its end and return what it said."""
+        """Run `facetflow WORDS` to completion and return its output."""
         before = self.log.stat().st_size if self.log.exists() else 0
         with self.start(*words) as process:
             process.wait(PATIENCE)
         return self.log.read_bytes()[before:].decode(errors="replace")
 
     def processes(self) -> dict[psutil.Process, str]:
-        """Return the processes that run, and what each of them is."""
+        """Return the running processes with their kinds."""
         found = {}
         for process in psutil.process_iter():
             try:
@@ -121,7 +121,7 @@ class Scene:
             return None
 
     def phase(self) -> str:
-        """Return what is being done, as far as files tell."""
+        """Return the current phase, as far as files show it."""
         store = self.folder / "store"
         runs = sorted((store / "runs").glob("2*.json"))
         newest = read_json(runs[-1]) if runs else {}
@@ -151,13 +151,13 @@ class Scene:
 
 
 class Killer:
-    """Kills one process after the other, each in a phase that is drawn before.
+    """Kills one process after the other, each in a phase drawn beforehand.
 
     Args:
-        scene: whose processes.
-        draw: the source of chance.
+        scene: scene of the processes.
+        draw: the random generator.
         report: what has happened so far.
-        phases: those that may be drawn.
+        phases: phases that may be drawn.
         all_at_once: whether everything may be killed at once.
     """
 
@@ -176,7 +176,7 @@ class Killer:
         self.impatient = time.monotonic() + 240
 
     def look(self) -> bool:
-        """Kill if the moment has come; return whether it had."""
+        """Kill if the moment has come; return whether it did."""
         if not self.left:
             return False
         phase = self._phase()
@@ -215,7 +215,7 @@ class Killer:
 
 
 def _kind(process: psutil.Process) -> str:
-    """Return what a process is; nothing for one that only watches another."""
+    """Return the kind of a process; nothing for one that only watches another."""
     words = process.cmdline()
     line = " ".join(words)
     for part, kind in KINDS.items():
@@ -224,7 +224,7 @@ def _kind(process: psutil.Process) -> str:
     if "forkserver" in line:
         parent = process.parent()
         copy = parent is not None and "forkserver" in " ".join(parent.cmdline())
-        return "Dask worker" if copy else "what workers are copied from"
+        return "Dask worker" if copy else "fork server of the workers"
     if "flows.command_line" in line:
         return f"`facetflow {words[words.index('flows.command_line') + 1]}`"
     if "PREFECT__FLOW_RUN_ID" in process.environ() and "prefect" in line:
@@ -238,7 +238,7 @@ def _alive(process: str) -> bool:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return what a file has, nothing where it is not there or not whole."""
+    """Return the content of a JSON file, nothing where it is missing or incomplete."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -247,5 +247,5 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def last_line(said: str) -> str:
-    """Return the last thing that a command said."""
+    """Return the last line of a command's output."""
     return next((line for line in reversed(said.splitlines()) if line.strip()), "nothing")

@@ -1,4 +1,4 @@
-"""What the benchmarks that make tables of a project share: its commands, each in a process of its own, and cells."""
+"""Helpers for the benchmarks that make tables of a project: its commands, each in a separate process, and cells."""
 
 import json
 import os
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def facetflow(project: Path, command: Sequence[str]) -> None:
-    """Run a command with a Prefect server of its own, and end this process where it fails.
+    """Run a command with a private Prefect server, and exit where it fails.
 
     Args:
         project: the project file.
@@ -35,10 +35,10 @@ def facetflow(project: Path, command: Sequence[str]) -> None:
 
 @contextmanager
 def working_folder(kept: Path | None) -> Iterator[Path]:
-    """Yield a folder that stays, made if need be, or a temporary one.
+    """Yield a folder that is kept, created if needed, or a temporary one.
 
     Args:
-        kept: the one that stays; None for a temporary one.
+        kept: the folder to keep; None for a temporary one.
     """
     if kept is not None:
         kept.mkdir(parents=True, exist_ok=True)
@@ -53,9 +53,9 @@ def build_train_evaluate(project: Path, names: Sequence[str], seeds: int, suite:
 
     Args:
         project: the project file.
-        names: of encoders of it.
-        seeds: trainings of each.
-        suite: that they are scored by; all by default.
+        names: names of its encoders.
+        seeds: number of trainings of each.
+        suite: suite to score with; all by default.
     """
     for command in (
         ["build"],
@@ -68,12 +68,12 @@ def build_train_evaluate(project: Path, names: Sequence[str], seeds: int, suite:
 
 
 def with_whole_paths(text: str, paths: Collection[str], folder: Path) -> str:
-    """Return a project file whose paths are below a folder, wherever the file is put.
+    """Return a project file whose paths are absolute, below a folder.
 
     Args:
         text: of the project file.
-        paths: as they stand in it.
-        folder: that they are relative to.
+        paths: paths as written in it.
+        folder: folder that they are relative to.
     """
     for path in paths:
         text = text.replace(f'"{path}"', json.dumps(str(folder.resolve() / path)))
@@ -81,23 +81,23 @@ def with_whole_paths(text: str, paths: Collection[str], folder: Path) -> str:
 
 
 def suites(runs: Path, name: str, suite: str | None = None) -> list[Mapping[str, Any]]:
-    """Return the results of an encoder's runs, in the order of trainings and seeds: suite → what it found.
+    """Return the results of an encoder's runs, in the order of trainings and seeds: suite → its result.
 
     Args:
         runs: folder of the project's runs.
         name: of the encoder.
-        suite: that it was scored by alone, where it was.
+        suite: the only suite that it was scored with, if there was one.
     """
     files = sorted(runs.glob(f"{name}/*/seed-*/metrics{f'-{suite}' if suite else ''}.json"))
     return [json.loads(file.read_text(encoding="utf-8"))["suites"] for file in files]
 
 
 def spread(values: Sequence[float], digits: int = 2) -> str:
-    """Return a cell of a table: mean ± standard deviation, of one value itself, of none a dash.
+    """Return a cell of a table: mean ± standard deviation, a single value itself, or a dash for none.
 
     Args:
         values: of the seeds.
-        digits: behind the point.
+        digits: after the decimal point.
     """
     if not values:
         return "-"
@@ -106,7 +106,7 @@ def spread(values: Sequence[float], digits: int = 2) -> str:
 
 
 def gain(values: Sequence[float], others: Sequence[float]) -> str:
-    """Return by how much values are above others, seed by seed, and the p of a paired t test; empty without others.
+    """Return the gain of values over others, seed by seed, and the p of a paired t test; empty without others.
 
     Args:
         values: of the seeds.

@@ -1,16 +1,16 @@
-"""Kill processes of builds, trainings and evaluations at random moments, and compare with what was left undisturbed.
+"""Kill processes of builds, trainings and evaluations at random moments, and compare with an undisturbed store.
 
     python tools/random_kills.py --kills 100 --seed 1        an hour or more on two idle cores
     python tools/random_kills.py --kills 6 --by-hand         builds only, each with a private Prefect server
 
-By turns two projects grow and are brought up to date: one by commands that are typed again when they fail, with a
-Prefect server of their own; one under `facetflow up`, where builds are runs of the deployment, and training and
-evaluation follow by themselves. SIGKILL goes to any process that was started (command, flow run, Prefect server, worker
-of either kind, what workers are copied from, training, evaluation, `up` itself, everything at once) in a phase that was
-drawn before. At the end both stores are compared with one that was built without a kill, row for row; Ctrl-C or SIGTERM
-end the killing at once, and the comparison follows.
+Two projects grow and are updated in turn: one by commands that are repeated when they fail, with a private Prefect
+server; one under `facetflow up`, where builds are runs of the deployment, and training and evaluation follow
+automatically. SIGKILL goes to any process that was started (command, flow run, Prefect server, worker of either kind,
+fork server of the workers, training, evaluation, `up` itself, everything at once) in a phase drawn beforehand. At the
+end both stores are compared with one that was built without a kill, row for row; Ctrl-C or SIGTERM stop the killing at
+once, and the comparison follows.
 
-Exit code 1 when a row is lost or doubled, a release is announced or trained on not exactly once, or anything is left.
+Exits with 1 when a row is lost or doubled, a release is not announced or trained on exactly once, or anything is left.
 """
 
 import argparse
@@ -37,14 +37,14 @@ GROWTH = 24
 
 
 _REFUSALS = 3
-"""A lock may still be held by a process that is just dying; no more than that."""
+"""Failures in a row without a kill that count as a violation: a dying process may still hold a lock."""
 
 
 def by_hand(scene: Scene, killer: Killer, commands: tuple[str, ...]) -> None:
-    """Bring a project up to date by commands, each typed again until it succeeds."""
+    """Update a project by commands, each repeated until it succeeds."""
     for command in commands:
         begun = time.monotonic()
-        refused = 0  # times in a row that it failed though nothing was killed
+        refused = 0  # failures in a row without a kill
         while True:
             before = len(killer.report.kills)
             size = scene.log.stat().st_size if scene.log.exists() else 0
@@ -70,7 +70,7 @@ def by_hand(scene: Scene, killer: Killer, commands: tuple[str, ...]) -> None:
 
 
 class Up:
-    """`facetflow up`, started again whenever it ended.
+    """`facetflow up`, restarted whenever it has ended.
 
     Args:
         scene: the project.
@@ -83,7 +83,7 @@ class Up:
         self.asked: str | None = None
 
     def api(self, path: str, content: Any = None) -> Any:
-        """Ask the server; None where it does not answer."""
+        """Query the server; None where it does not answer."""
         try:
             known = read_json(Path(self.scene.environment["XDG_STATE_HOME"]) / "facetflow" / "up.json")
             data = None if content is None else json.dumps(content).encode()
@@ -96,7 +96,7 @@ class Up:
             return None
 
     def see_to_it(self) -> None:
-        """Start `up` where it does not run, and a build where none is scheduled, waiting or running."""
+        """Start `up` unless it is running, and a build unless one is scheduled, pending or running."""
         if self.process is None or self.process.poll() is not None:
             self.process = self.scene.start("up")
         deployment = self.api(f"/deployments/name/build_features/{self.scene.name}")
@@ -110,21 +110,21 @@ class Up:
         self.asked = run["id"] if run is not None else None
 
     def events(self, name: str) -> list[Any]:
-        """Return the payloads of the events of a name that are about this project's store."""
+        """Return the payloads of the events with a name that concern this project's store."""
         store = self.scene.store()
         about = {"resource": {"id": [f"facetflow.store.{store.id}"]}, "event": {"name": [name]}} if store else {}
         found = self.api("/events/filter", {"filter": about, "limit": 50})
         return [event["payload"] for event in found["events"]] if found else []
 
     def end(self) -> None:
-        """End it as a user would."""
+        """Stop it as a user would."""
         self.scene.run("down")
         if self.process is not None:
             self.process.wait(PATIENCE)
 
 
 def under_up(scene: Scene, up: Up, killer: Killer) -> None:
-    """Bring a project up to date with nobody at the keyboard: the next build is a run of the deployment."""
+    """Update a project unattended: the next build is a run of the deployment."""
     begun, looked = time.monotonic(), 0.0
     number = scene.releases + 1
     while not (killer.left == 0 and _is_evaluated(scene, number)):
@@ -135,14 +135,14 @@ def under_up(scene: Scene, up: Up, killer: Killer) -> None:
             if killer.left or not _is_evaluated(scene, number):
                 up.see_to_it()
         if time.monotonic() - begun > PATIENCE:
-            killer.report.violated(f"round {number} of {scene.name} does not come to its end; see {scene.log}")
+            killer.report.violated(f"round {number} of {scene.name} does not finish; see {scene.log}")
             return
         if _is_evaluated(scene, number) and killer.left:
-            return  # what is left is for the next round
+            return  # remaining kills are for the next round
 
 
 def check_announced(scene: Scene, up: Up, report: Report) -> None:
-    """Check that the server has one event of each release and of each encoder."""
+    """Check that the server has exactly one event for each release and each encoder."""
     wanted = Counter(range(1, scene.releases + 1))
     for name in ("facetflow.features.committed", "facetflow.encoder.trained"):
         if (found := Counter(payload["release"] for payload in up.events(name))) != wanted:
@@ -150,7 +150,7 @@ def check_announced(scene: Scene, up: Up, report: Report) -> None:
 
 
 def main() -> None:
-    """Run the experiment and leave with 1 if anything does not hold."""
+    """Run the experiment and exit with 1 if anything is violated."""
     options = _options()
     draw, report = random.Random(options.seed), Report(options.kills)
     folder = Path(options.folder or tempfile.mkdtemp(prefix="random-kills-")).resolve()
@@ -212,14 +212,14 @@ def main() -> None:
 
 
 def _finish(scenes: list[Scene], reference: Scene, up: Up, temporary: Path, report: Report) -> None:
-    """Build once more where nothing is new, build the reference, and compare."""
+    """Build once more without changes, build the reference, and compare."""
     scenes = sorted(scenes, key=lambda scene: scene.releases)  # the reference grows from one to the other
     for scene in scenes:
         if scene.releases == 0:
             continue
         said = scene.run("build")
         if "Nothing changed" not in said:
-            report.violated(f"{scene.name}: a build without news says: {last_line(said)}")
+            report.violated(f"{scene.name}: a build without changes prints: {last_line(said)}")
         if scene.name == "served":
             check_announced(scene, up, report)
             up.end()
@@ -238,11 +238,11 @@ def _is_evaluated(scene: Scene, number: int) -> bool:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("folder", nargs="?", help="for everything; a temporary one by default")
+    parser.add_argument("folder", nargs="?", help="folder for everything; a temporary one by default")
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--per-round", type=int, default=4, help="kills before a project grows")
-    parser.add_argument("--by-hand", action="store_true", help="only builds by hand, with a private server")
+    parser.add_argument("--by-hand", action="store_true", help="only manual builds, with a private server")
     return parser.parse_args()
 
 

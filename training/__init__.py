@@ -1,1 +1,1 @@
-"""What is learned: encoders, objectives, loops and evaluation. torch lives here."""
+"""Training: encoders, objectives, loops and evaluation. torch lives here."""

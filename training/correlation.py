@@ -12,7 +12,7 @@ def spearman(predicted: NDArray[np.floating], measured: NDArray[np.floating]) ->
         measured: the same shape.
 
     Returns:
-        One number in [-1, 1] a column; None where it is undefined: a column is constant, or has fewer than two values.
+        One number in [-1, 1] per column; None if undefined, when a column is constant or has fewer than two values.
     """
     if len(predicted) < 2:
         return [None] * predicted.shape[1]
@@ -23,14 +23,14 @@ def spearman(predicted: NDArray[np.floating], measured: NDArray[np.floating]) ->
 
 
 def spearman_matrix(left: NDArray[np.floating], right: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Return Spearman's correlation of every column with every other, (n_left, n_right); 0 where it is undefined."""
+    """Return Spearman's correlation of every left with every right column, (n_left, n_right); 0 if undefined."""
     a, b = _centred_ranks(left), _centred_ranks(right)
     norms = np.sqrt((a * a).sum(axis=0))[:, None] * np.sqrt((b * b).sum(axis=0))[None, :]
     return np.asarray(np.divide(a.T @ b, norms, out=np.zeros_like(norms), where=norms > 0), dtype=np.float64)
 
 
 def _centred_ranks(values: NDArray[np.floating]) -> NDArray[np.float64]:
-    from scipy.stats import rankdata  # here: it takes over a second to import, also for commands that rank nothing
+    from scipy.stats import rankdata  # here, since its import takes over a second, also in commands without ranks
 
     ranks = rankdata(values, axis=0).astype(np.float64)
     return np.asarray(ranks - ranks.mean(axis=0), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Sets under `[[evaluation]]` as jobs describe them: a model may be chosen by one, and encoders are scored on all."""
+"""Sets under `[[evaluation]]` as described in jobs: one may choose a model, and encoders are evaluated on all."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -16,12 +16,12 @@ def read_rating_sets(described: Sequence[Mapping[str, Any]], base: Path) -> "lis
     """Read sets of human ratings.
 
     Args:
-        described: as `features.corpora.settings.EvaluationSet` takes them.
+        described: sets in the form of `features.corpora.settings.EvaluationSet`.
         base: folder that relative paths start from.
 
     Raises:
         InputError: when a file is missing or wrong.
-        SettingsError: when a set is described wrongly.
+        SettingsError: when the description of a set is wrong.
     """
     from features.corpora import read_evaluation
 
@@ -29,15 +29,15 @@ def read_rating_sets(described: Sequence[Mapping[str, Any]], base: Path) -> "lis
 
 
 def read_class_tasks(described: Sequence[Mapping[str, Any]], base: Path) -> "list[ClassTask]":
-    """Read texts and pairs whose class is learnt from embeddings.
+    """Read texts and pairs to classify from their embeddings.
 
     Args:
-        described: as for `read_rating_sets`.
-        base: likewise.
+        described: as in `read_rating_sets`.
+        base: as in `read_rating_sets`.
 
     Raises:
-        InputError: when a file is missing or wrong, or is that of two splits.
-        SettingsError: when a set is described wrongly.
+        InputError: when a file is missing or wrong, or belongs to two splits.
+        SettingsError: when the description of a set is wrong.
     """
     from features.corpora import read_tasks
 
@@ -48,7 +48,7 @@ def read_class_tasks(described: Sequence[Mapping[str, Any]], base: Path) -> "lis
 
 
 def _require_files_of_their_own(evaluation: "EvaluationSet", base: Path) -> None:
-    """Refuse a file that two splits of a set name, unless a column of it says the split."""
+    """Check that no file is named by two splits of a set, unless it has a column with the split."""
     from features.corpora.dataset import TableLayout
     from features.corpora.reading import own_record
     from features.corpora.sources import locate
@@ -61,13 +61,13 @@ def _require_files_of_their_own(evaluation: "EvaluationSet", base: Path) -> None
             first, second = source.splits[:2]
             raise InputError(
                 f"{source.name!r} is named as `files.{first}` and as `files.{second}` of the evaluation set "
-                f"{evaluation.name!r}, so that classifiers would be scored on what they have seen: give each split "
-                "files of its own, or the only one as `file`, which is cross-validated."
+                f"{evaluation.name!r}, so classifiers would be scored on their training data: give each split its own "
+                "files, or give the only one as `file`, which is cross-validated."
             )
 
 
 def rating_digest(rated: "EvaluationPairs") -> str:
-    """Return a hash of the sentences of a set and of their ratings, whatever its name is."""
+    """Return a hash of the sentences of a set and of their ratings, independent of its name."""
     digest = hashlib.sha256()
     for a, b, score in zip(rated.texts_a, rated.texts_b, rated.scores, strict=True):
         digest.update(f"{a}\0{b}\0{score!r}\n".encode())

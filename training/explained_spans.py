@@ -1,4 +1,4 @@
-"""What of a sentence its embedding looks at, as data: whatever weighs spans of a sentence can fill it."""
+"""Sentences with weighted spans, as data that any encoder with weights for spans can fill."""
 
 from dataclasses import dataclass
 
@@ -8,9 +8,9 @@ class ExplainedArgument:
     """An argument of a frame.
 
     Args:
-        role: such as ARG0; empty for a span that was drawn, which has no role.
-        words: its positions in the sentence, ascending.
-        weight: of the span that it makes with its predicate, in [0, 1].
+        role: such as ARG0; empty for a random span, which has no role.
+        words: positions of its words in the sentence, ascending.
+        weight: weight of the span that it forms with its predicate, in [0, 1].
     """
 
     role: str
@@ -23,8 +23,8 @@ class ExplainedFrame:
     """A predicate with its arguments.
 
     Args:
-        predicate: positions of its words in the sentence, ascending; none where spans were drawn.
-        arguments: those that have a weight, perhaps none.
+        predicate: positions of its words in the sentence, ascending; empty for random spans.
+        arguments: arguments with a weight; may be empty.
     """
 
     predicate: tuple[int, ...]
@@ -33,12 +33,12 @@ class ExplainedFrame:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedSentence:
-    """What of a sentence its embedding looks at.
+    """A sentence with its weighted spans.
 
     Args:
-        words: of the sentence.
-        weights: of each word: the sum over the spans that it is in, in [0, 1].
-        frames: perhaps none.
+        words: words of the sentence.
+        weights: weight of each word, the sum over its spans, in [0, 1].
+        frames: frames with weights; may be empty.
     """
 
     words: tuple[str, ...]

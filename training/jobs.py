@@ -1,11 +1,11 @@
-"""What a training or an evaluation process is asked to do: one JSON file, which stays beside its results.
+"""Job of a training or evaluation process: one JSON file, which is kept with its results.
 
 runs/<encoder>/<release>-<digest>/seed-<n>/        (`training.runs`)
 ├── train.json      TrainingJob         ├── evaluate.json   EvaluationJob
-├── train.lock      of who trains here  ├── metrics.json    scores
-├── checkpoint.pt   while it trains     ├── *.parquet, …    what the suites write
-├── progress.jsonl  losses and rates    └── report.html     the same to look at
-└── encoder/        loads with SentenceTransformer; facets.json, training.json (how it went), README.md
+├── train.lock      of the trainer      ├── metrics.json    scores
+├── checkpoint.pt   while it trains     ├── *.parquet, …    output of the suites
+├── progress.jsonl  losses and rates    └── report.html     report for readers
+└── encoder/        loads with SentenceTransformer; facets.json, training.json (how it was trained), README.md
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ _EXPORTS = ("pairs", "texts", "judged", "parses", "frames")
 
 
 class Source(BaseModel):
-    """What is learnt from or scored on: a release of a store, or exported tables.
+    """Data to train or evaluate on: a release of a store, or exported tables.
 
     Args:
         store: folder of the store.
@@ -60,7 +60,7 @@ class Source(BaseModel):
 
     @property
     def has_texts(self) -> bool:
-        """Whether there are texts with labels.
+        """Whether the source has texts with labels.
 
         Raises:
             StoreError: when the store or the release does not exist.
@@ -68,7 +68,7 @@ class Source(BaseModel):
         return self.texts is not None or (self.store is not None and has_rows(self.store, self.release, "labels"))
 
     def labels_of_pairs(self) -> dict[str, tuple[str, ...]]:
-        """Return corpus → the labels of its pairs, sorted, of each corpus that has any; no sentence is read.
+        """Return corpus → the sorted labels of its pairs, for each corpus that has any; no sentence is read.
 
         Raises:
             InputError: when an export is wrong.
@@ -117,7 +117,7 @@ class Source(BaseModel):
         return LabelledPairs.from_file(self._export("judged", "pairs with labels"))
 
     def read_parses(self, texts: Sequence[str] | None) -> Parses:
-        """Return the dependency trees of sentences, as far as there are any.
+        """Return the dependency trees of those sentences that have one.
 
         Args:
             texts: the sentences; all when None.
@@ -131,7 +131,7 @@ class Source(BaseModel):
         return Parses.from_file(self._export("parses", "dependency trees"), texts)
 
     def tree_weights(self) -> str:
-        """Return the digest of the parser of the dependency trees; empty where the source does not say it.
+        """Return the digest of the parser of the dependency trees; empty if the source does not record it.
 
         Raises:
             StoreError: when the store or the release does not exist.
@@ -145,7 +145,7 @@ class Source(BaseModel):
         return (pinned.recipe("dependencies").weights or "") if "dependencies" in pinned.recipes else ""
 
     def read_frames(self, texts: Sequence[str] | None) -> Frames:
-        """Return the semantic roles of sentences, as far as there are any.
+        """Return the semantic roles of those sentences that have any.
 
         Args:
             texts: the sentences; all when None.
@@ -159,7 +159,7 @@ class Source(BaseModel):
         return Frames.from_file(self._export("frames", "semantic roles"), texts)
 
     def _export(self, name: str, what: str) -> Path:
-        """Return an export, or say that it is not among those that were given."""
+        """Return the path of an export; raise an error if it was not given."""
         given = {known: getattr(self, known) for known in _EXPORTS if getattr(self, known) is not None}
         if name not in given:
             listed = ", ".join(repr(str(path)) for path in given.values())
@@ -168,17 +168,17 @@ class Source(BaseModel):
 
 
 class TrainingJob(BaseModel, Generic[From, Settings]):
-    """One training of one encoder or parser: all trainings take this form.
+    """One training of one encoder or parser; all trainings have this form.
 
     Args:
-        source: what is learnt from.
-        settings: what is learnt, and how.
-        output: the run's folder; started again on the same folder, a job goes on from its checkpoint.
+        source: training data.
+        settings: settings of the encoder or parser.
+        output: the run's folder; a job that is started again on the same folder resumes from its checkpoint.
         base: folder that relative paths in the settings start from.
-        licences: terms of use of what is learnt from, by corpus, for the model card.
-        ratings: the set of human ratings that `settings.choose_by` names, as `features.corpora.settings.EvaluationSet`
-            takes it; none where the best model is chosen by its loss.
-        shared: folder of files that the trainings of one command share, gone when it ends; none where it trains one.
+        licences: terms of use of the training corpora, for the model card.
+        ratings: the set of human ratings that `settings.choose_by` names, in the form of
+            `features.corpora.settings.EvaluationSet`; empty if no ratings choose the best model.
+        shared: folder of files that the trainings of one command share, deleted when it ends; None for a single one.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -198,20 +198,19 @@ class EvaluationJob(BaseModel):
     Args:
         source: measured pairs and texts with labels, for suites that need any.
         encoder: folder of the encoder.
-        output: folder for metrics.json, report.html and what the suites write.
+        output: folder for metrics.json, report.html and the output of the suites.
         split: the split whose positive pairs are compared, and whose texts are retrieved.
         corpora: corpora to compare on; all when empty.
-        suites: what the encoder is scored by (`training.evaluation.suites`); by all that there are for its kind when
-            empty.
-        ratings: sets of human ratings, as `features.corpora.settings.EvaluationSet` takes them.
-        tasks: sets of texts or pairs whose class is learnt, in the same form.
-        classifiers: what learns them (`training.evaluation.settings.TransferSettings`).
-        folds: of the cross-validations.
+        suites: suites to run (`training.evaluation.suites`); all suites of its kind when empty.
+        ratings: sets of human ratings, in the form of `features.corpora.settings.EvaluationSet`.
+        tasks: sets of texts or pairs to classify, in the same form.
+        classifiers: classifiers for these tasks (`training.evaluation.settings.TransferSettings`).
+        folds: number of folds of cross-validations.
         base: folder that relative paths of ratings and tasks start from.
-        examples: pairs of sentences for the report, beside those that it picks itself.
-        random_draws: partitions that the random baseline is the mean of.
-        resamples: draws of pairs, or of queries, that intervals are made of.
-        seed: of the random baseline and of the draws of pairs.
+        examples: pairs of sentences for the report, in addition to those that it selects itself.
+        random_draws: number of random partitions that the random baseline averages over.
+        resamples: bootstrap samples of pairs, or of queries, for intervals.
+        seed: seed of the random baseline and of the bootstrap samples.
         project: name of the project, for the report.
         own_metrics: name → first line of the docstring of each of the project's own metrics, for the report.
     """
@@ -253,11 +252,11 @@ def read_job(kind: type[Job], path: Path) -> Job:
 
 
 def wrong_job(path: Path, error: Exception) -> SettingsError:
-    """Return what is wrong with the file of a job, as a sentence."""
+    """Return the error for the file of a job."""
     if isinstance(error, OSError):
         return SettingsError(f"the job {str(path)!r} cannot be read: {error.strerror}")
     if isinstance(error, ValidationError):
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "the file"
         return SettingsError(f"{where} in {str(path)!r} is wrong: {first['msg']}")
-    return SettingsError(f"{str(path)!r} is no training job; run `facetflow train` again")
+    return SettingsError(f"{str(path)!r} is not a training job; run `facetflow train` again")

@@ -1,4 +1,4 @@
-"""The kinds of encoders: what each is set up by, which module trains it, what it reads and is scored on.
+"""The kinds of encoders: their settings, training module, input tables and evaluation suites.
 
 A kind is a folder in `training/encoders` and an entry here (docs/architecture.md, "How to add an encoder"). No torch.
 """
@@ -24,12 +24,12 @@ class Kind:
     """A kind of encoder.
 
     Args:
-        settings: what a user chooses.
-        module: trains one: takes `--settings FILE.json` with a `TrainingJob` of these settings.
-        tables: of the store, that its trainings read.
-        suites: of `training.evaluation.suites`, that it is scored by beside those of all kinds.
-        classifies: the setting by which its encoders have a classifier that predicts labels of pairs; empty where all
-            of them have one, None where none has.
+        settings: class of its user settings.
+        module: module that trains one; takes `--settings FILE.json` with a `TrainingJob` of these settings.
+        tables: tables of the store that its trainings read.
+        suites: suites of `training.evaluation.suites` that it is scored by, in addition to those of all kinds.
+        classifies: the setting with which its encoders have a classifier that predicts labels of pairs; empty if all
+            of them have one, None if none has.
     """
 
     settings: type[EncoderSettings]
@@ -67,10 +67,10 @@ KINDS: Mapping[str, Kind] = {
 
 
 def learns_labels(settings: Mapping[str, Any]) -> bool:
-    """Return whether a training leaves a classifier beside its encoder.
+    """Return whether a training saves a classifier with its encoder.
 
     Args:
-        settings: of the training, as training.json has them; empty where they are not known.
+        settings: settings of the training, as in training.json; empty if unknown.
     """
     kind = KINDS.get(settings.get("kind", ""))
     if kind is None or kind.classifies is None:
@@ -84,14 +84,14 @@ def tables_of(settings: EncoderSettings) -> tuple[str, ...]:
 
 
 KIND_BEFORE = "s3bert"
-"""The only kind of the version before, which did not write it."""
+"""The only kind of the previous version, which did not record it."""
 
 
 def read_encoder_job(path: Path) -> TrainingJob[Source, EncoderSettings]:
-    """Read what an encoder of any kind was asked to learn; also a job of the version before.
+    """Read the training job of an encoder of any kind, also one of the previous version.
 
     Raises:
-        SettingsError: when the file is missing, says something unknown, or names a kind that there is not.
+        SettingsError: when the file is missing, has an unknown key, or names an unknown kind.
     """
     try:
         content = json.loads(path.read_bytes())
@@ -100,7 +100,7 @@ def read_encoder_job(path: Path) -> TrainingJob[Source, EncoderSettings]:
             del content["training"]
         kind = content["settings"].get("kind", KIND_BEFORE)
         if kind not in KINDS:
-            raise SettingsError(f"{str(path)!r} is about an encoder of kind {kind!r}; known are {', '.join(KINDS)}.")
+            raise SettingsError(f"{str(path)!r} is for an encoder of kind {kind!r}; known kinds: {', '.join(KINDS)}.")
         settings = KINDS[kind].settings.model_validate(content["settings"])
         found = TrainingJob[Source, EncoderSettings].model_validate(content | {"settings": settings})
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return a table; no cell can end its row or column."""
+    """Return a table; pipes and line breaks in cells are escaped."""
     lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
     lines += [
         "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in rows
@@ -13,12 +13,12 @@ def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def with_section(text: str, title: str, paragraphs: Sequence[str]) -> str:
-    """Return a text with a section of the second level, in place of the one of that title or at the end.
+    """Return a text with a second-level section, which replaces the one of the same title or is appended.
 
     Args:
         text: Markdown.
-        title: of the section.
-        paragraphs: what it holds; empty ones are left out.
+        title: title of the section.
+        paragraphs: its paragraphs; empty ones are left out.
     """
     section = "\n\n".join(part for part in (f"## {title}", *paragraphs) if part) + "\n"
     before, found, rest = f"\n{text}".partition(f"\n## {title}\n")

@@ -1,10 +1,11 @@
-"""Exact nearest neighbours, some queries at a time: no matrix of all similarities is ever in memory.
+"""Exact nearest neighbours in blocks of queries, so that the matrix of all similarities is never in memory.
 
     queries 0–166    ×  all texts  ──>  similarities (167, n)  ──>  the k best of each row
     queries 167–333  ×  all texts  ──>  …                            equal to six digits: the earlier text first
 
-Any similarity will do that gives its rows in blocks: cosines of vectors here, weights of words elsewhere. torch
-selects; `sentence_transformers.util.semantic_search` does so too, but leaves open which of two equal texts it returns.
+Any similarity that is computed in blocks of rows works: cosines of vectors here, weights of words elsewhere. torch
+selects the texts, as in `sentence_transformers.util.semantic_search`, which does not define which of two equal texts it
+returns.
 """
 
 from collections.abc import Callable
@@ -17,9 +18,9 @@ from features.errors import ModelError
 from training.similarity import TINY
 
 Similarities = Callable[[slice], NDArray[np.float32]]
-"""Some queries → their similarity to every text, (n_some, n_texts); the array is the caller's to change."""
+"""Some queries → their similarity to every text, (n_some, n_texts); the caller may modify the array."""
 DIGITS = 6
-"""Similarities that agree in so many decimals count as equal: what follows hangs on the order of additions."""
+"""Similarities that agree to this many decimals count as equal: further digits depend on the order of additions."""
 _NUMBERS_AT_ONCE = 1 << 24  # 64 MiB of similarities
 
 
@@ -27,8 +28,8 @@ class Nearest(NamedTuple):
     """The texts that are most similar to each query, best first.
 
     Args:
-        positions: of the texts, (n_queries, k); int64.
-        similarities: likewise, float32.
+        positions: positions of the texts, (n_queries, k), int64.
+        similarities: their similarities, (n_queries, k), float32.
     """
 
     positions: NDArray[np.int64]
@@ -36,7 +37,7 @@ class Nearest(NamedTuple):
 
 
 def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return vectors of length 1, (n, d); one of zeros stays as it is.
+    """Return vectors of length 1, (n, d); a zero vector is not changed.
 
     Raises:
         ModelError: when a number is not finite.
@@ -54,8 +55,8 @@ def cosines_of(queries: NDArray[np.float32], texts: NDArray[np.float32]) -> Simi
     """Return the cosine of queries and texts.
 
     Args:
-        queries: of unit length, (n_queries, d).
-        texts: likewise, (n_texts, d).
+        queries: vectors of unit length, (n_queries, d).
+        texts: vectors of unit length, (n_texts, d).
     """
     return lambda some: queries[some] @ texts.T
 
@@ -65,13 +66,13 @@ def find_nearest(similarities: Similarities, *, queries: int, texts: int, k: int
 
     Args:
         similarities: of queries and texts.
-        queries: how many there are.
-        texts: likewise.
-        k: how many are returned; fewer where there are fewer.
-        themselves: the queries are the texts, in their order, and none is returned for itself.
+        queries: number of queries.
+        texts: number of texts.
+        k: number of texts to return; fewer if there are not enough.
+        themselves: whether the queries are the texts, in the same order; then none is returned for itself.
 
     Returns:
-        Of texts that are equally similar, the one that stands first.
+        Nearest texts; among equally similar texts the first comes first.
     """
     kept = max(0, min(k, texts - themselves))
     found = Nearest(np.empty((queries, kept), np.int64), np.empty((queries, kept), np.float32))
@@ -88,12 +89,12 @@ def find_nearest(similarities: Similarities, *, queries: int, texts: int, k: int
 
 
 def _best(block: NDArray[np.float32], k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Return positions and values of the k largest numbers of each row; of equal ones the first."""
+    """Return positions and values of the k largest numbers of each row; the first of equal ones."""
     import torch
 
     values, positions = (found.numpy() for found in torch.topk(torch.from_numpy(block), k, dim=1))
     last = values[:, -1:]
-    # Where more numbers equal the last one than there is room for, torch may have taken any of them.
+    # If there are more numbers equal to the last one than fit, torch may have taken any of them.
     for row in np.flatnonzero(np.count_nonzero(block >= last, axis=1) > k):
         candidates = np.flatnonzero(block[row] >= last[row])
         positions[row] = candidates[np.lexsort((candidates, -block[row, candidates]))][:k]

@@ -1,7 +1,7 @@
-"""What an encoder's classifier says of pairs of sentences: the label of each, and the probability of every label.
+"""Predictions of an encoder's classifier for pairs of sentences: the label of each, and the probability of every label.
 
 pairs ──> each sentence embedded once ──> PairClassifier: softmax(W [parts of u and v] + b) ──> labels, probabilities
-                                                 └── (v, u) as well, where the order may matter
+                                                 └── (v, u) as well, if the order may matter
 """
 
 import time
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 _ANY = "A cat sleeps."
-"""What an encoder that parses is given first."""
+"""First sentence given to an encoder that parses."""
 _AT_ONCE = 256
-"""Sentences between two looks at the progress: so many that sentences of like length meet in a batch."""
+"""Sentences between progress updates; enough to batch sentences of similar length."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What a classifier says of two sentences.
+    """Prediction for a pair of sentences.
 
     Args:
-        sentence_a: as given, with single blanks.
-        sentence_b: likewise.
-        label: the one of the highest probability.
-        probabilities: label → its probability; their sum is 1.
-        spans: what the embeddings of both look at, in an encoder that weighs spans; None where it was not asked for.
+        sentence_a: first sentence as given, with single blanks.
+        sentence_b: second sentence, in the same form.
+        label: label with the highest probability.
+        probabilities: label → its probability; they sum to 1.
+        spans: weighted spans of both sentences, for an encoder that weights spans; None if not requested.
     """
 
     sentence_a: str
@@ -53,15 +53,15 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """What a classifier says of pairs.
+    """Predictions for pairs of sentences.
 
     Args:
-        labels: that it tells apart.
-        probabilities: of each label, (n_pairs, n_labels), rows of sum 1.
-        swapped: the same of the pairs with their sentences swapped; None where the order cannot matter.
-        seconds: that it took.
-        parsing_seconds: of these for parsing the sentences; None for an encoder that parses none.
-        calibrated_by: dev pairs that the probabilities were put right by; None where nothing did.
+        labels: labels of the classifier.
+        probabilities: probability of each label, (n_pairs, n_labels), rows sum to 1.
+        swapped: the same for the pairs with their sentences swapped; None if the order cannot matter.
+        seconds: time of the predictions.
+        parsing_seconds: part of this time for parsing; None for an encoder that does not parse.
+        calibrated_by: number of dev pairs that calibrated the probabilities; None if they are not calibrated.
     """
 
     labels: tuple[str, ...]
@@ -73,7 +73,7 @@ class Predictions:
 
     @property
     def best(self) -> NDArray[np.int64]:
-        """Number of each pair's label, (n_pairs,); of equally probable ones the first."""
+        """Number of each pair's label, (n_pairs,); the first of equally probable ones."""
         return np.asarray(self.probabilities.argmax(axis=1), dtype=np.int64)
 
     @property
@@ -83,14 +83,14 @@ class Predictions:
 
     @property
     def changed(self) -> int | None:
-        """How many pairs have another label with their sentences swapped; None where the order cannot matter."""
+        """Number of pairs whose label changes when their sentences are swapped; None if the order cannot matter."""
         return None if self.swapped is None else int((self.swapped.argmax(axis=1) != self.best).sum())
 
     def each(self, pairs: Sequence[tuple[str, str]]) -> list[Prediction]:
-        """Return what is said of each of the pairs.
+        """Return the prediction for each pair.
 
         Args:
-            pairs: those that were asked, in their order.
+            pairs: the pairs that were predicted, in order.
         """
         return [
             Prediction(a, b, label, dict(zip(self.labels, row, strict=True)))
@@ -102,19 +102,19 @@ def choose_predictor(runs: Path | None, name: str | None = None) -> Path:
     """Return the folder of the encoder that predicts.
 
     Args:
-        runs: folder of a project's runs; None where there is no project.
-        name: of an encoder or a run of the project, of a pulled model, or a folder; None takes the current run that has
-            a classifier, if one alone has, else the one with a classifier that was finished last.
+        runs: folder of a project's runs; None without a project.
+        name: name of an encoder or a run of the project, or of a pulled model, or a folder; None takes the current run
+            with a classifier if there is exactly one, otherwise the one with a classifier that was finished last.
 
     Raises:
-        ModelError: when there is none, or the one that is named has no classifier.
+        ModelError: when there is none, or the named one has no classifier.
     """
     if name is not None:
         folder = named_encoder(runs, name)
         require_classifier(folder)
         return folder
     if runs is None:
-        raise ModelError("There is no project here whose encoder could predict: name one with --encoder, or --project.")
+        raise ModelError("There is no project here with an encoder to predict: name one with --encoder, or --project.")
     current = [run for run in current_runs(runs).values() if has_classifier(run / ENCODER)]
     if len(current) == 1:
         return current[0] / ENCODER
@@ -130,7 +130,7 @@ def choose_predictor(runs: Path | None, name: str | None = None) -> Path:
 
 
 def has_classifier(folder: Path) -> bool:
-    """Return whether an encoder has a classifier, or had one when its training ended."""
+    """Return whether an encoder has a classifier, or had one at the end of its training."""
     from training.modules.pair_classifier import PairClassifier
 
     if PairClassifier.is_in(folder):
@@ -140,13 +140,13 @@ def has_classifier(folder: Path) -> bool:
 
 
 def require_classifier(folder: Path) -> None:
-    """Refuse an encoder without a classifier; whether one that it should have is whole shows when it is loaded.
+    """Check that an encoder has a classifier; whether its files are complete is only checked on loading.
 
     Raises:
         ModelError: it has none.
     """
     if not has_classifier(folder):
-        raise ModelError(f"The encoder {str(folder)!r} has no classifier, so it tells no labels. {_advice()}.")
+        raise ModelError(f"The encoder {str(folder)!r} has no classifier, so it predicts no labels. {_advice()}.")
 
 
 def _advice() -> str:
@@ -155,7 +155,7 @@ def _advice() -> str:
         for name, kind in KINDS.items()
         if kind.classifies is not None
     ]
-    return f"Train one that has, of kind {' or '.join(kinds)}, on pairs with labels; or name another encoder"
+    return f"Train one with a classifier, of kind {' or '.join(kinds)}, on pairs with labels; or name another encoder"
 
 
 class PairPredictor:
@@ -176,17 +176,17 @@ class PairPredictor:
         self._folder, self._model = folder, model
         self._classifier = PairClassifier.load(folder).to(model.device)
         if self._parsed() is not None:
-            model.encode([_ANY], show_progress_bar=False)  # loads the parser: that is not counted as predicting
+            model.encode([_ANY], show_progress_bar=False)  # loads the parser, which is not counted as prediction time
 
     def predict(self, pairs: Sequence[tuple[str, str]], on_rows: OnRows = ignore_rows) -> Predictions:
-        """Return what the classifier says of pairs.
+        """Return the predictions for pairs.
 
         Args:
-            pairs: of sentences, none empty.
-            on_rows: told how many sentences are embedded; equal ones are embedded once.
+            pairs: pairs of sentences, none empty.
+            on_rows: called with the number of sentences embedded; equal ones are embedded once.
 
         Raises:
-            ModelError: when the embeddings are not those that the classifier learnt from, or no finite numbers.
+            ModelError: when the embeddings do not fit the classifier, or are not finite.
         """
         started, parsed = time.monotonic(), self._parsed()
         places = {text: place for place, text in enumerate(dict.fromkeys(text for pair in pairs for text in pair))}
@@ -205,26 +205,26 @@ class PairPredictor:
         )
 
     def require_spans(self) -> None:
-        """Refuse an encoder that weighs no spans, before anything is predicted by it that is to be explained.
+        """Check that the encoder weights spans, before predictions that are to be explained.
 
         Raises:
-            ModelError: it weighs none.
+            ModelError: it does not.
         """
         require_spans(self._folder, self._model)
 
     @property
     def sees(self) -> str:
-        """Which spans the encoder sees, in words; of one that weighs spans."""
+        """Which spans the encoder sees, in words; only for an encoder that weights spans."""
         return tell_spans(self._model)
 
     def explain(self, predictions: Sequence[Prediction]) -> list[Prediction]:
-        """Return predictions with what the embeddings of their sentences look at.
+        """Return predictions with the weighted spans of their sentences.
 
         Args:
-            predictions: of this encoder.
+            predictions: predictions of this encoder.
 
         Raises:
-            ModelError: the encoder weighs no spans.
+            ModelError: the encoder does not weight spans.
         """
         self.require_spans()
         texts = list(dict.fromkeys(text for said in predictions for text in (said.sentence_a, said.sentence_b)))
@@ -232,7 +232,7 @@ class PairPredictor:
         return [replace(said, spans=(of[said.sentence_a], of[said.sentence_b])) for said in predictions]
 
     def _parsed(self) -> float | None:
-        """Return for how many seconds the encoder has parsed by now; None where it parses nothing."""
+        """Return the seconds that the encoder has spent on parsing; None if it does not parse."""
         from training.modules.structured_transformer import StructuredTransformer
 
         first = self._model[0]
@@ -249,7 +249,7 @@ class PairPredictor:
         vectors = np.concatenate(parts)
         if not np.isfinite(vectors).all():
             raise ModelError(
-                f"the encoder {str(self._folder)!r} gives embeddings that are no finite numbers: it is damaged; delete "
-                "the folder, then train it again"
+                f"the encoder {str(self._folder)!r} gives embeddings that are not finite: it is damaged; delete the "
+                "folder, then train it again"
             )
         return vectors

@@ -1,9 +1,9 @@
 """Explained predictions as one page that opens offline: words shaded by weight, and the frames below them.
 
-    He        slices   tomatoes    in    the    kitchen       the darker a word, the more weight its spans have
-    [ARG0 .2] [  V  ]  [ARG1 .5]   [   ARGM-LOC .3    ]       a line a frame, with the weight of each argument
+    He        slices   tomatoes    in    the    kitchen       the darker a word, the higher the weight of its spans
+    [ARG0 .2] [  V  ]  [ARG1 .5]   [   ARGM-LOC .3    ]       one line per frame, with the weight of each argument
 
-What is drawn is an `ExplainedSentence` (`training.explained_spans`).
+The page shows each `ExplainedSentence` (`training.explained_spans`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,12 +17,12 @@ from training.explained_spans import ExplainedFrame, ExplainedSentence
 from training.predicting import Prediction
 
 MOST = 300
-"""Pairs on a page: more make it slow to open."""
+"""Maximum number of pairs on a page; with more it opens slowly."""
 _ROW = 72
-"""Characters of a sentence that stand beside each other, so that a window shows whole rows."""
+"""Characters of a sentence in one row, so that a window shows whole rows."""
 _TITLE = "Why two sentences have a label"
-_FRAMES = "the frames, a line each, with the weight of each argument, which is a span with its predicate"
-_DRAWN = "the spans that were drawn, with the weight of each"
+_FRAMES = "the frames, one per line, with the weight of each argument, which forms a span with its predicate"
+_DRAWN = "the random spans with their weights"
 
 
 def render_predictions(
@@ -37,12 +37,12 @@ def render_predictions(
     """Return the page. Every text is escaped; nothing is fetched from anywhere.
 
     Args:
-        predictions: that are shown, with the spans of their sentences.
-        asked: how many there are; the page says so where it shows fewer.
-        encoder: what predicted.
+        predictions: predictions to show, with the spans of their sentences.
+        asked: number of all predictions; the page reports it if it shows fewer.
+        encoder: name of the encoder.
         sees: which spans it sees, in words.
-        project: its name; empty where no project file was read.
-        date: what stands on the page; now when None.
+        project: name of the project; empty if no project file was read.
+        date: date on the page; now when None.
     """
     some = f"<p>The first {len(predictions):,} of {asked:,} pairs.</p>" if len(predictions) < asked else ""
     body = [
@@ -56,7 +56,7 @@ def render_predictions(
 
 
 def page_style() -> str:
-    """Return the rules of style sheets for cards of pairs and for drawings of spans."""
+    """Return the style sheet for cards of pairs and for spans."""
     return (files("training") / "prediction_page.css").read_text(encoding="utf-8")
 
 
@@ -64,8 +64,8 @@ def _legend(sees: str, predictions: Sequence[Prediction]) -> str:
     frames = [frame for said in predictions for of in said.spans or () for frame in of.frames]
     below = _DRAWN if frames and not any(frame.predicate for frame in frames) else _FRAMES
     return (
-        f"This encoder sees {escape(sees)}: in the embedding of a sentence is their weighted sum, and the weights of a "
-        f"sentence have the sum 1. A word is as dark as the weights of the spans that it is in; below it are {below}."
+        f"This encoder sees {escape(sees)}: the embedding of a sentence contains their weighted sum, with weights that "
+        f"sum to 1. Words are shaded by the total weight of their spans; below them are {below}."
     )
 
 
@@ -82,7 +82,7 @@ def draw_spans(text: str, explained: ExplainedSentence) -> str:
 
     Args:
         text: the sentence.
-        explained: what of it its embedding looks at.
+        explained: its weighted spans.
     """
     if not explained.frames:
         return f'<p>{escape(text)} <span class="quiet">(no spans: the mean of its words)</span></p>'
@@ -91,7 +91,7 @@ def draw_spans(text: str, explained: ExplainedSentence) -> str:
 
 
 def _rows(words: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the words of each row of a long sentence: the first, and the one after the last."""
+    """Yield the words of each row of a long sentence, as start and end (exclusive)."""
     start, taken = 0, 0
     for place, word in enumerate(words):
         if taken and taken + len(word) > _ROW:
@@ -102,7 +102,7 @@ def _rows(words: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _table(explained: ExplainedSentence, start: int, stop: int) -> str:
-    """Return some words of a sentence, and below them what of the frames lies there."""
+    """Return some words of a sentence, and below them the parts of frames at these words."""
     words = "".join(
         f'<td class="word" style="--weight: {weight:.3f}" title="{weight:.2f}">{escape(word)}</td>'
         for word, weight in zip(explained.words[start:stop], explained.weights[start:stop], strict=True)
@@ -123,15 +123,15 @@ class _Part:
 
 
 def _lines(frame: ExplainedFrame, start: int, stop: int) -> list[list[_Part]]:
-    """Return what of a frame lies in a row of words as lines of parts that do not overlap.
+    """Return the parts of a frame within a row of words, as lines of parts that do not overlap.
 
     Args:
-        frame: of the sentence.
-        start: the first word of the row; the places of the parts are counted from it.
-        stop: the one after its last.
+        frame: frame of the sentence.
+        start: first word of the row; positions of the parts are counted from it.
+        stop: word after the last of the row.
 
     Returns:
-        One line, unless arguments share words; none where the frame lies elsewhere.
+        One line, unless arguments share words; none if the frame is not in the row.
     """
     parts = [("V", frame.predicate)]
     parts += [(f"{argument.role} {argument.weight:.2f}".lstrip(), argument.words) for argument in frame.arguments]
@@ -149,7 +149,7 @@ def _lines(frame: ExplainedFrame, start: int, stop: int) -> list[list[_Part]]:
 
 
 def _runs(words: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield runs of neighbouring positions: the first, and the one after the last."""
+    """Yield runs of neighbouring positions, as start and end (exclusive)."""
     start = None
     for number, word in enumerate(words):
         start = word if start is None else start

@@ -1,4 +1,4 @@
-"""How a process of a training or an evaluation begins and ends: `python -m MODULE --settings FILE.json …`.
+"""Start and end of a training or evaluation process: `python -m MODULE --settings FILE.json …`.
 
     exit code   0   done
                 1   an error:                                   `error: one sentence` is its last line
@@ -22,22 +22,23 @@ from types import FrameType
 from features.errors import FacetflowError, RunError
 
 ERROR = "error: "
-"""How the line begins that says why a process failed."""
+"""Prefix of the line that says why a process failed."""
 INTERRUPTED = "interrupted: "
-"""How the line begins that says what is left of a process that was asked to end."""
+"""Prefix of the line that says what is left of a process that was asked to end."""
 LEVELS = "FACETFLOW_LOG_LEVELS"
-"""Set in a process whose log lines begin with their level, `<20>12:00:00 step 1`, for the flow that reads them."""
+"""Environment variable that makes log lines begin with their level, `<20>12:00:00 step 1`, for the flow that reads
+them."""
 
 
 FOLLOWS = "FACETFLOW_FOLLOWS"
-"""A variable of processes that train together with the one that started them, and end with it."""
+"""Environment variable of processes that train together with the one that started them, and end with it."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """A signal asks the process to end. Its message is one sentence on what is left, ready to print.
+    """A signal asked the process to end. Its message is one sentence on what is left, ready to print.
 
     Args:
-        number: of the signal.
+        number: number of the signal.
     """
 
     def __init__(self, number: int) -> None:
@@ -46,22 +47,22 @@ class Interrupted(KeyboardInterrupt):
 
 
 def run_process(module: str, description: str, run: Callable[[Path], object], arguments: Sequence[str] | None) -> int:
-    """Run jobs, one after the other; progress and errors go to standard error. That one fails keeps no other from it.
+    """Run jobs in order, also after one has failed; progress and errors go to standard error.
 
     Args:
         module: the module that was called, for its help.
-        description: what it does.
-        run: does the job of a file of settings.
+        description: what it does, for its help.
+        run: runs the job of a settings file.
         arguments: the command line; that of the process when None.
 
     Returns:
         The exit code.
     """
     parser = argparse.ArgumentParser(prog=f"python -m {module}", description=description)
-    parser.add_argument("--settings", type=Path, required=True, nargs="+", metavar="FILE.json", help="what to do")
+    parser.add_argument("--settings", type=Path, required=True, nargs="+", metavar="FILE.json", help="job to run")
     told = parser.add_mutually_exclusive_group()
-    told.add_argument("--quiet", action="store_true", help="say nothing but warnings and errors")
-    told.add_argument("--verbose", action="store_true", help="say more")
+    told.add_argument("--quiet", action="store_true", help="log only warnings and errors")
+    told.add_argument("--verbose", action="store_true", help="log more")
     options = parser.parse_args(arguments)
     if FOLLOWS in os.environ:
         threading.Thread(target=_leave_with_the_first, daemon=True).start()
@@ -85,13 +86,13 @@ def _run_all(run: Callable[[Path], object], files: Sequence[Path]) -> None:
 
 
 def _leave_with_the_first() -> None:
-    """Leave when the process has gone that started this one, however it went: its end of the pipe is closed then."""
+    """Exit when the process that started this one has ended in any way, which closes its end of the pipe."""
     sys.stdin.buffer.read()
     os._exit(1)
 
 
 def reported(run: Callable[[], object]) -> int:
-    """Do the work of a process and say on standard error why it could not be done; return the exit code."""
+    """Do the work of a process, report an error on standard error, and return the exit code."""
     try:
         with _interruptible():
             run()
@@ -101,17 +102,17 @@ def reported(run: Callable[[], object]) -> int:
     except Interrupted as interrupt:
         sys.stderr.write(f"{INTERRUPTED}{interrupt}\n")
         return 128 + interrupt.number
-    except KeyboardInterrupt as interrupt:  # of several processes another was asked to end
+    except KeyboardInterrupt as interrupt:  # another of several processes was asked to end
         sys.stderr.write(f"{INTERRUPTED}{interrupt}\n")
         return 130
     return 0
 
 
 def begin(level: int = logging.INFO) -> None:
-    """Show progress, and keep the libraries that a job will import from asking anybody for models.
+    """Set up logging, and keep libraries that a job will import from downloading models.
 
     Args:
-        level: of the lines that are shown.
+        level: lowest level of the lines to show.
     """
     shown = logging.StreamHandler(sys.stderr)
     formatter = _Levelled if os.environ.get(LEVELS) else logging.Formatter
@@ -134,9 +135,9 @@ class _Levelled(logging.Formatter):
 def _share_no_bars() -> None:
     """Let tqdm lock its bars between threads only.
 
-    The libraries make bars even where none is shown, and each process that does makes a lock between processes: where
-    those are started by spawn or a fork server (the default from Python 3.14 on), that is a semaphore of the system,
-    and a process that is ended by a signal leaves it behind ("resource_tracker: ... leaked semaphore objects").
+    The libraries make bars even if none is shown, and each process that does so makes a lock between processes. If
+    processes are started by spawn or a fork server (the default since Python 3.14), that is a system semaphore, which a
+    process ended by a signal leaves behind ("resource_tracker: ... leaked semaphore objects").
     """
     from tqdm import tqdm  # type: ignore[import-untyped]  # it comes with no types
 
@@ -145,7 +146,7 @@ def _share_no_bars() -> None:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Raise `Interrupted` when a signal asks this process to end; outside of the main thread nothing changes."""
+    """Raise `Interrupted` when a signal asks this process to end; do nothing outside of the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -153,7 +154,7 @@ def _interruptible() -> Iterator[None]:
     def interrupt(number: int, _frame: FrameType | None) -> None:
         raise Interrupted(number)
 
-    # A shell ignores interrupts on behalf of what it starts in the background: that stays so.
+    # A shell makes background processes ignore interrupts; keep it that way.
     heard = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) is not signal.SIG_IGN]
     before = {number: signal.signal(number, interrupt) for number in heard}
     try:

@@ -1,22 +1,22 @@
-"""How far a long piece of work is: a line every ten seconds in the log of the process, none where it is short."""
+"""Progress of long work: a line every ten seconds in the log of the process, none if it is short."""
 
 import logging
 import time
 
 log = logging.getLogger("training")
-"""Of all trainings: not `__name__`, which is `__main__` in a process of its own."""
+"""Logger of all trainings: not `__name__`, which is `__main__` in a separate process."""
 
 EVERY = 10.0
-"""Seconds between two lines; nothing that takes longer is silent."""
+"""Seconds between two lines; anything that takes longer reports progress."""
 
 
 class Counted:
-    """Work that is counted, and told about now and then.
+    """Counter of work whose progress is logged.
 
     Args:
-        work: what is done, such as "encoding".
-        total: how many there are to do.
-        unit: of what, such as "sentences".
+        work: name of the work, such as "encoding".
+        total: number of items.
+        unit: name of the items, such as "sentences".
     """
 
     def __init__(self, work: str, total: int, unit: str) -> None:
@@ -25,7 +25,7 @@ class Counted:
         self.started = self.told = time.monotonic()
 
     def add(self, count: int) -> None:
-        """Count some that are done."""
+        """Count finished items."""
         self.done += count
         now = time.monotonic()
         if now - self.told < EVERY or self.done >= self.total:
@@ -40,5 +40,5 @@ class Counted:
 
 
 def duration(seconds: float) -> str:
-    """Return a time in words: "40 s", "12 min"."""
+    """Return a duration as text: "40 s", "12 min"."""
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

@@ -1,6 +1,6 @@
-"""How good rankings are, query by query.
+"""Quality of rankings for each query.
 
-Of a query with R relevant texts, whose k nearest are relevant (1) or not (0), in their order (1 0 1 0 …):
+For a query with R relevant texts, whose k nearest texts in order are relevant (1) or not (0), as in 1 0 1 0 …:
 
     P     hits / k                                       R     hits / R
     MRR   1 / rank of the first hit, 0 without one       MAP   sum over hits of (hits so far / rank) / min(k, R)
@@ -23,17 +23,17 @@ _CELLS_AT_ONCE = 1 << 24
 def judge(
     relevant: Relevant, rankings: Mapping[str, NDArray[np.int64]], *, texts: int, k: int
 ) -> tuple[NDArray[np.int64], dict[str, NDArray[np.float64]]]:
-    """Return how many relevant texts each query has, and how good each ranking is.
+    """Return the number of relevant texts of each query, and the quality of each ranking.
 
     Args:
-        relevant: of each query; a query is not relevant for itself.
+        relevant: which texts are relevant for a query; a query is not relevant for itself.
         rankings: name → positions of the nearest texts of each query, best first, (n_queries, at most k).
-        texts: how many there are.
-        k: rank up to which rankings are looked at.
+        texts: number of texts.
+        k: rank at which rankings are cut off.
 
     Returns:
-        Counts, (n_queries,), and name → values of `MEASURES`, (n_queries, 5), in [0, 1]; of a query without any
-        relevant text they are 0 and mean nothing.
+        Counts, (n_queries,), and name → values of `MEASURES`, (n_queries, 5), in [0, 1]; for a query without relevant
+        texts they are 0 and meaningless.
     """
     queries = len(next(iter(rankings.values())))
     counts = np.zeros(queries, np.int64)
@@ -53,8 +53,8 @@ def measure(hits: NDArray[np.bool_], relevant: NDArray[np.int64], k: int) -> NDA
 
     Args:
         hits: whether the text at each rank is relevant, (n_queries, at most k).
-        relevant: how many relevant texts each query has, (n_queries,).
-        k: rank up to which rankings are looked at; a shorter ranking is one of all texts.
+        relevant: number of relevant texts of each query, (n_queries,).
+        k: rank at which rankings are cut off; a shorter ranking has all texts.
     """
     shown = hits[:, :k].astype(np.float64)
     ranks = np.arange(1, shown.shape[1] + 1)

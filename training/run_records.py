@@ -1,8 +1,8 @@
-"""What became of a run: written by who runs it, read by `facetflow runs`.
+"""State of a run: written by the process that runs it, read by `facetflow runs`.
 
     run.json          running ──> done │ failed │ interrupted        run.lock    of the process that wrote "running"
 
-A process that was killed wrote nothing more: its run says "running", and nobody holds the lock.
+A killed process leaves the state "running", but no process holds the lock.
 """
 
 import json
@@ -19,7 +19,7 @@ from training.runs import ENCODER, RECORD, SEARCH, TRAINING_FILE, is_finished
 from training.writing import require_writable, write_json
 
 LOCK = "run.lock"
-"""In the folder of a run: held by the process that has the run done."""
+"""Lock file in the folder of a run, held by the process that runs it."""
 _CHECKPOINT = "checkpoint.pt"
 
 State = Literal["running", "done", "failed", "interrupted"]
@@ -27,12 +27,12 @@ State = Literal["running", "done", "failed", "interrupted"]
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """What became of a run.
+    """State of a run.
 
     Args:
-        state: `interrupted` also where the process was killed.
-        message: why it failed, or how it goes on; empty where there is nothing to say.
-        at: when that was, UTC, ISO 8601; empty where nobody knows.
+        state: `interrupted` also if the process was killed.
+        message: why it failed, or how to continue; may be empty.
+        at: time of the state, UTC, ISO 8601; empty if unknown.
     """
 
     state: State
@@ -42,13 +42,13 @@ class RunState:
 
 @contextmanager
 def recorded(run: Path) -> Iterator[None]:
-    """Hold a run, and leave beside it what became of it.
+    """Lock a run, and record its state.
 
     Args:
         run: its folder, made when missing.
 
     Raises:
-        RunError: another process has it, or the folder cannot be written.
+        RunError: another process holds it, or the folder cannot be written.
     """
     require_writable(run)
     with only_one(run / LOCK, f"Another training works in {str(run)!r}"):
@@ -68,7 +68,7 @@ def recorded(run: Path) -> Iterator[None]:
 
 
 def state_of(run: Path) -> RunState:
-    """Return what became of a run, by what it left; its record is one of several witnesses.
+    """Return the state of a run from the files in its folder, of which its record is only one.
 
     Args:
         run: its folder.
@@ -92,7 +92,7 @@ def _read(run: Path) -> RunState:
         content: dict[str, Any] = json.loads((run / RECORD).read_bytes())
         return RunState(content["state"], str(content["message"]), str(content["at"]))
     except (OSError, ValueError, KeyError, TypeError):
-        return RunState("interrupted", "", "")  # of the version before, which kept no record
+        return RunState("interrupted", "", "")  # of the previous version, which kept no record
 
 
 def _write(run: Path, state: State, message: str) -> None:

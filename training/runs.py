@@ -1,13 +1,13 @@
-"""Folders of runs: how one is called, which encoder is in it, which was finished last.
+"""Folders of runs: their names, their encoders, and which was finished last.
 
     runs/
-    ├── builds/                               records of builds; no run
+    ├── builds/                               records of builds, not a run
     ├── syntax/                               the encoder `syntax` of the project
     │   ├── current -> 00002-9a1c33/seed-0    the run that was promoted
     │   └── 00002-9a1c33/                     release 2, digest of the settings
     │       ├── seed-0/                       a run: train.json, encoder/, metrics.json, report.html
     │       └── seed-1/
-    └── release-00001-4f1c9a/                 a run of the version before, which had one encoder a project
+    └── release-00001-4f1c9a/                 a run of the previous version, which had one encoder per project
 
 The **id** of a run is its path below the folder of runs: `syntax/00002-9a1c33/seed-0`.
 """
@@ -27,49 +27,49 @@ from training.writing import read_json
 ENCODER = "encoder"
 """Folder of the encoder within a run."""
 TRAINING_JOB = "train.json"
-"""What the encoder of a run learns, and from what."""
+"""Training job of a run."""
 TRAINING_FILE = "training.json"
-"""How a finished encoder was made; in its folder."""
+"""Record of the training of a finished encoder, in its folder."""
 PER_SECOND = "_per_second"
-"""How the key of training.json ends that says how fast it was, after what it counts: `pairs_per_second`."""
+"""Suffix of the key of training.json with the speed, after the unit: `pairs_per_second`."""
 BUILDS = "builds"
-"""The folder beside the runs that is none: it has the records of builds."""
+"""Folder next to the runs with the records of builds."""
 CURRENT = "current"
 """The link to the run that was promoted, in the folder of an encoder."""
 SEARCH = "search"
-"""Folder within that of a run, while it tries several values of its settings (`training.encoders.learning`)."""
+"""Folder within that of a run, while it searches values of its settings (`training.encoders.learning`)."""
 RECORD = "run.json"
-"""What became of a run (`training.run_records`)."""
+"""State of a run (`training.run_records`)."""
 NAME_BEFORE = "s3bert"
-"""Name of the encoder of the version before, which had no choice: that of an S3BERT where nothing else is said."""
+"""Name of the encoder in the previous version, which had only one; also the default name of an S3BERT."""
 
 _SEED = re.compile(r"seed-(\d+)")
 _GROUP = re.compile(r"(\d{5,})-([0-9a-f]+)")
 
 
 def check_encoder_name(name: str, key: str) -> None:
-    """Refuse a name that cannot be that of a folder of runs.
+    """Check that a name can be that of a folder of runs.
 
     Args:
         name: of an encoder.
-        key: where it stands.
+        key: key of the name in the project file.
 
     Raises:
-        ValueError: when it cannot; a sentence without a full stop.
+        ValueError: when it cannot; the message has no full stop.
     """
     if name in {BUILDS, CURRENT} or name.startswith("."):
         raise ValueError(
-            f"`{key}` is {name!r}, which cannot be the name of a folder of runs: it does not begin with a dot, and is "
-            f"neither {BUILDS!r} nor {CURRENT!r}"
+            f"`{key}` is {name!r}, which cannot be the name of a folder of runs: it must not begin with a dot, nor be "
+            f"{BUILDS!r} or {CURRENT!r}"
         )
 
 
 def settings_digest(settings: Trainable, ratings: str = "") -> str:
-    """Return six hexadecimal digits that change with every setting that decides what comes out, but name and seed.
+    """Return six hexadecimal digits that change with every setting that affects the result, except name and seed.
 
     Args:
         settings: of an encoder.
-        ratings: digest of those that its model is chosen by; empty where it is chosen otherwise.
+        ratings: digest of the ratings that choose its model; empty if none do.
     """
     chosen = decisive(settings, exclude=frozenset({"name"}))
     chosen["loop"] = {name: value for name, value in chosen["loop"].items() if name != "seed"}
@@ -82,10 +82,10 @@ def run_folder(runs: Path, encoder: str, release: int, digest: str, seed: int) -
 
     Args:
         runs: folder of all runs.
-        encoder: its name.
-        release: what it learns from.
-        digest: of its settings (`settings_digest`).
-        seed: of its loop.
+        encoder: name of the encoder.
+        release: release that it is trained on.
+        digest: digest of its settings (`settings_digest`).
+        seed: seed of its loop.
     """
     return runs / encoder / f"{release:05d}-{digest}" / f"seed-{seed}"
 
@@ -96,24 +96,24 @@ def run_id(runs: Path, run: Path) -> str:
 
 
 def run_title(run: Path) -> str:
-    """Return the id of a run, by its folder alone: what a reader of a report finds it by."""
+    """Return the id of a run from its folder alone, as shown in reports."""
     group = group_of(run)
     return run.name if group == run else f"{group.parent.name}/{group.name}/{run.name}"
 
 
 def group_of(run: Path) -> Path:
-    """Return what the seeds of one training stand in; the run itself for one of the version before."""
+    """Return the folder with the seeds of one training; the run itself for one of the previous version."""
     return run.parent if _SEED.fullmatch(run.name) and _GROUP.fullmatch(run.parent.name) else run
 
 
 def seed_of(run: Path) -> int | None:
-    """Return the seed of a run, None for one of the version before."""
+    """Return the seed of a run, None for one of the previous version."""
     found = _SEED.fullmatch(run.name)
     return int(found[1]) if found is not None and group_of(run) != run else None
 
 
 def seeds_of(run: Path) -> list[Path]:
-    """Return the runs that differ from a run in the seed at most, itself among them, by their seeds."""
+    """Return the run and those that differ from it only in the seed, sorted by seed."""
     group = group_of(run)
     if group == run:
         return [run]
@@ -132,7 +132,7 @@ def encoder_name(run: Path) -> str:
 
 
 def all_runs(runs: Path) -> list[Path]:
-    """Return the folders of all runs, finished or begun, each once, in the order of their ids; links are none."""
+    """Return the folders of all runs, finished or begun, sorted by id, without links."""
     found = set()
     for pattern in ("*", "*/*/seed-*"):
         for mark in (TRAINING_JOB, RECORD, f"{ENCODER}/{TRAINING_FILE}"):
@@ -150,7 +150,7 @@ def find_encoder(runs: Path, name: str) -> Path:
 
     Args:
         runs: folder of all runs.
-        name: of an encoder, or the id of a run, or how one begins: `syntax`, `syntax/00002-9a1c33/seed-0`.
+        name: name of an encoder, or the id of a run or its beginning: `syntax`, `syntax/00002-9a1c33/seed-0`.
 
     Raises:
         ModelError: when there is no such run, or it is not finished.
@@ -164,7 +164,7 @@ def find_encoder(runs: Path, name: str) -> Path:
         release = f" --release {int(group_of(run).name.partition('-')[0])}" if seed_of(run) is not None else ""
         raise ModelError(
             f"{name!r} in {str(runs)!r} has no finished encoder yet: `facetflow train {encoder_name(run)}{release}` "
-            "brings it to its end."
+            "finishes it."
         )
     known = sorted(
         {known for run in all_runs(runs) if is_finished(run) for known in (encoder_name(run), run_id(runs, run))}
@@ -177,11 +177,11 @@ def find_encoder(runs: Path, name: str) -> Path:
 
 
 def runs_named(runs: Path, name: str) -> list[Path]:
-    """Return the runs, finished or begun, that a name means: an encoder's, or those whose id is it or begins with it.
+    """Return the runs, finished or begun, of an encoder, or those whose id begins with a name.
 
     Args:
         runs: folder of all runs.
-        name: of an encoder, or the beginning of an id up to a slash; a link such as `syntax/current` is followed.
+        name: name of an encoder, or an id or its beginning up to a slash; a link such as `syntax/current` is followed.
     """
     name = name.strip("/")
     linked = runs / name
@@ -214,25 +214,25 @@ def newest(runs: Sequence[Path]) -> Path:
     """Return the run whose encoder was finished last.
 
     Args:
-        runs: finished ones, one at least.
+        runs: finished runs, at least one.
     """
     return max(runs, key=lambda run: (run / ENCODER / TRAINING_FILE).stat().st_mtime_ns)
 
 
 def finished_identity(identity: str, settings: Trainable) -> str:
-    """Return the identity of a training that has come to its end: only then its epochs decide."""
+    """Return the identity of a finished training, which unlike that of an unfinished one includes its epochs."""
     return f"{identity}-{settings.loop.epochs}"
 
 
 def is_done(report: Path, identity: str) -> bool:
-    """Return whether a training has been finished before.
+    """Return whether a training is already finished.
 
     Args:
-        report: what a finished training leaves, with its identity.
-        identity: of the training that is asked for.
+        report: report of a finished training, with its identity.
+        identity: identity of the requested training.
 
     Raises:
-        SettingsError: when another one was finished there: it is never replaced.
+        SettingsError: when another training was finished there: it is never replaced.
     """
     if not report.is_file():
         return False
@@ -245,7 +245,7 @@ def is_done(report: Path, identity: str) -> bool:
 
 
 def flattened(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings with those of inner tables beside them: `{"loop": {"epochs": 4}}` as `{"loop.epochs": 4}`."""
+    """Return settings with inner tables flattened: `{"loop": {"epochs": 4}}` as `{"loop.epochs": 4}`."""
     flat: dict[str, Any] = {}
     for name, value in settings.items():
         inner = flattened(value) if isinstance(value, Mapping) else None

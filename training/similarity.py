@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 TINY = 1e-12
-"""Least length that is divided by: the cosine with a vector of zeros is 0."""
+"""Lower bound of a norm in a division: the cosine with a zero vector is 0."""
 
 
 def cosines(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float64]:

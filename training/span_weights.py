@@ -1,4 +1,4 @@
-"""What an encoder with predicate-argument spans looks at in a sentence: the weights of its spans, word by word."""
+"""Span weights of an encoder with predicate-argument spans, also by word."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,21 +17,21 @@ _AT_ONCE = 64
 
 
 def require_spans(folder: Path, model: "SentenceTransformer") -> None:
-    """Refuse an encoder that weighs no spans.
+    """Check that an encoder weights spans.
 
     Args:
         folder: of the encoder.
         model: the encoder.
 
     Raises:
-        ModelError: it weighs none.
+        ModelError: it does not.
     """
     from training.modules.span_pooling import SpanPooling
 
     if not any(isinstance(module, SpanPooling) for module in model):
         raise ModelError(
-            f"The encoder {str(folder)!r} weighs no spans, so there is nothing to explain its labels with: leave "
-            "--explain (in Python: spans=) out, or take an encoder of kind 'pas' that has spans."
+            f"The encoder {str(folder)!r} does not weight spans, so its labels cannot be explained by them: leave out "
+            "--explain (in Python: spans=), or use an encoder of kind 'pas' that has spans."
         )
 
 
@@ -39,19 +39,19 @@ def tell_spans(model: "SentenceTransformer") -> str:
     """Return which spans an encoder sees, in words.
 
     Args:
-        model: an encoder that weighs spans.
+        model: an encoder that weights spans.
     """
     tagging = cast("TaggingTransformer", model[0])
     drawn = {"random": "random words as spans", "continuous": "random runs of words as spans"}
-    harmed = f", {tagging.harmed:.0%} of them spoilt" if tagging.harmed else ""
+    harmed = f", {tagging.harmed:.0%} of them corrupted" if tagging.harmed else ""
     return f"{drawn.get(tagging.drawn, 'predicate-argument spans')}{harmed}"
 
 
 def explain_sentences(model: "SentenceTransformer", texts: Sequence[str]) -> list[ExplainedSentence]:
-    """Return what the embeddings of sentences look at.
+    """Return sentences with their weighted spans.
 
     Args:
-        model: an encoder that weighs spans.
+        model: an encoder that weights spans.
         texts: the sentences.
     """
     import torch
@@ -79,20 +79,20 @@ def _explained(text: str, spans: "Sequence[Span]", words: Sequence[str], weights
 
     Args:
         text: the sentence.
-        spans: of it.
-        words: of it; none where it has no spans.
-        weights: of the spans, then of padding.
+        spans: spans of the sentence.
+        words: words of the sentence; empty if it has no spans.
+        weights: weights of the spans, then of padding.
     """
     known = tuple(words) or tuple(text.split())
     of_word = [0.0] * len(known)
     frames: dict[tuple[int, ...], list[ExplainedArgument]] = {}
-    for span, weight in zip(spans, weights, strict=False):  # what follows is padding
-        role = span.role if span.predicate else ""  # words that were drawn have that of the span they stand for
+    for span, weight in zip(spans, weights, strict=False):  # the remaining weights are padding
+        role = span.role if span.predicate else ""  # random spans keep the role of the span that they replace
         frames.setdefault(span.predicate, []).append(ExplainedArgument(role, span.argument, weight))
         for word in span.words:
             of_word[word] += weight
     return ExplainedSentence(
         words=known,
-        weights=tuple(min(1.0, weight) for weight in of_word),  # sums of rounded numbers
+        weights=tuple(min(1.0, weight) for weight in of_word),  # sums may exceed 1 by rounding
         frames=tuple(ExplainedFrame(predicate, tuple(arguments)) for predicate, arguments in frames.items()),
     )

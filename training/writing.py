@@ -1,4 +1,4 @@
-"""What a training or an evaluation writes: whole or not at all; an error of the file system is one sentence."""
+"""Writing the files of a training or evaluation atomically; an error of the file system becomes one sentence."""
 
 import json
 import tempfile
@@ -16,7 +16,7 @@ _BLOCK = 1 << 16  # bytes
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn an error of the file system into a sentence about the file or folder that is being written.
+    """Turn an error of the file system into a sentence about the file or folder being written.
 
     Raises:
         RunError: when the block fails with an error of the file system.
@@ -31,7 +31,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def require_writable(folder: Path) -> None:
-    """Make a folder where there is none, and try whether files can be written there: better now than after the work.
+    """Make a folder if it is missing, and check before the work that files can be written there.
 
     Raises:
         RunError: when they cannot.
@@ -39,12 +39,12 @@ def require_writable(folder: Path) -> None:
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as file:
-            file.write(bytes(_BLOCK))  # on a full disk an empty file can be made
+            file.write(bytes(_BLOCK))  # an empty file can be made even on a full disk
             file.flush()
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write strict JSON (no NaN), whole or not at all."""
+    """Write strict JSON (no NaN) atomically."""
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
@@ -61,7 +61,7 @@ def read_json(path: Path) -> Any:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file of a run, whole or not at all.
+    """Write a text file of a run atomically.
 
     Raises:
         RunError: when the file system refuses.
@@ -71,8 +71,8 @@ def write_text(path: Path, text: str) -> None:
 
 
 def _of_system(error: BaseException | None) -> BaseException | None:
-    """Return the error of the file system that an error is, or came of; None where there is none."""
+    """Return the file system error that an error is or was caused by; None if there is none."""
     while error is not None and system_number(error) is None:
-        # PyTorch closes its archive after a failure, which fails as well, with an error of its own.
+        # After a failure PyTorch closes its archive, which fails as well, with another error.
         error = error.__cause__ or error.__context__
     return error

@@ -1,4 +1,4 @@
-"""amrlib's own inference over a BART-base with random weights: the time of a parser that nobody has to download."""
+"""amrlib's own inference over a BART-base with random weights: times a parser without downloading one."""
 
 import time
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ class Peer:
 
 
 def load_peer(folder: Path, texts: Sequence[str]) -> Peer:
-    """Make the model in a folder, with a word-level tokenizer for these sentences, and load it."""
+    """Create the model in a folder, with a word-level tokenizer for these sentences, and load it."""
     import torch
     from amrlib.models.parse_xfm.inference import Inference
     from tokenizers import Tokenizer, models, pre_tokenizers, processors

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 def best(runs: int, work: Callable[[], object]) -> float:
-    """Return the least processor time of some runs, in seconds."""
+    """Return the shortest processor time of some runs, in seconds."""
     times = []
     for _ in range(runs):
         gc.collect()
@@ -17,10 +17,10 @@ def best(runs: int, work: Callable[[], object]) -> float:
 
 
 def row(name: str, seconds: float, note: str = "") -> None:
-    """Print pairs a second and microseconds a pair."""
+    """Print pairs per second and microseconds per pair."""
     print(f"{name:36}{1 / seconds:12,.0f}{seconds * 1e6:12,.1f}   {note}".rstrip())
 
 
 def head(title: str) -> None:
-    """Print the head of such a table."""
+    """Print the header of a table of rows."""
     print(f"\n{title:36}{'pairs/s':>12}{'µs/pair':>12}")

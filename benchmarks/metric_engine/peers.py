@@ -1,4 +1,4 @@
-"""Other tools for Smatch, from PENMAN to the number of a pair; a tool that is not installed says how to get it."""
+"""Other tools for Smatch, from PENMAN to the score of a pair; a missing tool says how to install it."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ class Peer:
     Args:
         name: tool, version, solver.
         score: None when it is not installed.
-        same_triples: whether it takes the triples that are taken here, so that scores can be compared.
+        same_triples: whether it uses the same triples as facetflow, so that scores can be compared.
         missing: how to install it.
     """
 
@@ -26,7 +26,7 @@ class Peer:
 
 
 def peers() -> Iterator[Peer]:
-    """Yield the peers that can be installed beside the project."""
+    """Yield the peers that can be installed alongside the project."""
     try:
         yield Peer("smatch 1.0.4, hill-climbing", _smatch(), same_triples=True)
     except ImportError:
@@ -54,7 +54,7 @@ def _smatchpp(name: str) -> Score:
 
     measure = Smatchpp(alignmentsolver=solvers.get_solver(name))
     measure.score_pair("(b / boy)", "(b / boy)")  # imports the rest
-    logging.getLogger().handlers = [logging.NullHandler()]  # it makes every library print what it logs
+    logging.getLogger().handlers = [logging.NullHandler()]  # smatchpp makes every library print its log
 
     def score(left: str, right: str) -> float:
         return float(measure.score_pair(left, right)["main"]["F1"]) / 100

@@ -1,4 +1,4 @@
-"""More than one core, and more pairs than fit a batch: in processes of their own."""
+"""More than one core, and more pairs than fit a batch: measured in separate processes."""
 
 import resource
 import sys
@@ -21,7 +21,7 @@ PAIRS_PER_SHARD = 8_192
 
 
 def dask_speed(pairs: Pairs, n_workers: int) -> float:
-    """Return pairs a second of Dask workers that measure shards from files, as a build does.
+    """Return pairs per second of Dask workers that measure shards from files, as a build does.
 
     Raises:
         ImportError: without Dask.
@@ -42,7 +42,7 @@ def dask_speed(pairs: Pairs, n_workers: int) -> float:
 
 
 def write_shard(pairs: Pairs, folder: Path) -> None:
-    """Write the tables of a shard: the pairs over and over, each time as sentences of their own."""
+    """Write the tables of a shard: the pairs repeated, each time as separate sentences."""
     copies = range(-(-PAIRS_PER_SHARD // len(pairs)))
     ids = [f"{copy}:{graph}" for copy in copies for graph in range(2 * len(pairs))]
     pl.concat([pairs.rows] * len(copies)).with_columns(pl.Series("sentence_id", ids)).write_parquet(folder / "amr")
@@ -63,7 +63,7 @@ def measure_files(folder: str) -> int:
 
 
 def peak_memory(pairs: Pairs, n_pairs: int) -> float:
-    """Return the most memory that a process takes to measure so many pairs, in MiB."""
+    """Return the peak memory of a process that measures a number of pairs, in MiB."""
     with get_context("spawn").Pool(1) as pool:
         return pool.apply(_peak, (pairs, n_pairs))
 

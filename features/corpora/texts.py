@@ -4,19 +4,17 @@
 title, abstract, tasks = "Tagging|Parsing", datasets      task: Tagging, task: Parsing, dataset: ...
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from features.corpora.cells import cell_rows, decided_quotes, in_encoding, is_text
+from features.corpora.cells import in_encoding, is_text
 from features.corpora.dataset import TextLayout
-from features.corpora.tables import as_text, columns_of, no_text, parse_object, require_once, scan_parquet
+from features.corpora.tables import as_text, columns_of, require_once
+from features.corpora.text_tables import JOIN, named_rows, text_of_cell
 from features.errors import InputError, RowError
-from features.files import TableFormat, open_text, table_format
+from features.files import open_text, table_format
 from features.types import RejectCode
-
-JOIN = ": "
-"""Between the columns of a text, such as title and abstract."""
 
 
 class LabelledText(NamedTuple):
@@ -98,12 +96,12 @@ def _lines(path: Path, layout: TextLayout) -> Iterator[LabelledText | tuple[int,
 def _table(path: Path, layout: TextLayout) -> Iterator[LabelledText | tuple[int, RowError]]:
     form = layout.form or table_format(path)
     assert form != "label first"  # noqa: S101 - read by its own function; this tells mypy
-    for line, cells in _named(path, form, layout.encoding):
+    for line, cells in named_rows(path, form, layout.encoding):
         if isinstance(cells, RowError):
             yield line, cells
             continue
         try:
-            texts = {name: _text(cells.get(name)) for names in layout.text for name in names}
+            texts = {name: text_of_cell(cells.get(name)) for names in layout.text for name in names}
             labels = tuple(
                 dict.fromkeys(
                     (aspect, _cut(label, layout))
@@ -119,44 +117,12 @@ def _table(path: Path, layout: TextLayout) -> Iterator[LabelledText | tuple[int,
             yield LabelledText(line, JOIN.join(texts[name] for name in names if texts[name]), labels, lacking)
 
 
-def _text(cell: object) -> str:
-    # A number may be part of a text, such as the year of a paper; true and false are not.
-    if isinstance(cell, bool):
-        raise no_text(cell)
-    return as_text(cell).strip()
-
-
 def _labels(cell: object, separator: str | None) -> list[str]:
     """Return the labels of a cell, stripped; a list is always several, whatever the layout says."""
     if isinstance(cell, list):
         return [as_text(item).strip() for item in cell]
     written = as_text(cell)
     return [label.strip() for label in (written.split(separator) if separator else [written])]
-
-
-def _named(
-    path: Path, form: TableFormat, encoding: str | None
-) -> Iterator[tuple[int, Mapping[str, object] | RowError]]:
-    """Read the rows of a table, with the names of their columns."""
-    match form:
-        case "parquet":
-            yield from enumerate(scan_parquet(path).collect().iter_rows(named=True), start=1)
-        case "jsonl":
-            with open_text(path, newline="\n", errors="surrogateescape") as file:
-                for number, line in enumerate(file, start=1):
-                    if line.strip():
-                        yield number, parse_object(line)
-        case _:
-            quotes = decided_quotes(path, form, "detect")
-            rows = cell_rows(path, form, quotes, encoding)
-            header = columns_of(path, form, quotes=quotes)
-            next(rows)
-            for number, cells in rows:
-                if isinstance(cells, list) and len(cells) != len(header):
-                    message = f"the row has {len(cells)} cells; expected {len(header)}"
-                    yield number, RowError(RejectCode.WRONG_COLUMNS, message)
-                else:
-                    yield number, cells if isinstance(cells, RowError) else dict(zip(header, cells, strict=True))
 
 
 def _cut(label: str, layout: TextLayout) -> str:

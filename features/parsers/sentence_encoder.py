@@ -121,6 +121,8 @@ def load(settings: EmbeddingSettings) -> SentenceEncoder:
 def _load(settings: EmbeddingSettings, folder: Path, _stamp: object) -> SentenceEncoder:
     try:
         from sentence_transformers import SentenceTransformer
+
+        from features.parsers.onednn import use_onednn
     except ImportError as error:
         raise ModelError(
             "Sentence embeddings need sentence-transformers; install it with `pip install facetflow[encoders]`."
@@ -135,4 +137,5 @@ def _load(settings: EmbeddingSettings, folder: Path, _stamp: object) -> Sentence
             f"sentence-transformers cannot load {settings.model!r} from {str(folder)!r}"
             f" ({str(error).splitlines()[0]}); give the folder of a sentence encoder."
         ) from error
+    use_onednn(model)
     return SentenceEncoder(model, batch_size=settings.batch_size, max_words=settings.max_words)

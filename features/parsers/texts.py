@@ -14,8 +14,9 @@ from pathlib import Path
 
 import polars as pl
 
+from features.corpora.text_tables import read_text_table, text_columns
 from features.errors import InputError
-from features.files import open_text, read_table, source_name
+from features.files import open_text, source_name
 from features.graphs.penman_files import read_raw_blocks
 from features.rows import OnRows, ignore_rows
 from features.sentences import normalise, sentence_id
@@ -113,21 +114,22 @@ def _written(path: Path) -> Iterator[tuple[str, str]]:
                 raise InputError(f"{block.place} has no sentence; give each block a line '# ::snt ...'.")
             yield metadata.get("id", ""), metadata["snt"]
     elif kind[0] in _TABLES:
-        table = _table(path)
-        ids = table["id"].cast(pl.String).fill_null("") if "id" in table.columns else [""] * table.height
-        yield from zip(ids, table["text"].cast(pl.String).fill_null(""), strict=True)
+        yield from _table(path)
     else:
         yield from (("", line) for line in _lines(path))
 
 
-def _table(path: Path) -> pl.DataFrame:
-    table = read_table(path)
-    if "text" not in table.columns:
+def _table(path: Path) -> Iterator[tuple[str, str]]:
+    columns = text_columns(path, ["text"])
+    if "text" not in columns:
         raise InputError(
-            f"{source_name(path)} is read as a table, but has no column 'text' (it has {', '.join(table.columns)!r}); "
+            f"{source_name(path)} is read as a table, but has no column 'text' (it has {', '.join(columns)!r}); "
             "rename one, or give a .txt file with one sentence per line."
         )
-    return table
+    for row in read_text_table(path, ["text"]):
+        if row.problem:  # a line out for each line in: none may be left out
+            raise InputError(f"{source_name(path)}, line {row.line}: {row.problem}; correct the row.")
+        yield row.id, row.text
 
 
 def _lines(path: Path) -> Iterator[str]:

@@ -10,11 +10,11 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 BINS = 25
 """Number of equal parts of a metric's range in its plot."""
 SMALL, LARGE = 0.05, 0.1
-"""Kolmogorov-Smirnov distances above which a drift is called moderate, and large: the shares of the rows on one side of
+"""Kolmogorov-Smirnov distances from which a drift is called moderate, and large: the shares of the rows on one side of
 a value differ by 5 and by 10 points."""
 _CHANCE = 1.63
-"""c(α) of the two-sample test at α = 0.01: two samples of one distribution have a distance below c·√((n+m)/(n·m)) in
-99 of 100 cases."""
+"""c(α) of the two-sample test at α = 0.01: two samples of one distribution differ by less than c·√((n+m)/(n·m)) in 99
+of 100 cases."""
 _DIGITS = 6
 
 Size = Literal["none", "within chance", "small", "moderate", "large"]

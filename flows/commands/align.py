@@ -21,15 +21,15 @@ from flows.options import BY_POSITION, FIRST, OUTPUT, SECOND, format_option
 )
 @format_option("jsonl", "html", "svg")
 @click.option("--start", default=1, show_default=True, type=click.IntRange(min=1), help="The first pair.")
-@click.option("--count", type=click.IntRange(min=1), help="Number of pairs; 50 on a page, all as data by default.")
+@click.option("--count", type=click.IntRange(min=1), help="Number of pairs; by default 50 on a page, all as data.")
 @BY_POSITION
 def align(
     first: Path, second: Path, output: Path, form: str | None, start: int, count: int | None, *, by_position: bool
 ) -> int:
-    """Say which nodes and triples of the graphs of FIRST and SECOND match, in each facet; - is standard input.
+    """Show which nodes and triples of the graphs of FIRST and SECOND match, in each facet; - is standard input.
 
-    The files match line by line; those whose ids (`# ::id`) or numbers of graphs differ are refused. A graph that is
-    wrong or missing leaves its pair empty; it is named on stderr, and the exit code is 2.
+    Graphs are paired in file order; files with different ids (`# ::id`) or numbers of graphs are refused. An invalid
+    or missing graph leaves its pair empty; it is named on stderr, and the exit code is 2.
     """
     from features.graph_files.aligned import align_files
     from features.graph_files.aligned_forms import FORMATS, WRITERS
@@ -37,7 +37,7 @@ def align(
 
     require_one_standard(first, second)
     write, most = WRITERS[format_of(output, FORMATS, form)]
-    check_output(output, first, second)  # both before the work, not after it
+    check_output(output, first, second)  # both checked before the work starts
     with nothing_half_written():
         aligned = align_files(first, second, start=start, count=count or most, by_position=by_position)
         write_text(output, [write(aligned)])

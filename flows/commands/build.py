@@ -16,8 +16,8 @@ from flows.options import DEEP, JSON
 def build(project: Path, dask_address: str | None, *, adopt: bool, deep: bool, as_json: bool) -> int:
     """Read the corpora, parse and measure what is missing, and publish a release.
 
-    Run it again after new rows, a failure, an interruption, a changed setting or a lost file: it does what is missing.
-    The exit code is 2 when some shards failed or the limits of the project forbid a release.
+    Run it again after new rows, a failure, an interruption, a changed setting or a lost file: it does only what is
+    missing. The exit code is 2 when some shards failed or the limits of the project forbid a release.
     """
     from dataclasses import asdict
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # commands import what they need when they run
 @click.option(
     "--html",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write a page that opens offline: where they differ, by length, depth of trees and words in common, and the "
+    help="Write a page that opens offline: where the encoders differ, by length, tree depth and word overlap, and the "
     "pairs that moved most, drawn as both see them; - is standard output.",
 )
 @JSON
@@ -28,8 +28,8 @@ if TYPE_CHECKING:  # commands import what they need when they run
 def compare(project: Path, /, *, first: str, second: str, html: Path | None, as_json: bool) -> None:
     """Show the scores of A and B side by side, on what both were evaluated on, and whether they differ.
 
-    A and B are encoders of the project, of whose newest training all evaluated seeds count, or ids of runs. Several
-    seeds of both are compared by their means, single runs by drawing pairs again.
+    A and B are encoders of the project (all evaluated seeds of the newest training count) or ids of runs. Several
+    seeds on both sides are compared by their means, single runs by resampling pairs.
     """
     from dataclasses import asdict
 
@@ -47,7 +47,7 @@ def compare(project: Path, /, *, first: str, second: str, html: Path | None, as_
     if as_json and html == STANDARD:
         raise click.UsageError("--html - and --json would both write to standard output; give the page a file")
     if html is not None:
-        check_output(html)  # before the work, not after it
+        check_output(html)  # before the work starts
     settings = load(project)
     sides = []
     for name in (first, second):
@@ -57,7 +57,7 @@ def compare(project: Path, /, *, first: str, second: str, html: Path | None, as_
         if not evaluated:
             raise InputError(f"{name!r} {_tell_suites(runs)}: run `facetflow evaluate {name}` first.")
         if left_out:
-            warn(f"Not evaluated by all suites yet, so left out: {', '.join(left_out)}.")
+            warn(f"Left out, because not all suites have evaluated them yet: {', '.join(left_out)}.")
         sides.append(evaluated)
     if sides[0] == sides[1]:
         raise click.UsageError(f"{first!r} and {second!r} are the same runs; name two that differ")
@@ -72,11 +72,11 @@ def compare(project: Path, /, *, first: str, second: str, html: Path | None, as_
 
 
 def _tell_suites(runs: Sequence[Path]) -> str:
-    """Return by what runs were evaluated that have no whole evaluation."""
+    """Return which suites have evaluated runs that lack a complete evaluation."""
     named = sorted({suite for run in runs for file in run.glob("metrics-*.json") for suite in file.stem.split("-")[1:]})
     if not named:
         return "has not been evaluated yet"
-    return f"was evaluated by {' and '.join(named)} alone (--suite), and whole evaluations are compared"
+    return f"was evaluated by {' and '.join(named)} alone (--suite), and only complete evaluations are compared"
 
 
 def _write_page(
@@ -85,10 +85,10 @@ def _write_page(
     """Write the page of a comparison.
 
     Args:
-        html: where to.
+        html: file to write.
         settings: the project file.
         named: name, folders and ids of the runs of each side.
-        found: their comparison.
+        found: the comparison.
     """
     from features.outputs import write_text
     from flows.file_progress import FileProgress

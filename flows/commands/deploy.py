@@ -15,7 +15,7 @@ def deploy(project: Path, cron: str | None, pool: str) -> None:
     """Register the deployments of the project on the configured Prefect server: build, train, evaluate.
 
     A release starts a training, a training an evaluation, and an encoder whose scores hold becomes the current one.
-    Deploy again after moving the project or upgrading facetflow; schedules that are there are kept.
+    Deploy again after moving the project or upgrading facetflow; existing schedules are kept.
     """
     from features.errors import RunError
     from flows import deployments

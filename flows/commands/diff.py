@@ -1,4 +1,4 @@
-"""`facetflow diff`: what is different between two releases of the store."""
+"""`facetflow diff`: the differences between two releases of the store."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,10 +23,10 @@ if TYPE_CHECKING:  # commands import what they need when they run
 @JSON
 @click.pass_obj
 def diff(project: Path, old: int | None, new: int | None, *, html: Path | None, as_json: bool) -> None:
-    """Show what is different in release NEW from release OLD; by default the newest from the one before.
+    """Show how release NEW differs from release OLD; by default, the newest from the one before.
 
-    Rows added, lost and changed; rejected rows by code; recipes, part by part; how the distribution of each metric
-    moved.
+    Reports rows added, lost and changed; rejected rows by code; recipes, part by part; and how the distribution of each
+    metric moved.
     """
     from features.outputs import STANDARD, check_output, write_text
     from features.store.differences import compare_releases
@@ -37,7 +37,7 @@ def diff(project: Path, old: int | None, new: int | None, *, html: Path | None, 
     if as_json and html == STANDARD:
         raise click.UsageError("--html - and --json would both write to standard output; give the page a file")
     if html is not None:
-        check_output(html)  # before the work, not after it
+        check_output(html)  # before the work starts
     settings = load(project)
     store = Store.open(settings.store)
     numbers = _numbers([release.number for release in store.releases()], old, new)
@@ -63,8 +63,8 @@ def _numbers(known: list[int], old: int | None, new: int | None) -> tuple[int, i
 
     Args:
         known: numbers of all releases, ascending.
-        old: what was asked for.
-        new: likewise.
+        old: the older release asked for, if any.
+        new: the newer one asked for, if any.
 
     Raises:
         StoreError: there is nothing to compare with.
@@ -86,7 +86,7 @@ def _print(found: "ReleaseDifference") -> None:
     from flows.difference_tables import difference_tables, drift_table
     from flows.tables import print_tables
 
-    click.echo(f"Release {found.new} beside release {found.old}")
+    click.echo(f"Release {found.new} compared with release {found.old}")
     for change in found.recipes:
         click.echo(f"  recipe of {change}")
     print_tables([*difference_tables(found), *([drift_table(found.drift)] if found.drift else [])])

@@ -1,14 +1,14 @@
-"""`facetflow down`: end what `facetflow up` runs."""
+"""`facetflow down`: stop what `facetflow up` started."""
 
 import click
 
 
 @click.command()
 def down() -> None:
-    """End the server and the worker of `facetflow up`; flows that run are ended, what they committed is kept."""
+    """Stop the server and the worker of `facetflow up`; running flows are ended, what they committed is kept."""
     from flows import services
 
     if services.stop():
         click.echo("Stopped. Schedules rest until `facetflow up` runs again.")
     else:
-        click.echo("Nothing to end: `facetflow up` does not run for this user.")
+        click.echo("Nothing to stop: `facetflow up` is not running for this user.")

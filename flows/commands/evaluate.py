@@ -11,9 +11,9 @@ from flows.options import JSON
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--name", "further", hidden=True, help="A run, as before there were several encoders; the same as NAME.")
-@click.option("--suite", "suites", multiple=True, help="What to score by, such as ratings; may be repeated.")
-@click.option("--split", help="The split whose positive pairs are compared; the dev split of its training by default.")
-@click.option("--promote", is_flag=True, help="Make it the current encoder if its scores hold ([promotion]).")
+@click.option("--suite", "suites", multiple=True, help="Suite to score with, such as ratings; may be repeated.")
+@click.option("--split", help="The split whose positive pairs are compared; by default the dev split of the training.")
+@click.option("--promote", is_flag=True, help="Make the encoder the current one if its scores hold ([promotion]).")
 @JSON
 @click.pass_obj
 def evaluate(
@@ -27,12 +27,12 @@ def evaluate(
     promote: bool,
     as_json: bool,
 ) -> None:
-    """Score encoders by suites: facets against metrics on the pairs of a release, human ratings ([[evaluation]]).
+    """Score encoders with suites: facets against metrics on the pairs of a release, human ratings ([[evaluation]]).
 
-    NAME is an encoder of the project, of whose newest training all seeds are evaluated, or the id of one run, such as
-    syntax/00002-9a1c33/seed-0; by default every encoder that has learnt anything. With --suite the scores of some
-    suites are written beside those of the whole evaluation, which stay as they are. One that fails keeps no other from
-    being scored: the exit code is 2 when some failed, 1 when all did.
+    NAME is an encoder of the project (all seeds of its newest training are evaluated) or the id of one run, such as
+    syntax/00002-9a1c33/seed-0; by default every trained encoder. With --suite, the scores of the chosen suites are
+    written next to those of the complete evaluation, which stay as they are. If one fails, the others are still
+    scored: the exit code is 2 when some failed, 1 when all did.
     """
     from features.errors import PartlyDoneError
     from flows.commands.report import print_scores

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option(
     "--model",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of an encoder; by default the current one of the project (runs/NAME/current), if that is one alone, "
+    help="Folder of an encoder; by default the current one of the project (runs/NAME/current) if there is exactly one, "
     "else the newest.",
 )
 @NAME
@@ -36,15 +36,18 @@ if TYPE_CHECKING:
     "--graphs",
     multiple=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="PENMAN file with the graphs, found by ::snt; may be repeated. Without it the store is asked, then a parser.",
+    help="PENMAN file with the graphs, found by ::snt; may be repeated. Without it, graphs come from the store, else "
+    "from a parser.",
 )
-@click.option("--no-graphs", is_flag=True, help="Measure nothing: faster, and the encoder alone speaks.")
+@click.option("--no-graphs", is_flag=True, help="Skip the metrics: faster, and only the encoder's view is shown.")
 @click.option(
     "--html",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write a page that opens offline, with graphs drawn; - is standard output.",
+    help="Write a page with drawings of the graphs that opens offline; - is standard output.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Write JSON, one line a pair; with --graphs, what matches too.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Write JSON, one line a pair; with --graphs, including what matches."
+)
 @click.pass_obj
 def explain(
     project: Path,
@@ -59,9 +62,9 @@ def explain(
     html: Path | None,
     as_json: bool,
 ) -> None:
-    """Say how similar two SENTENCES are, and in which facets they agree and differ.
+    """Show how similar two SENTENCES are, and in which facets they agree and differ.
 
-    What is measured on their graphs stands beside what the encoder predicts without them.
+    Scores measured on their graphs are shown next to what the encoder predicts without them.
     """
     from dataclasses import asdict
 
@@ -81,7 +84,7 @@ def explain(
     if as_json and html == STANDARD:
         raise click.UsageError("--html - and --json would both write to standard output; give the page a file")
     if html is not None:
-        check_output(html, *([table] if table else []), *graphs)  # before the work, not after it
+        check_output(html, *([table] if table else []), *graphs)  # before the work starts
     pairs = _pairs(sentences, table, project)
     folder = model if model is not None else encoder_in_use(load(project).runs, name)
     if lacks := FacetLayout.load(folder).lacks:
@@ -113,7 +116,7 @@ def _as_json(explanation: "Explanation", encoder: "EncoderFacts", graphs: str) -
 
 
 def _graphs_of(pair: "GraphPair | None", origin: str, *, no_graphs: bool) -> str:
-    """Return where the graphs of a pair are from, or why it has none."""
+    """Return where the graphs of a pair come from, or why it has none."""
     if pair is not None or no_graphs:
         return origin
     return f"this pair has none ({origin}), so nothing is measured"
@@ -122,7 +125,7 @@ def _graphs_of(pair: "GraphPair | None", origin: str, *, no_graphs: bool) -> str
 def _explain_graphs(
     project: Path, explanations: "Sequence[Explanation]", files: Sequence[Path]
 ) -> "tuple[dict[int, GraphPair], str]":
-    """Return position → what matches in the graphs of a pair, and where these are from."""
+    """Return position → what matches in the graphs of a pair, and where the graphs come from."""
     from features.graph_files.sentence_graphs import find_graphs, label_vectors, pairs_with_graphs
     from features.metrics.explanation.pair import explain_graphs
     from flows.project import load

@@ -22,23 +22,25 @@ class Age(click.ParamType[timedelta]):
             return value
         found = re.fullmatch(r"(\d+)([mhdw])", value)
         if found is None:
-            self.fail(f"{value!r} is no age: write a number and m, h, d or w, such as 7d", param, ctx)
+            self.fail(f"{value!r} is not an age: write a number and m, h, d or w, such as 7d", param, ctx)
         return timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
 @click.command()
-@click.option("--older-than", default="7d", show_default=True, type=Age(), help="Spare what is younger (12h, 7d).")
-@click.option("--runs", "of_runs", is_flag=True, help="Also trainings that newer ones have replaced, with reports.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be deleted.")
+@click.option("--older-than", default="7d", show_default=True, type=Age(), help="Keep what is younger (12h, 7d).")
+@click.option(
+    "--runs", "of_runs", is_flag=True, help="Also delete trainings that newer ones have replaced, with their reports."
+)
+@click.option("--dry-run", is_flag=True, help="Only show what would be deleted.")
 @JSON
 @click.pass_obj
 def gc(project: Path, older_than: timedelta, *, of_runs: bool, dry_run: bool, as_json: bool) -> None:
     """Delete files that no release needs, and pages and logs of old builds.
 
-    Of the store go files that neither its newest versions nor any release needs; of runs/builds the folders of builds
-    that published no release, but never that of the newest build or of one that runs. With --runs, trainings go whole
-    (weights, scores, reports): never the newest of an encoder, that of its current run, one that runs, or one that the
-    project file names.
+    Deletes files of the store that neither its newest versions nor any release needs, and folders in runs/builds of
+    builds that published no release, but never that of the newest build or of a running one. With --runs, deletes whole
+    trainings (weights, scores, reports), but never the newest of an encoder, the one of its current run, a running one,
+    or one that the project file names.
     """
     from features.store.store import Store
     from flows.build_lock import only_writer

@@ -1,4 +1,4 @@
-"""`facetflow measure`: two files of AMR graphs to a table of scores, without a project or a store."""
+"""`facetflow measure`: from two files of AMR graphs to a table of scores, without a project or a store."""
 
 from pathlib import Path
 
@@ -16,17 +16,17 @@ from flows.options import BY_POSITION, FILE, FIRST, OUTPUT, SECOND, format_optio
     "--output",
     required=True,
     type=OUTPUT,
-    help="Table to write; its suffix is the format: .tsv, .csv, .jsonl or .parquet. - is standard output.",
+    help="Table to write; its suffix sets the format: .tsv, .csv, .jsonl or .parquet. - is standard output.",
 )
 @format_option("tsv", "csv", "jsonl", "parquet")
-@click.option("--model", default="all-MiniLM-L6-v2", show_default=True, help="Sentence encoder of the label vectors.")
+@click.option("--model", default="all-MiniLM-L6-v2", show_default=True, help="Sentence encoder for the label vectors.")
 @click.option(
     "--glove",
     type=FILE,
     help="Word vectors (text) instead of a model.",
 )
 @click.option(
-    "--metric-file", "files", multiple=True, type=FILE, help="Python file with metrics of your own; may be repeated."
+    "--metric-file", "files", multiple=True, type=FILE, help="Python file with your own metrics; may be repeated."
 )
 @BY_POSITION
 def measure(
@@ -40,11 +40,11 @@ def measure(
     *,
     by_position: bool,
 ) -> int:
-    """Measure the graphs of FIRST with those of SECOND, two PENMAN files that match line by line; - is standard input.
+    """Measure the graphs of FIRST against those of SECOND, two PENMAN files in the same order; - is standard input.
 
-    One row a pair, one column for each of the fifteen metrics, and for those of your own, which may read graphs or
-    sentences (`# ::snt`). Files whose ids (`# ::id`) or numbers of graphs differ are refused. A graph that is wrong or
-    missing leaves the scores of its pair empty; it is named on stderr, and the exit code is 2.
+    The table has one row per pair and one column for each of the fifteen metrics and of your own, which may read graphs
+    or sentences (`# ::snt`). Files with different ids (`# ::id`) or numbers of graphs are refused. An invalid or
+    missing graph leaves the scores of its pair empty; it is named on stderr, and the exit code is 2.
     """
     from features.files import write_table
     from features.graph_files.measured import measure_files
@@ -55,7 +55,7 @@ def measure(
 
     require_one_standard(first, second)
     kind = format_of(output, TABLES, form)
-    check_output(output, first, second, *files, *([glove] if glove else []))  # both before the work, not after it
+    check_output(output, first, second, *files, *([glove] if glove else []))  # both checked before the work starts
     settings = LabelVectorSettings(backend="glove", file=glove) if glove else LabelVectorSettings(model=model)
     own = load_files(read_metric_file(file) for file in files)
     with nothing_half_written():

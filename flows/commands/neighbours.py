@@ -1,4 +1,4 @@
-"""`facetflow neighbours`: for each text of a file the texts that are most similar to it."""
+"""`facetflow neighbours`: the most similar texts for each text of a file."""
 
 from pathlib import Path
 
@@ -14,12 +14,12 @@ from flows.options import ASPECT, DEVICE, ENCODER, INPUT, OUTPUT, TEXT_COLUMNS, 
     "--output",
     required=True,
     type=OUTPUT,
-    help="Table to write (.tsv, .csv, .jsonl, .parquet), a row a neighbour. - is standard output.",
+    help="Table to write (.tsv, .csv, .jsonl, .parquet), one row per neighbour. - is standard output.",
 )
 @format_option("tsv", "csv", "jsonl", "parquet")
 @click.option(
     "--among",
-    help="Another file, or a corpus of the project with labels, whose texts are found; FILE's own by default.",
+    help="Another file, or a labelled corpus of the project, to search; by default FILE itself.",
 )
 @ASPECT
 @ENCODER
@@ -40,12 +40,12 @@ def neighbours(
     columns: tuple[str, ...],
     k: int,
     device: str,
-) -> None:
-    """Find for each text of FILE those that are most similar to it, in FILE or elsewhere, in one aspect perhaps.
+) -> int:
+    """Find the most similar texts for each text of FILE, in FILE or elsewhere, optionally in one aspect.
 
-    FILE is a table, or a text with a line each. Within FILE no text is its own neighbour. Columns of the output: id,
-    text, rank, neighbour_id, neighbour, similarity; an id is that of the column `id`, else the number of the line or
-    row, and empty for texts of a corpus.
+    FILE is a table or has one text a line. Within FILE, no text is its own neighbour. Columns of the output: id, text,
+    rank, neighbour_id, neighbour, similarity; an id comes from the column `id`, else it is the number of the line or
+    row; it is empty for texts of a corpus.
     """
     import polars as pl
 
@@ -57,7 +57,7 @@ def neighbours(
     from training.nearest import cosines_of, find_nearest
 
     format_of(output, TABLES, form)
-    check_output(output, file, *([Path(among)] if among else []))  # both before the work, not after it
+    check_output(output, file, *([Path(among)] if among else []))  # both checked before the work starts
     if file == STANDARD and among == str(STANDARD):
         raise click.UsageError("only one of FILE and --among can be '-': standard input is read once")
     with nothing_half_written():
@@ -65,7 +65,7 @@ def neighbours(
         asked = searcher.texts(str(file), columns)
         searched = asked if among is None else searcher.texts(among, columns)
         if len(searched) == 1 and among is None:
-            raise InputError(f"{asked.origin} has one text only, so it has no neighbour; give more, or --among.")
+            raise InputError(f"{asked.origin} has only one text, so it has no neighbour; give more, or --among.")
         queries = searcher.embed(asked.texts)
         texts = queries if among is None else searcher.embed(searched.texts)
         nearest = find_nearest(
@@ -87,3 +87,4 @@ def neighbours(
         )
         write_table(table, output, form)
     say_written(f"{counted(table.height, 'neighbour')} of {counted(len(asked), 'text')}", output)
+    return 2 if asked.wrong or searched.wrong else 0

@@ -15,13 +15,13 @@ from flows.terminal import say
 
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--example", is_flag=True, help="Write the built-in example, which can be built at once.")
-@click.option("--if-missing", is_flag=True, help="Say nothing and change nothing when the project is already there.")
+@click.option("--example", is_flag=True, help="Write the built-in example, which is ready to build.")
+@click.option("--if-missing", is_flag=True, help="Do nothing, silently, if the project already exists.")
 def new(folder: Path, *, example: bool, if_missing: bool) -> None:
-    """Write a commented project file (facetflow.toml) into FOLDER, which is made when missing.
+    """Write a commented project file (facetflow.toml) into FOLDER, which is created if missing.
 
-    Beside it goes its JSON schema, by which editors complete and check keys. Nothing else in FOLDER is replaced. The
-    project is called like the folder.
+    Its JSON schema, with which editors complete and check keys, is written next to it. Nothing else in FOLDER is
+    replaced. The project is named after the folder.
     """
     from flows.project_schema import SCHEMA_FILE
 
@@ -33,7 +33,7 @@ def new(folder: Path, *, example: bool, if_missing: bool) -> None:
         raise SettingsError(f"{str(there[0])!r} already exists: choose another folder, or edit that file.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # The project file comes last: where it is, the rest is complete.
+        # The project file comes last: if it exists, the rest is complete.
         for name in sorted(contents, key=lambda name: name == PROJECT_FILE.name):
             (folder / name).write_text(contents[name], encoding="utf-8")
     except OSError as error:
@@ -45,7 +45,7 @@ def new(folder: Path, *, example: bool, if_missing: bool) -> None:
     if example:
         say(f"Next: {enter}facetflow build")
     else:
-        say("Next: put your pairs beside it, and name their files and columns under [[corpora]] in it.")
+        say("Next: put your pairs next to it, and name their files and columns under [[corpora]] in it.")
         say(f"Then: {enter}facetflow plan")
 
 
@@ -69,5 +69,5 @@ def _read(file: Traversable) -> str:
 
 
 def _name(folder: Path) -> str:
-    """Return the name of a folder as the name of a project, which has letters, digits, `_`, `.` and `-`."""
+    """Turn the name of a folder into that of a project, which has letters, digits, `_`, `.` and `-`."""
     return re.sub(r"[^\w.-]+", "-", folder.expanduser().resolve().name).strip("-") or "my-project"

@@ -1,4 +1,4 @@
-"""`facetflow parse`: sentences of a text file to graphs, trees or semantic roles, without a project or a store."""
+"""`facetflow parse`: from sentences in a text file to graphs, trees or semantic roles, without a project or a store."""
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -24,19 +24,19 @@ _OUTPUT = click.option(
     "--output",
     required=True,
     type=OUTPUT,
-    help="File to write; its suffix is the format. - is standard output.",
+    help="File to write; its suffix sets the format. - is standard output.",
 )
 _SENTENCES_AT_ONCE = 512
-"""Sorted by length and counted in the progress together: so many that sentences of like length meet in a batch."""
+"""Sentences sorted by length and counted in the progress together: enough that batches have similar lengths."""
 
 
 @click.group()
 def parse() -> None:
-    """Parse SENTENCES: a text file with a sentence a line, or - for standard input.
+    """Parse SENTENCES: a text file with one sentence a line, or - for standard input.
 
-    A line of input is a line of output, under its number. Where there is an `::id` (.amr, .penman) or a column `id`
-    beside `text` (.tsv, .csv, .jsonl, .parquet), it takes the place of the number. A sentence that cannot be parsed
-    keeps its place without a graph; it is named on stderr, and the exit code is 2. Empty lines keep their place too.
+    Each line of input becomes an entry of the output, identified by its line number, or by its `::id` (.amr, .penman)
+    or a column `id` next to `text` (.tsv, .csv, .jsonl, .parquet). A sentence that cannot be parsed keeps its place
+    without a graph; it is named on stderr, and the exit code is 2. Empty lines keep their place too.
     """
 
 
@@ -56,9 +56,9 @@ def parse() -> None:
     show_default=True,
     help="`embedded` for the parser that comes with facetflow, the folder of one trained like it, or an amrlib parser.",
 )
-@click.option("--tokenizer", help="Folder of the parser's tokenizer, where it does not lie with the model.")
+@click.option("--tokenizer", help="Folder of the parser's tokenizer, if it is not stored with the model.")
 @click.option(
-    "--batch-size", default=32, show_default=True, type=click.IntRange(min=1), help="Sentences that are parsed at once."
+    "--batch-size", default=32, show_default=True, type=click.IntRange(min=1), help="Sentences parsed at once."
 )
 @click.option("--beams", default=4, show_default=True, type=click.IntRange(min=1), help="Width of the beam search.")
 @DEVICE
@@ -114,7 +114,7 @@ def amr(
 @click.option("--model", default="en_core_web_md", show_default=True, help="Name or folder of a spaCy pipeline.")
 @THREADS
 def dependencies(sentences: Path, output: Path, form: str | None, model: str, threads: int | None) -> int:
-    """Parse into dependency trees: .conllu, or a table with a row for each token."""
+    """Parse into dependency trees: .conllu, or a table with one row per token."""
     from features.parsers.dependencies import load
     from features.parsers.stages import parse_dependencies
 
@@ -135,7 +135,7 @@ def dependencies(sentences: Path, output: Path, form: str | None, model: str, th
     default="tagger",
     show_default=True,
     type=click.Choice(("tagger", "spacy")),
-    help="Who finds them: the tagger itself, or spaCy by part of speech.",
+    help="How predicates are found: by the tagger itself, or by spaCy from parts of speech.",
 )
 @DEVICE
 @THREADS
@@ -148,7 +148,7 @@ def srl(
     device: str,
     threads: int | None,
 ) -> int:
-    """Parse into semantic roles: .conll; .jsonl or .parquet (a row for each sentence), .tsv or .csv (for each span)."""
+    """Parse into semantic roles: .conll; .jsonl or .parquet (one row per sentence), .tsv or .csv (one per span)."""
     from features.parsers.srl.parser import load
     from features.parsers.stages import parse_srl
 
@@ -169,12 +169,12 @@ def _run(
     at_once: int = _SENTENCES_AT_ONCE,
     graphs: Sequence[Path] = (),
 ) -> int:
-    """Read, parse, write; name the lines that were rejected, and return the exit code."""
+    """Read, parse and write; name the rejected lines, and return the exit code."""
     from features.parsers.texts import parse_lines, read_sentences
     from flows.file_progress import FileProgress
 
     format_of(output, FORMATS[kind], form)
-    check_output(output, sentences, *graphs)  # both before the work, not after it
+    check_output(output, sentences, *graphs)  # both checked before the work starts
     with nothing_half_written():
         lines = read_sentences(sentences)
         with FileProgress("sentences") as progress:
@@ -184,7 +184,7 @@ def _run(
 
 
 def _report(parsed: pl.DataFrame, output: Path) -> int:
-    """Name the lines that were rejected, and return the exit code."""
+    """Name the rejected lines, and return the exit code."""
     empty = pl.col("text") == ""
     rejects = parsed.filter(pl.col("code").is_not_null() & ~empty).select("line", "id", "code", "message")
     name_wrong([

@@ -8,7 +8,7 @@ from flows.options import DEEP, JSON
 
 
 @click.command()
-@click.option("--explain", is_flag=True, help="Say for each stage why its shards have to be made.")
+@click.option("--explain", is_flag=True, help="Show for each stage why its shards have to be made.")
 @DEEP
 @JSON
 @click.pass_obj
@@ -31,7 +31,7 @@ def plan(project: Path, *, explain: bool, deep: bool, as_json: bool) -> None:
     for damage in outlook.damaged:
         click.echo(f"damaged: {damage}")
     if not outlook.plan.stages:
-        click.echo("No encoder reads what a stage makes: nothing is to be parsed or measured.")
+        click.echo("No encoder reads the output of a stage: there is nothing to parse or measure.")
     for line in outlook.plan.explain():
         click.echo(line if explain else line.partition(" to do:")[0] + (" to do" if " to do:" in line else ""))
     for sentence in outlook.obstacles:

@@ -1,4 +1,4 @@
-"""`facetflow predict`: the label of each pair of a table, by the classifier of an encoder."""
+"""`facetflow predict`: label each pair of a table with the classifier of an encoder."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     "--output",
     required=True,
     type=OUTPUT,
-    help="Table to write (.tsv, .csv, .jsonl, .parquet), a row a pair. - is standard output.",
+    help="Table to write (.tsv, .csv, .jsonl, .parquet), one row per pair. - is standard output.",
 )
 @format_option("tsv", "csv", "jsonl", "parquet")
 @click.option(
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
 @click.option(
     "--encoder",
     metavar="NAME|FOLDER",
-    help="An encoder of the project or one of its runs, or a folder; by default the current one that has a classifier, "
-    "or the newest.",
+    help="An encoder of the project or one of its runs, or a folder; by default the current encoder that has a "
+    "classifier, or the newest.",
 )
 @click.option(
     "--explain",
     "page",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write a page that opens offline with what the encoder looked at: words shaded by the weights of their "
-    "spans, frames below them (encoders of kind pas).",
+    help="Write a page that opens offline and shows what the encoder looked at: words shaded by the weights of their "
+    "spans, with frames below them (encoders of kind pas).",
 )
 @DEVICE
 @JSON
@@ -62,11 +62,11 @@ def predict(
     device: str,
     as_json: bool,
 ) -> int:
-    """Tell the label of each of PAIRS, a table of sentence pairs (- is standard input), and its probabilities.
+    """Predict the label and the label probabilities of each of PAIRS, a table of sentence pairs (- is standard input).
 
-    A row of PAIRS is a row of the output, in the same order: line, sentence_a, sentence_b, label, and the probability
-    of each label (p_…). A row that is wrong or lacks a sentence keeps its place without a label; it is named on stderr,
-    and the exit code is 2.
+    The output has one row per row of PAIRS, in the same order: line, sentence_a, sentence_b, label, and the probability
+    of each label (p_…). An invalid row, or one that lacks a sentence, keeps its place without a label; it is named on
+    stderr, and the exit code is 2.
     """
     from features.corpora.pair_tables import read_pair_rows
     from features.files import write_table
@@ -81,7 +81,7 @@ def predict(
     if as_json and output == STANDARD:
         raise click.UsageError("-o - and --json would both write to standard output; give the table a file")
     kind = format_of(output, TABLES, form)
-    check_output(output, pairs)  # before the work, not after it
+    check_output(output, pairs)  # before the work starts
     _check_page(page, pairs, output)
     settings = load(project) if project.exists() else None
     with nothing_half_written():
@@ -111,8 +111,8 @@ def predict(
         say_written(f"{counted(len(shown_pairs), 'explained pair')}", page)
     told = ", ".join(f"{count:,} × {label}" for label, count in counts.items())
     speed = "" if rate is None else f"; {rate:,.1f} pairs a second"
-    share = "" if parsing is None else f", {100 * parsing:.0f} % of the time for parsing their sentences"
-    say(f"By the encoder {folder}: {told}{speed}{share}.")
+    share = "" if parsing is None else f", {100 * parsing:.0f} % of the time spent parsing"
+    say(f"Labels from the encoder {folder}: {told}{speed}{share}.")
     _tell_more(found, len(asked))
     if as_json:
         write_json(
@@ -135,8 +135,8 @@ def _check_page(page: Path | None, *others: Path) -> None:
     """Refuse a page that cannot be written.
 
     Args:
-        page: where it is to be; None for none.
-        others: files that the command reads and writes beside it.
+        page: file of the page; None for none.
+        others: other files that the command reads and writes.
     """
     from features.outputs import STANDARD, check_output
 
@@ -147,23 +147,23 @@ def _check_page(page: Path | None, *others: Path) -> None:
 
 
 def _tell_more(found: "Predictions", pairs: int) -> None:
-    """Say what a reader of the labels must know."""
+    """Report what a reader of the labels must know."""
     if pairs and found.calibrated_by is None:
         warn(
-            "The probabilities may be too sure or too unsure: no dev pairs put them right when the encoder was "
-            "trained; their order stands."
+            "The probabilities may be overconfident or underconfident: they were not calibrated on dev pairs when the "
+            "encoder was trained; their order is unaffected."
         )
     if found.changed:
         say(
-            f"The classifier sees which sentence comes first: with the sentences swapped {found.changed:,} of "
+            f"The classifier depends on which sentence comes first: with the sentences swapped, {found.changed:,} of "
             f"{counted(pairs, 'pair')} would have another label."
         )
     if not pairs:
-        warn("No row has two sentences, so nothing has a label.")
+        warn("No row has two sentences, so there are no labels.")
 
 
 def _table(rows: "list[PairCells]", found: "Predictions") -> "pl.DataFrame":
-    """Return a row for each row of the input, in its order."""
+    """Return a table with one row per row of the input, in the same order."""
     import polars as pl
 
     said = iter(zip(found.predicted, found.probabilities.round(6).tolist(), strict=True))

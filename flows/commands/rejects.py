@@ -1,4 +1,4 @@
-"""`facetflow rejects`: the rows that were rejected, with what is needed to mend them."""
+"""`facetflow rejects`: the rejected rows, with what is needed to fix them."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from flows.options import JSON
 
 @click.command()
 @click.option("--stage", help="Rejects of one stage: ingest, amr, metrics, …")
-@click.option("--code", help="Rejects with one code, as `facetflow status` shows them.")
+@click.option("--code", help="Rejects with one code, as listed by `facetflow status`.")
 @click.option(
     "--export",
     type=click.Path(dir_okay=False, path_type=Path),

@@ -12,13 +12,13 @@ from flows.options import NAME
 @click.option(
     "--model",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of an encoder; by default the one that was trained last in the project's runs.",
+    help="Folder of an encoder; by default the one trained last in the project's runs.",
 )
 @NAME
 @click.option("--json", "as_json", is_flag=True, help="Write the scores as JSON instead of tables.")
 @click.pass_obj
 def report(project: Path, /, *, model: Path | None, name: str | None, as_json: bool) -> None:
-    """Show the scores of an evaluated encoder and write its report again, as one HTML file that opens offline."""
+    """Show the scores of an evaluated encoder and rewrite its report, one HTML file that opens offline."""
     from flows.project import load
     from training.evaluation.run import METRICS_FILE, write_report
     from training.runs import latest_encoder

@@ -1,4 +1,4 @@
-"""`facetflow retry`: run the shards again that failed."""
+"""`facetflow retry`: rerun the failed shards."""
 
 from pathlib import Path
 
@@ -8,12 +8,12 @@ from flows.options import JSON
 
 
 @click.command()
-@click.option("--failed", is_flag=True, required=True, help="The shards that failed, and what waited for them.")
+@click.option("--failed", is_flag=True, required=True, help="Rerun the failed shards and those that waited for them.")
 @click.option("--dask-address", metavar="ADDRESS", help="Scheduler of an existing Dask cluster (tls://host:8786).")
 @JSON
 @click.pass_obj
 def retry(project: Path, dask_address: str | None, *, failed: bool, as_json: bool) -> int:
-    """Run the failed shards of all stages again, without reading the corpora, and publish a release."""
+    """Rerun the failed shards of all stages, without reading the corpora, and publish a release."""
     from dataclasses import asdict
 
     from flows.local_run import run_flow

@@ -1,4 +1,4 @@
-"""`facetflow runs`: what was trained on which release, with which result."""
+"""`facetflow runs`: the training runs with their releases and results."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,9 +14,9 @@ from flows.options import JSON
 @JSON
 @click.pass_obj
 def runs(project: Path, /, *, names: tuple[str, ...], as_json: bool) -> None:
-    """List the trainings of the encoders NAME, of all by default: release, seed, state, and scores where evaluated.
+    """List the trainings of the encoders NAME, by default of all: release, seed, state, and scores if evaluated.
 
-    Unfinished and failed trainings are listed too, with what there is to know of them.
+    Unfinished and failed trainings are listed too, with what is known about them.
     """
     from flows.project import load
     from flows.tables import print_tables
@@ -61,7 +61,7 @@ def runs(project: Path, /, *, names: tuple[str, ...], as_json: bool) -> None:
 
 
 def _explained(scored: Sequence[tuple[str, str]]) -> str:
-    """Return what the scores are, a line a suite.
+    """Return an explanation of the scores, one line per suite.
 
     Args:
         scored: suite and name of each score.
@@ -77,7 +77,7 @@ def _explained(scored: Sequence[tuple[str, str]]) -> str:
 
 
 def _described(runs: Path, run: Path, *, is_current: bool) -> dict[str, Any]:
-    """Return what there is to know of a run, as JSON values."""
+    """Return what is known about a run, as JSON values."""
     from features.errors import FacetflowError
     from training.evaluation.run import METRICS_FILE, read_scores
     from training.evaluation.suites import scored_suites
@@ -89,7 +89,7 @@ def _described(runs: Path, run: Path, *, is_current: bool) -> dict[str, Any]:
     state = state_of(run)
     try:
         release = read_encoder_job(run / TRAINING_JOB).source.release
-    except FacetflowError:  # it failed before it knew what to learn from
+    except FacetflowError:  # it failed before it knew what to train on
         release = int(group_of(run).name.partition("-")[0]) if seed_of(run) is not None else None
     try:
         scores = scored_suites(read_scores(run / METRICS_FILE))

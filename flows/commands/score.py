@@ -1,4 +1,4 @@
-"""`facetflow score`: how good parsed graphs are, beside gold ones."""
+"""`facetflow score`: score parsed graphs against gold ones."""
 
 import math
 from dataclasses import asdict
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class GraphsByDefault(click.Group):
-    """A group whose command is `amr` when no other is named: `score GOLD.amr PARSED.amr`."""
+    """A group whose default command is `amr`: `score GOLD.amr PARSED.amr`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put `amr` before arguments that start with no command."""
+        """Insert `amr` before arguments that do not start with a command."""
         if args and args[0] not in {*self.commands, *ctx.help_option_names}:
             args = ["amr", *args]
         return super().parse_args(ctx, args)
@@ -28,7 +28,7 @@ class GraphsByDefault(click.Group):
 
 @click.group(cls=GraphsByDefault)
 def score() -> None:
-    """Score what a parser made beside gold data; `score GOLD.amr PARSED.amr` is `score amr GOLD.amr PARSED.amr`."""
+    """Score parser output against gold data; `score GOLD.amr PARSED.amr` is `score amr GOLD.amr PARSED.amr`."""
 
 
 @score.command()
@@ -36,23 +36,23 @@ def score() -> None:
 @click.argument("parsed", type=INPUT)
 @click.option("--metrics", default="", help="Some metrics, separated by commas: smatch,srl; all that count by default.")
 @click.option(
-    "--metric-file", "files", multiple=True, type=FILE, help="Python file with metrics of your own; may be repeated."
+    "--metric-file", "files", multiple=True, type=FILE, help="Python file with your own metrics; may be repeated."
 )
-@click.option("--drop-wiki", is_flag=True, help="Leave :wiki out on both sides.")
+@click.option("--drop-wiki", is_flag=True, help="Ignore :wiki on both sides.")
 @BY_POSITION
 @click.option(
     "--resamples",
     default=1000,
     show_default=True,
     type=click.IntRange(min=0),
-    help="Samples of the bootstrap that the intervals come from; 0 for no intervals.",
+    help="Bootstrap samples for the intervals; 0 for no intervals.",
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of the bootstrap.")
 @click.option(
     "-o",
     "--output",
     type=OUTPUT,
-    help="Write the scores as a table too: .tsv, .csv, .jsonl or .parquet; - puts it in the place of the other.",
+    help="Also write the scores as a table: .tsv, .csv, .jsonl or .parquet; - prints it instead of the usual one.",
 )
 @format_option("tsv", "csv", "jsonl", "parquet")
 @JSON
@@ -72,9 +72,9 @@ def amr(
 ) -> int:
     """Score the graphs of PARSED against those of GOLD: precision, recall and F1 of all triples together.
 
-    Graphs belong together by `# ::id` when all have one, else by position; - is standard input. Smatch is exact, so
-    that a score is the same on every run. A parsed graph that is wrong or missing counts as empty; it is named on
-    stderr, and the exit code is 2.
+    Graphs are paired by `# ::id` if all have one, else by position; - is standard input. Smatch is exact, so scores are
+    the same on every run. An invalid or missing parsed graph counts as empty; it is named on stderr, and the exit code
+    is 2.
     """
     from features.files import write_table
     from features.graph_files.scored import score_files
@@ -87,7 +87,7 @@ def amr(
         if as_json and output == STANDARD:
             raise click.UsageError("standard output takes --json or -o -, not both")
         form = format_of(output, TABLES, form)
-        check_output(output, gold, parsed, *files)  # both before the work, not after it
+        check_output(output, gold, parsed, *files)  # both checked before the work starts
     names = [name.strip() for name in metrics.split(",") if name.strip()]
     with nothing_half_written():
         scored = score_files(

@@ -1,4 +1,4 @@
-"""`facetflow score srl`: how good a tagger of semantic roles is on gold frames."""
+"""`facetflow score srl`: score a tagger of semantic roles against gold frames."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     default="tagger",
     show_default=True,
     type=click.Choice(("tagger", "spacy")),
-    help="Who finds them in the second score: the tagger itself, or spaCy by part of speech.",
+    help="How predicates are found for the second score: by the tagger itself, or by spaCy from parts of speech.",
 )
 @DEVICE
 @THREADS
@@ -32,8 +32,8 @@ def srl(
 ) -> int:
     """Score a tagger on GOLD, frames in CoNLL-2005 columns (.gz too; - is standard input), as srl-eval.pl does.
 
-    Once with the predicates of GOLD, once with predicates that are found. V does not count. A sentence of GOLD that a
-    parser rejected is left out; it is named on stderr, and the exit code is 2.
+    The tagger is scored once with the predicates of GOLD and once with predicates that are found. V does not count. A
+    sentence of GOLD that a parser rejected is left out; it is named on stderr, and the exit code is 2.
     """
     from features.errors import InputError
     from features.files import short_name, source_name
@@ -59,7 +59,7 @@ def srl(
 
 
 def _json(score: "SrlScore") -> dict[str, Any]:
-    """Return a score with its counts and shares: of all arguments, of the predicates, of each role."""
+    """Return a score with its counts and shares for all arguments, the predicates and each role."""
     return {
         "arguments": _shares(score.total),
         "predicates": _shares(score.predicates),

@@ -1,4 +1,4 @@
-"""`facetflow search`: the texts that are most similar to a text, in one aspect perhaps."""
+"""`facetflow search`: the texts most similar to a given text, optionally in one aspect."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,10 +36,10 @@ def search(
     device: str,
     as_json: bool,
 ) -> None:
-    """Find the texts that are most similar to TEXT, in one aspect perhaps.
+    """Find the texts most similar to TEXT, optionally in one aspect.
 
-    Searched are the texts with labels of the project's newest release, or a file. The search is exact; the vectors of
-    what is searched are kept in the project's runs, so that the next search of the same texts is fast.
+    Searches the labelled texts of the project's newest release, or those of --among. The search is exact; the vectors
+    of the searched texts are kept in the project's runs, so that the next search of the same texts is fast.
     """
     from features.errors import InputError
     from features.sentences import normalise

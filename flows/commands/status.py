@@ -1,4 +1,4 @@
-"""`facetflow status`: what the store holds, and how the last builds ended."""
+"""`facetflow status`: what the store holds and how the last builds ended."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -38,7 +38,7 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
     store = Store.open(settings.store)
     try:
         wanted = wanted_shards(settings, store)
-    except FacetflowError:  # a damaged file, or one of the project's: a build says what is wrong
+    except FacetflowError:  # a damaged file of the store or of the project: a build says what is wrong
         wanted = None
     found = _found(store, wanted, runs) | {
         "current_encoders": {name: str(run) for name, run in current.items()},
@@ -80,9 +80,8 @@ def _found(store: "Store", wanted: "Mapping[str, Collection[Shard]] | None", run
 
     Args:
         store: the store.
-        wanted: stage → shards that somebody wants; a table that no stage makes now has none there. None where that
-            cannot be found out.
-        runs: how many runs to tell.
+        wanted: stage → shards that are wanted; empty for a table that no stage makes now. None if that is unknown.
+        runs: number of runs to return.
     """
     from features.schemas import TABLES
     from features.store.stage import SOURCES
@@ -120,7 +119,7 @@ def _found(store: "Store", wanted: "Mapping[str, Collection[Shard]] | None", run
 
 
 def _run(store: "Store", record: "RunRecord") -> dict[str, Any]:
-    """Return a run with the state that it is really in."""
+    """Return a run with its actual state."""
     from flows.build_lock import fate
 
     if record.state != "running":
@@ -129,7 +128,7 @@ def _run(store: "Store", record: "RunRecord") -> dict[str, Any]:
     where = f"process {record.process}" if record.process else "its process"
     message = {
         "running": f"since {record.started}, {where}",
-        "silent": f"{where} has shown no sign of life for a minute; look after it, or end it and build again",
-        "killed": f"{where} is gone; what was committed is kept, and `facetflow build` goes on from there",
+        "silent": f"{where} has shown no sign of life for a minute; check on it, or end it and build again",
+        "killed": f"{where} is gone; what was committed is kept, and `facetflow build` continues from there",
     }[state]
     return asdict(record) | {"state": state, "message": message}

@@ -11,25 +11,23 @@ from flows.options import JSON
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option(
-    "--release", type=click.IntRange(min=1), help="Number of the release to learn from; the newest by default."
-)
+@click.option("--release", type=click.IntRange(min=1), help="Number of the release to train on; by default the newest.")
 @click.option(
     "--seeds",
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="How many trainings of each: with the seed of its settings, and with those after it.",
+    help="Number of trainings of each: with the seed of its settings and the seeds that follow.",
 )
 @JSON
 @click.pass_obj
 def train(project: Path, /, *, names: tuple[str, ...], release: int | None, seeds: int, as_json: bool) -> None:
-    """Train the encoders that are called NAME under [[encoders]] of the project, all of them by default.
+    """Train the encoders called NAME under [[encoders]] of the project, by default all of them.
 
-    A run is runs/NAME/RELEASE-DIGEST/seed-N; the digest is that of the settings and of the ratings that `choose_by`
-    names. An interrupted training goes on from its checkpoint when the same command is run again. A finished encoder is
-    never replaced: the same training is done already, and with other settings or ratings or on another release it is
-    another run. One that fails keeps no other from being trained: the exit code is 2 when some failed, 1 when all did.
+    A run is runs/NAME/RELEASE-DIGEST/seed-N; the digest covers the settings and the ratings that `choose_by` names. An
+    interrupted training continues from its checkpoint when the same command is run again. A finished encoder is never
+    replaced: the same training is not repeated, and other settings, other ratings or another release make another run.
+    If one fails, the others are still trained: the exit code is 2 when some failed, 1 when all did.
     """
     from features.errors import PartlyDoneError
     from features.store.store import Store
@@ -51,7 +49,7 @@ def train(project: Path, /, *, names: tuple[str, ...], release: int | None, seed
             return
         for encoder in encoders:
             if encoder.was_done:
-                click.echo(f"Done already, with the same settings and data: {encoder.folder}")
+                click.echo(f"Already trained with the same settings and data: {encoder.folder}")
             else:
                 click.echo(f"Trained {encoder.folder}")
 
@@ -67,7 +65,7 @@ def train(project: Path, /, *, names: tuple[str, ...], release: int | None, seed
 
 
 def _described(encoder: Any) -> dict[str, Any]:
-    """Return what `--json` says of an encoder, as the flow returns it."""
+    """Return what `--json` writes about an encoder returned by the flow."""
     from training.runs import PER_SECOND, TRAINING_FILE
     from training.writing import read_json
 

@@ -12,14 +12,14 @@ from flows.options import CRON
 @click.option(
     "--port",
     type=click.IntRange(1, 65535),
-    help="Of the server, on 127.0.0.1; by default the one that it had before, or any.",
+    help="Port of the server on 127.0.0.1; by default the one it had before, or any.",
 )
-@click.option("--systemd", is_flag=True, help="Print a systemd user unit that does this at every start, and stop.")
+@click.option("--systemd", is_flag=True, help="Print a systemd user unit that does this at every start, and exit.")
 @click.pass_obj
 def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> None:
-    """Run a Prefect server and a worker on this machine, with the deployments of the project; end with Ctrl-C.
+    """Run a Prefect server and a worker on this machine, with the deployments of the project; stop with Ctrl-C.
 
-    Where it runs already, the project is added to it. Its database lies in the user's state folder ($XDG_STATE_HOME).
+    If they run already, the project is added. The server's database is in the user's state folder ($XDG_STATE_HOME).
     """
     import os
 
@@ -36,7 +36,7 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
         more = [*(["--cron", cron] if cron is not None else []), *(["--port", str(port)] if port else [])]
         click.echo(services.systemd_unit(project.resolve(), more), nl=False)
         return
-    url = configured_api()  # awaits one that is starting
+    url = configured_api()  # waits for one that is starting
     known = running()
     if known is not None and known.url is None:
         raise RunError(
@@ -45,11 +45,11 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
         )
     if url is not None and (known is None or known.url != url):
         raise RunError(
-            f"A Prefect server is configured, {shown(url)}: `facetflow deploy` registers the project there. To run one "
-            "of your own beside it, set PREFECT_API_URL to an empty value."
+            f"A Prefect server is configured, {shown(url)}: `facetflow deploy` registers the project there. To run "
+            "your own as well, set PREFECT_API_URL to an empty value."
         )
     if known is not None and known.url is not None:
-        # Also where PREFECT_API_URL is empty: a private server would forget the deployments at once.
+        # Even if PREFECT_API_URL is empty: a private server would forget the deployments at once.
         os.environ["PREFECT_API_URL"] = known.url
         with prefect_api():
             made = deployments.deploy(project, cron=cron)

@@ -1,4 +1,4 @@
-"""`facetflow verify`: whether the files of the store are what was written."""
+"""`facetflow verify`: check that the files of the store are intact."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -20,8 +20,8 @@ if TYPE_CHECKING:  # commands import what they need when they run
 def verify(project: Path, *, deep: bool, as_json: bool) -> None:
     """Check the files that the newest tables and all releases need; nothing is written.
 
-    Looks at sizes, and reads files whose time says that they were changed after they were committed. The exit code is 1
-    when something is damaged.
+    Compares sizes, and reads the files whose modification time is later than their commit. The exit code is 1 when
+    something is damaged.
     """
     from features.errors import StoreError
     from features.store.store import Store
@@ -54,21 +54,21 @@ def verify(project: Path, *, deep: bool, as_json: bool) -> None:
 
 
 def _needed(damage: "Damage") -> str:
-    """Return which releases need a damaged file, and whether a build can help."""
+    """Return which releases need a damaged file, and whether a build can restore it."""
     releases = ", ".join(map(str, damage.releases))
     if not damage.current:
-        return f"; only release {releases} needs it, and no build makes it again: restore it from a copy"
+        return f"; only release {releases} needs it, and no build can make it again: restore it from a copy"
     return f"; release {releases} needs it" if releases else ""
 
 
 def _what_to_do(found: "Verification", checked: str, *, deep: bool) -> str:
-    """Return the sentence with which a check ends that found something."""
+    """Return the final sentence of a check that found damage."""
     parts = []
     if found.damaged:
         count = "1 file is" if len(found.damaged) == 1 else f"{len(found.damaged)} files are"
         parts.append(f"{count} damaged, of {checked}")
     if any(damage.current for damage in found.damaged):
-        parts.append(f"`facetflow build{' --deep' if deep else ''}` makes again what can be made again")
+        parts.append(f"`facetflow build{' --deep' if deep else ''}` rebuilds what can be rebuilt")
     if found.broken:
         parts.append(
             f"{len(found.broken)} {'log does' if len(found.broken) == 1 else 'logs do'} not hold what was written"

@@ -1,4 +1,4 @@
-"""A small project for the public package: an encoder with facets that no training made, a store with a release."""
+"""A small project for the public package: an encoder with untrained facets, and a store with a release."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ TEXTS = ("Two cats look.", "A cat looks.", "Prices fall.")
 
 @pytest.fixture(scope="session")
 def encoder_model() -> str:
-    """Return the folder of the sentence encoder; skip where it was not pulled."""
+    """Return the folder of the sentence encoder; skip if it was not pulled."""
     try:
         return str(models.locate("all-MiniLM-L6-v2"))
     except ModelError as error:

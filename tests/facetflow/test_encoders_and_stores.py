@@ -98,7 +98,7 @@ def test_a_sentence_that_the_encoder_cuts_is_named(encoder: facetflow.Encoder) -
     long = "word " * 400
     first, second = encoder.explain([("a cat", long), ("a cat", "word " * 250)], graphs=False)
     (note,) = first.notes
-    assert note.startswith("Sentence b is cut: the encoder reads the first 254 of its 400 word pieces; ")
+    assert note.startswith("Sentence b is truncated: the encoder reads the first 254 of its 400 word pieces; ")
     assert second.notes == ()
     assert "the encoder reads the first 254 of its 400 word pieces" in first._repr_html_()
 

@@ -1,4 +1,4 @@
-"""Projects of generated sentences with graphs and word vectors, and the real server and command line to build them."""
+"""Projects of generated sentences with graphs and word vectors, and a real server and command line to build them."""
 
 import json
 import os
@@ -88,14 +88,14 @@ class Generated:
         return Store.open(self.folder / "store")
 
     def has_committed(self, table: str) -> bool:
-        """Say whether a build that runs has committed a first shard of a table."""
+        """Return whether a running build has committed a first shard of a table."""
         try:
             return bool(self.store.committed(table))
-        except FacetflowError:  # the store is just being made
+        except FacetflowError:  # the store is just being created
             return False
 
     def tables(self) -> dict[str, pl.DataFrame]:
-        """Return every row of every table, in one order whatever the order of commits was."""
+        """Return every row of every table, in an order independent of the order of commits."""
         return {
             name: self.store.read(name, with_shard=True).sort("shard", next(iter(columns)))
             for name, columns in TABLES.items()
@@ -110,7 +110,7 @@ def generated() -> type[Generated]:
 
 @pytest.fixture(scope="session")
 def quick() -> str:
-    """The lines of a project file about an encoder that is trained in seconds; skip where its backbone is missing."""
+    """Project file lines for an encoder that is trained in seconds; skip if its backbone is missing."""
     try:
         pull("all-MiniLM-L6-v2")
     except ModelError as error:
@@ -136,7 +136,7 @@ def server() -> Iterator[OwnServer]:
 
 @dataclass(frozen=True)
 class CommandLine:
-    """The console script in a process of its own; all that it starts carries a mark in its environment."""
+    """The console script in its own process; everything that it starts carries a mark in its environment."""
 
     environment: dict[str, str]
     mark: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -160,7 +160,7 @@ class CommandLine:
         return process.returncode, output
 
     def left_running(self) -> list[psutil.Process]:
-        """Return the processes that a command started and that still run."""
+        """Return the processes started by a command that are still running."""
         found = []
         for process in psutil.process_iter():
             try:
@@ -173,14 +173,14 @@ class CommandLine:
 
 @dataclass(frozen=True)
 class WarmCommandLine(CommandLine):
-    """The console script; what is waited for runs in one process that has imported all it needs (warm_process.py)."""
+    """The console script; commands that are waited for run in one process with all imports done (warm_process.py)."""
 
     process: "subprocess.Popen[str] | None" = None
     outputs: Path = Path()
 
     def run(self, project: Generated, *arguments: str) -> tuple[int, str]:
         """Run `facetflow ARGUMENTS`; return its exit code and what it wrote."""
-        if "--verbose" in arguments:  # how much Prefect says is decided once in a process
+        if "--verbose" in arguments:  # Prefect's verbosity is set once per process
             return super().run(project, *arguments)
         assert self.process
         assert self.process.stdin
@@ -222,7 +222,7 @@ def facetflow_alone() -> CommandLine:
 
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
-    """Return what runs a command that only reads in this process: one of its own would spend seconds on imports."""
+    """Return a function that runs a read-only command in this process, which saves seconds of imports."""
 
     def run_here(project: Generated, *arguments: str) -> tuple[int, str]:
         """Run `facetflow ARGUMENTS` in the project's folder; return its exit code and what it wrote."""
@@ -242,7 +242,7 @@ def _without_prefect() -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def _built(tmp_path_factory: pytest.TempPathFactory) -> Generated:
-    """A project of 60 pairs, built by a command that starts and stops its own server; once for all of pytest-xdist."""
+    """A project of 60 pairs, built by a command with its own server; once for all processes of pytest-xdist."""
     own = tmp_path_factory.getbasetemp()
     of_all = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
     project = Generated(of_all / "built-once")
@@ -250,7 +250,7 @@ def _built(tmp_path_factory: pytest.TempPathFactory) -> Generated:
     with FileLock(of_all / "built-once.lock"):
         if done.exists():
             return project
-        shutil.rmtree(project.folder, ignore_errors=True)  # of a process that failed at it
+        shutil.rmtree(project.folder, ignore_errors=True)  # left by a process that failed
         project.folder.mkdir()
         project.write(60, sentences=8, per_shard=8)
         alone = CommandLine(_without_prefect())
@@ -269,14 +269,14 @@ def built(_built: Generated, tmp_path: Path) -> Generated:
 
 @pytest.fixture
 def workers() -> Callable[[int], list[psutil.Process]]:
-    """Return what finds the Dask workers below a flow's process."""
+    """Return a function that finds the Dask workers below a flow's process."""
 
     def find(flow: int) -> list[psutil.Process]:
         found = []
         for child in psutil.Process(flow).children(recursive=True):
             try:
                 command = " ".join(child.cmdline())
-                # Copies of the fork server have its command line; only they are not the flow's own children.
+                # Copies of the fork server share its command line, but are not direct children of the flow.
                 if "spawn_main" in command or ("forkserver" in command and child.ppid() != flow):
                     found.append(child)
             except psutil.NoSuchProcess:
@@ -300,7 +300,7 @@ def wait_until_fixture() -> Callable[..., object]:
 
 @pytest.fixture
 def build_with(server: OwnServer, tmp_path: Path) -> Callable[[Generated, str], RunRecord]:
-    """Return what builds a project in a process of its own that first runs some code, and gives the record."""
+    """Return a function that builds a project in its own process after running some code, and returns the record."""
 
     def build(project: Generated, code: str) -> RunRecord:
         script = tmp_path / "build.py"
@@ -317,7 +317,7 @@ def build_with(server: OwnServer, tmp_path: Path) -> Callable[[Generated, str], 
 
 
 def _wait_until(condition: Callable[[], T], what: str, seconds: float = 90) -> T:
-    """Return the first true value of a condition; looking takes a fifth of the time at most: others need the cores."""
+    """Return the first true value of a condition; polling takes at most a fifth of the time, to spare the cores."""
     deadline = time.monotonic() + seconds
     looked = time.monotonic()
     while not (value := condition()):

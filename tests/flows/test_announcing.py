@@ -186,7 +186,7 @@ def test_a_run_whose_job_is_damaged_is_told_and_ends_no_build(tmp_path, monkeypa
     intend(encoder_record(run))
     said = announce_pending(project, store)
     assert str(run / "train.json") in said
-    assert said.endswith(". The next build announces what no server has heard of.")
+    assert said.endswith(". The next build announces what no server has received.")
     encoder_record(run).write_text('{"state": "announced"}')
     assert announce_pending(project, store) == "", "what was announced is not read again"
 

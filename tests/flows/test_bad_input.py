@@ -178,7 +178,7 @@ CASES = {
     "store in a bucket": Wrong(
         edit('name = "test"', 'name = "test"\nstore = "s3://bucket/store"'),
         ("plan",),
-        ("`store`: 's3://bucket/store' is no folder", "file:///"),
+        ("`store`: 's3://bucket/store' is not a folder", "file:///"),
     ),
     "retry without a store": Wrong(lambda _: None, ("retry", "--failed"), ("no store", "facetflow build")),
     "retry in an empty store": Wrong(

@@ -122,7 +122,7 @@ def test_workers_end_with_the_flow(how, tmp_path, wait_until, workers):
 def test_a_gpu_that_no_worker_has_is_refused_at_once():
     settings = ClusterSettings()
     with pytest.raises(
-        RunError, match=r"\[amr\] asks for device = \"cuda\" and no worker of the local cluster has a GPU"
+        RunError, match=r"\[amr\] asks for device = \"cuda\", but no worker of the local cluster has a GPU"
     ):
         cluster.check_gpu(settings, cluster.capacity(settings), ["amr"])
     cluster.check_gpu(settings, cluster.capacity(settings), [])
@@ -131,7 +131,7 @@ def test_a_gpu_that_no_worker_has_is_refused_at_once():
 def test_gpus_that_the_machine_lacks_are_refused_at_once(monkeypatch):
     monkeypatch.setattr(cluster, "gpu_count", lambda: 1)
     assert cluster.capacity(ClusterSettings(workers=3, gpu_workers=1)) == cluster.Capacity(4, 1, 3, reserved=True)
-    with pytest.raises(RunError, match="asks for gpu_workers = 2 and this machine has 1 GPU:"):
+    with pytest.raises(RunError, match="asks for gpu_workers = 2, but this machine has 1 GPU:"):
         cluster.capacity(ClusterSettings(gpu_workers=2))
 
 
@@ -214,7 +214,7 @@ def test_a_local_worker_that_rests_at_its_limit_is_started_again(tmp_path, monke
 
         def started_again():
             watch.check()
-            return "it is started again" in capsys.readouterr().err
+            return "it is restarted" in capsys.readouterr().err
 
         try:
             wait_until(started_again, "the worker to be started again", 60)

@@ -25,7 +25,7 @@ def test_an_encrypted_address_needs_certificates(tmp_path):
     address = "tls://scheduler:8786"
     with pytest.raises(SettingsError, match="needs certificates: set tls_ca, tls_cert and tls_key in"):
         of_existing(ClusterSettings(address=address))
-    with pytest.raises(SettingsError, match=r"names '/nowhere/ca\.pem' as `tls_ca`, and there is no such file"):
+    with pytest.raises(SettingsError, match=r"names '/nowhere/ca\.pem' as `tls_ca`, but there is no such file"):
         of_existing(ClusterSettings(address=address, tls_ca="/nowhere/ca.pem"))
     wrong = tmp_path / "wrong.pem"
     wrong.write_text("this is no certificate")

@@ -221,8 +221,8 @@ def of_system(number, file=None):
             "A file cannot be used (No such file or directory",
         ),
         (UnicodeEncodeError("ascii", "猫", 0, 1, "ordinal"), "which has no '猫': set PYTHONIOENCODING=utf-8."),
-        (UnicodeEncodeError("utf-8", "a\udce9", 1, 2, "surrogates"), "The byte 0xe9 on the command line is no UTF-8"),
-        (UnicodeDecodeError("utf-8", b"caf\xe9", 3, 4, "end"), "is no UTF-8 text (byte 0xe9): save it as UTF-8"),
+        (UnicodeEncodeError("utf-8", "a\udce9", 1, 2, "surrogates"), "The byte 0xe9 on the command line is not UTF-8"),
+        (UnicodeDecodeError("utf-8", b"caf\xe9", 3, 4, "end"), "is not UTF-8 text (byte 0xe9): save it as UTF-8"),
     ],
 )
 def test_errors_of_the_file_system_and_of_text_are_one_sentence(capsys, monkeypatch, tmp_path, error, said):
@@ -271,7 +271,7 @@ def test_an_output_that_is_full_is_said():
 
 
 @pytest.mark.parametrize(
-    ("command", "said"), [("build", "the same command goes on from there"), ("gc", "run it again")]
+    ("command", "said"), [("build", "the same command continues from there"), ("gc", "run it again")]
 )
 def test_an_interrupt_says_what_the_next_run_does(capsys, monkeypatch, command, said):
     def press_ctrl_c():
@@ -300,4 +300,4 @@ def test_ages_are_read(text, hours):
 
 def test_a_wrong_age_is_refused(capsys):
     assert command_line.run(["gc", "--older-than", "soon"]) == 1
-    assert "'soon' is no age: write a number and m, h, d or w, such as 7d" in capsys.readouterr().err
+    assert "'soon' is not an age: write a number and m, h, d or w, such as 7d" in capsys.readouterr().err

@@ -76,7 +76,7 @@ def test_a_training_that_crashed_or_failed_is_begun_again_but_not_for_ever(clien
     begun(client, training, Pending(), Running(), Crashed(), release=1)
     begin_again(name)
     assert len(runs()) == 2
-    assert capsys.readouterr().err == "train_encoder (release 1) had ended without a result, and is begun again.\n"
+    assert capsys.readouterr().err == "train_encoder (release 1) ended without a result and is started again.\n"
     begin_again(name)
     assert len(runs()) == 2, "one waits"
     (waiting,) = (run for run in runs() if run.state.is_scheduled())

@@ -136,7 +136,7 @@ def test_a_wrong_schedule_is_refused(project, facetflow, cron):
     written(project, "wrong-schedule")
     code, output = facetflow.run(project, "deploy", "--cron", cron)
     assert (code, output.count("\n")) == (1, 1)
-    assert f"The schedule {cron!r} is no cron expression" in output
+    assert f"The schedule {cron!r} is not a cron expression" in output
 
 
 def test_without_a_server_it_is_said_where_to_get_one(project, facetflow_alone, tmp_path):

@@ -87,7 +87,7 @@ def test_every_metric_is_drawn_as_it_was_and_as_it_is_those_that_moved_most_firs
 
 def test_the_page_says_what_is_different_and_escapes_what_comes_from_data(page):
     text = page.read_text()
-    assert "<h1>Release 7 beside release 3</h1>" in text
+    assert "<h1>Release 7 compared with release 3</h1>" in text
     assert "release 3 of 1 March 2026, 09:05 UTC, release 7 of 2 March 2026, 09:05 UTC" in text
     assert "<li>metrics: algorithm 1 → 2</li>" in text
     assert "<td>amr: no_graph</td><td>10</td><td>20</td>" in text

@@ -207,7 +207,7 @@ def test_a_worker_with_other_code_or_too_little_memory_is_refused(external, conn
         with pytest.raises(RunError, match=r"needs at least 1\.00 PiB .* start it with a higher `--memory-limit`"):
             check.check(connected, external.address)
     monkeypatch.setattr(preflight, "code_digest", lambda: "other")
-    with pytest.raises(RunError, match="has other code of facetflow than this build, under the same version"):
+    with pytest.raises(RunError, match="has different code of facetflow than this build, under the same version"):
         check.check(connected, external.address)
 
 
@@ -243,7 +243,7 @@ def test_a_worker_that_rests_at_its_limit_and_cannot_be_started_again_ends_the_b
         finally:
             watch.stop()
     assert "The worker 'full' of the Dask cluster at" in sentence
-    assert "so that Dask gives it no shard: start workers with a higher `--memory-limit`" in sentence
+    assert "so Dask gives it no shard: start workers with a higher `--memory-limit`" in sentence
 
 
 def fill(share: float, dask_worker) -> None:

@@ -154,7 +154,7 @@ def test_trees_and_frames_need_their_stage(project, capsys, blocks):
     project.write(8, more='[metrics]\nown = ["mine.py"]\n')
     assert run(["--project", str(project.folder / "facetflow.toml"), "plan"]) == 1
     said = capsys.readouterr().err
-    assert "[metrics] reads 'dependencies', which the project file switches off: take `enabled = false` out of" in said
+    assert "[metrics] reads 'dependencies', which the project file switches off: remove `enabled = false` from" in said
 
 
 def test_metrics_of_trees_and_frames(blocks):

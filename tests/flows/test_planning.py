@@ -114,7 +114,7 @@ def test_verify_says_what_to_do(built, monkeypatch, capsys):
     assert f"{str(file.relative_to(built.folder / 'store'))!r} has 10 bytes instead of " in out
     assert out.endswith("; release 1 needs it\n")
     assert err.startswith("facetflow: 1 file is damaged, of ")
-    assert err.endswith("`facetflow build` makes again what can be made again.\n")
+    assert err.endswith("`facetflow build` rebuilds what can be rebuilt.\n")
 
     assert run(["verify", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
@@ -146,7 +146,7 @@ def test_status_tells_a_build_that_was_killed(built, monkeypatch, capsys):
     monkeypatch.chdir(built.folder)
     assert run(["status"]) == 0
     assert (
-        "20990101T000000-0000 killed: its process is gone; what was committed is kept, and `facetflow build` goes on"
+        "20990101T000000-0000 killed: its process is gone; what was committed is kept, and `facetflow build` continues"
     ) in capsys.readouterr().out
     assert run(["status", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -175,7 +175,7 @@ def test_a_project_for_aspects_plans_no_stage_and_says_so(tmp_path, capfd):
     assert run(["plan", "--project", str(tmp_path)]) == 0
     assert capfd.readouterr().out.splitlines() == [
         "Read 2 rows: 2 new sentences in 1 shards, 2 new labels in 1 shards.",
-        "No encoder reads what a stage makes: nothing is to be parsed or measured.",
+        "No encoder reads the output of a stage: there is nothing to parse or measure.",
     ]
 
 

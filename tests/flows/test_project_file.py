@@ -75,9 +75,9 @@ def test_graphs_come_from_where_there_are_some(write, text, backend, model):
             "the key `amr.batchsize` is unknown: did you mean `batch_size`?",
         ),
         (f'name = "p"\n{CORPUS}colums = 1\n', "the key `corpora[1].colums` is unknown: did you mean `columns`?"),
-        (f'name = "p"\nzzz = 1\n{CORPUS}', "the key `zzz` is unknown: known are `name`, `store`, "),
+        (f'name = "p"\nzzz = 1\n{CORPUS}', "the key `zzz` is unknown: known keys are `name`, `store`, "),
         (f'name = "p"\n{CORPUS}store = "s"\n', "`corpora[1].store` is unknown: it belongs at the top of the file"),
-        (f'name = "p"\n{CORPUS}amr = "x"\n', "`corpora[1].amr` is unknown: it is a section of its own, `[amr]`"),
+        (f'name = "p"\n{CORPUS}amr = "x"\n', "`corpora[1].amr` is unknown: it is its own section, `[amr]`"),
         (
             f'name = "p"\nepochs = 3\n{CORPUS}',
             "the key `epochs` is unknown: it belongs in `loop = { … }` of [[encoders]].",
@@ -134,8 +134,8 @@ def test_graphs_come_from_where_there_are_some(write, text, backend, model):
             f'name = "p"\n{CORPUS}caption_pairs = -3\n',
             '`corpora[1].caption_pairs` = -3 is wrong: give "all" or a whole number above 0.',
         ),
-        ('name = "p"\n[corpora]\ndataset = "pairs"\n', "`[corpora]` is wrong: write its name in two brackets"),
-        (f'name = "p"\n{CORPUS}[[amr]]\n', "`[[amr]]` is wrong: write its name in one pair of brackets"),
+        ('name = "p"\n[corpora]\ndataset = "pairs"\n', "`[corpora]` is wrong: write its name in double brackets"),
+        (f'name = "p"\n{CORPUS}[[amr]]\n', "`[[amr]]` is wrong: write its name in single brackets"),
         ('name = "p"\ncorpora = 3\n', "`corpora` = 3 is wrong: give a section `[[corpora]]` for each."),
         (f'name = "p"\namr = true\n{CORPUS}', "`amr` = true is wrong: give a section `[amr]`."),
         (f'name = "a b"\n{CORPUS}', "`name` = 'a b' is wrong: give letters, digits, `_`, `.` and `-` only."),
@@ -144,7 +144,7 @@ def test_graphs_come_from_where_there_are_some(write, text, backend, model):
         (f'name = "p"\n{CORPUS}[amr]\ndevice = "gpu"\n', 'give "auto", "cpu", "cuda" or "cuda:N".'),
         (
             f'name = "p"\n{CORPUS}{CORPUS}',
-            "`corpora[2].name` is 'mine', as `corpora[1].name` is: give each a `name` of its own.",
+            "`corpora[2].name` is 'mine', as `corpora[1].name` is: give each its own `name`.",
         ),
         (
             f'name = "p"\n{CORPUS}{ENCODER}loop = {{ epoch = 3 }}\n',
@@ -170,7 +170,7 @@ def test_graphs_come_from_where_there_are_some(write, text, backend, model):
             f'name = "p"\n{CORPUS}[[encoders]]\nname = "builds"\nkind = "s3bert"\n',
             "`encoders[1].name` is 'builds', which cannot be the name of a folder of runs",
         ),
-        (f'name = "p"\n{CORPUS}[encoders]\nname = "b"\n', "`[encoders]` is wrong: write its name in two brackets"),
+        (f'name = "p"\n{CORPUS}[encoders]\nname = "b"\n', "`[encoders]` is wrong: write its name in double brackets"),
         (
             f'name = "p"\n{CORPUS}[training]\npreset = "paper"\nepochs = 3\nthreads = 2\n',
             "before the keys that it has; put `epochs` and `threads` into `loop = { … }` there.",
@@ -179,7 +179,7 @@ def test_graphs_come_from_where_there_are_some(write, text, backend, model):
             f'name = "p"\n{CORPUS}[training]\npreset = "paper"\n',
             'write `[[encoders]]` in its place, and below that `name = "s3bert"` and `kind = "s3bert"` before the keys',
         ),
-        (f'name = "p"\n{CORPUS}{ENCODER}facets = ["smash"]\n', "facets` names 'smash', which is no metric; did you"),
+        (f'name = "p"\n{CORPUS}{ENCODER}facets = ["smash"]\n', "facets` names 'smash', which is not a metric; did you"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(write, text, said):
@@ -211,8 +211,8 @@ def test_everything_that_is_wrong_is_named_a_line_each(write):
     [
         ("# a comment\nname = foo\n", "invalid value in line 2, column 8, `name = foo`; write text in double quotes"),
         ('name = "C:\\data"\n', 'in line 1, column 13, `name = "C:\\data"`; write a path with / or in single quotes'),
-        ('name = "a"\nname = "b"\n', 'in line 2, column 11, `name = "b"`; the key or section is there already'),
-        ("[a.b]\n[a.b]\n", "cannot declare [a.b] twice in line 2, column 5, `[a.b]`; the section is there already"),
+        ('name = "a"\nname = "b"\n', 'in line 2, column 11, `name = "b"`; the key or section exists already'),
+        ("[a.b]\n[a.b]\n", "cannot declare [a.b] twice in line 2, column 5, `[a.b]`; the section exists already"),
         ("x = [1,\n", "in line 1, `x = [1,`; the file ends within a value, close every bracket"),
         ('x = "a\n', '`x = "a`; close the text with a double quote on the same line'),
     ],
@@ -230,7 +230,7 @@ def test_what_is_no_toml_is_shown_with_its_line(write, text, said):
 def test_a_file_in_another_encoding_names_the_line(tmp_path):
     path = tmp_path / "facetflow.toml"
     path.write_bytes(b'name = "p"\n# caf\xe9\n')
-    with pytest.raises(SettingsError, match=r"its line 2 is no UTF-8 \(byte 0xe9\); save it as UTF-8\."):
+    with pytest.raises(SettingsError, match=r"its line 2 is not UTF-8 \(byte 0xe9\); save it as UTF-8\."):
         load(path)
     path.write_bytes(b"\xef\xbb\xbf" + f'name = "p"\n{CORPUS}'.encode())  # as Windows writes UTF-8
     assert load(path).name == "p"

@@ -162,7 +162,7 @@ def test_a_store_keeps_what_it_had_when_its_evaluation_sets_are_guarded(made):
     (warning,) = warnings(report, drops=True)
     assert warning == (
         "3 training pairs that are already in the store have a sentence of an evaluation set: what the store holds "
-        "stays in it, and encoders learn from it; a new store is free of it."
+        "stays, and encoders are trained on it; a new store is free of such pairs."
     )
     assert warnings(report, drops=False) == []
 

@@ -170,8 +170,8 @@ def test_texts_that_keep_their_split_are_told(corpora):
     report = ingest_corpora.ingest_corpora(with_draw, store, "second")
     (told,) = ingest_corpora.warnings(report, drops=True)
     assert told == (
-        "2 rows of 'texts' keep the split that the store has them in, where `draw` or `files` of the corpus put them "
-        "into another by now: what the store holds stays as it is, only new rows follow. For other splits build a new "
-        "store."
+        "2 rows of 'texts' keep the split that the store has them in, although `draw` or `files` of the corpus now "
+        "put them into another: what the store holds stays as it is, only new rows follow the change. For other "
+        "splits, build a new store."
     )
     assert set(store.read("labels")["split"]) == {"train"}

@@ -43,7 +43,7 @@ def test_up_counts_as_running_from_its_first_moment(state, monkeypatch):
     with up_record.only_one():
         assert running() == Running(os.getpid(), None)
         assert describe(running()) == f"`facetflow up` is starting (process {os.getpid()})."
-        with pytest.raises(RunError, match="runs already for this user"), up_record.only_one():
+        with pytest.raises(RunError, match="is already running for this user"), up_record.only_one():
             pass
         up_record.write(UP["url"])
         assert running() == Running(os.getpid(), UP["url"])
@@ -81,7 +81,9 @@ def test_a_port_that_cannot_be_had_is_refused_with_its_reason(tmp_path, monkeypa
             raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr("socket.socket", Forbidden)
-    with pytest.raises(RunError, match=r"^Port 80 of 127\.0\.0\.1 is for the superuser: give one from 1024 on"):
+    with pytest.raises(
+        RunError, match=r"^Port 80 of 127\.0\.0\.1 is reserved for the superuser: give one from 1024 up"
+    ):
         OwnServer(tmp_path, 80)
 
 
@@ -130,7 +132,7 @@ def test_a_server_that_stands_still_for_minutes_is_started_again(silences, state
         services.keep_running("pool", 0, lambda _: None)
     assert len(servers) == (2 if silences == 6 else 1)
     assert all(server.stopped for server in servers)
-    assert ("did not answer 6 times in a row and is started again" in capsys.readouterr().err) == (silences == 6)
+    assert ("did not answer 6 times in a row and is restarted" in capsys.readouterr().err) == (silences == 6)
 
 
 def test_two_commands_that_ask_at_once_do_not_take_each_other_for_up(state):
@@ -153,14 +155,14 @@ def test_up_that_ends_by_itself_is_not_an_error_of_down(state, monkeypatch):
 def test_status_says_whether_up_runs(state, built, monkeypatch, capsys):
     monkeypatch.chdir(built.folder)
     assert run(["status"]) == 0
-    assert capsys.readouterr().out.endswith("\n`facetflow up` does not run.\n")
+    assert capsys.readouterr().out.endswith("\n`facetflow up` is not running.\n")
     assert run(["status", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["service"] is None
     with (state / "up.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert run(["status"]) == 0
         assert capsys.readouterr().out.endswith(
-            f"\n`facetflow up` runs (process {os.getpid()}): http://127.0.0.1:4200\n"
+            f"\n`facetflow up` is running (process {os.getpid()}): http://127.0.0.1:4200\n"
         )
         assert run(["status", "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["service"] == UP

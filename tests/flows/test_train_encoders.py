@@ -199,7 +199,7 @@ def test_a_release_trains_the_encoders_whose_input_changed(project, capsys):
     capsys.readouterr()
     second = train(release=2, only_changed=True)
     assert [one.name for one in second] == ["grown"]
-    said = f"Encoder 'seen' is left alone: of what it reads nothing changed in release 2 since {first[0].run}.\n"
+    said = f"Encoder 'seen' is left alone: nothing that it reads has changed in release 2 since {first[0].run}.\n"
     assert said in capsys.readouterr().err
     assert [one.name for one in train(release=2)] == ["seen", "grown"], "by hand everything is trained"
 

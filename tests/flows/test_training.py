@@ -51,7 +51,7 @@ def test_a_process_that_is_killed_says_what_that_means(tmp_path, monkeypatch):
     (tmp_path / "killed.py").write_text("import os\nos.kill(os.getpid(), 9)\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     job = TrainingJob(source=Source(store=tmp_path), settings=S3bertSettings(), output=tmp_path / "run")
-    with pytest.raises(RunError, match=r"^killed ended with SIGKILL and said nothing, .* runs out of memory; run the"):
+    with pytest.raises(RunError, match=r"^killed ended with SIGKILL and without a .* runs out of memory; run the"):
         run_job("killed", job)
 
 
@@ -153,7 +153,7 @@ def test_an_encoder_is_trained_and_evaluated_from_a_pinned_release(built, facetf
     assert re.fullmatch(r"00001-[0-9a-f]{6}", group.name)
     run = group / "seed-0"
     assert output.splitlines()[-2:] == [f"Trained {group / seed / 'encoder'}" for seed in ("seed-0", "seed-1")]
-    assert output.count("the outputs of the frozen layers are those of an earlier training of this command") == 1
+    assert output.count("reusing the outputs of the frozen layers from an earlier training of this command") == 1
     asked = read_json(run / "train.json")
     assert asked["source"]["release"] == 1
     assert "shared" not in asked

@@ -65,7 +65,7 @@ def test_a_training_that_a_killed_server_never_began_is_begun_once(
     (lost,) = runs()
     assert lost.parameters == begun.parameters
     assert capsys.readouterr().err == (
-        "train_encoder (release 1) had not been begun though the server has the event, and is begun now.\n"
+        "train_encoder (release 1) was not started although the server has the event; it is started now.\n"
     )
 
 

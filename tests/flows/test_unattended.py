@@ -81,7 +81,7 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
         assert json.loads((first / "promotion.json").read_text())["reasons"] == ["there was no current encoder"]
         code, output = up.run(project, "status")
         assert f"Current encoder syntax: syntax/{first.parent.name}/seed-0\n" in output
-        assert f"`facetflow up` runs (process {service.pid}): {url.removesuffix('/api')}" in output
+        assert f"`facetflow up` is running (process {service.pid}): {url.removesuffix('/api')}" in output
         builds = finished()[("build_features/ours", "COMPLETED")]
         wait_until(lambda: finished()[("build_features/ours", "COMPLETED")] > builds, "a build without news", 240)
 
@@ -103,4 +103,4 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
         assert (code, output) == (0, "Stopped. Schedules rest until `facetflow up` runs again.\n")
         service.wait(30)
     wait_until(lambda: not up.left_running(), "everything to end", 20)
-    assert up.run(project, "down")[1] == "Nothing to end: `facetflow up` does not run for this user.\n"
+    assert up.run(project, "down")[1] == "Nothing to stop: `facetflow up` is not running for this user.\n"

@@ -96,7 +96,7 @@ def test_a_store_that_others_read_has_what_is_enabled_and_no_more():
 
 
 def test_a_stage_that_reads_one_that_is_off_is_refused():
-    with pytest.raises(SettingsError, match=r"\[metrics\] reads 'amr', which the project file switches off: take "):
+    with pytest.raises(SettingsError, match=r"\[metrics\] reads 'amr', which the project file switches off: remove "):
         made(amr={"enabled": False})
 
 

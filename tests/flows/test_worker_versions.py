@@ -35,12 +35,16 @@ def test_workers_like_this_process_are_not_spoken_of(capsys):
         (
             "facetflow",
             "0.0.9",
-            "has facetflow 0.0.9 and this build 0.1.0: install facetflow==0.1.0 where it runs",
+            "has facetflow 0.0.9, but this build has 0.1.0: install facetflow==0.1.0 where it runs",
         ),
-        ("distributed", "2025.1.0", "has distributed 2025.1.0 and this build 2026.8.0: install distributed==2026.8.0"),
-        ("python", "3.12.1.final.0", "has python 3.12 and this build 3.11: use an environment with Python 3.11"),
-        ("spacy", "3.7.0", "has spacy 3.7.0 and this build 3.8.7"),
-        ("torch", None, "has no torch and this build 2.13.0+cpu: install torch==2.13.0 where it runs"),
+        (
+            "distributed",
+            "2025.1.0",
+            "has distributed 2025.1.0, but this build has 2026.8.0: install distributed==2026.8.0",
+        ),
+        ("python", "3.12.1.final.0", "has python 3.12, but this build has 3.11: use an environment with Python 3.11"),
+        ("spacy", "3.7.0", "has spacy 3.7.0, but this build has 3.8.7"),
+        ("torch", None, "has no torch, but this build has 2.13.0+cpu: install torch==2.13.0 where it runs"),
     ],
 )
 def test_what_must_be_the_same_is_refused(package, version, sentence):
@@ -59,14 +63,14 @@ def test_what_may_change_the_last_digits_is_told_once(capsys):
     compared(told=told, torch="2.12.0")
     compared(told=told, torch="2.12.0")
     assert capsys.readouterr().err == (
-        f"The worker 'tls://2' {CLUSTER} has torch 2.12.0 and this build 2.13.0+cpu: the last digits of results may "
-        "differ; install the same where it runs.\n"
+        f"The worker 'tls://2' {CLUSTER} has torch 2.12.0, but this build has 2.13.0+cpu: the last digits of results "
+        "may differ; install the same version where it runs.\n"
     )
 
 
 def test_a_scheduler_carries_shards_and_makes_none():
     compare_scheduler(HERE, HERE | {"torch": None, "polars": "1.0.0"}, CLUSTER)
     with pytest.raises(
-        RunError, match=r"^The scheduler of .* has no prefect and this build 3\.8\.8: install prefect==3"
+        RunError, match=r"^The scheduler of .* has no prefect, but this build has 3\.8\.8: install prefect==3"
     ):
         compare_scheduler(HERE, HERE | {"prefect": None}, CLUSTER)

@@ -1,8 +1,8 @@
 """Run one command of facetflow after the other in one process: a script that a fixture starts.
 
-A process of its own for each would spend most of its time on imports, and start anew what workers are copied from.
-It reads a command a line from standard input, `{"folder": …, "arguments": […], "output": …}`, writes what the command
-says to the file `output`, and answers with its exit code.
+A separate process for each would spend most of its time on imports, and restart the process that workers are copied
+from. It reads one command per line from standard input, `{"folder": …, "arguments": […], "output": …}`, writes what the
+command says to the file `output`, and answers with its exit code.
 """
 
 import json
@@ -28,7 +28,7 @@ def main() -> None:
         os.close(output)
         try:
             code = run(asked["arguments"])
-        except BaseException:  # noqa: BLE001 (a process of its own would end with it)
+        except BaseException:  # noqa: BLE001 (a separate process would end with it)
             traceback.print_exc()
             code = 1
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""A tiny encoder with random weights, and measured pairs of its words: enough for every path of a training."""
+"""A tiny encoder with random weights, and measured pairs of its words: enough for every code path of training."""
 
 import os
 import random
@@ -82,7 +82,7 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def make_pairs(count: int = 60, *, seed: int = 0) -> pl.DataFrame:
-    """Return a table of positives with a negative each: train, dev and test, two corpora.
+    """Return a table of positives with one negative each: train, dev and test, two corpora.
 
     Metrics are shares of common words, so that there is something to learn; named_entities is constant.
     """
@@ -150,7 +150,7 @@ def settings(tiny_encoder: Path) -> S3bertSettings:
 
 @pytest.fixture(scope="session")
 def trained_run(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path, table_of_pairs: pl.DataFrame) -> Path:
-    """Folder of a run in a project's folder: an S3BERT, and the pairs that it learnt from as all.parquet."""
+    """Folder of a run in a project's folder: an S3BERT, and its training pairs as all.parquet."""
     from training.encoders.s3bert.train import S3bertJob, train
 
     folder = tmp_path_factory.mktemp("project") / "runs" / "one"
@@ -169,7 +169,7 @@ def trained_run(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path, ta
 
 @pytest.fixture(scope="session")
 def changed() -> Callable[..., S3bertSettings]:
-    """Return settings with some others, those of the loop too."""
+    """Return settings with some values changed, including those of the loop."""
 
     def change(settings: S3bertSettings, **changes: Any) -> S3bertSettings:
         loop = {name: changes.pop(name) for name in LoopSettings.model_fields if name in changes}
@@ -205,7 +205,7 @@ def goes_on_after_a_kill(
     assert_same_weights: Callable[..., None],
     tmp_path: Path,
 ) -> Callable[..., tuple[Path, Path]]:
-    """Return a function that makes sure that a killed training ends as one that was left alone, and gives both."""
+    """Return a function that checks that a killed training ends like an undisturbed one, and returns both."""
 
     def check(train: Callable[[Any], Path], loop: Mapping[str, object]) -> tuple[Path, Path]:
         from training.kinds import read_encoder_job
@@ -227,7 +227,7 @@ def goes_on_after_a_kill(
 
 @pytest.fixture
 def embeds_alike_elsewhere() -> Callable[[Path, Path], None]:
-    """Return a function that makes sure that an encoder embeds in another process as one that is equal does in this."""
+    """Return a function that checks that an encoder embeds in another process as its equal does in this one."""
     code = """
 import sys
 import facetflow
@@ -248,7 +248,7 @@ print(" ".join(f"{value:.5f}" for value in facetflow.load_encoder(sys.argv[1], d
 
 @pytest.fixture(autouse=True)
 def _few_threads():
-    """Leave PyTorch's number of threads as it was: trainings set it."""
+    """Restore PyTorch's number of threads, which trainings set."""
     import torch
 
     before = torch.get_num_threads()

@@ -60,9 +60,9 @@ def test_spans_that_were_drawn_are_told_and_have_no_roles():
     )
     html = page(drawn)
     assert rows_of(html)[1] == [("0.50", 1), ("", 1), ("0.50", 1)]
-    assert "below it are the spans that were drawn, with the weight of each." in html
-    assert "below it are the frames, a line each, with the weight of each argument" in page()
-    assert "This encoder sees spans: in the embedding of a sentence is their weighted sum" in html
+    assert "below them are the random spans with their weights." in html
+    assert "below them are the frames, one per line, with the weight of each argument" in page()
+    assert "This encoder sees spans: the embedding of a sentence contains their weighted sum" in html
 
 
 def test_arguments_in_pieces_and_ones_that_share_words_are_drawn_where_they_are():

@@ -82,7 +82,7 @@ def test_seed_1_is_not_seed_10(runs):
         ("xyz", "There is no encoder or run 'xyz' in '{runs}'; there are: first, s3bert, syntax, "),
         (
             BEGUN,
-            f"'{BEGUN}' in '{{runs}}' has no finished encoder yet: `facetflow train syntax --release 3` brings it to ",
+            f"'{BEGUN}' in '{{runs}}' has no finished encoder yet: `facetflow train syntax --release 3` finishes it",
         ),
         ("../elsewhere", "There is no encoder or run '../elsewhere' in "),
     ],

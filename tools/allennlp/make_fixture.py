@@ -1,11 +1,11 @@
-"""Let the real AllenNLP 2.10.1 tag and score, and write what it says as a fixture (see README.md).
+"""Run the real AllenNLP 2.10.1 to tag and score, and write its output as a fixture (see README.md).
 
     srl_bert.tar.gz       an archive with a tiny BERT and random weights, saved by AllenNLP, with its word pieces added
-    srl_bert.json         the tags and logits that AllenNLP gave with it
-    srl_viterbi.json      the best paths that AllenNLP's decoder found through drawn likelihoods
+    srl_bert.json         the tags and logits that AllenNLP predicts with it
+    srl_viterbi.json      the best paths that AllenNLP's decoder found through random likelihoods
     srl_eval.json         columns of brackets, and the counts that srl-eval.pl printed for them
 
-Runs under Python 3.9, so it uses nothing of the project.
+Runs under Python 3.9, so it uses nothing from the project.
 """
 
 import json
@@ -64,7 +64,7 @@ To err is human , to forgive divine .
 supercalifragilisticexpialidocious words happen
 Dogs bark , cats meow , and birds sing .
 """.strip().splitlines()
-# Positions in each sentence, not always those of its verbs.
+# Positions in each sentence, not always of verbs.
 PREDICATES = """
 2 | 3 1 | 0 4 | 1 | 3 | 0 | 4 8 | 1 | 3 2 | 7 0 | 1 4 7 | 1 | 1 8 | 2 | 1 4 7 | 3 | 4 1 | 1 2 6 | 2 | 1 4 8
 """
@@ -85,14 +85,14 @@ def main(target: Path) -> None:
                 if path.is_file():
                     archive.add(path, str(path.relative_to("unpacked")))
             archive.add(f"{NAME}/vocab.txt", "vocab.txt")
-        model = load_archive("model.tar.gz").model.eval()  # else it goes on dropping out
+        model = load_archive("model.tar.gz").model.eval()  # otherwise dropout stays on
         (target / "srl_bert.json").write_text(json.dumps(tag(model, reader), indent=0, ensure_ascii=False) + "\n")
         (target / "srl_viterbi.json").write_text(json.dumps(decode(), indent=0) + "\n")
         (target / "srl_eval.json").write_text(json.dumps(score(), indent=0) + "\n")
 
 
 def write_wordpieces(folder: Path) -> None:
-    """Write a small vocabulary: all letters, and the first half of the words, some of them in two pieces."""
+    """Write a small vocabulary: all letters, every second word, and some of the others in two pieces."""
     words = sorted({word.lower() for sentence in SENTENCES for word in sentence.split()})
     letters = sorted({letter for word in words for letter in word if letter.isascii()})
     whole = words[::2]
@@ -117,7 +117,7 @@ def make_archive() -> None:
         "model": {"type": "srl_bert", "bert_model": {**SIZES, "vocab_size": size}, "embedding_dropout": 0.1},
     }
     model = Model.from_params(params=Params(configuration["model"]).duplicate(), vocab=vocabulary)
-    # Weights as they are drawn give every word nearly the same tag; larger ones give the decoder something to do.
+    # Default weights give every word nearly the same tag; larger ones give the decoder something to do.
     for name, parameter in model.named_parameters():
         if parameter.dim() > 1:
             torch.nn.init.normal_(parameter, std=0.6 if name.startswith("tag_projection_layer") else 0.2)
@@ -129,7 +129,7 @@ def make_archive() -> None:
 
 
 def tag(model: Model, reader: SrlReader) -> list:
-    """Return what AllenNLP's reader and model make of each sentence and predicate."""
+    """Return the output of AllenNLP's reader and model for each sentence and predicate."""
     vocabulary, found = Vocab(), []
     for sentence, positions in zip(SENTENCES, PREDICATES.split("|")):  # noqa: B905 - Python 3.9 has no `strict`
         words = sentence.split()
@@ -161,7 +161,7 @@ def decode() -> dict:
     for seed in range(60):
         power = (1, 4, 32, 512)[seed % 4]
         drawn = np.random.RandomState(seed).random_sample((3 + seed % 13, len(labels)))
-        for _ in range(power.bit_length() - 1):  # squared, which rounds alike everywhere
+        for _ in range(power.bit_length() - 1):  # squared, which rounds the same everywhere
             drawn = drawn * drawn
         path, _ = viterbi_decode(
             torch.from_numpy(drawn.astype(np.float32)),
@@ -196,9 +196,9 @@ def score() -> list:
 
 
 def column(draw: random.Random, size: int, verb: int, like=None) -> list:
-    """Return a random column of brackets with its verb; most of it like another one if that is given."""
+    """Return a random column of brackets with its verb; most of it copied from another one if given."""
     if like is not None:
-        # Cut at a place where no span of either is open, and draw the rest anew.
+        # Cut at a place where no span of either is open, and draw the rest again.
         other = column(draw, size, verb)
         opened, depth = [], {0: 0, 1: 0}
         for i in range(size):

@@ -1,1 +1,1 @@
-"""What is learnt from: tables in memory, read from a release of the store or from a file."""
+"""Training data: tables in memory, read from a release of the store or from a file."""

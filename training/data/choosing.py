@@ -1,4 +1,4 @@
-"""Some rows of a table of pairs or labels: those of the splits, corpora and so on that are wanted."""
+"""Selecting rows of a table of pairs or labels by split, corpus and so on."""
 
 from collections.abc import Collection
 
@@ -9,8 +9,8 @@ def choose_rows(table: pl.DataFrame, **wanted: Collection[str]) -> pl.DataFrame:
     """Return the rows whose columns have one of the wanted values.
 
     Args:
-        table: any.
-        wanted: column → values; every value is wanted where it is empty.
+        table: any table.
+        wanted: column → values; empty accepts every value.
     """
     for column, values in wanted.items():
         if values:

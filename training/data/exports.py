@@ -1,4 +1,4 @@
-"""Tables that were exported from a store, for machines that have none."""
+"""Tables exported from a store, for machines without one."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ def read_words(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     """Read columns that hold text in every row.
 
     Args:
-        path: Parquet, or another format that the suffix names.
+        path: Parquet, or another format by its suffix.
         columns: their names; others are left out.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The semantic roles of sentences that something is learnt from; nothing is tagged here.
+"""Semantic roles of training sentences; nothing is tagged here.
 
 Release, table `srl` ──from_store──┐
                                    ├── Frames ──find──> a row or None for each sentence
@@ -31,13 +31,13 @@ class Frames(ParsedSentences):
     """Frames of sentences, all by one tagger.
 
     Args:
-        table: `text`, and the columns of the table `srl`; sorted by text. A sentence that was rejected has no row, one
-            without a predicate has one without frames.
-        parser: name of the tagger, as the column `parser` has it.
-        weights: digest of the tagger, as the recipe of the release has it.
-        predicates_by: who found the predicates (`predicates` under [srl]).
-        precision: that it computed in (`precision` under [srl]).
-        max_words: of the longest sentence that it tags.
+        table: `text`, and the columns of the table `srl`; sorted by text. A rejected sentence has no row, and one
+            without a predicate has a row without frames.
+        parser: name of the tagger, as in the column `parser`.
+        weights: digest of the tagger, as in the recipe of the release.
+        predicates_by: what found the predicates (`predicates` under [srl]).
+        precision: precision of the tagger (`precision` under [srl]).
+        max_words: maximum length of a sentence to tag.
     """
 
     WORDS: ClassVar[tuple[str, ...]] = _WORDS
@@ -51,7 +51,7 @@ class Frames(ParsedSentences):
 
     @property
     def tagger(self) -> str:
-        """The name of the tagger as `model` under [srl] has it; only the last part where that is a folder."""
+        """The name of the tagger as in `model` under [srl]; only the last part if that is a folder."""
         return self.parser.partition("/")[2]
 
     @property
@@ -93,14 +93,12 @@ class Frames(ParsedSentences):
             release: number of the release; the latest when missing.
 
         Raises:
-            StoreError: when the store or the release does not exist, or a file of it is not what was written.
+            StoreError: when the store or the release does not exist, or a file of it has changed since it was written.
             InputError: when none of the sentences has a row.
         """
         pinned = OpenRelease(root, release)
         if "srl" not in pinned:
-            raise pinned.lacks(
-                "no semantic roles: take `enabled = false` out of [srl] where it stands, and build again"
-            )
+            raise pinned.lacks("no semantic roles: remove `enabled = false` from [srl] if it is there, and build again")
         named = pinned.read("sentences", ("sentence_id", "text"))
         frames = pinned.read("srl", ("sentence_id", "parser", *_WORDS, *_POSITIONS))
         recipe = pinned.parameters("srl")
@@ -117,6 +115,6 @@ class Frames(ParsedSentences):
             (*_WORDS, *_POSITIONS),
             where=where,
             what="semantic roles",
-            remedy='build again with `enabled` under [srl] left out, or set `spans = "none"`',
+            remedy='build again without `enabled` under [srl], or set `spans = "none"`',
         )
         return cls(frames, parser, **told)

@@ -1,4 +1,4 @@
-"""What kinds learn from that need pairs with a human label: entailment or not, paraphrase or not.
+"""Training data of kinds that need pairs with a human label: entailment or not, paraphrase or not.
 
 Release ──from_store──┐
                       ├── LabelledPairs ──select──> train, dev, test
@@ -26,11 +26,11 @@ JUDGED_COLUMNS: tuple[str, ...] = ("pair_id", "corpus", "split", "label")
 
 @dataclass(frozen=True, slots=True)
 class LabelledPairs(IndexedPairs):
-    """Pairs of sentences, each with a label; each sentence is kept once.
+    """Pairs of sentences, each with a label; each sentence is stored once.
 
     Args:
         texts: the unique sentences, (n_texts,).
-        pairs: one row a pair: `JUDGED_COLUMNS`, `first` and `second` (positions in `texts`).
+        pairs: one row per pair: `JUDGED_COLUMNS`, `first` and `second` (positions in `texts`).
         source: where the pairs came from, for model cards: release and table versions, or file.
     """
 
@@ -38,25 +38,25 @@ class LabelledPairs(IndexedPairs):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels that there are, sorted."""
+        """The labels that occur, sorted."""
         return tuple(sorted(self.pairs["label"].unique()))
 
     def targets(self, labels: Collection[str]) -> NDArray[np.int64]:
-        """Return the number of each pair's label among some labels, (n_pairs,); -1 where it is none of them."""
+        """Return the number of each pair's label among some labels, (n_pairs,); -1 if it is not among them."""
         number = {label: position for position, label in enumerate(labels)}
         return np.array([number.get(label, -1) for label in self.pairs["label"]], dtype=np.int64)
 
     def select(
         self, *, splits: Collection[str] = (), corpora: Collection[str] = (), labels: Collection[str] = ()
     ) -> Self:
-        """Return the pairs of some splits, corpora and labels (all where empty), with only their sentences."""
+        """Return the pairs of some splits, corpora and labels (all when empty), with only their sentences."""
         return self._with(choose_rows(self.pairs, split=splits, corpus=corpora, label=labels))
 
     def keep(self, kept: pl.Series) -> Self:
         """Return some of the pairs, with only their sentences.
 
         Args:
-            kept: whether each pair is, (n_pairs,).
+            kept: whether to keep each pair, (n_pairs,).
         """
         return self._with(self.pairs.filter(kept))
 
@@ -81,7 +81,7 @@ class LabelledPairs(IndexedPairs):
 
     @classmethod
     def from_file(cls, path: Path) -> Self:
-        """Read a table of `export`; Parquet, or another format that the suffix names.
+        """Read a table of `export`; Parquet, or another format by its suffix.
 
         Raises:
             InputError: when the file is missing, damaged, or lacks a column or a cell.
@@ -90,27 +90,27 @@ class LabelledPairs(IndexedPairs):
 
     @classmethod
     def from_table(cls, table: pl.DataFrame, *, source: dict[str, Any]) -> Self:
-        """Make labelled pairs of a table with `JUDGED_COLUMNS`, `text_a` and `text_b`."""
+        """Make labelled pairs from a table with `JUDGED_COLUMNS`, `text_a` and `text_b`."""
         texts, pairs = index_texts(table)
         return cls(texts=texts, pairs=pairs.select(*JUDGED_COLUMNS, "first", "second"), source=source)
 
     @classmethod
     def from_store(cls, root: Path, *, release: int | None = None) -> Self:
-        """Read the pairs of a release that have a label; no stage has a part in it.
+        """Read the pairs of a release that have a label; this needs no stage.
 
         Args:
             root: folder of the store.
             release: number of the release; the latest when missing.
 
         Raises:
-            StoreError: when the store or the release does not exist, or a file of it is not what was written.
-            InputError: when the release holds no pair with a label.
+            StoreError: when the store or the release does not exist, or a file of it has changed since it was written.
+            InputError: when the release has no pair with a label.
         """
         pinned = OpenRelease(root, release)
         judged = (
             pinned.read("pairs", (*JUDGED_COLUMNS, "sentence_a", "sentence_b"))
             .filter(pl.col("label").is_not_null())
-            .sort("pair_id")  # the order of rows in a store is nobody's promise
+            .sort("pair_id")  # the order of rows in a store is not guaranteed
         )
         if not judged.height:
             raise pinned.lacks(

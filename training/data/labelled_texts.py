@@ -1,4 +1,4 @@
-"""What kinds learn from and are judged by that need texts with labels, and no pairs: from a release, or from one table.
+"""Data of kinds that are trained and evaluated on texts with labels instead of pairs: from a release or a table.
 
 text                             aspect   label
 Adam: A Method for Stochastic …  task     stochastic optimization
@@ -25,11 +25,11 @@ _TABLE = ("text", *LABEL_COLUMNS)
 
 @dataclass(frozen=True, slots=True)
 class LabelledTexts:
-    """Texts with labels in one aspect or several; each text is kept once.
+    """Texts with labels in one or several aspects; each text is stored once.
 
     Args:
         texts: the unique texts, (n_texts,).
-        labels: one row a label of a text: `text` (its position in `texts`, int64) and `LABEL_COLUMNS`.
+        labels: one row per label of a text: `text` (its position in `texts`, int64) and `LABEL_COLUMNS`.
         source: where they came from, for model cards: release and table versions, or file.
     """
 
@@ -43,13 +43,13 @@ class LabelledTexts:
 
     @property
     def aspects(self) -> tuple[str, ...]:
-        """What the labels are about, sorted."""
+        """The aspects of the labels, sorted."""
         return tuple(sorted(self.labels["aspect"].unique()))
 
     def select(
         self, *, splits: Collection[str] = (), corpora: Collection[str] = (), aspects: Collection[str] = ()
     ) -> Self:
-        """Return the labels of some splits, corpora and aspects (all where empty), with only their texts."""
+        """Return the labels of some splits, corpora and aspects (all when empty), with only their texts."""
         kept = choose_rows(self.labels, split=splits, corpus=corpora, aspect=aspects)
         used = np.unique(kept["text"].to_numpy())
         return type(self)(
@@ -69,13 +69,13 @@ class LabelledTexts:
         return hashed.hexdigest()
 
     def export(self, path: Path) -> None:
-        """Write texts and labels as one table that `from_file` reads: a row a label."""
+        """Write texts and labels as one table that `from_file` reads, one row per label."""
         texts = pl.Series("text", self.texts, dtype=pl.String)
         write_table(self.labels.select(texts.gather(self.labels["text"]), *LABEL_COLUMNS), path)
 
     @classmethod
     def from_file(cls, path: Path) -> Self:
-        """Read a table of `export`; Parquet, or another format that the suffix names.
+        """Read a table of `export`; Parquet, or another format by its suffix.
 
         Raises:
             InputError: when the file is missing, damaged, or lacks a column, a text or a label.
@@ -84,7 +84,7 @@ class LabelledTexts:
 
     @classmethod
     def from_table(cls, table: pl.DataFrame, *, source: dict[str, Any]) -> Self:
-        """Make labelled texts of a table with `text` and `LABEL_COLUMNS`, in which rows may repeat."""
+        """Make labelled texts from a table with `text` and `LABEL_COLUMNS`, in which rows may repeat."""
         rows = table.select(_TABLE).unique().sort(_TABLE)
         texts = rows["text"].unique().sort()
         positions = pl.DataFrame({"text": texts}).with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("position"))
@@ -104,8 +104,8 @@ class LabelledTexts:
             release: number of the release; the latest when missing.
 
         Raises:
-            StoreError: when the store or the release does not exist, or a file of it is not what was written.
-            InputError: when the release holds no label.
+            StoreError: when the store or the release does not exist, or a file of it has changed since it was written.
+            InputError: when the release has no labels.
         """
         pinned = OpenRelease(root, release)
         rows = pinned.read("labels", ("sentence", *LABEL_COLUMNS)) if "labels" in pinned else pl.DataFrame()

@@ -1,4 +1,4 @@
-"""What training and evaluation read: measured pairs in memory, from a release of the store or from one table.
+"""Measured pairs in memory for training and evaluation, from a release of the store or from one table.
 
 Release ──from_store──┐
                       ├── MeasuredPairs ──select──> train, dev, test
@@ -35,14 +35,14 @@ PAIR_COLUMNS: tuple[str, ...] = ("pair_id", "corpus", "split", "kind", "positive
 
 @dataclass(frozen=True, slots=True)
 class MeasuredPairs(IndexedPairs):
-    """Pairs of sentences with their metrics; each sentence is kept once.
+    """Pairs of sentences with their metrics; each sentence is stored once.
 
     Args:
         texts: the unique sentences, (n_texts,).
-        pairs: one row a pair: `PAIR_COLUMNS`, `first` and `second` (positions in `texts`), and the metrics, first
-            the fifteen, then those of the project's own.
-        teacher: the teacher's embeddings of `texts`, (n_texts, d), or None where there are none.
-        source: where the pairs came from, for model cards: release and table versions, or file and digest.
+        pairs: one row per pair: `PAIR_COLUMNS`, `first` and `second` (positions in `texts`), and the metrics, first
+            the fifteen, then the project's own.
+        teacher: the teacher's embeddings of `texts`, (n_texts, d), or None if there are none.
+        source: where the pairs came from, for model cards: release and table versions, or the file.
     """
 
     teacher: NDArray[np.float32] | None = None
@@ -54,14 +54,14 @@ class MeasuredPairs(IndexedPairs):
         return tuple(name for name in self.pairs.columns if name not in {*PAIR_COLUMNS, *POSITIONS})
 
     def metrics(self, names: Sequence[str] | None = None) -> NDArray[np.float32]:
-        """Return the values of some metrics, of all by default, (n_pairs, n_names)."""
+        """Return the values of some metrics, by default of all, (n_pairs, n_names)."""
         chosen = self.metric_names if names is None else names
         return self.pairs.select(pl.col(list(chosen)).cast(pl.Float32)).to_numpy()
 
     def select(
         self, *, splits: Collection[str] = (), kinds: Collection[str] = (), corpora: Collection[str] = ()
     ) -> Self:
-        """Return the pairs of some splits, kinds and corpora (all where empty), with only their sentences."""
+        """Return the pairs of some splits, kinds and corpora (all when empty), with only their sentences."""
         kept = choose_rows(self.pairs, split=splits, kind=kinds, corpus=corpora)
         used, pairs = keep_texts_of(kept)
         return type(self)(
@@ -83,15 +83,15 @@ class MeasuredPairs(IndexedPairs):
         return hashed.hexdigest()
 
     def export(self, path: Path) -> None:
-        """Write pairs, texts and metrics as one table that `from_file` reads; the teacher encodes again there."""
+        """Write pairs, texts and metrics as one table that `from_file` reads; the teacher has to encode again there."""
         table = with_texts(self.texts, self.pairs, (*PAIR_COLUMNS, *self.metric_names))
         write_table(table.select(*PAIR_COLUMNS, *TEXTS, *self.metric_names), path)
 
     @classmethod
     def from_file(cls, path: Path) -> Self:
-        """Read a table of `export`; Parquet, or another format that the suffix names.
+        """Read a table of `export`; Parquet, or another format by its suffix.
 
-        Every column that is no other is a metric.
+        Every other column is a metric.
 
         Raises:
             InputError: when the file is missing, damaged, or lacks a column.
@@ -103,7 +103,7 @@ class MeasuredPairs(IndexedPairs):
 
     @classmethod
     def from_table(cls, table: pl.DataFrame, *, source: dict[str, Any]) -> Self:
-        """Make measured pairs of a table with `PAIR_COLUMNS`, `text_a`, `text_b` and the metrics."""
+        """Make measured pairs from a table with `PAIR_COLUMNS`, `text_a`, `text_b` and the metrics."""
         own = [name for name in table.columns if name not in {*PAIR_COLUMNS, *TEXTS, *METRIC_NAMES}]
         texts, pairs = index_texts(table)
         return cls(
@@ -114,29 +114,29 @@ class MeasuredPairs(IndexedPairs):
 
     @classmethod
     def from_store(cls, root: Path, *, release: int | None = None) -> Self:
-        """Read the pairs of a release that were measured; pairs that a stage rejected are left out.
+        """Read the measured pairs of a release; pairs that a stage rejected are left out.
 
         Args:
             root: folder of the store.
             release: number of the release; the latest when missing.
 
         Raises:
-            StoreError: when the store or the release does not exist, or a file of it is not what was written.
-            InputError: when the release holds no measured pair.
+            StoreError: when the store or the release does not exist, or a file of it has changed since it was written.
+            InputError: when the release has no measured pair.
         """
         pinned = OpenRelease(root, release)
         if "metrics" not in pinned:
             raise pinned.lacks("no metrics: set `enabled = true` in [metrics] of the project file and build again")
-        # Of the columns of the table, those that this release was measured with: others are left of older recipes.
+        # Only the columns that this release was measured with: the table may have others from older recipes.
         table = pinned.read("metrics")
         own = pinned.own_metrics()
         metrics = (*METRIC_NAMES, *(name for name in table.columns if name in own))
         measured = (
             pinned.read("pairs", (*PAIR_COLUMNS, "sentence_a", "sentence_b"))
             .join(table.select("pair_id", *metrics), on="pair_id", how="inner")
-            .sort("pair_id")  # the order of rows in a store is nobody's promise
+            .sort("pair_id")  # the order of rows in a store is not guaranteed
         )
-        # Sentences of no measured pair may have no embedding: no encoder reads them.
+        # Sentences without a measured pair may lack an embedding: no encoder reads them.
         sentences, measured = index_sentences(pinned, measured)
         if not measured.height:
             raise pinned.lacks("no measured pair; build the features first")
@@ -161,7 +161,7 @@ def _teacher(embeddings: pl.DataFrame, sentences: pl.DataFrame) -> NDArray[np.fl
 def _checked(pairs: pl.DataFrame, origin: str) -> pl.DataFrame:
     for name in (name for name in pairs.columns if name not in {*PAIR_COLUMNS, *POSITIONS}):
         if not pairs.schema[name].is_numeric():
-            raise InputError(f"metric {name!r} in {origin} holds {pairs.schema[name]}, not numbers; leave it out")
+            raise InputError(f"metric {name!r} in {origin} has type {pairs.schema[name]}, not numbers; leave it out")
         bad = pairs.filter(~pl.col(name).is_finite().fill_null(value=False))
         if bad.height:
             raise InputError(

@@ -1,4 +1,4 @@
-"""Pairs of texts as tables: each text kept once, and each row saying where its two are.
+"""Pairs of texts as tables: each text is stored once, and each row has the positions of its two.
 
 text_a  text_b           texts       first  second
 A dog.  A cat.    ──>    0  A cat.       1       0
@@ -21,11 +21,11 @@ POSITIONS = ("first", "second")
 
 @dataclass(frozen=True, slots=True)
 class IndexedPairs:
-    """Pairs of sentences, of which each is kept once.
+    """Pairs of sentences; each sentence is stored once.
 
     Args:
         texts: the unique sentences, (n_texts,).
-        pairs: one row a pair, with `POSITIONS` in `texts`.
+        pairs: one row per pair, with `POSITIONS` in `texts`.
     """
 
     texts: tuple[str, ...]
@@ -47,7 +47,7 @@ class IndexedPairs:
 
 
 def index_texts(table: pl.DataFrame) -> tuple[tuple[str, ...], pl.DataFrame]:
-    """Return the unique texts of a table with `TEXTS`, as they come, and the table with `POSITIONS` (int64) as well."""
+    """Return the unique texts of a table with `TEXTS`, in order, and the table with `POSITIONS` (int64) added."""
     texts = pl.concat([table[name].alias("text") for name in TEXTS]).unique(maintain_order=True)
     numbered = pl.DataFrame({"text": texts}).with_row_index("position")
     pairs = table
@@ -62,7 +62,7 @@ def index_sentences(pinned: OpenRelease, pairs: pl.DataFrame) -> tuple[pl.DataFr
 
     Args:
         pinned: the release.
-        pairs: with the columns `sentence_a` and `sentence_b`.
+        pairs: table with the columns `sentence_a` and `sentence_b`.
     """
     sentences = pinned.texts_of(pl.concat([pairs["sentence_a"], pairs["sentence_b"]]))
     for entity, position in (("sentence_a", "first"), ("sentence_b", "second")):
@@ -72,13 +72,13 @@ def index_sentences(pinned: OpenRelease, pairs: pl.DataFrame) -> tuple[pl.DataFr
 
 
 def keep_texts_of(pairs: pl.DataFrame) -> tuple[NDArray[np.int64], pl.DataFrame]:
-    """Return which texts some pairs need, and the pairs with `POSITIONS` among these alone.
+    """Return which texts some pairs need, and the pairs with `POSITIONS` among only these texts.
 
     Args:
-        pairs: what is left of a table with `POSITIONS`.
+        pairs: some rows of a table with `POSITIONS`.
 
     Returns:
-        Positions of the texts that are needed, ascending, (n_kept,), and the table.
+        Positions of the needed texts, ascending, (n_kept,), and the table.
     """
     used = np.union1d(*(pairs[name].to_numpy() for name in POSITIONS))
     moved = [pl.Series(name, np.searchsorted(used, pairs[name].to_numpy()), dtype=pl.Int64) for name in POSITIONS]

@@ -1,4 +1,4 @@
-"""What parses of sentences have in common, whatever the parser: found by the text, restricted, identified."""
+"""Parses of sentences by any parser: lookup by text, selection, and digest."""
 
 import hashlib
 from collections.abc import Sequence
@@ -16,8 +16,8 @@ class ParsedSentences:
     """Parses of sentences, all by one parser.
 
     Args:
-        table: `text`, and `WORDS` and `POSITIONS` as the table of the store has them; sorted by text. A sentence that
-            was rejected has no row.
+        table: `text`, and `WORDS` and `POSITIONS` as in the table of the store; sorted by text. A rejected sentence
+            has no row.
     """
 
     WORDS: ClassVar[tuple[str, ...]] = ()
@@ -40,7 +40,7 @@ class ParsedSentences:
         return text in self._places
 
     def find(self, texts: Sequence[str]) -> list[dict[str, Any] | None]:
-        """Return the parse of each sentence, None where it has none."""
+        """Return the parse of each sentence, None if it has none."""
         places = [self._places.get(text) for text in texts]
         chosen = self.table[[place for place in places if place is not None]]
         rows = chosen.select(*self.WORDS, *self.POSITIONS).iter_rows(named=True)
@@ -50,8 +50,8 @@ class ParsedSentences:
         """Return 20 hexadecimal digits that change with any parse.
 
         Args:
-            told: of the parser; they change with it too.
-            counted: columns of which it is not plain from the others how many each sentence has.
+            told: description of the parser, which is part of the digest.
+            counted: columns whose lengths do not follow from the other columns.
         """
         hashed = hashlib.blake2b(told.encode(), digest_size=10)
         for column in ("text", *self.WORDS):
@@ -72,10 +72,10 @@ def choose_sentences(
     Args:
         table: `text`, `parser` and the columns of parses.
         texts: the sentences; all when None.
-        columns: of parses.
-        where: the table is, for messages.
-        what: parses are: "dependency trees".
-        remedy: what to do where there is none.
+        columns: columns of parses.
+        where: source of the table, for messages.
+        what: kind of parses, for messages: "dependency trees".
+        remedy: what to do if there are none, for messages.
 
     Raises:
         InputError: when none of the sentences has a parse, or they are of several parsers.
@@ -83,9 +83,9 @@ def choose_sentences(
     if texts is not None:
         table = table.filter(pl.col("text").is_in(pl.Series(texts, dtype=pl.String).implode()))
     if not table.height:
-        of = "" if texts is None else f" of any of the {len(texts):,} sentences to learn from"
+        of = "" if texts is None else f" for any of the {len(texts):,} training sentences"
         raise InputError(f"{where} has no {what}{of}: {remedy}.")
     parsers = table["parser"].unique().sort().to_list()
     if len(parsers) > 1:
-        raise InputError(f"{where} has {what} of several parsers ({', '.join(parsers)}): build again with one.")
+        raise InputError(f"{where} has {what} from several parsers ({', '.join(parsers)}): build again with one.")
     return table.select("text", *columns).unique("text").sort("text"), parsers[0]

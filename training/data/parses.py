@@ -1,4 +1,4 @@
-"""The dependency trees of sentences that something is learnt from; nothing is parsed here.
+"""Dependency trees of training sentences; nothing is parsed here.
 
 Release, table `dependencies` ──from_store──┐
                                             ├── Parses ──find──> a tree or None for each sentence
@@ -25,10 +25,10 @@ class Parses(ParsedSentences):
     """Trees of sentences, all by one parser.
 
     Args:
-        table: `text`, and `tokens`, `starts`, `heads` and `relations` as the table `dependencies` has them; sorted by
-            text. A sentence that was rejected has no row.
-        parser: name and version of the parser, as the column `parser` has it.
-        max_words: of the longest sentence that it parses.
+        table: `text`, and `tokens`, `starts`, `heads` and `relations` as in the table `dependencies`; sorted by text. A
+            rejected sentence has no row.
+        parser: name and version of the parser, as in the column `parser`.
+        max_words: maximum length of a sentence to parse.
     """
 
     WORDS: ClassVar[tuple[str, ...]] = ("tokens", "relations")
@@ -71,13 +71,13 @@ class Parses(ParsedSentences):
             release: number of the release; the latest when missing.
 
         Raises:
-            StoreError: when the store or the release does not exist, or a file of it is not what was written.
+            StoreError: when the store or the release does not exist, or a file of it has changed since it was written.
             InputError: when none of the sentences has a tree.
         """
         pinned = OpenRelease(root, release)
         if "dependencies" not in pinned:
             raise pinned.lacks(
-                "no dependency trees: take `enabled = false` out of [dependencies] where it stands, and build again"
+                "no dependency trees: remove `enabled = false` from [dependencies] if it is there, and build again"
             )
         named = pinned.read("sentences", ("sentence_id", "text"))
         trees = pinned.read("dependencies", ("sentence_id", "parser", *_TREE))
@@ -93,6 +93,6 @@ class Parses(ParsedSentences):
             _TREE,
             where=where,
             what="dependency trees",
-            remedy="build again with `enabled` under [dependencies] left out, or set `graph = false`",
+            remedy="build again without `enabled` under [dependencies], or set `graph = false`",
         )
         return cls(trees, parser, max_words)

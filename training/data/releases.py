@@ -1,4 +1,4 @@
-"""One release of a store, open to be learnt from: every byte of its tables was read and is what was written."""
+"""A release of a store opened for training: every byte of its tables has been verified."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ class OpenRelease:
         release: number of the release; the latest when missing.
 
     Raises:
-        StoreError: when the store or the release does not exist, or a file of it is not what was written.
+        StoreError: when the store or the release does not exist, or a file of it has changed since it was written.
     """
 
     def __init__(self, root: Path, release: int | None = None) -> None:
@@ -26,7 +26,7 @@ class OpenRelease:
         self._store = Store.open(root)
         self._pinned = self._store.latest_release() if release is None else self._store.release(release)
         self.name = f"release {self._pinned.number} of {str(root)!r}"
-        # Every byte: an encoder that learned from damaged rows would not show it.
+        # Every byte, since damaged rows would not be noticeable in an encoder.
         self._store.verify_files(self._pinned.versions)
 
     def __contains__(self, table: str) -> bool:
@@ -35,7 +35,7 @@ class OpenRelease:
 
     @property
     def source(self) -> dict[str, Any]:
-        """What the release is made of, for model cards: its number, versions of tables, identities of recipes."""
+        """Contents of the release for model cards: its number, versions of tables, identities of recipes."""
         from features.store.fingerprints import identity
 
         pinned = self._pinned
@@ -46,16 +46,16 @@ class OpenRelease:
         }
 
     def read(self, table: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """Return the rows of a table; some columns, or all."""
+        """Return the rows of a table, with some columns or all."""
         version = self._pinned.versions[table]
         return self._store.read(table, version=version, columns=None if columns is None else list(columns))
 
     def parameters(self, stage: str) -> Mapping[str, Any]:
-        """Return the parameters of the recipe by which a stage of this release was made."""
+        """Return the parameters of the recipe of a stage of this release."""
         return self._pinned.recipe(stage).parameters
 
     def weights(self, stage: str) -> str:
-        """Return the digest of the model by which a stage of this release was made; empty for one without."""
+        """Return the digest of the model of a stage of this release; empty for a stage without one."""
         return self._pinned.recipe(stage).weights or ""
 
     def own_metrics(self) -> dict[str, Any]:
@@ -72,17 +72,17 @@ class OpenRelease:
         return (
             self.read("sentences", ("sentence_id", "text"))
             .filter(pl.col("sentence_id").is_in(sentences.unique().implode()))
-            .sort("sentence_id")  # the order of rows in a store is nobody's promise
+            .sort("sentence_id")  # the order of rows in a store is not guaranteed
             .with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("position"))
         )
 
     def lacks(self, what: str) -> InputError:
-        """Return the error of a release that has nothing to learn from: "no labels: ..."."""
+        """Return the error for a release without the training data: "no labels: ..."."""
         return InputError(f"{self.name} has {what}")
 
 
 def has_rows(root: Path, release: int | None, table: str) -> bool:
-    """Return whether a table of a release has rows; nothing of it is read.
+    """Return whether a table of a release has rows, without reading it.
 
     Args:
         root: folder of the store.
@@ -100,12 +100,12 @@ def has_rows(root: Path, release: int | None, table: str) -> bool:
 
 
 def distinct_rows(root: Path, release: int | None, table: str, columns: Sequence[str]) -> pl.DataFrame:
-    """Return which values some columns of a table of a release have together, without those where one has none.
+    """Return the distinct combinations of values in some columns of a table of a release, without nulls.
 
     Args:
         root: folder of the store.
         release: number of the release; the latest when missing.
-        table: its name.
+        table: name of the table.
         columns: their names; no others are read.
 
     Raises:

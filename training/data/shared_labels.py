@@ -1,4 +1,4 @@
-"""Which texts share a label, in one aspect, in all of several or in any of them; and which labels are learnt from.
+"""Which texts share a label, in one aspect, in all of several or in any of them; and which labels to train on.
 
               country   industry       share country   all of them   any of them
 Post          China     courier        Post, Tower     Post, Parcel  all three
@@ -21,13 +21,13 @@ How = Literal["all", "any"]
 
 
 class SharedLabels:
-    """Tells for texts whether they share a label.
+    """Looks up whether texts share a label.
 
     Args:
         labels: columns `text` (a position, int64), `aspect` and `label`; rows of other aspects are ignored.
         aspects: at least one.
-        how: whether texts are alike that share a label in `all` of the aspects, or in `any`.
-        n_texts: texts that there are.
+        how: whether alike texts share a label in `all` of the aspects, or in `any`.
+        n_texts: total number of texts.
     """
 
     def __init__(self, labels: pl.DataFrame, aspects: Sequence[str], how: How, n_texts: int) -> None:
@@ -35,7 +35,7 @@ class SharedLabels:
         self._memberships = [_membership(labels.filter(aspect=aspect), n_texts) for aspect in aspects]
 
     def matrix(self, rows: Positions, columns: Positions) -> NDArray[np.bool_]:
-        """Return whether each text of some shares a label with each of others, (n_rows, n_columns)."""
+        """Return whether each text of the rows shares a label with each of the columns, (n_rows, n_columns)."""
         shared = [(member[rows] @ member[columns].T).toarray() > 0 for member in self._memberships]
         return self._joined(shared)
 
@@ -53,12 +53,12 @@ class SharedLabels:
 
 @dataclass(frozen=True, slots=True)
 class ChosenLabels:
-    """The labels that a training learns from.
+    """The labels of a training.
 
     Args:
-        kept: rows of the labels that are left; texts without one are not learnt from.
-        held_out: aspect → labels that are kept out of training, sorted.
-        counts: aspect → how many labels are learnt from, how many are too rare, and how many texts have some of these.
+        kept: rows of the remaining labels; texts without one are not trained on.
+        held_out: aspect → labels held out of training, sorted.
+        counts: aspect → numbers of training labels, of labels that are too rare, and of texts with some of these.
     """
 
     kept: pl.DataFrame
@@ -69,16 +69,16 @@ class ChosenLabels:
 def choose_labels(
     labels: pl.DataFrame, aspects: Sequence[str], *, min_texts: int, held_out: float, seed: int
 ) -> ChosenLabels:
-    """Leave out labels that are held out, with the texts that have one of them, and labels that are too rare.
+    """Drop held-out labels, together with the texts that have one of them, and labels that are too rare.
 
     Args:
-        labels: columns `text`, `aspect` and `label`, of the texts to learn from.
-        aspects: that are learnt.
-        min_texts: labels of fewer texts are left out; a text with other labels stays. Texts of a label that is held
-            out do not count for the others.
-        held_out: share of the labels of so many texts that no text to learn from has, in [0, 1). Whether a label is
-            one follows from its name and the seed.
-        seed: of the choice.
+        labels: columns `text`, `aspect` and `label`, of the training texts.
+        aspects: aspects to train on.
+        min_texts: labels with fewer texts are dropped; a text with other labels stays. Texts of a held-out label do not
+            count for the others.
+        held_out: share of the labels with at least `min_texts` texts to hold out, in [0, 1). Whether a label is held
+            out depends on its name and the seed.
+        seed: seed of the choice.
     """
     counted = labels.filter(pl.col("aspect").is_in(list(aspects))).unique(["text", "aspect", "label"])
     texts = counted.group_by("aspect", "label").len("texts")

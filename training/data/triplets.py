@@ -1,9 +1,9 @@
 """Triplets of texts: an anchor, a positive that shares its label, and a negative that does not.
 
     aspect country       anchor  Post (China, courier)     positive  Tower (China, steel)
-                                                           negative  Parcelia (France, courier): like it but in this
+                                                           negative  Parcelia (France, courier): alike in all else
 
-A pure function of labels, seed and epoch: the same rows give the same triplets, in whatever order they stand.
+A pure function of labels, seed and epoch: the same rows give the same triplets, in any order.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,10 +26,10 @@ class Triplets:
 
     Args:
         anchors: (n,).
-        positives: (n,); each shares a label with its anchor, and is another text.
+        positives: (n,); each is another text that shares a label with its anchor.
         negatives: (n,); each has labels and shares none with its anchor.
-        counts: texts that are no anchors: `alone` share their labels with no other text, `without_negative` with every
-            other one.
+        counts: numbers of texts that are not anchors: `alone` share their labels with no other text,
+            `without_negative` with every other one.
     """
 
     anchors: Positions
@@ -46,14 +46,14 @@ class TripletMaker:
     """Draws triplets for one aspect, for all of several, or for any of them.
 
     Args:
-        labels: columns `text`, `aspect` and `label`: those to learn from. Texts without one are in no triplet.
-        aspects: what the positive shares with the anchor.
+        labels: training labels with the columns `text`, `aspect` and `label`. Texts without one are in no triplet.
+        aspects: aspects in which the positive shares a label with the anchor.
         how: whether in `all` of them, or in `any`.
-        every: the same with labels that are not learnt from (rare ones), and with further aspects. A text that shares a
-            label with an anchor by `every` is no negative of it; one that shares a label in another aspect, or in some
-            but not all, is the negative that is taken first.
-        n_texts: texts that there are.
-        other_aspects: whether such negatives are taken first.
+        every: the same plus labels that are not trained on (rare ones) and further aspects. A text that shares a label
+            with an anchor in `every` cannot be its negative; one that shares a label in another aspect, or in some but
+            not all, is a preferred negative.
+        n_texts: total number of texts.
+        other_aspects: whether such negatives are preferred.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class TripletMaker:
         self._groups = _Groups(_keys(labels, aspects, how))
         self.texts = self._groups.texts
         near = every.filter(pl.col("text").is_in(pl.Series(self.texts).implode()))
-        # For all of several, what shares some of them is near; for one, or any, what shares another one.
+        # For `all` of several aspects, texts that share some are near; otherwise texts that share another aspect.
         further = (
             aspects
             if how == "all" and len(aspects) > 1
@@ -82,9 +82,9 @@ class TripletMaker:
         """Draw triplets.
 
         Args:
-            seed: another one draws other triplets.
-            epoch: likewise.
-            each: triplets that each text is the anchor of; they may repeat where there is little to draw from.
+            seed: seed of the draw.
+            epoch: number of the epoch, which is part of the seed.
+            each: triplets with each text as anchor; they may repeat if there are few candidates.
         """
         random = np.random.default_rng((seed, epoch))
         usable = self._groups.in_company(self.texts)
@@ -99,7 +99,7 @@ class TripletMaker:
         return Triplets(anchors[found], positives[found], negatives[found], counts)
 
     def _negatives(self, anchors: Positions, random: np.random.Generator) -> Positions:
-        """Return a negative of each anchor, -1 where there is none."""
+        """Return a negative of each anchor, -1 if there is none."""
         negatives = np.full(len(anchors), -1, dtype=np.int64)
         if not len(anchors):
             return negatives
@@ -114,7 +114,7 @@ class TripletMaker:
     def _fill(
         self, negatives: Positions, places: Positions, anchors: Positions, draw: Any, listed: Any, random: Any
     ) -> None:
-        """Give some anchors a negative: drawn a few times, then from the list of all candidates."""
+        """Give some anchors a negative: try a few draws, then draw from the list of all candidates."""
         for _ in range(_TRIES):
             if not len(places):
                 return
@@ -134,7 +134,7 @@ class TripletMaker:
 
 
 class _Groups:
-    """Texts by what they share, for draws: each row is a text in a group.
+    """Groups of texts with a common key, for draws: each row is a text in a group.
 
     Args:
         rows: columns `text` and `key`, each pair once.
@@ -147,7 +147,7 @@ class _Groups:
         self._members, groups = texts[order], numbers[order]
         self._sizes = np.bincount(groups, minlength=len(keys))
         self._starts = np.concatenate([[0], np.cumsum(self._sizes)])[:-1]
-        # Of each text its rows in groups with another text, one after the other.
+        # Rows in groups of at least two texts, sorted by text.
         rows_in_company = np.flatnonzero(self._sizes[groups] > 1)
         self._by_text = rows_in_company[np.argsort(self._members[rows_in_company], kind="stable")]
         self._groups = groups
@@ -155,11 +155,11 @@ class _Groups:
         self.texts = np.unique(texts)
 
     def in_company(self, texts: Positions) -> Positions:
-        """Return those of some texts that share a group with another text."""
+        """Return the texts that share a group with another text."""
         return texts[np.isin(texts, self._sorted)]
 
     def draw(self, texts: Positions, random: np.random.Generator) -> Positions:
-        """Return for each text in company another one of a group of it; groups are equally likely."""
+        """Return for each text another one from one of its groups; groups are equally likely."""
         first, last = (np.searchsorted(self._sorted, texts, side) for side in ("left", "right"))
         rows = self._by_text[random.integers(first, last)]
         groups = self._groups[rows]
@@ -177,7 +177,7 @@ class _Groups:
 
 
 def _keys(labels: pl.DataFrame, aspects: Sequence[str], how: How) -> pl.DataFrame:
-    """Return each text with what it shares by: its labels, or for all of several aspects each combination of them."""
+    """Return each text with its keys: its labels, or for `all` of several aspects each combination of them."""
     of_aspects = labels.filter(pl.col("aspect").is_in(list(aspects))).select("text", "aspect", "label").unique()
     if how == "any" or len(aspects) == 1:
         return of_aspects.select("text", key=pl.concat_str("aspect", pl.lit("\0"), "label"))
@@ -190,15 +190,15 @@ def _keys(labels: pl.DataFrame, aspects: Sequence[str], how: How) -> pl.DataFram
 
 
 def in_batch_mask(shared: SharedLabels, anchors: Positions, candidates: Positions) -> NDArray[np.bool_]:
-    """Return which candidates are no negatives of an anchor, (n_anchors, n_candidates).
+    """Return which candidates must not be negatives of an anchor, (n_anchors, n_candidates).
 
     Args:
-        shared: says which texts share a label.
-        anchors: of the batch, (n_anchors,).
-        candidates: of the batch, first the positives in the order of the anchors, (n_candidates,).
+        shared: which texts share a label.
+        anchors: anchors of the batch, (n_anchors,).
+        candidates: candidates of the batch, first the positives in the order of the anchors, (n_candidates,).
 
     Returns:
-        True for what shares a label with the anchor or is the anchor; False for the anchor's own positive.
+        True for the anchor itself and texts that share a label with it; False for the anchor's own positive.
     """
     mask: NDArray[np.bool_] = shared.matrix(anchors, candidates) | (anchors[:, None] == candidates[None, :])
     mask[np.arange(len(anchors)), np.arange(len(anchors))] = False
@@ -206,13 +206,13 @@ def in_batch_mask(shared: SharedLabels, anchors: Positions, candidates: Position
 
 
 def same_text_mask(anchors: Positions, candidates: Positions) -> NDArray[np.bool_]:
-    """Return which candidates are the anchor itself, or its positive once more, (n_anchors, n_candidates).
+    """Return which candidates are the anchor itself or repeat its positive, (n_anchors, n_candidates).
 
-    What is left are negatives whatever their labels: multiple negatives ranking without a look at labels.
+    All others are negatives whatever their labels, as in multiple negatives ranking.
 
     Args:
-        anchors: of the batch, (n_anchors,).
-        candidates: of the batch, first the positives in the order of the anchors, (n_candidates,).
+        anchors: anchors of the batch, (n_anchors,).
+        candidates: candidates of the batch, first the positives in the order of the anchors, (n_candidates,).
 
     Returns:
         True for these; False for the anchor's own positive.

@@ -1,4 +1,4 @@
-"""What there is to say of a set that two encoders scored: its parts with the score of both, and what moved."""
+"""Analysis of a set that two encoders scored: its parts with the scores of both, and the pairs that moved."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Chosen:
     Args:
         towards: those that moved most towards people.
         away: those that moved most away from them.
-        reordered: of the others of the same words in another order those that moved most, in either direction.
+        reordered: of the remaining pairs of the same words in another order, those that moved most in either direction.
     """
 
     towards: list[int]
@@ -56,8 +56,8 @@ class Analysis:
         shared: the set.
         total: score of both on all pairs.
         parts: name → score of both, in the order of the page: by length, depth and words in common.
-        moves: where the pairs stand by both.
-        chosen: those that are shown.
+        moves: places of the pairs by both.
+        chosen: pairs that are shown.
         notes: what was not divided, or left out, a sentence each.
     """
 
@@ -84,12 +84,12 @@ def _chosen(moves: Moves, words: ByWords) -> Chosen:
 
 
 def analyse(shared: SharedSet, depths: Depths, bootstrap: Bootstrap) -> Analysis:
-    """Return what there is to say of a set.
+    """Analyse a set.
 
     Args:
         shared: the set.
         depths: of the trees of its sentences.
-        bootstrap: how intervals are made.
+        bootstrap: how intervals are computed.
     """
     everything = np.arange(len(shared.texts))
     parts: list[Part] = []
@@ -97,7 +97,7 @@ def analyse(shared: SharedSet, depths: Depths, bootstrap: Bootstrap) -> Analysis
     longer = by_number(lengths(shared.texts), "words", everything)
     parts += longer
     if not longer:
-        notes.append(f"Not divided by length: that takes two parts of {LEAST} pairs at least.")
+        notes.append(f"Not divided by length: that takes two parts of at least {LEAST} pairs.")
     deeper, said = _by_depth(shared.texts, depths, everything)
     parts += deeper
     notes += said
@@ -107,7 +107,7 @@ def analyse(shared: SharedSet, depths: Depths, bootstrap: Bootstrap) -> Analysis
         few = ", ".join(f"{name} ({count})" for name, count in words.small.items())
         notes.append(f"Left out, with fewer than {LEAST} pairs: {few}.")
     if words.equal:
-        notes.append(f"By words in common, pairs of one and the same words in one order are left out: {words.equal:,}.")
+        notes.append(f"By words in common, pairs with the same words in the same order are left out: {words.equal:,}.")
     scores = {part.name: shared.score(part.rows, bootstrap) for part in parts}
     moves = move(shared)
     total = shared.score(everything, bootstrap)
@@ -119,13 +119,13 @@ def _by_depth(
 ) -> tuple[list[Part], list[str]]:
     """Return parts by the deeper tree of each pair, and what was not divided or left out."""
     if depths.problem:
-        return [], [f"Not divided by depth of the trees: {depths.problem.rstrip('.')}."]
+        return [], [f"Not divided by tree depth: {depths.problem.rstrip('.')}."]
     known = np.array([a in depths.of and b in depths.of for a, b in texts], dtype=np.bool_)
     rows = everything[known]
     deepest = np.array([max(depths.of[text] for text in texts[row]) for row in rows], dtype=np.int64)
     parts = by_number(deepest, "deep", rows)
-    notes = [] if parts else [f"Not divided by depth of the trees: that takes two parts of {LEAST} pairs at least."]
+    notes = [] if parts else [f"Not divided by tree depth: that takes two parts of at least {LEAST} pairs."]
     if parts and not known.all():
         lacking = int((~known).sum())
-        notes.append(f"By depth, pairs with a sentence too long or without a word to parse are left out: {lacking:,}.")
+        notes.append(f"By depth, pairs with a sentence that is too long or has no word are left out: {lacking:,}.")
     return parts, notes

@@ -1,4 +1,4 @@
-"""From the evaluations of two encoders to the page of where they differ."""
+"""From the evaluations of two encoders to the page that shows where they differ."""
 
 from collections.abc import Sequence
 
@@ -29,12 +29,12 @@ def differences_page(
         sides: A and B, with their evaluated runs.
         comparison: of the same runs (`compare_runs`).
         dependencies: parser whose trees are measured where neither side sees trees.
-        project: its name.
-        bootstrap: how intervals are made; by default as in an evaluation.
-        on_rows: told how many sentences are parsed.
+        project: name of the project.
+        bootstrap: how intervals are computed; by default as in an evaluation.
+        on_rows: called with the number of sentences parsed.
 
     Raises:
-        InputError: an evaluation cannot be read.
+        InputError: when an evaluation cannot be read.
     """
     first, second = sides
     sets = shared_sets(first.runs, second.runs)
@@ -50,13 +50,13 @@ def differences_page(
 
 
 def _to_draw(sets: Sequence[SharedSet]) -> list[str]:
-    """Return the sentences of the pairs that are shown, each once."""
+    """Return the sentences of the displayed pairs, each once."""
     shown = [shared.texts[row] for shared in sets for row in choose(shared).rows]
     return list(dict.fromkeys(text for pair in shown for text in pair))
 
 
 def _depths(sets: Sequence[SharedSet], dependencies: DependencySettings, on_rows: OnRows) -> Depths:
-    """Return the depth of the tree of every sentence, or why there is none."""
+    """Return the tree depth of every sentence, or why there is none."""
     from features.parsers.dependencies import load
 
     texts = list(dict.fromkeys(text for shared in sets for pair in shared.texts for text in pair))

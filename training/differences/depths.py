@@ -13,7 +13,7 @@ _AT_ONCE = 512
 
 
 def depth(heads: Sequence[int]) -> int:
-    """Return the edges from the root of a tree to its deepest word; the deepest tree counts where there are several.
+    """Return the number of edges from the root of a tree to its deepest word; of several trees the deepest counts.
 
     Args:
         heads: position of the head of each word; the head of a root is itself.
@@ -34,12 +34,12 @@ def depth(heads: Sequence[int]) -> int:
 
 
 def depths_of(texts: Sequence[str], parser: "DependencyParser", on_rows: OnRows = ignore_rows) -> dict[str, int]:
-    """Return the depth of the tree of each text; none of one that is too long for the parser, or has no word.
+    """Return the tree depth of each text, except those that are too long for the parser or have no word.
 
     Args:
         texts: sentences, each once.
         parser: of their trees.
-        on_rows: told how many are parsed.
+        on_rows: called with the number of sentences parsed.
     """
     short = [text for text in texts if 0 < len(text.split()) <= parser.max_words]
     found: dict[str, int] = {}

@@ -1,12 +1,12 @@
-"""The pairs that one encoder places otherwise than another, nearer to what people say or further from it.
+"""The pairs that two encoders place differently, one of them closer to the human rating or judgement.
 
     place, 0 to 100          A     B    people      moved
     a cat / a dog           80    30      20        + 50: |80 − 20| − |30 − 20|, towards people
     he ran / she ran        55    70      50        − 15: |55 − 50| − |70 − 50|, away from them
 
-The **place** of a pair is the share of the pairs of its set that score lower, of ties half: what Spearman's correlation
-and AUROC look at, so that the scales of two encoders do not matter. Where classifiers scored both sides the place is
-the probability itself. People place a pair that they judged at 1 or 0.
+The **place** of a pair is the share of the pairs of its set that score lower, plus half of the ties: this is what
+Spearman's correlation and AUROC use, so that the scales of the encoders do not matter. Where classifiers scored both
+sides, the place is the probability itself. The human place of a judged pair is 1 or 0.
 """
 
 from collections.abc import Sequence
@@ -18,17 +18,17 @@ from numpy.typing import NDArray
 from training.differences.shared import SharedSet
 
 SHOWN = 5
-"""Pairs that are shown of each direction."""
+"""Pairs shown for each direction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """Where the pairs of a set stand by both encoders.
+    """The places of a set's pairs by both encoders.
 
     Args:
         before: place of each pair by A, the mean over its runs, (n_pairs,), in [0, 1].
-        after: by B.
-        wanted: by people.
+        after: place of each pair by B.
+        wanted: place of each pair by human rating or judgement.
     """
 
     before: NDArray[np.float64]
@@ -37,15 +37,15 @@ class Moves:
 
     @property
     def gains(self) -> NDArray[np.float64]:
-        """How much nearer to people B places each pair than A, (n_pairs,), in [-1, 1]."""
+        """How much closer to the human place B puts each pair than A, (n_pairs,), in [-1, 1]."""
         return np.abs(self.before - self.wanted) - np.abs(self.after - self.wanted)
 
     def towards(self) -> list[int]:
-        """Return the pairs that moved most towards people, the furthest first; none that did not."""
+        """Return the pairs that moved most towards people, the furthest first."""
         return [int(row) for row in np.argsort(-self.gains, kind="stable")[:SHOWN] if self.gains[row] > _NOTHING]
 
     def furthest(self, rows: Sequence[int]) -> list[int]:
-        """Return those of some pairs that moved most in either direction, the furthest first.
+        """Return which of some pairs moved most in either direction, the furthest first.
 
         Args:
             rows: their positions.
@@ -53,12 +53,12 @@ class Moves:
         return sorted(map(int, rows), key=lambda row: (-abs(self.gains[row]), row))[:SHOWN]
 
     def away(self) -> list[int]:
-        """Return the pairs that moved most away from people, likewise."""
+        """Return the pairs that moved most away from people, the furthest first."""
         return [int(row) for row in np.argsort(self.gains, kind="stable")[:SHOWN] if self.gains[row] < -_NOTHING]
 
 
 _NOTHING = 1e-9
-"""Moves up to here are rounding."""
+"""Moves up to this size are rounding errors."""
 
 
 def by_probability(shared: SharedSet) -> bool:
@@ -67,7 +67,7 @@ def by_probability(shared: SharedSet) -> bool:
 
 
 def move(shared: SharedSet) -> Moves:
-    """Return where the pairs of a set stand by both encoders."""
+    """Return the places of a set's pairs by both encoders."""
     said = shared.scored.predicted
     columns = said if by_probability(shared) else np.stack([places(column) for column in said.T], axis=1)
     before, after = shared.sides(columns)
@@ -76,7 +76,7 @@ def move(shared: SharedSet) -> Moves:
 
 
 def places(values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the share of the values that are lower than each, of equal ones half, (n,), in (0, 1).
+    """Return for each value the share of values that are lower, plus half of the ties, (n,), in (0, 1).
 
     >>> places([0.2, 0.9, 0.2, 0.5]).tolist()
     [0.25, 0.875, 0.25, 0.625]

@@ -1,4 +1,4 @@
-"""The page of two encoders: their scores, where one is better than the other, and pairs that moved, drawn."""
+"""The page of two encoders: their scores, where one is better than the other, and drawings of pairs that moved."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,20 +23,20 @@ from training.evaluation.verdicts import VERDICTS
 from training.prediction_page import page_style
 
 _FOLDED_FROM = 3
-"""Sets from which on what is drawn is folded away."""
+"""Number of sets from which the drawings are collapsed."""
 _READING = {
-    "words": "Pairs by the words of their longer sentence, runs of letters and digits.",
-    "deep": "Pairs by their deeper tree: the edges from its root to its deepest word.",
-    "same words": "Pairs of the same words in another order, where only order and roles tell. Bags of nearly the same "
-    f"words have a Jaccard index of {NEARLY:g} or more.",
-    "B − A": "The score of B less that of A, with a 95 % interval of a paired bootstrap over the pairs of a part.",
+    "words": "Pairs by the number of words (runs of letters and digits) of their longer sentence.",
+    "deep": "Pairs by the depth of their deeper tree: the edges from its root to its deepest word.",
+    "same words": "Pairs of the same words in another order, which only order and roles distinguish. Nearly the same "
+    f"words: bags of words with a Jaccard index of {NEARLY:g} or more.",
+    "B − A": "The score of B minus that of A, with a 95 % interval from a paired bootstrap over the pairs of a part.",
 }
 _SCALES: Mapping[Scale | None, str] = {
     "cosine": "cosines",
     "probability": "a classifier's probabilities of the positive label",
     None: "means of cosines and probabilities",
 }
-_WITHIN = "Compare A with B within a part, not one part with another: parts differ in more than their name."
+_WITHIN = "Compare A with B within a part, not one part with another: parts differ in more than their criterion."
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Side:
 
     Args:
         name: as the user named it.
-        runs: folders of its runs, one at least; sentences are drawn as the first sees them.
+        runs: folders of its runs, at least one; sentences are drawn as the first sees them.
         ids: of the runs.
     """
 
@@ -69,14 +69,14 @@ def render_differences(
     Args:
         sides: A and B.
         comparison: their scores.
-        analyses: of the sets that both scored; none where they have none in common.
-        views: what A and B see of the sentences that are drawn.
-        parser: of the trees whose depth counts; empty where there is none.
-        project: its name.
-        date: what stands on the page; now when None.
+        analyses: of the sets that both scored; empty where they have none in common.
+        views: what A and B see of the drawn sentences.
+        parser: parser of the trees whose depth is measured; empty where there is none.
+        project: name of the project.
+        date: date on the page; now when None.
     """
     a, b = sides
-    title = f"{a.name} beside {b.name}"
+    title = f"{a.name} compared with {b.name}"
     body = [
         heading(title, project, tell_date((date or datetime.now(UTC)).isoformat(timespec="seconds"))),
         listed({f"{letter}: {side.name}": ", ".join(side.ids) for letter, side in zip("AB", sides, strict=True)}),
@@ -92,31 +92,31 @@ def render_differences(
 
 
 def _introduction(sides: tuple[Side, Side], analyses: Sequence[Analysis], views: tuple[View, View], parser: str) -> str:
-    """Return how the chapters are to be read, and what each side sees of a sentence."""
+    """Return how to read the chapters, and what each side sees of a sentence."""
     if not analyses:
         return (
-            "<p>All runs of both have no set of rated or judged pairs in common, so no pairs can be compared one by "
-            "one.</p>"
+            "<p>The runs of both have no set of rated or judged pairs in common, so single pairs cannot be "
+            "compared.</p>"
         )
     reading = dict(_READING)
     if parser:
-        reading["deep"] = f"{reading['deep']} Trees are of {parser}."
+        reading["deep"] = f"{reading['deep']} Trees are from {parser}."
     else:
         del reading["deep"]
-    said = [f"A part has {LEAST} pairs at least. {_WITHIN}"]
+    said = [f"A part has at least {LEAST} pairs. {_WITHIN}"]
     if any(len(side.runs) > 1 for side in sides):
         said.append(
-            "Scores are means over the runs of a side; intervals are over pairs and say nothing of other seeds."
+            "Scores are means over the runs of a side; intervals are over pairs and say nothing about other seeds."
         )
     judged = sum(score.difference is not None for analysis in analyses for score in analysis.parts.values())
     if judged > 1:
-        said.append(f"Of {judged} parts at 95 % one in twenty is above or below by chance.")
+        said.append(f"Of {judged} parts at 95 %, about one in twenty is above or below by chance.")
     seen = [_sees(letter, *each) for letter, each in zip("AB", zip(sides, views, strict=True), strict=True)]
     return described(reading) + "".join(f"<p>{escape(text)}</p>" for text in (" ".join(said), " ".join(seen)))
 
 
 def _sees(letter: str, side: Side, view: View) -> str:
-    """Return what a side sees of a sentence, in a sentence."""
+    """Describe what a side sees of a sentence, in one sentence."""
     of = f"{letter} ({side.name})"
     if view.problem:
         return f"What {of} sees of a sentence cannot be drawn: {view.problem.rstrip('.')}."
@@ -127,19 +127,20 @@ def _sees(letter: str, side: Side, view: View) -> str:
 
 
 def _set(analysis: Analysis, views: tuple[View, View], *, shown: bool) -> str:
-    """Return the chapter of a set, its pairs shown or folded away."""
+    """Return the chapter of a set, with its pairs shown or collapsed."""
     shared = analysis.shared
     measure = (
-        "AUROC × 100: how often a positive pair scores above another; 50 is chance. Unlike F1 it needs no threshold"
+        "AUROC × 100: how often a positive pair scores above a negative one; 50 is chance. Unlike F1, it needs no "
+        "threshold"
         if shared.is_judged
         else "Spearman × 100 with human ratings"
     )
     notes = "".join(f'<p class="note">{escape(note)}</p>' for note in analysis.notes)
     chosen = analysis.chosen
     groups = {
-        f"Nearer to people by B: {_most(chosen.towards)}": chosen.towards,
-        f"Further from people by B: {_most(chosen.away)}": chosen.away,
-        f"Others of the same words in another order: {_most(chosen.reordered)}": chosen.reordered,
+        f"B is closer to human judgement: {_most(chosen.towards)}": chosen.towards,
+        f"B is further from human judgement: {_most(chosen.away)}": chosen.away,
+        f"Other pairs of the same words in another order: {_most(chosen.reordered)}": chosen.reordered,
     }
     cards = [
         folded(title, "".join(_card(analysis, row, views) for row in rows), shown=shown)
@@ -197,24 +198,25 @@ def _numbers(analysis: Analysis) -> ScoreTable:
 
 def _tell_scales(analysis: Analysis) -> str:
     a, b = (_SCALES[scale] for scale in analysis.shared.scales)
-    return f"Scores are {a}." if a == b else f"Scores of A are {a}, those of B {b}."
+    return f"Scores are {a}." if a == b else f"Scores of A are {a}, those of B are {b}."
 
 
 def _tell_places(analysis: Analysis) -> str:
     if by_probability(analysis.shared):
         return (
-            "Pairs by how much nearer the probability of the positive label is to what people say, 1 or 0, by B than "
-            f"by A; {SHOWN} at most."
+            "Pairs are ordered by how much closer B's probability of the positive label is to the human judgement, 1 "
+            f"or 0, than A's; at most {SHOWN} are shown."
         )
-    people = " People place a positive pair at 100 and another at 0." if analysis.shared.is_judged else ""
+    people = " The human place of a positive pair is 100, of a negative one 0." if analysis.shared.is_judged else ""
     return (
-        "The place of a pair is the share of the pairs of the set that score lower, of equal scores half, times 100."
-        f"{people} Pairs by how much nearer they are to people's place by B than by A; {SHOWN} at most."
+        "The place of a pair is the share of the pairs of the set that score lower, plus half of those that score "
+        f"equal, times 100.{people} Pairs are ordered by how much closer B's place is to the human one than A's; at "
+        f"most {SHOWN} are shown."
     )
 
 
 def _card(analysis: Analysis, row: int, views: tuple[View, View]) -> str:
-    """Return a pair: what people and both encoders say, and what both see of its sentences."""
+    """Return a pair: the human score and those of both encoders, and what both see of its sentences."""
     shared, moves = analysis.shared, analysis.moves
     texts = shared.texts[row]
     a, b = shared.sides(shared.scored.predicted[row])
@@ -239,7 +241,7 @@ def _card(analysis: Analysis, row: int, views: tuple[View, View]) -> str:
 
 
 def _drawings(texts: tuple[str, str], views: tuple[View, View]) -> str:
-    """Return both sentences as each side sees them; once where both see the same."""
+    """Return both sentences as each side sees them; only once where both see the same."""
     drawn = [tuple(view.drawings.get(text, "") for text in texts) for view in views]
     letters = {"A and B": drawn[0]} if drawn[0] == drawn[1] else dict(zip("AB", drawn, strict=True))
     return "".join(

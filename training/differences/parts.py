@@ -1,10 +1,10 @@
-"""A set of pairs in parts that are scored each for itself: short and long, flat and deep, with words in common or not.
+"""A set of pairs divided into parts that are scored separately: short and long, flat and deep, by words in common.
 
-    words of the longer sentence    5 5 6 7 8 8 8 9 12 20        least 4 pairs a part, here
+    words of the longer sentence    5 5 6 7 8 8 8 9 12 20        at least 4 pairs per part, here
                                     ╰─5–7─╯ ╰────8–20────╯       8–9 has four, and would leave two: they join it
 
-Parts by a number are about equally large, and never tear equal numbers apart. A rest with fewer than `LEAST` pairs
-joins its neighbour: of so few nothing can be said.
+Parts by a number are of about equal size, and never split equal numbers. A remainder with fewer than `LEAST` pairs
+joins its neighbour, because so few show nothing.
 """
 
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from training.differences.words import overlap, words_of
 
 LEAST = 30
-"""Pairs of a part."""
+"""Minimum number of pairs in a part."""
 PARTS = 4
-"""Parts by a number, at most."""
+"""Maximum number of parts by a number."""
 NEARLY = 0.8
-"""Jaccard index of the words of two sentences from which on they are nearly the same."""
+"""Jaccard index from which the words of two sentences count as nearly the same."""
 REORDERED, NEARLY_SAME, FEWER = "same words, other order", "nearly the same words", "fewer words in common"
 """Parts by words."""
 
@@ -39,13 +39,13 @@ class Part:
 
 
 def by_number(values: NDArray[np.int64], unit: str, rows: NDArray[np.int64], *, least: int = LEAST) -> list[Part]:
-    """Return pairs in parts by a number, from the lowest to the highest; none where they are too few for two parts.
+    """Divide pairs into parts by a number, from the lowest to the highest; no parts where there are too few for two.
 
     Args:
         values: the number of each pair, (n,).
         unit: what is counted, for the names: "words" makes "5–8 words".
         rows: positions of the pairs in their set, (n,).
-        least: pairs of a part.
+        least: minimum number of pairs in a part.
     """
     size = max(least, -(-len(values) // PARTS))
     groups: list[list[int]] = []
@@ -75,10 +75,10 @@ class ByWords:
     """Pairs by the words that their sentences share.
 
     Args:
-        parts: those with pairs enough.
+        parts: parts with enough pairs.
         reordered: positions of the pairs of the same words in another order, however few they are.
-        small: name of a part with too few → its pairs.
-        equal: pairs whose sentences are word for word the same, which are in no part.
+        small: name of a part with too few → its number of pairs.
+        equal: number of pairs whose sentences are the same word for word, which are in no part.
     """
 
     parts: list[Part]
@@ -88,11 +88,11 @@ class ByWords:
 
 
 def by_words(texts: Sequence[tuple[str, str]], *, least: int = LEAST) -> ByWords:
-    """Return pairs whose sentences have the same words in another order, nearly the same, and others.
+    """Divide pairs into those with the same words in another order, nearly the same words, and others.
 
     Args:
         texts: both sentences of each pair.
-        least: pairs of a part.
+        least: minimum number of pairs in a part.
     """
     rows: dict[str, list[int]] = {REORDERED: [], NEARLY_SAME: [], FEWER: []}
     equal = 0

@@ -19,10 +19,10 @@ class BothScores:
     """A score of both encoders on the same pairs.
 
     Args:
-        pairs: how many.
-        a: of the first, the mean over its runs; None where it is undefined.
-        b: of the second.
-        difference: b less a, with the ends of its interval over pairs; None where nothing can be said.
+        pairs: number of pairs.
+        a: score of the first, the mean over its runs; None where it is undefined.
+        b: score of the second.
+        difference: b minus a, with the ends of its interval over pairs; None where it is undefined.
     """
 
     pairs: int
@@ -39,9 +39,9 @@ class SharedSet:
         suite: title of the suite that scored it.
         name: of the set.
         texts: both sentences of each pair, (n_pairs,).
-        scored: scores of all runs, those of A before those of B, and what they should follow.
-        runs_of_a: how many runs A has.
-        scales: what the scores of A and those of B are; None for a side whose runs do not agree.
+        scored: scores of all runs, those of A before those of B, and the expected values.
+        runs_of_a: number of runs of A.
+        scales: what the scores of A and those of B are; None for a side whose runs differ.
     """
 
     suite: str
@@ -53,12 +53,12 @@ class SharedSet:
 
     @property
     def is_judged(self) -> bool:
-        """Whether pairs are positive or not; else they are rated."""
+        """Whether pairs are judged as positive or negative; otherwise they are rated."""
         return self.scored.scored_by == "auroc"
 
     @property
     def expected(self) -> NDArray[np.float64]:
-        """What people say of each pair, (n_pairs,): a rating, or 1 and 0."""
+        """Human rating of each pair, or judgement as 1 or 0, (n_pairs,)."""
         assert self.scored.expected is not None  # noqa: S101 - pairs are always scored against something
         return self.scored.expected
 
@@ -75,7 +75,7 @@ class SharedSet:
 
         Args:
             rows: their positions.
-            bootstrap: how pairs are drawn again; every draw scores all runs.
+            bootstrap: how pairs are drawn; every draw scores all runs.
         """
         some = self.scored.take(rows)
         a, b = map(float, self.sides(some.scores()))
@@ -88,14 +88,14 @@ class SharedSet:
 def shared_sets(a: Sequence[Path], b: Sequence[Path]) -> list[SharedSet]:
     """Return the sets of pairs that all runs of both encoders scored, in the order of their suites.
 
-    Judged pairs that were also taken as rated ones, with two ratings, are there once.
+    Judged pairs that were also scored as rated ones, with two ratings, are included once.
 
     Args:
         a: folders of the evaluations of the first encoder.
         b: of the second.
 
     Raises:
-        InputError: an evaluation cannot be read, or a pair was judged by other values in another.
+        InputError: when an evaluation cannot be read, or two have different expected values for a pair.
     """
     runs = [_pairs_of(folder) for folder in (*a, *b)]
     every = [

@@ -21,7 +21,7 @@ _GAP = 14
 _STEP = 26
 _EDGE = 4
 MOST_WORDS = 60
-"""A tree of more is not drawn: nobody follows its arcs."""
+"""Larger trees are not drawn: their arcs cannot be followed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +36,10 @@ class _Arc:
 
 
 def draw_tree(words: Sequence[str], heads: Sequence[int], labels: Sequence[str]) -> str:
-    """Return a tree as an SVG element for the inside of a page; equal trees are equal texts.
+    """Return a tree as an inline SVG element; equal trees give equal texts.
 
     Args:
-        words: of the sentence, one at least.
+        words: of the sentence, at least one.
         heads: position of the head of each; the head of a root is itself.
         labels: of the edge from its head to each word.
     """
@@ -68,7 +68,7 @@ def draw_tree(words: Sequence[str], heads: Sequence[int], labels: Sequence[str])
 
 
 def _levels(arcs: Sequence[_Arc]) -> dict[_Arc, int]:
-    """Return how high each arc is: above all that begin and end below it."""
+    """Return the level of each arc: above all arcs that begin and end under it."""
     levels: dict[_Arc, int] = {}
     for arc in sorted(arcs, key=lambda arc: arc.ends[1] - arc.ends[0]):
         left, right = arc.ends
@@ -78,12 +78,12 @@ def _levels(arcs: Sequence[_Arc]) -> dict[_Arc, int]:
 
 
 def _widths(words: Sequence[str], arcs: Sequence[_Arc]) -> list[float]:
-    """Return the room of each word, in px, with that of the label of an edge between two neighbours."""
+    """Return the width of each word, in px, with room for the label of an edge between neighbours."""
     widths = [max(_CHARACTER * _columns(word), 12.0) for word in words]
     for arc in arcs:
         left, right = arc.ends
         room = _SMALL * _columns(arc.label) + 10
-        if right - left <= 1:  # longer arcs have room enough
+        if right - left <= 1:  # longer arcs have enough room
             lacking = (room - _GAP - (widths[left] + widths[right]) / 2) if right > left else room - widths[left]
             for word in {left, right}:
                 widths[word] += max(0.0, lacking)
@@ -91,12 +91,12 @@ def _widths(words: Sequence[str], arcs: Sequence[_Arc]) -> list[float]:
 
 
 def _columns(text: str) -> int:
-    """Return the width of a text in characters: those of East Asia and emoji are two wide."""
+    """Return the width of a text in characters: East Asian ones and emoji count as two."""
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def _edge(arc: _Arc, centres: Sequence[float], ground: float, level: int) -> str:
-    """Return an arc, from a little beside the head to the dependent, with its label on top."""
+    """Return an arc from just next to the head to the dependent, with its label on top."""
     beside = 3 if arc.dependent > arc.head else -3
     start, end = centres[arc.head] + beside, centres[arc.dependent] - beside
     top, bend = ground - _STEP * level, 8 if end > start else -8

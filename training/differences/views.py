@@ -1,6 +1,6 @@
-"""Sentences as encoders see them, drawn: trees, weighted predicate-argument spans, or nothing but their words.
+"""Drawings of sentences as encoders see them: trees, weighted predicate-argument spans, or only words.
 
-What is drawn comes from the encoder itself: a random tree where it learnt from random trees.
+The structures come from the encoder itself: a random tree where it was trained on random trees.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ class View:
     """Some sentences as an encoder sees them.
 
     Args:
-        sees: what it sees beside their words, as the end of a sentence; empty where it sees no structure.
+        sees: what it sees besides their words, as the end of a sentence; empty where it sees no structure.
         drawings: text → HTML; empty where it sees no structure, and where nothing can be drawn.
         parser: name of the spaCy pipeline whose trees it sees; None where it sees none.
         problem: why nothing can be drawn, a sentence; empty where it can, or there is nothing to draw.
@@ -70,7 +70,7 @@ def _tree_view(model: "SentenceTransformer", transformer: "ParsingTransformer", 
 
 
 def _limits(model: "SentenceTransformer") -> str:
-    """Return what of its trees an encoder does not see, as the end of a sentence."""
+    """Return which parts of its trees an encoder does not see, as the end of a sentence."""
     from training.modules.graph_pooling import GraphPooling
 
     for graph in model:
@@ -78,7 +78,7 @@ def _limits(model: "SentenceTransformer") -> str:
             if not graph.layers:
                 return ", their words without an edge"
             labels = ", without labels" if graph.labels == 1 else ""
-            ways = {"down": ", edges from heads to dependents alone", "up": ", edges from dependents to heads alone"}
+            ways = {"down": ", only edges from heads to dependents", "up": ", only edges from dependents to heads"}
             return labels + ways.get(graph.direction, "")
     return ""
 
@@ -88,7 +88,7 @@ def _tree(parse: "Parse | None") -> str:
     if not parse or not parse["tokens"]:
         return '<p class="quiet">No tree: the sentence has no word, or too many for the parser.</p>'
     if (words := len(parse["tokens"])) > MOST_WORDS:
-        return f'<p class="quiet">A tree of {words} words, which are too many to be drawn.</p>'
+        return f'<p class="quiet">A tree of {words} words, too many to draw.</p>'
     drawing = draw_tree(parse["tokens"], parse["heads"], parse["relations"])
     return f'<div class="scroll" tabindex="0">{drawing}</div>'
 
@@ -96,7 +96,7 @@ def _tree(parse: "Parse | None") -> str:
 def _span_view(model: "SentenceTransformer", texts: Sequence[str]) -> View:
     from training.span_weights import explain_sentences, tell_spans
 
-    sees = f"{tell_spans(model)}; a word is as dark as their weights"
+    sees = f"{tell_spans(model)}; the larger their weights, the darker a word"
     try:
         explained = explain_sentences(model, texts)
     except FacetflowError as error:

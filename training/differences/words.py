@@ -1,4 +1,4 @@
-"""Words of a sentence, and how many of them two sentences share: what an encoder knows that has no order of words."""
+"""Words of a sentence, and how many of them two sentences share: all that an encoder without word order knows."""
 
 import re
 from collections import Counter
@@ -11,7 +11,7 @@ _WORD = re.compile(r"\w+")
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text, runs of letters and digits, in no case of letters.
+    """Return the words of a text, runs of letters and digits, case-folded.
 
     >>> words_of("The dog's bone – 3 €!")
     ['the', 'dog', 's', 'bone', '3']
@@ -20,7 +20,7 @@ def words_of(text: str) -> list[str]:
 
 
 def overlap(first: Sequence[str], second: Sequence[str]) -> float:
-    """Return the Jaccard index of two bags of words, in [0, 1]: a word that one has twice counts twice. 1 for none.
+    """Return the Jaccard index of two bags of words, in [0, 1], with repeated words counted; 1 if both are empty.
 
     >>> overlap("the dog bites the man".split(), "the man bites the dog".split())
     1.0
@@ -33,5 +33,5 @@ def overlap(first: Sequence[str], second: Sequence[str]) -> float:
 
 
 def lengths(texts: Sequence[tuple[str, str]]) -> NDArray[np.int64]:
-    """Return the words of the longer sentence of each pair, (n_pairs,)."""
+    """Return the number of words of the longer sentence of each pair, (n_pairs,)."""
     return np.array([max(len(words_of(text)) for text in pair) for pair in texts], dtype=np.int64)

@@ -1,1 +1,1 @@
-"""Kinds of encoders, a folder each; what they share (settings, loading) lies beside the folders."""
+"""Kinds of encoders, one folder each; shared code (settings, loading) is next to the folders."""

@@ -1,12 +1,12 @@
-"""The sentence encoder, cut in two: frozen layers below, whose outputs never change, and the tuned layers above.
+"""A sentence encoder in two parts: frozen layers below, whose outputs never change, and tuned layers above.
 
     tokens ── embeddings ── layer 1 ... layer n-2 ──┬── layer n-1 ── layer n ── pooling ── embedding
               frozen: no gradient, no dropout       │   tuned
-                                         states: computed once, kept in memory or in a file while they fit
+                                         states: computed once, kept in memory or in a file if they fit
 
 The tuned part alone costs a third of the whole, and an epoch sees each sentence several times; so the states at the cut
-are computed once for all sentences, before training, always in the same order: a resumed run computes the same ones.
-With all layers tuned there is no cut, and nothing to keep.
+are computed once for all sentences, before training, always in the same order: a resumed run computes the same states.
+When all layers are tuned there is no cut, and nothing to keep.
 """
 
 import hashlib
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 _TOKENS_AT_ONCE = 8192  # of a batch without gradient: keeps memory bounded and matrices large
 _PIECES = 4  # of a batch, each padded to its own longest sentence
 _LEAST_PIECE = 16  # sentences
-# Tokens of a sentence from which on the fused attention is the faster with gradients, on a processor (torch 2.13; of
-# MiniLM's last two layers: at 250 tokens in bfloat16 2.0 s a step in place of 2.9 s, at 28 tokens 0.25 s of 0.20 s).
-# It knows no dropout there: with dropout of the attention weights it is torch's mathematical one, 4.8 s at 250 tokens.
+# Sentence length in tokens from which fused attention is faster with gradients on a CPU (torch 2.13; MiniLM's last two
+# layers: at 250 tokens in bfloat16 2.0 s per step instead of 2.9 s, at 28 tokens 0.25 s instead of 0.20 s). It supports
+# no dropout there: with dropout of the attention weights torch falls back to its math kernel, 4.8 s at 250 tokens.
 _FUSED_FROM = {torch.bfloat16: 256, torch.float16: 256, torch.float32: 96}
 _GIB = 2**30
-# Backbones whose token states at a cut are the whole input of the layers above.
+# Backbones in which the token states at a cut are all that the layers above need.
 _CUTTABLE = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "mpnet"})
 
 
@@ -50,8 +50,8 @@ class Tokens:
 
     Args:
         ids: (n_tokens,), int32.
-        starts: where each sentence begins, and the end of the last, (n_texts + 1,), int64.
-        cut: which sentences had more, (n_texts,); empty where nobody looked.
+        starts: start of each sentence, and the end of the last, (n_texts + 1,), int64.
+        cut: which sentences were truncated, (n_texts,); empty when not recorded.
     """
 
     ids: NDArray[np.int32]
@@ -64,14 +64,14 @@ class Tokens:
         return np.diff(self.starts)
 
     def digest(self) -> str:
-        """Return a hash of all of it."""
+        """Return a hash of ids and starts."""
         found = hashlib.sha256(np.ascontiguousarray(self.ids).data)
         found.update(np.ascontiguousarray(self.starts).data)
         return found.hexdigest()
 
 
 class TuningSettings(Protocol):
-    """What settings of a kind say of how its backbone learns."""
+    """Settings of a kind on how its backbone is tuned."""
 
     @property
     def layers_tuned(self) -> int | Literal["all"]: ...  # noqa: D102 - as in the settings, like those below
@@ -84,17 +84,17 @@ class TuningSettings(Protocol):
 
 
 class Backbone:
-    """A SentenceTransformer of which the last layers learn.
+    """A SentenceTransformer whose last layers are tuned.
 
     Args:
-        model: the encoder; its parameters are frozen but for the last layers.
-        layers_tuned: how many; `all` tunes the embeddings of the tokens as well.
-        precision: what layers compute in.
-        dropout: what the tuned layers keep of their dropout while training.
+        model: the encoder; its parameters are frozen except in the last layers.
+        layers_tuned: how many of the last layers to tune; `all` tunes the token embeddings as well.
+        precision: dtype that layers compute in.
+        dropout: dropout that the tuned layers keep while training.
         cache_gib: memory for the states at the cut.
-        disk_gib: room for them in a file, where they do not fit into that memory.
-        beside: positions of sentences → what modules behind the transformer read of them beside its last states, such
-            as trees; by default nothing.
+        disk_gib: space for them in a file if they do not fit into that memory.
+        beside: positions of sentences → further input of the modules after the transformer, such as trees; by default
+            nothing.
     """
 
     def __init__(
@@ -125,13 +125,13 @@ class Backbone:
         self._without_dropout = find_attention(self.tuned) if dropout == "states" else []
         if dropout == "states" and not self._without_dropout:
             log.warning(
-                "the attention of a %s was not found, so its weights keep their dropout, if they have any",
+                "no attention module found in a %s, so the attention weights keep their dropout, if they have any",
                 type(self.tuned[0]).__name__,
             )
         self.states: Tensor | None = None
         model.eval()
         model.requires_grad_(requires_grad=False)
-        # What learns; with all layers that is the transformer, without a pooler, which no sentence embedding reads.
+        # With all layers tuned this is the whole transformer except a pooler, which no sentence embedding uses.
         self._learning = nn.ModuleList([self.tuned])
         if layers_tuned == "all":
             children: dict[str, nn.Module] = dict(self.transformer.named_children())
@@ -140,7 +140,7 @@ class Backbone:
 
     @classmethod
     def of(cls, model: "SentenceTransformer", settings: TuningSettings, precision: torch.dtype) -> Self:
-        """Return an encoder that is to learn as settings say."""
+        """Return a backbone to be tuned as the settings say."""
         return cls(
             model,
             layers_tuned=settings.layers_tuned,
@@ -152,11 +152,11 @@ class Backbone:
 
     @property
     def dimension(self) -> int:
-        """Dimensions of a sentence embedding (d)."""
+        """Dimension of a sentence embedding (d)."""
         return int(self.model.get_embedding_dimension() or 0)
 
     def train(self) -> None:
-        """Switch on the dropout of the tuned layers, as far as it is wanted."""
+        """Switch on the dropout of the tuned layers, as far as the settings ask for it."""
         self._learning.train(bool(self.dropout))
         for attention in self._without_dropout:
             attention.eval()
@@ -175,7 +175,7 @@ class Backbone:
         starts = np.zeros(len(encoded) + 1, dtype=np.int64)
         np.cumsum([len(ids) for ids in encoded], out=starts[1:])
         ids = np.fromiter((i for ids in encoded for i in ids), dtype=np.int32, count=starts[-1])
-        # A tokenizer in Python alone does not tell which it has cut.
+        # A pure Python tokenizer does not report which sentences it truncated.
         cut = [bool(each.overflowing) for each in made.encodings] if made.encodings else np.diff(starts) >= limit
         return Tokens(ids, starts, np.asarray(cut, dtype=np.bool_))
 
@@ -185,10 +185,10 @@ class Backbone:
         Args:
             tokens: all sentences.
             sentences: positions of those to embed, (n,).
-            route: that a `Router` behind the transformer takes, where the encoder has one.
+            route: route of the `Router` after the transformer, if the encoder has one.
         """
         order = np.argsort(tokens.lengths[sentences], kind="stable")
-        # A GPU wants one large matrix; a processor rather saves the padding.
+        # One large matrix is faster on a GPU, less padding on a CPU.
         pieces = 1 if self.device.type == "cuda" else max(1, min(_PIECES, len(sentences) // _LEAST_PIECE))
         with self._autocast():  # around all pieces, so that each weight is rounded once
             embeddings = torch.cat(
@@ -207,7 +207,7 @@ class Backbone:
             return self._forward({"input_ids": ids, "attention_mask": mask.to(self.device)} | beside, route)
 
     def embed_many(self, tokens: Tokens, sentences: NDArray[np.int64], route: str | None = None) -> NDArray[np.float32]:
-        """Return the embeddings of any number of sentences by the model as it is, without gradient, (n, d)."""
+        """Return the embeddings of any number of sentences by the current model, without gradients, (n, d)."""
         self.eval()
         found = np.empty((len(sentences), self.dimension), dtype=np.float32)
         counted = Counted("encoding", len(sentences), "sentences")
@@ -218,15 +218,15 @@ class Backbone:
         return found
 
     def keep_states(self, tokens: Tokens, shared: SharedStates | None = None) -> bool:
-        """Compute the states at the cut for all sentences and keep them, if backbone, memory and disk allow; say so.
+        """Compute and keep the states at the cut for all sentences, if backbone, memory and disk allow; log it.
 
         Args:
             tokens: all sentences.
-            shared: where other trainings find them, and this one those of others; not on a GPU, which computes them
-                faster than a disk reads them.
+            shared: states shared with other trainings; not used on a GPU, which computes them faster than a disk reads
+                them.
 
         Returns:
-            Whether they are kept; `embed` then takes these `tokens` and no others.
+            Whether they are kept; `embed` then accepts only these `tokens`.
         """
         frozen = len(self.layers) - len(self.tuned)
         if self.transformer.config.model_type not in _CUTTABLE or not frozen:
@@ -248,7 +248,7 @@ class Backbone:
         return self.states is not None
 
     def _compute_states(self, tokens: Tokens, states: Tensor) -> None:
-        """Write the states at the cut for all sentences, (n_tokens, d), in the precision of the backbone."""
+        """Write the states at the cut of all sentences, (n_tokens, d), in the precision of the backbone."""
         captured: list[Tensor] = []
 
         def capture(_module: nn.Module, _arguments: Any, output: Any) -> None:
@@ -270,7 +270,7 @@ class Backbone:
             hook.remove()
 
     def _room(self, shape: tuple[int, int]) -> Tensor | None:
-        """Return room for the states, in memory or in a file; None where they fit into neither."""
+        """Return an empty tensor for the states, in memory or in a file; None if they fit into neither."""
         size = size_of(shape, self.precision)
         if size <= self.cache_gib * _GIB:
             return torch.empty(shape, dtype=self.precision, device=self.device)
@@ -280,14 +280,14 @@ class Backbone:
             return unnamed_file(shape, self.precision)
         except OSError as error:
             log.warning(
-                "no room in %r for %.1f GiB of the outputs of the frozen layers (%s): they are computed again in every "
-                "step; free some space, or let TMPDIR name another folder",
+                "no space in %r for %.1f GiB of outputs of the frozen layers (%s): they are recomputed in every step; "
+                "free some space, or set TMPDIR to another folder",
                 *(tempfile.gettempdir(), size / _GIB, explain(error)),
             )
             return None
 
     def tuned_parameters(self) -> dict[str, nn.Parameter]:
-        """Return the parameters that learn, by the names they have in the transformer."""
+        """Return the tuned parameters by their names in the transformer."""
         return {name: p for name, p in self.transformer.named_parameters() if p.requires_grad}
 
     def _inputs(self, tokens: Tokens, sentences: NDArray[np.int64]) -> dict[str, Tensor]:
@@ -315,10 +315,10 @@ class Backbone:
         return embeddings
 
     def _attention(self, tokens: int) -> AbstractContextManager[Any]:
-        """Return what chooses the attention for a batch that is padded to so many tokens.
+        """Return a context that selects the attention kernel for a batch padded to a number of tokens.
 
-        torch's fused one is the faster without gradients, and on a GPU. On a processor its backward pass takes, of
-        sentences, as long as all matrices, and pays off for long texts only.
+        torch's fused kernel is faster without gradients, and on a GPU. On a CPU its backward pass takes as long as all
+        matrix products for sentences, and pays off only for long texts.
         """
         fused = self.device.type != "cpu" or not torch.is_grad_enabled() or tokens >= _FUSED_FROM[self.precision]
         return nullcontext() if fused else sdpa_kernel(SDPBackend.MATH)
@@ -330,7 +330,7 @@ class Backbone:
 
     @contextmanager
     def _from_cut(self, states: Tensor) -> Iterator[None]:
-        """Let the transformer begin at the cut: its embeddings are the states, its layers the tuned ones."""
+        """Make the transformer start at the cut: its embeddings are the states, its layers the tuned ones."""
         embeddings = self.transformer.embeddings
         self.transformer.embeddings = _Given(states)
         self.transformer.encoder.layer = self.tuned
@@ -342,7 +342,7 @@ class Backbone:
 
     @contextmanager
     def _without_tuned(self) -> Iterator[None]:
-        """Let the transformer end at the cut."""
+        """Make the transformer end at the cut."""
         self.transformer.encoder.layer = self.layers[: len(self.layers) - len(self.tuned)]
         try:
             yield
@@ -351,7 +351,7 @@ class Backbone:
 
 
 class _Given(nn.Module):
-    """Stands for the embeddings of a transformer and returns what it was given."""
+    """Replaces the embeddings of a transformer and returns the given states."""
 
     def __init__(self, states: Tensor) -> None:
         super().__init__()
@@ -371,7 +371,7 @@ def _padded(tokens: Tokens, sentences: NDArray[np.int64]) -> tuple[NDArray[np.in
 
 
 def _by_length(lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Yield positions of sentences of like length, so many that a batch has a bounded number of tokens."""
+    """Yield batches of positions of sentences of similar length, each with a bounded number of tokens."""
     order = np.argsort(lengths, kind="stable")
     start = 0
     while start < len(order):

@@ -1,4 +1,4 @@
-"""What the model cards of all kinds of encoders say: where the data are from, and what their use is bound to."""
+"""Parts of the model cards of all kinds of encoders: where the data come from, and the terms of their use."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from training.modules.calibration import NEEDED, Calibration
 from training.runs import flattened
 
 _TERMS = """\
-The encoder was made from these corpora: the terms of the strictest of them may bind its use. The licence of the
+The encoder was trained on these corpora; the terms of the strictest of them may apply to its use. The licence of the
 backbone ({backbone}) is {licence}."""
 
 _SENTENCES = """\
@@ -31,15 +31,15 @@ encoder = SentenceTransformer("path/to/this/folder")
 def judged_card(
     training: Mapping[str, Any], *, tag: str, title: str, structure: str, analyses: str | None, lesson: str
 ) -> str:
-    """Return the model card of an encoder that learnt from judged pairs; an evaluation writes its scores into it.
+    """Return the model card of an encoder trained on judged pairs; an evaluation writes its scores into it.
 
     Args:
         training: content of `training.json`.
-        tag: of the method, for hubs.
-        title: what it is; from which backbone is added.
-        structure: what it sees of a sentence.
-        analyses: how it analyses what it encodes, and with what; None for an encoder that does not.
-        lesson: what it learnt to do.
+        tag: tag of the method on model hubs.
+        title: title, to which the backbone is added.
+        structure: the structure of a sentence that the encoder uses.
+        analyses: how it analyses its input, and with what; None for an encoder that does not.
+        lesson: its training objective.
     """
     settings = training["settings"]
     usage = _PLAIN if analyses is None else _ANALYSING.format(analyses=analyses)
@@ -58,16 +58,16 @@ def judged_card(
 
 
 def closing_parts(settings: Mapping[str, Any]) -> list[str]:
-    """Return what every card ends with, as Markdown: all settings, and the place of the scores."""
+    """Return the end of every card, as Markdown: all settings, and a placeholder for the scores."""
     rows = [(name, f"`{value}`") for name, value in flattened(settings).items()]
     return [table(("setting", "value"), rows), "## Scores", "Not evaluated yet."]
 
 
 def front_matter(tag: str) -> str:
-    """Return what hubs read of a model card.
+    """Return the front matter of a model card, which model hubs read.
 
     Args:
-        tag: of the method.
+        tag: tag of the method.
     """
     return (
         f"---\nlibrary_name: sentence-transformers\npipeline_tag: sentence-similarity\ntags:\n- facetflow\n- {tag}\n---"
@@ -79,8 +79,8 @@ def data_parts(training: Mapping[str, Any], *, unit: str, exported: str) -> list
 
     Args:
         training: content of `training.json`.
-        unit: of what the corpora are counted in: "pairs".
-        exported: what is learnt from where it is no release: "measured pairs".
+        unit: unit of the counts: "pairs".
+        exported: training data that are not from a release: "measured pairs".
     """
     settings = training["settings"]
     return [
@@ -98,40 +98,41 @@ def data_parts(training: Mapping[str, Any], *, unit: str, exported: str) -> list
 
 
 def classifier_part(training: Mapping[str, Any], *, usual: Sequence[str]) -> str:
-    """Return what the classifier of an encoder sees and tells, and how true its probabilities are, in some sentences.
+    """Return a few sentences on the classifier of an encoder: its input, its labels, and its calibration.
 
     Args:
         training: content of `training.json`.
-        usual: parts that it sees where the settings do not say.
+        usual: its input when the settings do not say.
     """
     settings = training["settings"]
     parts = settings.get("classifier", usual)
     order = "counts" if {"u", "v"} & set(parts) else "does not count"
     return (
-        f"A classifier over [{'; '.join(parts)}] learnt to tell {', '.join(settings['labels'])} by cross-entropy; it "
-        f"is saved beside the encoder (`classifier.safetensors`). The order of a pair {order}. "
+        f"A classifier over [{'; '.join(parts)}] was trained with cross-entropy on the labels "
+        f"{', '.join(settings['labels'])}; it is saved with the encoder (`classifier.safetensors`). The order of a "
+        f"pair {order}. "
         f"{_told_calibration(training['calibration'])}"
     )
 
 
 def _told_calibration(recorded: Mapping[str, Any] | None) -> str:
     if recorded is None:
-        return f"Nothing put its probabilities right, which takes {NEEDED}: they may be too sure or too unsure."
+        return f"Its probabilities are not calibrated and may be too high or too low: calibration takes {NEEDED}."
     return f"Its probabilities {Calibration.read(recorded).told}."
 
 
 def layer_of_words(settings: Mapping[str, Any]) -> str:
-    """Return which layer the word vectors of a structure are from, to stand behind the noun; empty for the last one.
+    """Return a phrase that follows the noun and names the layer of the word vectors; empty for the last layer.
 
     Args:
-        settings: of the encoder; `words_below` is not named where it is 0.
+        settings: of the encoder; `words_below` is absent when it is 0.
     """
     below = settings.get("words_below", 0)
     return f", from the layer {below} below the last one," if below else ""
 
 
 def chosen_by(training: Mapping[str, Any]) -> str:
-    """Return what the best model of an encoder that learns from judged pairs was chosen by, in a sentence.
+    """Return a sentence on how the best model of an encoder trained on judged pairs was chosen.
 
     Args:
         training: content of `training.json`.
@@ -147,11 +148,11 @@ def chosen_by(training: Mapping[str, Any]) -> str:
 
 
 def course(training: Mapping[str, Any], chosen: str) -> str:
-    """Return how the training went, in a sentence or three, and what was tried where settings were searched.
+    """Return a few sentences on the course of the training, and the table of a search if there was one.
 
     Args:
         training: content of `training.json`.
-        chosen: what the model was chosen by.
+        chosen: sentence on how the model was chosen.
     """
     said = (
         f"{training['steps']} steps in {training['seconds']:.0f} s, {training['precision']} on {training['device']}; "
@@ -162,7 +163,7 @@ def course(training: Mapping[str, Any], chosen: str) -> str:
 
 
 def _search(search: Mapping[str, Any]) -> str:
-    """Return what was tried, as a table; the values of the encoder are marked."""
+    """Return the results of a search as a table; the values of the encoder are marked."""
     chosen, tried = search["chosen"], search["tried"]
     measures = list(tried[0]["dev"])
     rows = [
@@ -174,7 +175,7 @@ def _search(search: Mapping[str, Any]) -> str:
         )
         for each in tried
     ]
-    said = "Several values were tried, each from the same start; dev chose."
+    said = "Several values were tried, each from the same start; the dev score decided."
     return f"{said}\n\n" + table((*chosen, *(f"dev {name}" for name in measures), "best step", ""), rows)
 
 

@@ -1,4 +1,4 @@
-"""Embedding the texts of a batch: shared among processes, in pieces where memory is short (GradCache; Gao et al. 2021).
+"""Embedding a batch: divided among processes, and in pieces if memory is short (GradCache; Gao et al. 2021).
 
 all at once    embed ──────────────── loss ── gradients
 in pieces      embed without gradient ── loss ── gradients of the embeddings ── embed each piece again, with gradient
@@ -24,12 +24,12 @@ def embed_together(
     """Return the embeddings of some sentences, each embedded by one of the processes, with gradients, (n, d).
 
     Args:
-        backbone: that embeds.
+        backbone: the encoder.
         tokens: all sentences.
         sentences: positions of those to embed, (n,).
-        route: that a `Router` takes, where the encoder has one.
-        at_once: most sentences whose layers are in memory at the same time; all when None. The gradients are the same
-            but for rounding and for the masks of dropout, and everything is computed once more.
+        route: route of the `Router`, if the encoder has one.
+        at_once: maximum number of sentences whose activations are in memory at the same time; all when None. Gradients
+            differ only by rounding and dropout masks, and everything is computed twice.
     """
 
     def embed(some: Sentences) -> Tensor:
@@ -45,11 +45,11 @@ def embed_together(
     world = together.world()
     if world == 1:
         return embed_share(sentences)
-    # Shares of equal work: of sentences sorted by length each process takes every so many.
+    # Shares of equal work: each process takes every world-th of the sentences sorted by length.
     order = np.argsort(tokens.lengths[sentences], kind="stable")
     shares = [order[rank::world] for rank in range(world)]
     mine = shares[together.rank()]
-    # A process without a share embeds a sentence whose embedding nobody takes, for its gradients of 0.
+    # A process without a share embeds a sentence anyway, for gradients of 0; the embedding is discarded.
     own = embed_share(sentences[mine if len(mine) else order[:1]])
     every = together.gathered(own[: len(mine)])
     return every[torch.from_numpy(np.argsort(np.concatenate(shares))).to(every.device)]
@@ -58,7 +58,7 @@ def embed_together(
 def _in_pieces(
     embed: Callable[[Sentences], Tensor], sentences: Sentences, at_once: int, device: torch.device
 ) -> Tensor:
-    """Return embeddings whose gradients go on, piece by piece, through embedding them again."""
+    """Return embeddings whose backward pass embeds them again, piece by piece."""
     pieces = [sentences[start : start + at_once] for start in range(0, len(sentences), at_once)]
     states, found = [], []
     with torch.no_grad():

@@ -1,11 +1,11 @@
-"""Outputs of frozen layers in files: one without a name, or one that several trainings share.
+"""Outputs of frozen layers in files: an unnamed file, or one that several trainings share.
 
     training of seed 0 ── computes them ── <digest>.states ──┬── seed 1 takes them
                                                              └── the twin, which has the same sentences, too
 
-They follow from the backbone, the layers below the cut, the word pieces and how they are computed; the digest is of all
-of these, so that a training takes what it would itself have computed, to the last bit. The folder is of the command
-that trains and goes with it.
+They depend on the backbone, the layers below the cut, the word pieces and how they are computed. The digest covers all
+of these, so a training reads exactly what it would have computed, to the last bit. The folder belongs to the training
+command and is deleted with it.
 """
 
 import hashlib
@@ -26,10 +26,10 @@ from training.progress import log
 
 @dataclass(frozen=True, slots=True)
 class SharedStates:
-    """Where trainings find the outputs of their frozen layers.
+    """Outputs of frozen layers that trainings share.
 
     Args:
-        folder: of the files.
+        folder: folder of the files.
         backbone: digest of the files of the start model.
     """
 
@@ -38,7 +38,7 @@ class SharedStates:
 
     @classmethod
     def of(cls, folder: Path | None, backbone: str) -> "SharedStates | None":
-        """Return it where there is a folder."""
+        """Return shared states if there is a folder, else None."""
         return None if folder is None else cls(folder, backbone)
 
     def find_or_make(
@@ -51,18 +51,18 @@ class SharedStates:
         at_most: float,
         compute: Callable[[Tensor], None],
     ) -> Tensor | None:
-        """Return the outputs of the frozen layers, of the file that an earlier training made, or by making it.
+        """Return the outputs of the frozen layers from the file of an earlier training, or compute and save them.
 
         Args:
             words: digest of the word pieces of all sentences.
-            layers: how many are frozen.
+            layers: number of frozen layers.
             shape: (n_tokens, d).
-            precision: that they are kept in.
-            at_most: bytes of all files; the oldest make room for a new one.
+            precision: dtype of the file.
+            at_most: maximum bytes of all files; the oldest are removed to make room for a new one.
             compute: writes the outputs into a tensor.
 
         Returns:
-            Outputs, (n_tokens, d); None where they are too many, or the folder has no room.
+            Outputs, (n_tokens, d); None if they are too large, or the disk is full.
         """
         size = size_of(shape, precision)
         if size > at_most:
@@ -71,7 +71,7 @@ class SharedStates:
         try:
             if file.exists():
                 states = _mapped(file, shape, precision, mode="c")
-                log.info("the outputs of the frozen layers are those of an earlier training of this command")
+                log.info("reusing the outputs of the frozen layers from an earlier training of this command")
                 return states
             with held_file(file.with_suffix(f".{os.getpid()}")) as made:
                 self._remove_oldest(at_most - size)
@@ -86,7 +86,7 @@ class SharedStates:
         return states
 
     def _remove_oldest(self, at_most: float) -> None:
-        """Remove files until the others have so many bytes; who reads a file that is gone keeps it to the end."""
+        """Remove files until the rest has at most this many bytes; a process that has one open can still read it."""
         found = sorted((file.stat().st_mtime_ns, file.stat().st_size, file) for file in self.folder.glob("*.states"))
         left = sum(size for _, size, _ in found)
         for _, size, file in found:
@@ -96,7 +96,7 @@ class SharedStates:
             left -= size
 
     def _digest(self, words: str, layers: int, precision: torch.dtype) -> str:
-        # Threads divide sums among them, which rounds in another way.
+        # Sums are divided among threads, so rounding depends on their number.
         by = (self.backbone, words, layers, str(precision), torch.__version__, torch.get_num_threads())
         return hashlib.sha256(repr(by).encode()).hexdigest()
 
@@ -107,16 +107,16 @@ def size_of(shape: tuple[int, int], precision: torch.dtype) -> int:
 
 
 def unnamed_file(shape: tuple[int, int], precision: torch.dtype) -> Tensor:
-    """Return a tensor in a file of the folder for temporary files; it goes with this process, however that ends.
+    """Return a tensor in a temporary file that disappears with this process, however it ends.
 
     Args:
         shape: of the tensor.
         precision: float32 or bfloat16.
 
     Raises:
-        OSError: there is no room.
+        OSError: the disk is full.
     """
-    with tempfile.TemporaryFile() as file:  # has no name: the system frees it
+    with tempfile.TemporaryFile() as file:  # unnamed, so the system frees it
         os.posix_fallocate(file.fileno(), 0, size_of(shape, precision))  # a full disk is an error here, a crash later
         return _mapped(file, shape, precision)
 

@@ -1,4 +1,4 @@
-"""Judged pairs as encoders of several kinds learn from them: which labels there are, and pairs by their positions."""
+"""Judged pairs for the training of several kinds of encoders: their labels, and batches of positions."""
 
 import logging
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class Batch:
     Args:
         first: sentences a, (b,).
         second: sentences b, (b,).
-        targets: number of each pair's label among those that are told apart; -1 for none, (b,).
+        targets: number of each pair's label among those of the classifier; -1 for none, (b,).
     """
 
     first: Positions
@@ -52,8 +52,8 @@ class PairTable:
 
     Args:
         data: training and dev pairs.
-        split: which of them.
-        labels: that are told apart.
+        split: split of the pairs.
+        labels: labels of the classifier.
     """
 
     def __init__(self, data: "LabelledPairs", split: str, labels: Sequence[str]) -> None:
@@ -78,7 +78,7 @@ class PairTable:
 
         Args:
             lengths: tokens of each sentence, (n_texts,).
-            loop: size of batches, and seed.
+            loop: settings with batch size and seed.
             epoch: from 0.
         """
         longer = np.maximum(lengths[self.first], lengths[self.second])
@@ -87,20 +87,20 @@ class PairTable:
 
 
 def training_labels(data: "LabelledPairs", settings: "EncoderSettings") -> dict[str, int]:
-    """Return the labels of the training pairs, sorted, and how many have each.
+    """Return the labels of the training pairs, sorted, with their counts.
 
     Args:
         data: all pairs.
         settings: corpora and splits.
 
     Raises:
-        SettingsError: a corpus is named that no pair is of.
-        InputError: there is no pair to learn from.
+        SettingsError: no pair is from a corpus that is named.
+        InputError: there is no pair to train on.
     """
     corpora = sorted(set(data.pairs["corpus"]))
     if unknown := [name for name in settings.corpora if name not in corpora]:
         raise SettingsError(
-            f"`corpora` of the encoder {settings.name!r} names {unknown[0]!r}, of which no pair has a label; there "
+            f"`corpora` of the encoder {settings.name!r} names {unknown[0]!r}, which has no pairs with labels; there "
             f"are: {', '.join(corpora)}."
         )
     of_corpora = data.pairs.filter(pl.col("corpus").is_in(list(settings.corpora or corpora)))
@@ -108,17 +108,17 @@ def training_labels(data: "LabelledPairs", settings: "EncoderSettings") -> dict[
     if not of_train.height:
         splits = ", ".join(sorted(set(of_corpora["split"])))
         raise InputError(
-            f"No pair in the split {settings.splits[0]!r} has a label, as the encoder {settings.name!r} needs them; "
-            f"there are such pairs in: {splits}. Name one of these first in its `splits`."
+            f"No pair in the split {settings.splits[0]!r} has a label, which the encoder {settings.name!r} needs; "
+            f"splits with such pairs: {splits}. Name one of these first in its `splits`."
         )
     return dict(of_train.group_by("label").len().sort("label").iter_rows())
 
 
 def check_labels(labels: Sequence[str], known: Sequence[str], settings: "EncoderSettings") -> None:
-    """Refuse labels that no training pair has.
+    """Check that every label occurs in the training pairs.
 
     Raises:
-        SettingsError: naming the first.
+        SettingsError: one does not; the message names the first.
     """
     if unknown := [name for name in labels if name not in known]:
         raise SettingsError(
@@ -128,7 +128,7 @@ def check_labels(labels: Sequence[str], known: Sequence[str], settings: "Encoder
 
 
 def missing_positive(label: str, known: Sequence[str], settings: "EncoderSettings") -> SettingsError:
-    """Return the error of a positive label that no training pair has."""
+    """Return the error for a positive label that no training pair has."""
     return SettingsError(
         f"`positive_label` of the encoder {settings.name!r} is {label!r}, which no training pair has; name one of: "
         f"{', '.join(known)}."
@@ -136,10 +136,10 @@ def missing_positive(label: str, known: Sequence[str], settings: "EncoderSetting
 
 
 def check_dev(data: "LabelledPairs", settings: "EncoderSettings", positive: str) -> None:
-    """Refuse dev pairs that cannot say which model is best by a score of `BY_POSITIVE`.
+    """Check that the dev pairs can choose a model by a score of `BY_POSITIVE`.
 
     Raises:
-        InputError: when all have the positive label, or none has.
+        InputError: when all of them have the positive label, or none has.
     """
     dev = data.pairs.filter(split=settings.splits[1])
     positives = dev.filter(label=positive).height
@@ -152,14 +152,14 @@ def check_dev(data: "LabelledPairs", settings: "EncoderSettings", positive: str)
 
 
 def warn_of_few(pairs: int, settings: "EncoderSettings") -> None:
-    """Say when pairs are so few that little can be learnt."""
+    """Warn when there are too few pairs to learn much from."""
     if pairs < settings.loop.batch_size:
-        _log.warning("few pairs to learn from: %d, less than one batch (%d)", pairs, settings.loop.batch_size)
+        _log.warning("few pairs to train on: %d, less than one batch (%d)", pairs, settings.loop.batch_size)
 
 
 def warn_of_no_dev(settings: "EncoderSettings") -> None:
-    """Say that nothing chooses the model."""
+    """Warn that nothing chooses the model."""
     _log.warning(
-        "there is no dev pair (split %r): there is nothing to choose the best model by, the last one is kept",
+        "no dev pairs (split %r) to choose the best model by: the last one is kept",
         settings.splits[1],
     )

@@ -1,4 +1,4 @@
-"""What encoders that learn from judged pairs give the loop alike: what learns, dropout, and what dev says.
+"""Task of the loop shared by encoders trained on judged pairs: parameters, dropout, and evaluation on dev.
 
 A kind adds its batches, its losses, and its scores on the dev pairs.
 """
@@ -29,14 +29,14 @@ Settings = TypeVar("Settings", bound=JudgedSettings)
 
 @dataclass(frozen=True, slots=True)
 class Prepared(Generic[Pairs]):
-    """What is learnt from, as the loop takes it; all share one list of sentences.
+    """Training data as the loop takes them; all share one list of sentences.
 
     Args:
         tokens: all sentences.
-        train: pairs to learn from.
-        dev: pairs to choose the best model by; may be none.
-        ratings: human ratings that it is chosen by instead; None where the dev pairs decide.
-        places: position of each sentence, where there are ratings.
+        train: pairs to train on.
+        dev: pairs to choose the best model by; may be empty.
+        ratings: human ratings to choose it by instead; None if the dev pairs decide.
+        places: position of each sentence, if there are ratings.
     """
 
     tokens: Tokens
@@ -47,13 +47,13 @@ class Prepared(Generic[Pairs]):
 
 
 class JudgedTask(ABC, Generic[Pairs, Settings]):
-    """Tune the last layers of a backbone, and learn what is new above them.
+    """Tune the last layers of a backbone, and train the new modules above them.
 
     Args:
         backbone: the encoder.
         prepared: the pairs.
-        settings: of the encoder; labels are named.
-        classifies: whether a classifier of pairs learns as well.
+        settings: of the encoder, with labels filled in.
+        classifies: whether a classifier of pairs is trained as well.
     """
 
     unit = "pairs"
@@ -86,14 +86,14 @@ class JudgedTask(ABC, Generic[Pairs, Settings]):
 
     @abstractmethod
     def judge_pairs(self) -> dict[str, float]:
-        """Return scores of the dev pairs, `loss` and those of `choose_by` among them; nothing where there are none."""
+        """Return scores on the dev pairs, including `loss` and those of `choose_by`; empty if there are no pairs."""
 
     def size(self, batch: Any) -> int:
         """Return the number of pairs."""
         return len(batch)
 
     def train(self) -> None:
-        """Switch on the dropout of what learns: that of new modules, and that of the layers if it is wanted."""
+        """Switch on dropout in the new modules, and in the tuned layers if the settings ask for it."""
         self.backbone.train()
         self.new.train()
 
@@ -104,7 +104,7 @@ class JudgedTask(ABC, Generic[Pairs, Settings]):
 
     @torch.no_grad()
     def judge(self) -> Judgement | None:
-        """Return the dev scores and, where ratings choose the model, the correlation with them."""
+        """Return the dev scores and, if ratings choose the model, the correlation with them."""
         self.eval()
         scores = self.judge_pairs()
         if self.prepared.ratings is None:
@@ -114,10 +114,10 @@ class JudgedTask(ABC, Generic[Pairs, Settings]):
         return Judgement({"spearman": found, **scores}, value=found)
 
     def calibrate(self) -> Calibration | None:
-        """Put the probabilities of the classifier right, by the dev pairs, once it has learnt.
+        """Calibrate the probabilities of the trained classifier on the dev pairs.
 
         Returns:
-            What was learnt about them; None where there is no classifier, or too few dev pairs.
+            The calibration; None if there is no classifier, or too few dev pairs.
         """
         if self.classifier is None or not len(self.prepared.dev):
             return None

@@ -1,10 +1,10 @@
-"""The training of an encoder from judged pairs, alike for all kinds that add a structure of their sentences.
+"""Training of an encoder on judged pairs, shared by all kinds that add a structure of their sentences.
 
     judged pairs ─┬─ labels, checked ─────────┐
                   └─ structure of sentences ──┴─ backbone, word pieces ── loop ── encoder/
 
-A kind says which pairs it learns from, which structure it reads of their sentences, and what its model and its task
-are; a twin without the structure is the same training.
+A kind defines which pairs it trains on, which structure of their sentences it reads, its model and its task; a twin
+without the structure is trained in the same way.
 """
 
 import logging
@@ -37,14 +37,14 @@ _log = logging.getLogger("training")
 
 
 class Structure(Protocol):
-    """What a release has of sentences beside their words: trees, frames."""
+    """Structure of sentences in a release: trees, frames."""
 
     def __len__(self) -> int:
-        """Return how many sentences have it."""
+        """Return the number of sentences that have it."""
         ...
 
     def digest(self) -> str:
-        """Return what changes when any of it does."""
+        """Return a hash of the whole structure."""
         ...
 
 
@@ -55,14 +55,14 @@ PairsT = TypeVar("PairsT", bound=PairTable)
 
 @dataclass(frozen=True, slots=True)
 class Material(Generic[SettingsT, StructureT]):
-    """What an encoder is made of and from.
+    """Inputs of a training.
 
     Args:
-        settings: of the encoder; labels are named.
-        data: pairs to learn from and to choose the best model by.
+        settings: of the encoder, with labels filled in.
+        data: pairs to train on and to choose the best model by.
         structure: of their sentences; None for a twin without.
-        ratings: what the best model is chosen by instead of the dev pairs.
-        backbone: folder of it.
+        ratings: ratings to choose the best model by instead of the dev pairs.
+        backbone: folder of the backbone.
     """
 
     settings: SettingsT
@@ -73,7 +73,7 @@ class Material(Generic[SettingsT, StructureT]):
 
     @property
     def further(self) -> list[str]:
-        """Sentences that the model is chosen by, and that are in no pair."""
+        """Sentences of the ratings that are in no pair."""
         known = set(self.data.texts)
         return [text for text in (self.ratings.texts if self.ratings else ()) if text not in known]
 
@@ -82,13 +82,13 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
     """One training.
 
     Args:
-        job: what to do. A job that is already done does nothing.
+        job: the job. A finished job does nothing.
     """
 
     module: ClassVar[str]
-    """That is called for each process."""
+    """Module to run in each process."""
     lacking: ClassVar[str]
-    """Of sentences without a structure: what the log says of them."""
+    """End of the log message on sentences without a structure."""
 
     def __init__(self, job: TrainingJob[Source, SettingsT]) -> None:
         self.job = job
@@ -100,9 +100,8 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
             Folder of the encoder.
 
         Raises:
-            InputError: when there are no pairs to learn from, no structure of their sentences, or nothing that tells
-                pairs apart.
-            SettingsError: when a corpus or a label is not there, or the folder holds another training.
+            InputError: when there are no pairs to train on, no structure of their sentences, or only one label.
+            SettingsError: when a corpus or a label does not exist, or the folder holds another training.
             ModelError: when the backbone or the parser is missing or unsuitable.
             RunError: when a loss is not finite, another process trains in the folder, or it cannot be written.
         """
@@ -125,15 +124,15 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
 
     @abstractmethod
     def resolved(self, data: "LabelledPairs", settings: SettingsT) -> SettingsT:
-        """Return the settings with the labels named that are told apart, or say what is wrong with them."""
+        """Return the settings with the labels filled in, or raise an error if they are wrong."""
 
     @abstractmethod
     def learnt_from(self, data: "LabelledPairs", settings: SettingsT) -> "LabelledPairs":
-        """Return the pairs to learn from and to choose by, of all."""
+        """Return the pairs to train on and to choose the best model by."""
 
     @abstractmethod
     def read_structure(self, texts: Sequence[str], settings: SettingsT) -> StructureT | None:
-        """Return the structure of sentences, None for a twin without."""
+        """Return the structure of sentences; None for a twin without."""
 
     @abstractmethod
     def table(self, data: "LabelledPairs", split: str, settings: SettingsT) -> PairsT:
@@ -141,32 +140,32 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
 
     @abstractmethod
     def start(self, material: Material[SettingsT, StructureT], device: str) -> "SentenceTransformer":
-        """Return the encoder before it has learnt anything."""
+        """Return the encoder before training."""
 
     @abstractmethod
     def read_sentences(
         self, model: "SentenceTransformer", texts: Sequence[str], structure: StructureT, further: Sequence[str]
     ) -> "tuple[Tokens, Structures]":
-        """Return word pieces and structure of all sentences, those that the model is chosen by last."""
+        """Return word pieces and structure of all sentences, those of the ratings last."""
 
     @abstractmethod
     def make_task(
         self, backbone: "Backbone", prepared: "Prepared[PairsT]", settings: SettingsT
     ) -> "Callable[[SettingsT], JudgedTask[PairsT, Any]]":
-        """Return what makes the task of some settings; before anything is learnt."""
+        """Return a factory that makes the task from settings; called before training."""
 
     @abstractmethod
     def facts(
         self, material: Material[SettingsT, StructureT], backbone: "Backbone", prepared: "Prepared[PairsT]"
     ) -> dict[str, Any]:
-        """Return what training.json says of this kind alone."""
+        """Return the part of training.json that only this kind has."""
 
     @abstractmethod
     def card(self, training: Mapping[str, Any]) -> str:
-        """Return README.md of the encoder that a training.json is about."""
+        """Return the README.md of an encoder from its training.json."""
 
     def warn_of_little(self, train: PairsT, settings: SettingsT) -> None:
-        """Say where pairs are so few that little can be learnt from them."""
+        """Warn when there are too few pairs to learn much from."""
         warn_of_few(len(train), settings)
 
     def _learn(self, plan: TrainingPlan, material: Material[SettingsT, StructureT]) -> None:
@@ -205,7 +204,7 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
     def _prepare(
         self, material: Material[SettingsT, StructureT], device: str, precision: Any
     ) -> "tuple[Backbone, Tokens]":
-        """Return the encoder that is to learn, and the word pieces of all sentences, those it is chosen by last."""
+        """Return the backbone to tune, and the word pieces of all sentences, those of the ratings last."""
         from training.encoders.backbone import Backbone
 
         texts, structure, further = material.data.texts, material.structure, material.further
@@ -223,7 +222,7 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
         material: Material[SettingsT, StructureT],
         learnt: "Learnt[JudgedTask[PairsT, Any]]",
     ) -> None:
-        """Write the encoder of a training that has come to its end."""
+        """Write the encoder of a finished training."""
         from training.modules.calibration import NEEDED
 
         task = learnt.task
@@ -232,7 +231,7 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
         if calibration:
             _log.info("its probabilities %s", calibration.told)
         elif task.classifier:
-            _log.warning("its probabilities may be too sure or too unsure: to put them right takes %s", NEEDED)
+            _log.warning("its probabilities may be too high or too low: calibrating them takes %s", NEEDED)
         report: dict[str, Any] = report_of(plan, task.backbone, learnt) | {
             "corpora": corpora_of(material.data.pairs, material.settings, self.job.licences),
             "calibration": calibration.recorded() if calibration else None,

@@ -1,4 +1,4 @@
-"""Choosing the best model by people's ratings, for encoders of any kind: `choose_by` names a set of split dev.
+"""Choosing the best model by human ratings, for encoders of any kind: `choose_by` names a set with split dev.
 
 settings.choose_by ── job.ratings ──> ChosenRatings ──> score(embed) ──> Judgement of the task
 """
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from training.jobs import TrainingJob
 
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
-"""Texts to embeddings, (n_texts, d), in their order; no gradient is needed."""
+"""Texts → embeddings in the same order, (n_texts, d), without gradients."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenRatings:
-    """The pairs that a model is chosen by.
+    """Rated pairs that choose the best model.
 
     Args:
-        rated: sentences and what people say of them.
+        rated: sentences and their ratings.
     """
 
     rated: "EvaluationPairs"
@@ -45,12 +45,12 @@ class ChosenRatings:
         return rating_digest(self.rated)
 
     def score(self, embed: Embed) -> float:
-        """Return Spearman's correlation of the cosines of the pairs with their ratings, in [-1, 1].
+        """Return Spearman's correlation between the cosines of the pairs and their ratings, in [-1, 1].
 
-        Similarities that are all equal order nothing: 0.
+        It is 0 when all similarities are equal.
 
         Args:
-            embed: by the model as it is.
+            embed: embeds texts by the current model.
         """
         vectors = embed(self.texts)
         place = {text: position for position, text in enumerate(self.texts)}
@@ -59,19 +59,19 @@ class ChosenRatings:
         return 0.0 if found is None else found
 
     def recorded(self) -> dict[str, Any]:
-        """Return what `training.json` says of them."""
+        """Return the entry of `training.json`."""
         return {"set": self.rated.name, "pairs": len(self.rated.scores), "digest": self.digest}
 
 
 def chosen_ratings(job: "TrainingJob[Any, Any]") -> ChosenRatings | None:
-    """Read what the best model of a training is chosen by; None where that is the dev loss.
+    """Read the ratings that choose the best model of a training; None if no ratings do.
 
     Args:
         job: with settings of an encoder of any kind.
 
     Raises:
-        InputError: when the file is missing or wrong, or its ratings order nothing.
-        SettingsError: when the job does not bring the set.
+        InputError: when the file is missing or wrong, or all its ratings are equal.
+        SettingsError: when the job does not contain the set.
     """
     settings: EncoderSettings = job.settings
     if not settings.by_ratings:

@@ -1,4 +1,4 @@
-"""How well an encoder with a classifier tells the labels of dev pairs: what a model of such a kind is chosen by."""
+"""Classification scores on dev pairs, which choose the best model of kinds with a classifier."""
 
 import numpy as np
 import torch
@@ -20,8 +20,8 @@ def label_logits(
     Args:
         backbone: the encoder.
         tokens: all sentences.
-        dev: the pairs; there are some.
-        classifier: that tells the labels.
+        dev: the pairs, at least one.
+        classifier: the classifier.
     """
     every = dev.batch(np.arange(len(dev), dtype=np.int64))
     texts, places = np.unique(every.sentences, return_inverse=True)
@@ -33,17 +33,17 @@ def label_logits(
 def judge_labels(
     backbone: Backbone, tokens: Tokens, dev: PairTable, classifier: PairClassifier, *, positive: str
 ) -> dict[str, float]:
-    """Return how well the labels of dev pairs are told; nothing where there are no pairs.
+    """Return classification scores on dev pairs; empty if there are no pairs.
 
     Args:
         backbone: the encoder.
         tokens: all sentences.
         dev: the pairs.
-        classifier: that tells the labels.
-        positive: label of the pairs that `f1` and `average_precision` are about.
+        classifier: the classifier.
+        positive: positive label of `f1` and `average_precision`.
 
     Returns:
-        `loss` (cross-entropy), `accuracy`, and what `tell_apart` gives.
+        `loss` (cross-entropy), `accuracy`, and the scores of `tell_apart`.
     """
     if not len(dev):
         return {}
@@ -60,14 +60,14 @@ def judge_labels(
 
 
 def tell_apart(positive: NDArray[np.bool_], probabilities: NDArray[np.float32]) -> dict[str, float]:
-    """Return how well probabilities tell positive pairs from others.
+    """Return how well probabilities separate positive pairs from the others.
 
     Args:
-        positive: whether each pair is, (n_pairs,).
-        probabilities: of being positive, (n_pairs,).
+        positive: whether each pair is positive, (n_pairs,).
+        probabilities: probability of being positive, (n_pairs,).
 
     Returns:
-        `f1` at the best threshold and `average_precision`, in [0, 1]; nothing where all pairs are positive, or none is.
+        `f1` at the best threshold and `average_precision`, in [0, 1]; empty if all pairs are positive, or none is.
     """
     from sklearn.metrics import average_precision_score, precision_recall_curve
 

@@ -1,13 +1,13 @@
-"""The loop of an encoder's training: once, or, where settings are searched, once for each choice; the best one stays.
+"""The loop of an encoder's training: run once, or once for each point of a search; the best result is kept.
 
     make_task(settings) ── Loop ── outcome ──┬── complete(learnt): the kind writes its encoder
                  └── again for each point ───┘
                      from the same start weights
 
-The folder of a search, within that of the run, is gone when the encoder is written:
+The folder of a search, within that of the run, is deleted once the encoder is written:
 
-    search/learning_rate=2e-05/    checkpoint.pt, while it learns and while it is the best
-                                   tried.json, what became of it
+    search/learning_rate=2e-05/    checkpoint.pt, while it is training and while it is the best
+                                   tried.json, its result
 """
 
 import math
@@ -37,13 +37,13 @@ _TRIED = "tried.json"
 
 @dataclass(frozen=True, slots=True)
 class Learnt(Generic[TaskT]):
-    """What a training has come to.
+    """Result of a training.
 
     Args:
-        task: whose model has the weights that are kept.
-        outcome: of its loop.
-        values: that were chosen by a search; empty where there was none.
-        tried: everything that was tried, in its order.
+        task: task whose model has the final weights.
+        outcome: outcome of its loop.
+        values: values chosen by a search; empty if there was none.
+        tried: all points that were tried, in order.
     """
 
     task: TaskT
@@ -61,18 +61,18 @@ def learn(
     *,
     about: str,
 ) -> None:
-    """Train to the end, from where an interrupted training was, and let the encoder be written.
+    """Train to the end, resuming an interrupted training, and write the encoder.
 
     Args:
-        plan: of the training; `search` of its settings says what is tried.
-        machine: where.
-        folder: of the run.
-        make_task: gives the task of some settings; all of them around one model.
-        complete: writes what was learnt; called in the first process.
-        about: what is learnt from, for the log.
+        plan: of the training; `search` of its settings names the values to try.
+        machine: machine to train on.
+        folder: folder of the run.
+        make_task: makes the task from settings; all tasks share one model.
+        complete: writes the result; called in the first process.
+        about: description of the training data, for the log.
 
     Raises:
-        SettingsError: when values are searched and there is no dev score to choose by.
+        SettingsError: when settings are searched and there is no dev score to choose by.
         RunError: when a loss is not finite, or something cannot be written.
     """
     points = points_of(plan.settings, plan.settings.search)
@@ -96,7 +96,7 @@ def _search(
     make_task: Callable[[Any], TaskT],
     complete: Callable[[Learnt[TaskT]], None],
 ) -> None:
-    """Try each point, each from the same start weights, and bring the best to its end once more."""
+    """Try each point from the same start weights, then complete the best from its checkpoint."""
     task = make_task(points[0].settings)
     start = {name: value.detach().clone() for name, value in _learning(task).items()}
 
@@ -120,18 +120,18 @@ def _search(
         tried.append(known)
         best = max(range(len(tried)), key=lambda place: (tried[place].value, -place))
         for place, other in enumerate(points[:number]):
-            if place != best and together.rank() == 0:  # its checkpoint has a use no longer
+            if place != best and together.rank() == 0:  # its checkpoint is no longer needed
                 (_place(folder, other) / checkpoints.FILE_NAME).unlink(missing_ok=True)
     chosen = points[best]
     log.info("the best of %d is %s", len(points), chosen.name)
-    task, loop = loop_of(chosen)  # which goes on from its checkpoint, at its end
+    task, loop = loop_of(chosen)  # resumes from its checkpoint, which is at the end
     _run(loop, lambda outcome: Learnt(task, outcome, dict(chosen.values), tuple(tried)), complete)
     if together.rank() == 0:
         shutil.rmtree(folder / SEARCH, ignore_errors=True)
 
 
 def _run(loop: Loop, learnt: Callable[[Outcome], Learnt[TaskT]], complete: Callable[[Learnt[TaskT]], None]) -> None:
-    """Bring a loop to its end, let what it has come to be written, and forget its checkpoint."""
+    """Run a loop to its end, write the result, and delete its checkpoint."""
     with loop.saying_what_is_left():
         outcome = loop.run()
         if together.rank() == 0:
@@ -140,7 +140,7 @@ def _run(loop: Loop, learnt: Callable[[Outcome], Learnt[TaskT]], complete: Calla
 
 
 def _loop_of(settings: Any, task: Task, machine: Machine, folder: Path, identity: str) -> Loop:
-    """Return the loop of a task, with the random numbers at their beginning."""
+    """Return the loop of a task, after seeding the random numbers."""
     described = flattened(settings.model_dump(mode="json"))
     loop = Loop(task, settings.loop, machine, folder=folder, identity=identity, described=described)
     log.info("%d steps", loop.total_steps)
@@ -157,7 +157,7 @@ def _place(folder: Path, point: Point) -> Path:
 
 
 def _known(folder: Path, point: Point, identity: str) -> Tried | None:
-    """Return what became of a point before this process began; None where it is still to be tried."""
+    """Return the result of a point that was tried before this process started; None if it has not been tried."""
     file = _place(folder, point) / _TRIED
     found = read_json(file) if together.rank() == 0 and file.is_file() else None
     found = together.from_first(found)
@@ -165,15 +165,15 @@ def _known(folder: Path, point: Point, identity: str) -> Tried | None:
 
 
 def _keep(folder: Path, point: Point, identity: str, outcome: Outcome) -> Tried:
-    """Write down what became of a point.
+    """Save the result of a point.
 
     Raises:
-        SettingsError: when dev said nothing of it.
+        SettingsError: when it has no dev score.
     """
     if outcome.best_scores is None or not math.isfinite(outcome.best_value):
         raise SettingsError(
-            "`search` chooses by dev, and there is nothing on dev to choose by: give the corpora a dev split, name a "
-            "set of ratings by `choose_by`, or leave `search` out."
+            "`search` chooses by the dev score, and there is none: give the corpora a dev split, name a set of ratings "
+            "in `choose_by`, or leave `search` out."
         )
     tried = Tried(
         dict(point.values), outcome.best_value, outcome.best_scores, outcome.steps, outcome.best_step, outcome.seconds

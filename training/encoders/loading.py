@@ -18,38 +18,44 @@ _OWN = {
     "training.modules.span_pooling": ("SpanPooling",),
     "training.modules.tagging_transformer": ("TaggingTransformer",),
 }
-"""Modules of our own that stand in saved encoders."""
+"""Modules of facetflow that saved encoders may contain."""
 
 
 def load_encoder(folder: Path, *, device: str | None = None) -> "SentenceTransformer":
-    """Load an encoder from its folder, with nothing asked of a hub.
+    """Load an encoder from its folder, without access to a hub.
 
-    Modules are those of sentence-transformers and of `training.modules`, and no code of the folder runs.
+    Modules are those of sentence-transformers and of `training.modules`; no code in the folder is run.
 
     Raises:
-        ModelError: when files of it are missing or damaged.
+        ModelError: when files are missing or damaged.
     """
     from safetensors import SafetensorError
     from sentence_transformers import SentenceTransformer
 
+    from features.parsers.onednn import use_onednn
+
     hide_progress_bars()
     try:
         own = _own_modules(folder)
-        if not own:
-            return SentenceTransformer(str(folder), device=device, local_files_only=True)
-        # No public name loads classes that are here already: `trust_remote_code` would run what the folder holds.
-        return SentenceTransformer._load_with_module_classes(str(folder), own, device=device, local_files_only=True)
+        if own:
+            # No public name loads classes that exist here already: `trust_remote_code` would run code from the folder.
+            load = SentenceTransformer._load_with_module_classes
+            encoder = load(str(folder), own, device=device, local_files_only=True)
+        else:
+            encoder = SentenceTransformer(str(folder), device=device, local_files_only=True)
     except (OSError, ValueError, SafetensorError) as error:
         why = str(error).partition("\n")[0].rstrip(".")
         raise ModelError(f"the encoder {str(folder)!r} cannot be loaded ({why}); {_again(folder)}") from error
+    use_onednn(encoder)
+    return encoder
 
 
 def _own_modules(folder: Path) -> dict[str, "type[nn.Module]"]:
-    """Return path → class of the modules of facetflow that an encoder is made of."""
+    """Return path → class of the facetflow modules in an encoder."""
     try:
         named = {module["type"] for module in json.loads((folder / "modules.json").read_bytes())}
     except (OSError, ValueError, TypeError, KeyError):
-        return {}  # sentence-transformers says what is wrong
+        return {}  # sentence-transformers reports the error
     found = {}
     for name in sorted(named & {f"{module}.{kind}" for module, kinds in _OWN.items() for kind in kinds}):
         module, _, kind = name.rpartition(".")
@@ -58,10 +64,10 @@ def _own_modules(folder: Path) -> dict[str, "type[nn.Module]"]:
 
 
 def routes_in(folder: Path) -> tuple[str, ...]:
-    """Return the routes of an encoder, in its order: what `encode` takes as `task`; none for most encoders.
+    """Return the routes of an encoder in its order, the values of `task` in `encode`; empty for most encoders.
 
     Args:
-        folder: of the encoder, as sentence-transformers saves one with a `Router`.
+        folder: folder of the encoder, as sentence-transformers saves one with a `Router`.
 
     Raises:
         ModelError: when its files are damaged.
@@ -78,5 +84,5 @@ def routes_in(folder: Path) -> tuple[str, ...]:
 
 
 def _again(folder: Path) -> str:
-    # What is there is neither trained nor pulled a second time.
+    # An existing folder is neither trained nor pulled again.
     return f"delete the folder {str(folder)!r}, then train or pull it again"

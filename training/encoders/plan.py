@@ -1,4 +1,4 @@
-"""What decides the result of a training, and whether an encoder that is there already is that result."""
+"""Everything that determines the result of a training, and whether an existing encoder is that result."""
 
 import hashlib
 import json
@@ -19,14 +19,14 @@ _log = logging.getLogger("training")
 
 @dataclass(frozen=True, slots=True)
 class TrainingPlan:
-    """Everything that decides the result of a training.
+    """Everything that determines the result of a training.
 
     Args:
-        settings: with all that follows from the data.
-        data_digest: of what is learnt from (`MeasuredPairs.digest`, `LabelledTexts.digest`).
-        backbone_digest: of the files of the start model.
-        source: where the data came from; says what is other, and decides nothing.
-        ratings_digest: of the ratings that the model is chosen by; empty where it is chosen by its loss.
+        settings: settings, with everything that follows from the data.
+        data_digest: digest of the training data (`MeasuredPairs.digest`, `LabelledTexts.digest`).
+        backbone_digest: digest of the files of the start model.
+        source: where the data came from; used in messages only.
+        ratings_digest: digest of the ratings that choose the model; empty if it is chosen on the dev pairs.
     """
 
     settings: EncoderSettings
@@ -37,28 +37,28 @@ class TrainingPlan:
 
     @property
     def decisive(self) -> dict[str, Any]:
-        """The settings that decide the result."""
+        """The settings that determine the result."""
         return flattened(decisive(self.settings, exclude=frozenset({"name"})))
 
     @property
     def identity(self) -> str:
-        """A hash of everything."""
+        """Hash of the plan."""
         parts = [self.decisive, self.data_digest, self.backbone_digest]
         parts += [self.ratings_digest] if self.ratings_digest else []
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def is_finished(encoder: Path, plan: TrainingPlan) -> bool:
-    """Return whether the encoder of a plan is there.
+    """Return whether the encoder of a plan exists.
 
     Args:
-        encoder: its folder within the run's.
-        plan: what it is to be.
+        encoder: its folder within that of the run.
+        plan: plan of the training.
 
     Raises:
-        SettingsError: when there is an encoder that was made in another way: it is never replaced.
-        InputError: when it does not say how it was made.
-        ModelError: when it is that encoder, and one of its files is missing or cut off.
+        SettingsError: when there is an encoder of another plan: it is never replaced.
+        InputError: when its training.json is missing or damaged.
+        ModelError: when it is the encoder of this plan, and one of its files is missing or truncated.
     """
     if not encoder.is_dir():
         return False
@@ -82,37 +82,36 @@ def sizes_of(encoder: Path) -> dict[str, int]:
 
 
 def _check_files(encoder: Path, sizes: Mapping[str, int]) -> None:
-    """Refuse an encoder whose files are not as the training left them.
+    """Check that the files of an encoder are as the training left them.
 
     Args:
         encoder: its folder.
-        sizes: what its training.json says of them; empty where an earlier version wrote it.
+        sizes: their sizes by its training.json; empty if an earlier version wrote it.
 
     Raises:
-        ModelError: one is missing, or weights are cut off.
+        ModelError: a file is missing, or weights are truncated.
     """
     now = sizes_of(encoder)
     for name, size in sizes.items():
         if name not in now:
             wrong = f"lacks {name},"
-        elif now[name] != size and name.endswith(".safetensors"):  # what a later command adds is in files of JSON
+        elif now[name] != size and name.endswith(".safetensors"):  # later commands may change JSON files
             wrong = f"has {name} with {now[name]} bytes, not {size},"
         else:
             continue
         raise ModelError(
-            f"The encoder {str(encoder)!r} {wrong} and so is not what was trained: delete the folder, then train it "
-            "again."
+            f"The encoder {str(encoder)!r} {wrong} so it is damaged: delete the folder, then train it again."
         )
 
 
 def _difference(found: Mapping[str, Any], plan: TrainingPlan) -> str:
-    """Return in which respects a finished training (`training.json`) was another than a plan; empty where in none."""
+    """Return how a finished training (`training.json`) differs from a plan; empty if it does not."""
     parts = []
     before = flattened(from_version_before(found.get("settings", {})))
-    # Such a setting has the value that was chosen: the values that were tried are what must be the same.
+    # A searched setting has the value that was chosen; the values that were tried must be the same.
     searched = {name for name in plan.settings.search if f"search.{name}" in before}
     changed = [
-        # A list of facets or corpora would be most of the sentence.
+        # A list of facets or corpora would make the message too long.
         name if isinstance(value, list) else f"{name} {json.dumps(before[name])}, now {json.dumps(value)}"
         for name, value in plan.decisive.items()
         if name in before and before[name] != value and name.removeprefix("loop.") not in searched
@@ -121,7 +120,7 @@ def _difference(found: Mapping[str, Any], plan: TrainingPlan) -> str:
         parts.append(f"other settings ({'; '.join(changed)})")
     if found.get("data_digest") != plan.data_digest:
         numbers = [source.get("release") for source in (found.get("source", {}), plan.source)]
-        # Another version of facetflow may read the same release otherwise.
+        # Another version of facetflow may read the same release differently.
         moved = all(numbers) and numbers[0] != numbers[1]
         parts.append(f"other data (release {numbers[0]}, now {numbers[1]})" if moved else "other data")
     if found.get("backbone_digest") != plan.backbone_digest:
@@ -130,5 +129,5 @@ def _difference(found: Mapping[str, Any], plan: TrainingPlan) -> str:
     if ratings and plan.ratings_digest and ratings != plan.ratings_digest:
         parts.append(f"other ratings in {plan.settings.choose_by!r}, by which it was chosen")
     if not before:
-        parts.append("settings that it does not tell")
+        parts.append("unknown settings")
     return " and ".join(parts)

@@ -1,4 +1,4 @@
-"""What the trainings of all kinds of encoders have in common around the loop: done once, alone, and written whole.
+"""Steps around the loop that all kinds of encoders share: train once, under a lock, and write the encoder atomically.
 
 done already? ── no ── lock ── other processes ── learn (the kind's own) ── encoder/ appears, complete
       └─ yes: nothing is done
@@ -32,41 +32,41 @@ if TYPE_CHECKING:
     from training.encoders.learning import Learnt
 
 LOCK = "train.lock"
-"""In the folder of a run: held by the process that trains there."""
+"""Lock file in the folder of a run, held by the process that trains there."""
 
 
 def train_once(job: TrainingJob[Any, Any], plan: TrainingPlan, module: str, learn: Callable[[], None]) -> Path:
     """Train the encoder of a plan, unless it is there already.
 
     Args:
-        job: what to do.
-        plan: the same, with all that follows from the data.
-        module: that was called, and is called for each further process.
+        job: the job.
+        plan: the job, with everything that follows from the data.
+        module: module to run in each further process; the one that was called.
         learn: trains, and writes the encoder in the first process.
 
     Returns:
         Folder of the encoder.
 
     Raises:
-        SettingsError: when the folder holds another training, finished or begun, or the model is to be chosen by
-            ratings and the kind has not read them.
+        SettingsError: when the folder holds another training, finished or begun, or `choose_by` names ratings and the
+            kind has not read them.
         RunError: when another process trains in the folder, or it cannot be written.
     """
     settings = plan.settings
     if settings.by_ratings and not plan.ratings_digest:
         raise SettingsError(
-            f"Encoders of kind {settings.kind!r} are chosen by {' or '.join(settings.OWN_CHOICES)} alone, and "
+            f"Encoders of kind {settings.kind!r} are chosen only by {' or '.join(settings.OWN_CHOICES)}, but "
             f"`choose_by` of {settings.name!r} is {settings.choose_by!r}: leave it out."
         )
     encoder = job.output / ENCODER
     if is_finished(encoder, plan):
         return encoder
     require_writable(job.output)
-    if together.rank() > 0:  # the first process has the lock and writes; the others only learn
+    if together.rank() > 0:  # the first process holds the lock and writes; the others only train
         learn()
         return encoder
     with only_one(job.output / LOCK, f"Another training works in {str(job.output)!r}"):
-        if not is_finished(encoder, plan):  # by the one that held the lock
+        if not is_finished(encoder, plan):  # by the previous holder of the lock
             _warn_of_one_split(settings)
             write_json(job.output / TRAINING_JOB, job.model_dump(mode="json", exclude={"shared"}))
             with all_processes(plan.settings.loop, module, job):
@@ -78,19 +78,19 @@ def _warn_of_one_split(settings: EncoderSettings) -> None:
     train, dev = settings.splits
     if train == dev and not settings.by_ratings and (settings.loop.keep != "last" or settings.search):
         log.warning(
-            "`splits` of %r names %r twice: the best model is chosen by what it learns from; name another split for "
+            "`splits` of %r names %r twice: the best model is chosen on its own training data; name another split for "
             "the choice, or keep the last model (loop.keep)",
             *(settings.name, train),
         )
 
 
 def report_of(plan: TrainingPlan, backbone: "Backbone", learnt: "Learnt[Any]") -> dict[str, Any]:
-    """Return what the training.json of every kind says.
+    """Return the part of training.json that all kinds share.
 
     Args:
         plan: of the training.
-        backbone: that has learnt.
-        learnt: what it has come to.
+        backbone: the trained backbone.
+        learnt: result of the training.
     """
     name, outcome, unit = plan.settings.backbone, learnt.outcome, learnt.task.unit
     asked = plan.settings.model_dump(mode="json")
@@ -119,13 +119,13 @@ def report_of(plan: TrainingPlan, backbone: "Backbone", learnt: "Learnt[Any]") -
 def corpora_of(
     rows: pl.DataFrame, settings: EncoderSettings, licences: Mapping[str, str], *, unit: str = "pairs"
 ) -> dict[str, dict[str, Any]]:
-    """Return what each corpus brought, and its licence, as training.json has it.
+    """Return the counts and the licence of each corpus, as in training.json.
 
     Args:
-        rows: `corpus` and `split` of each thing that is counted.
-        settings: name the splits.
+        rows: `corpus` and `split` of each item.
+        settings: settings with the names of the splits.
         licences: by corpus.
-        unit: of what is counted.
+        unit: name of the items.
     """
     counts = {(corpus, split): count for corpus, split, count in rows.group_by("corpus", "split").len().iter_rows()}
     train, dev = settings.splits
@@ -149,15 +149,15 @@ def write_encoder(
     further: Mapping[str, str] | None = None,
     head: Callable[[Path], None] | None = None,
 ) -> None:
-    """Write model, training.json, README.md and what else a kind has; the folder appears when it is complete.
+    """Write model, training.json, README.md and the kind's own files; the folder appears when it is complete.
 
     Args:
         model: the trained encoder.
-        training: how it was made.
+        training: content of training.json.
         folder: must not exist, or be empty.
         card: text of README.md.
         further: name → text of the kind's own files.
-        head: writes what was learnt beside the encoder into its folder.
+        head: writes what was trained in addition to the encoder into its folder.
     """
     partial = folder.with_name(f".{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -168,7 +168,7 @@ def write_encoder(
         if head is not None:
             head(partial)
         write_json(partial / TRAINING_FILE, {**training, "files": sizes_of(partial)})
-        write_text(partial / "README.md", card)  # no size of it is kept: an evaluation writes its scores there
+        write_text(partial / "README.md", card)  # its size is not recorded: an evaluation adds scores to it
         partial.rename(folder)
     finally:
-        shutil.rmtree(partial, ignore_errors=True)  # half an encoder would keep a full disk full
+        shutil.rmtree(partial, ignore_errors=True)  # a partial encoder would keep a full disk full

@@ -1,4 +1,4 @@
-"""Trying several values of a setting in one training: what is tried, and which of it was best.
+"""Searching over several values of settings in one training: the points to try, and their results.
 
 search = { learning_rate = [1e-5, 2e-5], epochs = [2, 4] }  ──>  4 points, each a whole set of settings
 """
@@ -15,19 +15,19 @@ from training.loop.settings import Trainable
 SettingsT = TypeVar("SettingsT", bound=Trainable)
 
 OF_LOOP: tuple[str, ...] = ("learning_rate", "epochs", "warmup", "weight_decay")
-"""Settings of the loop that may be searched. Their dev scores can be compared; those of other batch sizes cannot where
-the texts of a batch are each other's negatives."""
+"""Settings of the loop that may be searched. Their dev scores are comparable; those of different batch sizes are not
+when the texts of a batch are each other's negatives."""
 
 Values = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One choice of the values that are searched.
+    """One combination of the searched values.
 
     Args:
-        values: by setting; empty where nothing is searched.
-        settings: the encoder's, with these values.
+        values: by setting; empty when nothing is searched.
+        settings: settings of the encoder with these values.
     """
 
     values: Values
@@ -35,21 +35,21 @@ class Point:
 
     @property
     def name(self) -> str:
-        """The values in words, which are also the name of a folder: `learning_rate=2e-05,epochs=4`."""
+        """The values as text, which is also a folder name: `learning_rate=2e-05,epochs=4`."""
         return ",".join(f"{name}={value!r}" for name, value in self.values.items())
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What became of a point.
+    """Result of a point.
 
     Args:
-        values: that were tried.
-        value: what dev says of the best model: the more the better, as `Judgement.value`.
-        dev: its scores.
-        steps: that were done.
-        best_step: the step with the best dev score.
-        seconds: in the loop.
+        values: values that were tried.
+        value: dev score of the best model; higher is better, as in `Judgement.value`.
+        dev: all its dev scores.
+        steps: number of steps done.
+        best_step: step with the best dev score.
+        seconds: time in the loop.
     """
 
     values: Values
@@ -61,14 +61,14 @@ class Tried:
 
 
 def points_of(settings: SettingsT, search: Mapping[str, Sequence[float]]) -> list[Point]:
-    """Return every combination of the values, the last setting's changing fastest; one point where nothing is searched.
+    """Return every combination of the values, the last setting varying fastest; one point when nothing is searched.
 
     Args:
         settings: of an encoder.
         search: setting → its values.
 
     Raises:
-        ValidationError: when a value is none that the setting may have.
+        ValidationError: when a setting does not accept a value.
     """
     if not search:
         return [Point({}, settings)]
@@ -77,14 +77,14 @@ def points_of(settings: SettingsT, search: Mapping[str, Sequence[float]]) -> lis
 
 
 def with_values(settings: SettingsT, values: Values) -> SettingsT:
-    """Return settings with some values, and without a search.
+    """Return settings with some values replaced, and without a search.
 
     Args:
         settings: of an encoder.
         values: by setting.
 
     Raises:
-        ValidationError: when a value is none that the setting may have.
+        ValidationError: when a setting does not accept a value.
     """
     written = settings.model_dump(exclude={"search"})
     loop = {name: value for name, value in values.items() if name in OF_LOOP}
@@ -93,19 +93,19 @@ def with_values(settings: SettingsT, values: Values) -> SettingsT:
 
 
 def check_search(settings: SettingsT, search: Mapping[str, Sequence[float]], own: Sequence[str]) -> None:
-    """Refuse a search that cannot be done.
+    """Check that a search is possible.
 
     Args:
         settings: of an encoder.
         search: setting → its values.
-        own: settings beside those of the loop that the kind can search.
+        own: settings that the kind can search in addition to those of the loop.
 
     Raises:
-        ValueError: when it cannot; a sentence without a full stop.
+        ValueError: when it is not; the message has no full stop.
     """
     for name, values in search.items():
         if name not in (*OF_LOOP, *own):
-            raise ValueError(f"search names {name!r}, which is not searched; there are: {', '.join((*OF_LOOP, *own))}")
+            raise ValueError(f"search cannot vary {name!r}; it can vary: {', '.join((*OF_LOOP, *own))}")
         if not values or len(set(values)) < len(values):
             raise ValueError(f"search.{name} must be a list of values that differ from one another, got {list(values)}")
     try:

@@ -1,4 +1,4 @@
-"""What a user chooses about an encoder of any kind."""
+"""User settings shared by all kinds of encoders."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -9,41 +9,41 @@ from training.encoders.search import check_search
 from training.loop.settings import LoopSettings, Trainable
 
 BY_LOSS = "loss"
-"""What `choose_by` is where no set of ratings chooses the model."""
+"""Value of `choose_by` when no set of ratings chooses the model."""
 
 
 BY_POSITIVE = ("f1", "average_precision")
-"""Further values of `choose_by` of kinds with a classifier: how well it tells dev pairs with the positive label."""
+"""Further values of `choose_by` for kinds with a classifier: how well it finds dev pairs with the positive label."""
 
 Part = Literal["u", "v", "|u-v|", "u*v"]
-"""What a classifier sees of the embeddings u and v of a pair; as in `training.modules.pair_classifier`, which needs
-torch."""
+"""Input of a classifier, made of the embeddings u and v of a pair; as in `training.modules.pair_classifier`, which
+needs torch."""
 USUAL_PARTS: tuple[Part, ...] = ("u", "v", "|u-v|")
-"""Of SBERT and SBERT-RGCN."""
+"""Classifier input of SBERT and SBERT-RGCN."""
 
 Dropout = bool | Literal["states"]
-"""What is kept of the dropout of layers that learn: all, none, or that of the states without that of the attention."""
+"""Dropout of the tuned layers: all of it, none, or that of the states without that of the attention."""
 
 
 class EncoderSettings(Trainable):
-    """What all kinds of encoders have in common.
+    """Settings shared by all kinds of encoders.
 
     Args:
-        name: of the encoder; its runs are kept under it.
-        kind: which kind it is; `training.kinds` lists them.
+        name: name of the encoder; its runs are stored under it.
+        kind: kind of encoder; `training.kinds` lists them.
         backbone: name or path of the sentence encoder to start from.
-        corpora: corpora to learn from; all when empty.
-        splits: names of the splits to learn from and to choose the best model by.
-        choose_by: what the best model is chosen by: the loss on the dev split, or, by its name, a set of split `dev`
-            under `[[evaluation]]`: Spearman's correlation of the cosines of its pairs with their ratings.
-        search: settings of which several values are tried, in every combination, each from the same start; the encoder
-            is the one with the best dev score: `{ learning_rate = [1e-5, 2e-5, 5e-5] }`.
+        corpora: corpora to train on; all when empty.
+        splits: names of the splits to train on and to choose the best model by.
+        choose_by: criterion for the best model: the loss on the dev split, or the name of a set with split `dev` under
+            `[[evaluation]]`: Spearman's correlation between the cosines of its pairs and their ratings.
+        search: settings to try several values of, in every combination, each from the same start; the encoder with the
+            best dev score is kept: `{ learning_rate = [1e-5, 2e-5, 5e-5] }`.
     """
 
     OWN_CHOICES: ClassVar[tuple[str, ...]] = (BY_LOSS,)
-    """What `choose_by` may be beside sets of ratings: scores of the kind's own, on its dev split."""
+    """Values of `choose_by` other than sets of ratings: the kind's own scores on its dev split."""
     OWN_SEARCHED: ClassVar[tuple[str, ...]] = ()
-    """What `search` may name beside settings of the loop."""
+    """Settings that `search` may name in addition to those of the loop."""
 
     name: Annotated[str, Field(pattern=r"^[\w.-]+$")]
     kind: str
@@ -51,7 +51,7 @@ class EncoderSettings(Trainable):
     corpora: tuple[str, ...] = ()
     splits: tuple[str, str] = ("train", "dev")
     choose_by: str = BY_LOSS
-    # Left out where it is empty, so that a run of the version before is still known by its settings.
+    # Omitted when empty, so that a run of the previous version is still recognised by its settings.
     search: Annotated[Mapping[str, tuple[int | float, ...]], Field(exclude_if=lambda chosen: not chosen)] = {}
 
     @model_validator(mode="after")
@@ -61,7 +61,7 @@ class EncoderSettings(Trainable):
 
     @property
     def unread(self) -> frozenset[str]:
-        """Tables of the store that its kind reads, but not an encoder of these settings: a twin without structure."""
+        """Tables of the store that its kind reads but these settings do not need, as for a twin without structure."""
         return frozenset()
 
     @property
@@ -71,23 +71,23 @@ class EncoderSettings(Trainable):
 
 
 class JudgedSettings(EncoderSettings):
-    """What kinds that learn from judged pairs have in common.
+    """Settings shared by the kinds that train on judged pairs.
 
     Args:
-        labels: that are told apart; all that occur when empty.
-        positive_label: of the pairs that `f1` and `average_precision` are about.
-        classifier: what the classifier sees of the embeddings u and v of a pair; with `u` and `v` their order counts.
-        max_tokens: longer sentences are cut, also by the finished encoder.
-        layers_tuned: how many of the last layers learn, or `all`, with the embeddings of tokens.
-        words_below: so many layers below the last one are the word vectors that structure is made of; these layers
-            have to learn, so that it is less than `layers_tuned`.
-        dropout: of the layers that learn: `true` as the backbone has it, `false` none, `"states"` that of the states of
-            words without that of the attention weights. On a processor torch's fused attention knows none, and long
-            texts are learnt from twice as fast without.
-        new_learning_rate: highest rate of what the backbone does not have, and of the classifier.
+        labels: labels to classify; all that occur when empty.
+        positive_label: positive label of `f1` and `average_precision`.
+        classifier: input of the classifier, from the embeddings u and v of a pair; with `u` and `v` their order counts.
+        max_tokens: longer sentences are truncated, also by the finished encoder.
+        layers_tuned: how many of the last layers to tune, or `all`, which includes the token embeddings.
+        words_below: how many layers below the last one the word vectors of the structure come from; those layers must
+            be tuned, so it is less than `layers_tuned`.
+        dropout: dropout of the tuned layers: `true` as in the backbone, `false` none, `"states"` that of the word
+            states without that of the attention weights. On a CPU torch's fused attention supports no dropout, and
+            training on long texts is twice as fast without.
+        new_learning_rate: peak learning rate of the modules that the backbone does not have, and of the classifier.
         cache_gib: memory for the outputs of the frozen layers.
-        disk_gib: room for them in the folder for temporary files, where they do not fit into that memory; beyond it
-            they are computed again. Several trainings of one command share them there.
+        disk_gib: space for them in the folder for temporary files if they do not fit into that memory; beyond it they
+            are recomputed. Several trainings of one command share them there.
     """
 
     OWN_CHOICES: ClassVar[tuple[str, ...]] = (BY_LOSS, *BY_POSITIVE)
@@ -98,7 +98,7 @@ class JudgedSettings(EncoderSettings):
     classifier: Annotated[tuple[Part, ...], Field(min_length=1)]
     max_tokens: Annotated[int, Field(ge=8)] = 128
     layers_tuned: Annotated[int, Field(ge=1)] | Literal["all"] = 2
-    # Left out where it is 0, so that a run of the version before is still known by its settings.
+    # Omitted when 0, so that a run of the previous version is still recognised by its settings.
     words_below: Annotated[int, Field(ge=0, exclude_if=lambda layers: layers == 0)] = 0
     dropout: Dropout = True
     new_learning_rate: Annotated[float, Field(gt=0)] = 5e-4
@@ -113,19 +113,19 @@ class JudgedSettings(EncoderSettings):
             raise ValueError(f"the parts of classifier must differ from one another, got {list(self.classifier)!r}")
         if self.layers_tuned != "all" and self.words_below >= self.layers_tuned:
             raise ValueError(
-                f"words_below is {self.words_below}, and {self.layers_tuned} layers learn: raise layers_tuned to at "
-                f"least {self.words_below + 1}, or lower words_below"
+                f"words_below is {self.words_below}, but only {self.layers_tuned} layers are tuned: raise layers_tuned "
+                f"to at least {self.words_below + 1}, or lower words_below"
             )
         return self
 
 
 def fill_in_preset(given: Any, presets: Mapping[Any, Mapping[str, Any]], usual: str) -> Any:
-    """Return what a user wrote with the numbers of its preset where nothing else is said, those of the loop too.
+    """Return a user's settings with missing values filled in from the preset, including those of the loop.
 
     Args:
-        given: keys of an encoder; anything else is returned as it is, for the model to refuse.
-        presets: name → its numbers, with a table `loop`.
-        usual: the preset where none is named.
+        given: keys of an encoder; anything else is returned unchanged, for the model to reject.
+        presets: name → values, with a table `loop`.
+        usual: preset to use when none is named.
     """
     if not isinstance(given, Mapping):
         return given
@@ -139,11 +139,11 @@ def fill_in_preset(given: Any, presets: Mapping[Any, Mapping[str, Any]], usual: 
 
 
 def from_version_before(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings as this version writes them.
+    """Return settings in the format of this version.
 
     Args:
-        settings: perhaps of the version before, which kept the numbers of the loop beside all others, and counted the
-            warm-up in steps, of which it took at most a tenth.
+        settings: possibly from the previous version, which kept the values of the loop among all others and counted
+            the warm-up in steps, at most a tenth of them.
     """
     if "loop" in settings:
         return dict(settings)

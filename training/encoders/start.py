@@ -1,4 +1,4 @@
-"""What an encoder with modules of its own starts from: a backbone of one transformer and one pooling."""
+"""Backbone of an encoder with modules of its own: one transformer and one pooling."""
 
 import json
 from pathlib import Path
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 
 def transformer_and_pooling(folder: Path, *, backbone: str, kind: str, max_tokens: int) -> "tuple[nn.Module, Any, int]":
-    """Return the transformer of a backbone, its pooling, and the most tokens that it takes.
+    """Return the transformer of a backbone, its pooling, and its maximum number of tokens.
 
-    A normalisation at its end is left out: what stands behind says how long embeddings are.
+    A final normalisation is dropped: the modules that follow determine the length of embeddings.
 
     Args:
-        folder: of the backbone.
-        backbone: what the user calls it, for messages.
-        kind: of the encoder, for messages.
-        max_tokens: that the user wants at most.
+        folder: folder of the backbone.
+        backbone: the user's name for it, for messages.
+        kind: kind of the encoder, for messages.
+        max_tokens: maximum that the user sets.
 
     Raises:
         ModelError: the backbone is made of other modules.
@@ -42,11 +42,11 @@ def transformer_and_pooling(folder: Path, *, backbone: str, kind: str, max_token
 
 
 def transformer_place(folder: Path) -> str:
-    """Return where in the folder of an encoder its transformer is; it is the folder itself for a plain one."""
+    """Return the subfolder of an encoder's transformer; empty for a plain one, which is in the folder itself."""
     modules = folder / "modules.json"
     return str(json.loads(modules.read_bytes())[0]["path"]) if modules.is_file() else ""
 
 
 def new_modules(model: "SentenceTransformer") -> "list[nn.Module]":
-    """Return the modules of an encoder that its backbone does not have: those behind transformer and pooling."""
+    """Return the modules of an encoder that its backbone does not have: those after transformer and pooling."""
     return list(model)[2:]

@@ -1,4 +1,4 @@
-"""All sentences of a training as word pieces and structure, made once, by the function that makes them in `encode`.
+"""Word pieces and structure of all sentences of a training, computed once by the same function as in `encode`.
 
 sentences ── StructuredTransformer.preprocess ──┬── Tokens         ids, one sentence after the other
                                                 └── Structures     trees or spans, likewise: `Backbone.beside`
@@ -20,23 +20,23 @@ from training.progress import Counted
 _AT_ONCE = 512  # sentences
 
 Columns = Sequence[str]
-"""Keys of tensors of the same shape, (n_sentences, n), which are padded where the first is 0."""
+"""Keys of tensors of the same shape, (n_sentences, n); positions where the first is 0 are padding."""
 
 
 class Found(Protocol):
-    """Parses of sentences by their text (`training.data`)."""
+    """Parses of sentences, looked up by text (`training.data`)."""
 
     def find(self, texts: Sequence[str]) -> Sequence[Parse | None]:
-        """Return the parse of each sentence, None where it has none."""
+        """Return the parse of each sentence, None if it has none."""
         ...
 
 
 class Structures:
-    """The tensors of many sentences beside their word pieces, one sentence after the other.
+    """Tensors of the structure of many sentences, one sentence after the other.
 
     Args:
-        rows: of tensors of one shape: what is real of them, (n_rows, n_columns), int32, and where the rows of each
-            sentence begin, and the end of the last, (n_texts + 1,), int64.
+        rows: keys of tensors of one shape → their rows without padding, (n_rows, n_columns), int32, and the start of
+            each sentence's rows and the end of the last, (n_texts + 1,), int64.
     """
 
     def __init__(self, rows: Mapping[tuple[str, ...], tuple[Tensor, NDArray[np.int64]]]) -> None:
@@ -56,7 +56,7 @@ class Structures:
         return made
 
     def counts(self, name: str, sentences: int) -> NDArray[np.int64]:
-        """Return how many rows of a tensor each of the first sentences has, (sentences,)."""
+        """Return the number of rows of a tensor for each of the first sentences, (sentences,)."""
         (starts,) = [starts for names, (_, starts) in self.rows.items() if name in names]
         return np.diff(starts)[:sentences]
 
@@ -74,11 +74,11 @@ def read_sentences(
 
     Args:
         transformer: of the encoder.
-        texts: sentences that are learnt from; one that `parses` does not have has no structure.
+        texts: sentences to train on; one that is not in `parses` has no structure.
         parses: of these sentences.
-        columns: of the structure that the transformer gives.
-        further: sentences that the model is chosen by; one that `parses` does not have is parsed.
-        what: is made, for the progress: "word pieces and trees".
+        columns: keys of the structure that the transformer returns.
+        further: sentences that choose the model; one that is not in `parses` is parsed.
+        what: name of the work for the progress log: "word pieces and trees".
     """
     inputs = [*texts, *further]
     ids: list[NDArray[np.int32]] = []

@@ -1,9 +1,9 @@
-"""Bars with intervals and marks as HTML: the text keeps its size and the bars take what room there is.
+"""Bars with intervals and marks as HTML: the text keeps its size and the bars fill the remaining width.
 
-    negations    ├──█████████─┤ ◆  ●          31.4   cannot tell
+    negations    ├──█████████─┤ ◆  ●          31.4   unclear
     frames               ▓▓▓▓▓▓├──▓▓▓●▓──┤    52.0   above SB-full
 
-A bar is filled where its interval does not hold 0. Every text is escaped; the plots need `report.css`.
+A bar is filled where its interval excludes 0. Every text is escaped; the plots need `report.css`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,11 +25,11 @@ _MARKS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What is compared with the bars.
+    """A baseline that the bars are compared with.
 
     Args:
-        name: of what it shows.
-        shape: circle, square or diamond; no two in a chart share one.
+        name: what it shows.
+        shape: circle, square or diamond; unique in a chart.
     """
 
     name: str
@@ -44,9 +44,9 @@ class Bar:
         name: what is measured.
         about: one sentence on it, perhaps empty.
         value: in hundredths, such as 31.4; None where it is undefined.
-        interval: likewise; None where it is unknown.
+        interval: of the value, in hundredths; None where it is unknown.
         marks: name of a mark → its value, for those that have one.
-        verdict: words behind the number, perhaps empty.
+        verdict: text after the number, perhaps empty.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Bar:
 
 
 def draw_bars(bars: Sequence[Bar], marks: Sequence[Mark] = (), *, of: str, axis: str) -> str:
-    """Draw bars below each other, with a legend above and an axis below.
+    """Draw bars one below the other, with a legend above and an axis below.
 
     Args:
         bars: from top to bottom.
@@ -98,7 +98,7 @@ class _Scale:
 
 
 def _ticks(bars: Sequence[Bar]) -> list[float]:
-    """Return round numbers from below the lowest to above the highest value that is drawn."""
+    """Return round numbers from below the lowest to above the highest value drawn."""
     values = [0.0]
     for bar in bars:
         values += [bar.value or 0.0, *(bar.interval or ()), *bar.marks.values()]
@@ -144,7 +144,7 @@ def _across(scale: _Scale, value: float) -> str:
 
 
 def _told(bar: Bar) -> str:
-    """Return in words what a line draws."""
+    """Describe a bar in words."""
     if bar.value is None:
         return f"{bar.name}: undefined"
     interval = "" if bar.interval is None else f", interval {_number(bar.interval[0])} to {_number(bar.interval[1])}"
@@ -157,7 +157,7 @@ def _legend(of: str, marks: Sequence[Mark]) -> str:
     whisker = "".join(f'<line class="ends" x1="{a}" x2="{b}" y1="{c}" y2="{d}"/>' for a, b, c, d in ends)
     shapes = [
         ('<rect class="value sure" x="1" y="4" width="22" height="10"/>', of),
-        ('<rect class="value" x="1" y="4" width="22" height="10"/>', "its interval holds 0, or is unknown"),
+        ('<rect class="value" x="1" y="4" width="22" height="10"/>', "its interval includes 0, or is unknown"),
         (whisker, "95 % interval"),
         *((f'<svg class="{mark.shape}" x="12" y="9">{_MARKS[mark.shape]}</svg>', mark.name) for mark in marks),
     ]

@@ -1,11 +1,11 @@
-"""How sure a correlation is: the bootstrap over pairs (Efron & Tibshirani 1993), and what may be said by it.
+"""Confidence intervals of correlations by the bootstrap over pairs (Efron & Tibshirani 1993), and verdicts from them.
 
     pairs       0 1 2 3 4 5      draw 1: 5 0 0 3 2 1  ──>  Spearman of encoder, of each baseline
                                  draw 2: 1 1 4 0 5 5  ──>  …
                                  draw 1000: …              2.5 % and 97.5 % of them: the interval
 
-Every draw takes as many pairs as there are, with replacement, and ranks them anew. Encoder and baselines see the same
-draws, so that the interval of their difference is a paired one.
+Every draw takes as many pairs as there are, with replacement, and ranks them again. Encoder and baselines use the same
+draws, so the interval of their difference is paired.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _DEFINED = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """What most draws lie within; both ends of a correlation in [-1, 1], of a difference in [-2, 2]."""
+    """The interval that most draws lie within; in [-1, 1] for a correlation, in [-2, 2] for a difference."""
 
     low: float
     high: float
@@ -31,12 +31,12 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A score less that of a baseline, on the same draws.
+    """A score minus that of a baseline, on the same draws.
 
     Args:
         low: lower end of the interval.
         high: upper end.
-        verdict: above or below the baseline where the interval does not hold 0, else unclear.
+        verdict: above or below the baseline where the interval excludes 0, otherwise unclear.
     """
 
     low: float
@@ -47,12 +47,12 @@ class Difference:
 def draw_spearman(
     predictors: NDArray[np.floating], measured: NDArray[np.floating], bootstrap: Bootstrap
 ) -> NDArray[np.float64]:
-    """Return Spearman's correlation of each predictor with what was measured, in each draw.
+    """Return Spearman's correlation of each predictor with the measured values, in each draw.
 
     Args:
         predictors: (n_pairs, n_predictors).
         measured: (n_pairs,).
-        bootstrap: number and seed of the draws: the same pairs are drawn in every call.
+        bootstrap: number and seed of the draws; every call draws the same pairs.
 
     Returns:
         (resamples, n_predictors), in [-1, 1]; NaN where either is constant in the draw.
@@ -67,14 +67,14 @@ def draw_spearman(
 
 
 def interval(draws: NDArray[np.float64], bootstrap: Bootstrap) -> Interval | None:
-    """Return what most draws of one score lie within.
+    """Return the interval that most draws of one score lie within.
 
     Args:
         draws: (resamples,), NaN where the score is undefined.
-        bootstrap: how they were made.
+        bootstrap: how the draws were made.
 
     Returns:
-        None where more than a tenth of the draws are undefined: so few pairs differ that nothing can be said.
+        The interval; None where more than a tenth of the draws are undefined, because too few pairs differ.
     """
     defined = draws[~np.isnan(draws)]
     if len(defined) < max(1, _DEFINED * len(draws)):
@@ -86,12 +86,12 @@ def compare(draws: NDArray[np.float64], baseline: NDArray[np.float64], bootstrap
     """Return how a score differs from a baseline's.
 
     Args:
-        draws: (resamples,).
-        baseline: in the same draws.
-        bootstrap: how they were made.
+        draws: of the score, (resamples,).
+        baseline: the baseline's score in the same draws.
+        bootstrap: how the draws were made.
 
     Returns:
-        None where `interval` is.
+        The difference; None where `interval` returns None.
     """
     found = interval(draws - baseline, bootstrap)
     if found is None:
@@ -101,7 +101,7 @@ def compare(draws: NDArray[np.float64], baseline: NDArray[np.float64], bootstrap
 
 
 def _groups(column: NDArray[np.floating]) -> NDArray[np.int32]:
-    """Return the place of each value among the distinct ones of its column, (n_pairs,)."""
+    """Return the index of each value among the sorted distinct values of its column, (n_pairs,)."""
     return np.asarray(np.unique(column, return_inverse=True)[1], np.int32)
 
 
@@ -112,7 +112,7 @@ def _correlate(times: Any, groups: Any, found: Any) -> None:
     Args:
         times: how often each pair was drawn, (n_pairs,).
         groups: of each column, (n_columns, n_pairs).
-        found: (n_columns - 1,); left as it is where a column is constant.
+        found: (n_columns - 1,), written in place; unchanged where a column is constant.
     """
     n_columns, n_pairs = groups.shape
     middle = (times.sum() + 1) / 2

@@ -1,12 +1,12 @@
 """Two encoders side by side: the same scores on the same items, and whether they differ by more than chance.
 
-    one run each         items are drawn again with replacement, for both alike    (paired bootstrap, `bootstrap`)
-    several seeds each   seeds as mean ± deviation; Welch's t-test of the two means
-    one against several  a difference, and nothing to judge it by
+    one run each         items are resampled with replacement, the same for both   (paired bootstrap, `bootstrap`)
+    several seeds each   mean ± standard deviation over seeds; Welch's t-test of the two means
+    one against several  a difference without a verdict
 
-What a suite left item by item (`Suite.items`) is scored anew on the items that all runs have in common: evaluations of
-different releases or sets would compare different questions. Of other suites the numbers of the evaluations are taken,
-where they are about the same data; single runs have no verdict there.
+Suites that keep single items (`Suite.items`) are scored again on the items that all runs have in common: evaluations
+of different releases or sets would compare different questions. For other suites, the numbers of the evaluations are
+used where these are on the same data; single runs get no verdict there.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,13 +25,13 @@ from training.evaluation.run import METRICS_FILE, read_scores
 from training.evaluation.suites import Result, Suite, scored_suites
 
 Basis = Literal["items", "seeds", "nothing"]
-"""What a verdict rests on."""
+"""What a verdict is based on."""
 _SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """One score of the runs of a side.
+    """One score over the runs of a side.
 
     Args:
         mean: over the runs; None where a run has none.
@@ -50,12 +50,12 @@ class ComparedScore:
         suite: name of the suite.
         measure: what its scores are, such as Spearman.
         name: of the score.
-        items: how many items it was computed on; None where it was taken from the evaluations.
+        items: number of items it was computed on; None where it was taken from the evaluations.
         unit: what an item is, in the plural.
-        a: of the first side.
-        b: of the second.
-        difference: b less a, with the ends of its 95 % interval; None where nothing can be said.
-        p: of Welch's test; None where the basis is no test.
+        a: score of the first side.
+        b: score of the second side.
+        difference: b minus a, with the ends of its 95 % interval; None where there is none.
+        p: of Welch's test; None where no test was made.
     """
 
     suite: str
@@ -74,11 +74,11 @@ class Comparison:
     """Two sides.
 
     Args:
-        runs: how many each side has.
+        runs: number of runs of each side.
         basis: of the verdicts.
-        scores: those that both sides have.
+        scores: scores that both sides have.
         left_out: name of a score or a suite → why it was not compared.
-        same_items: names of the suites all of whose scores are of the same items.
+        same_items: names of the suites whose scores are all on the same items.
     """
 
     runs: tuple[int, int]
@@ -97,7 +97,7 @@ def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | No
         bootstrap: how items are drawn; by default as in an evaluation.
 
     Raises:
-        InputError: they have no score in common, or an evaluation cannot be read.
+        InputError: when they have no score in common, or an evaluation cannot be read.
     """
     basis: Basis = "nothing"
     if len(a) == len(b) == 1:
@@ -116,7 +116,7 @@ def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | No
     for name in dict.fromkeys(name for evaluation in evaluations for name in evaluation):
         known = [evaluation[name] for evaluation in evaluations if name in evaluation]
         if len(known) < len(evaluations):
-            left_out[name] = "not every run was scored by it"
+            left_out[name] = "not every run has a score for it"
             continue
         suite, results = known[0][0], [result for _, result in known]
         items = [
@@ -138,7 +138,7 @@ def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | No
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """How many runs each side has, and how they are judged."""
+    """The number of runs of each side, and how they are judged."""
 
     runs: tuple[int, int]
     basis: Basis
@@ -162,7 +162,7 @@ class _Sides:
             name: of the score.
             scores: of the runs of the first side and then of the second, (n_runs,); NaN where undefined.
             draws: of the two runs, (resamples, 2), where items are the basis.
-            items: how many it was computed on.
+            items: number of items it was computed on.
             unit: what an item is.
             measure: of the score, where it is not that of the suite.
         """
@@ -183,7 +183,7 @@ class _OfSuite:
 
     Args:
         scores: with their mean, where the suite has one.
-        same_items: whether all of them are of the same items.
+        same_items: whether all of them are on the same items.
     """
 
     scores: tuple[ComparedScore, ...]
@@ -199,7 +199,7 @@ def _by_items(
         suite: of the scores.
         runs: (name, measure) → items of each run.
         sides: how many runs each side has.
-        left_out: name of a score → why it was not compared; gets more.
+        left_out: name of a score → why it was not compared; extended here.
     """
     judged: list[ComparedScore] = []
     averaged, unit = [], ""
@@ -237,7 +237,7 @@ def _by_items(
 def _by_numbers(
     suite: type[Suite], results: Sequence[Result], sides: _Sides, left_out: dict[str, str]
 ) -> Iterator[ComparedScore]:
-    """Yield what stands for a suite in a list of runs, as the evaluations found it."""
+    """Yield the headline numbers of a suite, as the evaluations found them."""
     numbers = [suite.headline(result) for result in results]
     if not all(suite.same_data(results[0], other) for other in results[1:]):
         left_out[suite.name] = "the runs were evaluated on different data"
@@ -248,7 +248,7 @@ def _by_numbers(
 
 
 def _welch(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[Difference | None, float | None]:
-    """Return how the mean of b differs from that of a, by Welch's t-test; None where no seed differs from another."""
+    """Return how the mean of b differs from that of a, by Welch's t-test; None where all seeds score the same."""
     from scipy import stats
 
     if not a.std() and not b.std():

@@ -1,4 +1,4 @@
-"""A comparison of two encoders as a table, with what its verdicts rest on."""
+"""A comparison of two encoders as a table, with the basis of its verdicts."""
 
 from training.evaluation.bootstrap import Difference
 from training.evaluation.comparison import Comparison, Spread
@@ -37,8 +37,8 @@ def _note(comparison: Comparison) -> str:
     units = list(dict.fromkeys(score.unit for score in scores if score.items is not None))
     of = " and ".join(units)
     by_items = (
-        f"One run each: intervals are of a paired bootstrap over the {of}. They say nothing about other seeds; train "
-        "some more with --seeds to know how much these change."
+        f"One run each: intervals come from a paired bootstrap over the {of}. They say nothing about other seeds; "
+        "train more runs with --seeds to see how much scores vary."
         if units
         else "One run each, of suites that keep no single items: a verdict needs several runs of both (--seeds)."
     )
@@ -51,22 +51,22 @@ def _note(comparison: Comparison) -> str:
     }[comparison.basis]
     taken = dict.fromkeys(score.suite for score in scores if score.items is None)
     if units and taken and comparison.basis == "items":
-        said += f"\nNo verdict on {', '.join(taken)}: a verdict on these needs several runs of both (--seeds)."
+        said += f"\nNo verdict on {', '.join(taken)}: that needs several runs of both (--seeds)."
     judged = sum(score.difference is not None for score in scores)
     if judged > 1:
-        said += f"\nOf {judged} comparisons at 95 % one in twenty is above or below by chance."
+        said += f"\nOf {judged} comparisons at 95 %, about one in twenty is above or below by chance."
     if units:
         said += f"\nIn common: {', '.join(_in_common(comparison))}."
     if comparison.left_out:
         reasons: dict[str, list[str]] = {}
         for name, reason in comparison.left_out.items():
             reasons.setdefault(reason, []).append(name)
-        said += "".join(f"\nLeft out, because {reason}: {', '.join(names)}." for reason, names in reasons.items())
+        said += "".join(f"\nLeft out because {reason}: {', '.join(names)}." for reason, names in reasons.items())
     return said
 
 
 def _in_common(comparison: Comparison) -> list[str]:
-    """Return on how many items scores were computed; a suite is named once where all of its scores are of the same."""
+    """Return the number of common items of each score; once per suite where all of its scores have the same items."""
     counts: dict[str, dict[str, str]] = {}
     for score in comparison.scores:
         if score.items is not None:
@@ -91,7 +91,7 @@ def signed(difference: float | None) -> str:
 
 
 def signed_ends(difference: Difference | None) -> str:
-    """Return the ends of an interval of a difference likewise."""
+    """Return the ends of a difference's interval times 100, with signs, or a dash where it is undefined."""
     return UNDEFINED if difference is None else f"{signed(difference.low)} to {signed(difference.high)}"
 
 

@@ -1,4 +1,4 @@
-"""The plots of the report, as SVG that takes its text colour from the page and refers to nothing outside it."""
+"""The plots of the report, as self-contained SVG that takes its text colour from the page."""
 
 import io
 import re
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ACCENT = "#2f7fd6"
 _TEXT = "#010203"  # stands for the page's text colour
 _GRID = "#8a94a3"
-_SMALL = (2.35, 1.9)  # inches: two beside each other on a phone, with a text of 9 points that stays readable
+_SMALL = (2.35, 1.9)  # inches: two fit side by side on a phone, with readable text at 9 points
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "font.family": "sans-serif",
@@ -39,7 +39,7 @@ _STYLE: dict[Any, Any] = {
 
 
 def draw_prediction(pairs: pl.DataFrame, name: str) -> str:
-    """Draw predicted against measured values of a metric, as hexagons that are darker where pairs are more.
+    """Draw predicted against measured values of a metric, as hexagons that are darker where there are more pairs.
 
     Args:
         pairs: with `<name>_measured` and `<name>_predicted`.
@@ -70,7 +70,7 @@ def draw_prediction(pairs: pl.DataFrame, name: str) -> str:
 
 
 def draw_distribution(pairs: pl.DataFrame, name: str) -> str:
-    """Draw how often a metric takes which value.
+    """Draw the distribution of a metric's values.
 
     Args:
         pairs: with `<name>_measured`.
@@ -83,11 +83,11 @@ def draw_distribution(pairs: pl.DataFrame, name: str) -> str:
         plot.hist(values, bins=20, range=(_least(values), 1), weights=share, color=ACCENT)
         plot.set_xlabel("value")
         plot.set_ylabel("% of pairs")
-        return _svg(figure, f"distribution-{name}", f"{name}: how many pairs have which value")
+        return _svg(figure, f"distribution-{name}", f"{name}: distribution of the values over the pairs")
 
 
 def draw_precision(curves: Mapping[str, tuple[NDArray[np.float64], NDArray[np.float64]]], name: str) -> str:
-    """Draw precision over recall, for the encoder and what it is compared with.
+    """Draw precision over recall, for the encoder and the models it is compared with.
 
     Args:
         curves: model → recall and precision, (n_points,) each; the first is drawn in colour.
@@ -103,25 +103,25 @@ def draw_precision(curves: Mapping[str, tuple[NDArray[np.float64], NDArray[np.fl
 
 
 def draw_reliability(bins: Sequence[Mapping[str, float]], name: str) -> str:
-    """Draw how many pairs are paraphrases over what was said of them, as points that are larger where pairs are more.
+    """Draw the share of paraphrases over the predicted probability, as points whose size grows with the pairs.
 
     Args:
-        bins: `said` and `so` in [0, 1], and `pairs`, of pairs of like probability.
+        bins: `said` and `so` in [0, 1], and `pairs`, of pairs of similar probability.
         name: of the set of pairs.
     """
     pairs = np.array([each["pairs"] for each in bins])
     with _styled():
         figure, plot = _figure(3.1, 2.5)
-        plot.plot([0, 100], [0, 100], color=_GRID, linewidth=0.8, linestyle="--", label="true")
+        plot.plot([0, 100], [0, 100], color=_GRID, linewidth=0.8, linestyle="--", label="calibrated")
         said, so = (np.array([100 * each[of] for each in bins]) for of in ("said", "so"))
         plot.plot(said, so, color=ACCENT, linewidth=1.0)
         plot.scatter(said, so, s=8 + 90 * pairs / pairs.sum(), color=ACCENT, label="pairs of a bin", clip_on=False)
-        _to_hundred(plot, "probability that is said × 100", "paraphrases × 100", legend="upper left")
-        return _svg(figure, f"reliability-{name}", f"{name}: share of paraphrases over the probability that is said")
+        _to_hundred(plot, "predicted probability × 100", "paraphrases × 100", legend="upper left")
+        return _svg(figure, f"reliability-{name}", f"{name}: share of paraphrases over the predicted probability")
 
 
 def draw_course(history: Sequence[Mapping[str, float]], best_step: int, *, ratings: str | None = None) -> str:
-    """Draw the dev score over the steps of the training: the first that the history has.
+    """Draw the dev score over the steps of the training: the first score of the history.
 
     Args:
         history: as in training.json.
@@ -141,7 +141,7 @@ def draw_course(history: Sequence[Mapping[str, float]], best_step: int, *, ratin
 
 
 def _to_hundred(plot: "Axes", across: str, up: str, *, legend: Literal["lower left", "upper left"]) -> None:
-    """Give a plot of shares × 100 its axes, their names, a grid and a legend in a corner."""
+    """Give a plot of shares × 100 its axes, axis labels, a grid and a legend in a corner."""
     plot.set_xlim(0, 104)  # room for the label of 100
     plot.set_ylim(0, 104)
     plot.set_xlabel(across)
@@ -151,7 +151,7 @@ def _to_hundred(plot: "Axes", across: str, up: str, *, legend: Literal["lower le
 
 
 def _least(values: NDArray[np.float64]) -> float:
-    """Return where the axis of a metric begins: 0, or -1 for one that falls below."""
+    """Return where the axis of a metric begins: 0, or -1 for one with negative values."""
     return -1.0 if len(values) and values.min() < 0 else 0.0
 
 
@@ -167,19 +167,19 @@ def _figure(width: float, height: float, *, left: float = 0.64) -> "tuple[Figure
 
     figure = Figure(figsize=(width, height))
     figure.patch.set_alpha(0)
-    # Room for the labels, in inches: a layout engine would draw every figure three times to find as much.
+    # Room for the labels, in inches: a layout engine would draw every figure three times to find it.
     plot = figure.add_axes((left / width, 0.46 / height, 1 - (left + 0.1) / width, 1 - 0.56 / height))
     plot.patch.set_alpha(0)
     return figure, plot
 
 
 def _svg(figure: "Figure", name: str, label: str) -> str:
-    """Return the figure as an SVG element for the inside of a page; equal figures are equal texts.
+    """Return the figure as an inline SVG element; equal figures give equal texts.
 
     Args:
-        figure: what was drawn.
-        name: unlike those of all other figures of the page, so that ids are too.
-        label: what a reader who sees no picture is told.
+        figure: the figure.
+        name: unique on the page, so that ids are too.
+        label: alternative text for readers who cannot see the picture.
     """
     import matplotlib as mpl
 
@@ -189,9 +189,9 @@ def _svg(figure: "Figure", name: str, label: str) -> str:
     text = file.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL)  # a rule for `*`, so for the whole page
+    text = re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL)  # a rule for `*` would apply to the whole page
     text = re.sub(r' xmlns(:\w+)?="[^"]*"', "", text)
-    # matplotlib counts ids from 1 in every figure; those that something refers to are hashes of the name.
+    # matplotlib numbers ids from 1 in every figure; those that are referred to are hashes of the name.
     referred = set(re.findall(r"#([\w-]+)", text))
     text = re.sub(r' id="([^"]*)"', lambda found: found[0] if found[1] in referred else "", text)
     text = re.sub(r'(<svg[^>]*?) width="[^"]*" height="[^"]*"', r"\1", text, count=1).replace(

@@ -1,4 +1,4 @@
-"""The pairs whose graphs the report draws: of readable size, most and least similar by Smatch and in the middle."""
+"""The pairs whose graphs the report draws: of readable size, most and least similar by Smatch, and in the middle."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -16,7 +16,7 @@ from training.jobs import Source
 from training.writing import read_json
 
 GRAPHS_FILE = "graphs.json"
-_NODES = range(3, 21)  # what can be taken in at a glance
+_NODES = range(3, 21)  # sizes that can be taken in at a glance
 _CANDIDATES = 400
 
 
@@ -42,11 +42,11 @@ def choose_pairs(data: MeasuredPairs, source: Source) -> list[DrawnPair]:
 
     Args:
         data: the evaluated pairs.
-        source: where they are from.
+        source: where they come from.
     """
     if source.store is None:
         return []
-    # Some hundred pairs over the whole range of Smatch, so that not all graphs of a release are read for three.
+    # A few hundred pairs over the whole range of Smatch, to avoid reading all graphs of a release for three.
     order = np.argsort(-data.metrics(("smatch",))[:, 0], kind="stable")
     places = np.unique(np.linspace(0, len(order) - 1, min(_CANDIDATES, len(order))).astype(int))
     texts = [(data.texts[data.first[row]], data.texts[data.second[row]]) for row in order[places]]
@@ -68,7 +68,7 @@ def choose_pairs(data: MeasuredPairs, source: Source) -> list[DrawnPair]:
 
 
 def _ends_and_middle(pairs: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
-    """Return why → pair, for pairs in order of their similarity."""
+    """Return reason → pair, for pairs in order of similarity."""
     found = {"Most similar": pairs[0]} if pairs else {}
     if len(pairs) > 2:
         found["In the middle"] = pairs[len(pairs) // 2]
@@ -78,10 +78,10 @@ def _ends_and_middle(pairs: Sequence[tuple[str, str]]) -> dict[str, tuple[str, s
 
 
 def as_json(drawn: Sequence[DrawnPair]) -> list[dict[str, Any]]:
-    """Return drawn pairs as they are kept beside an evaluation."""
+    """Return drawn pairs as they are stored with an evaluation."""
     return [asdict(pair) for pair in drawn]
 
 
 def read_drawn(path: Path) -> list[DrawnPair]:
-    """Read what an evaluation kept; nothing where it kept none."""
+    """Read the drawn pairs of an evaluation; none where it has none."""
     return TypeAdapter(list[DrawnPair]).validate_python(read_json(path)) if path.exists() else []

@@ -1,16 +1,16 @@
-"""What a score is made of, item by item: encoders are compared on the items that all of them were scored on.
+"""Scores item by item: encoders are compared on the items that all of them were scored on.
 
-expected    4.2   0.5   3.0        of a pair: its metric, or what people say
-predicted   .81   .12   .77        what the encoder says             ──> Spearman's correlation of the two
+expected    4.2   0.5   3.0        of a pair: its metric or human rating
+predicted   .81   .12   .77        the encoder's similarity          ──> Spearman's correlation of the two
 
 expected    none
-predicted   1     0     1          of a text: whether it was right   ──> the mean
+predicted   1     0     1          of a text: whether it is correct  ──> the mean
 
 expected    1     0     0          of a pair: whether it is positive
-predicted   1     1     0          whether it is called so           ──> F1 = 2 Σ both / (Σ expected + Σ predicted)
+predicted   1     1     0          whether it is predicted positive  ──> F1 = 2 Σ both / (Σ expected + Σ predicted)
 
 expected    1     0     0          of a pair: whether it is positive
-predicted   .81   .12   .77        what the encoder says             ──> AUROC: is a positive above a negative?
+predicted   .81   .12   .77        the encoder's score               ──> AUROC: is a positive above a negative?
 """
 
 from collections.abc import Sequence
@@ -29,9 +29,9 @@ from training.evaluation.bootstrap import draw_spearman
 from training.evaluation.measures import Scored
 
 ScoredBy = Literal["correlation", "f1", "auroc"]
-"""How what is predicted of items is scored against what is expected: Spearman's correlation, F1 or AUROC of 0 and 1."""
+"""How predictions are scored against expected values: Spearman's correlation, or F1 or AUROC against 0 and 1."""
 Scale = Literal["cosine", "probability"]
-"""What the scores of pairs are: cosines of embeddings, or what a classifier says of the positive label, in [0, 1]."""
+"""What the scores of pairs are: cosines of embeddings, or a classifier's probabilities of the positive label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,12 @@ class ItemScores:
 
     Args:
         name: of the score.
-        items: what names each item, the same in every evaluation; no two are equal.
-        predicted: what the encoder says of each, (n,), finite.
-        expected: what it should follow, (n,): `scored_by` says how the two are scored. None where the score is the mean
-            of `predicted`.
+        items: unique key of each item, the same in every evaluation.
+        predicted: the encoder's value for each item, (n,), finite.
+        expected: target values, (n,), compared as `scored_by` says. None where the score is the mean of `predicted`.
         unit: what an item is, in the plural.
-        scored_by: how; of no meaning where nothing is expected.
-        measure: what the score is, where it is not that of its suite; such a score is not part of the suite's mean.
+        scored_by: how predictions are scored; ignored where nothing is expected.
+        measure: measure of the score, where it is not that of its suite; such a score is not part of the suite's mean.
     """
 
     name: str
@@ -60,10 +59,10 @@ class ItemScores:
 
 @dataclass(frozen=True, slots=True)
 class ScoredPairs:
-    """The pairs of sentences of a set, as one encoder scored them.
+    """The sentence pairs of a set, as one encoder scored them.
 
     Args:
-        scores: of the pairs: by correlation with what people rated, or AUROC where they were judged.
+        scores: of the pairs: by correlation with human ratings, or AUROC for judged pairs.
         texts: both sentences of each pair, (n,).
         scale: what the scores are.
     """
@@ -81,7 +80,7 @@ class Aligned:
         predicted: (n, n_runs).
         expected: (n,); None where scores are means.
         scored_by: how the two are scored.
-        items: what names each item, (n,).
+        items: key of each item, (n,).
     """
 
     predicted: NDArray[np.float64]
@@ -112,7 +111,7 @@ class Aligned:
         return np.array([np.nan if score is None else score for score in found])
 
     def draws(self, bootstrap: Bootstrap) -> NDArray[np.float64]:
-        """Return the score of each run in each draw of items, (resamples, n_runs): the same ones for the same items."""
+        """Return the score of each run in each draw, (resamples, n_runs); equal items give equal draws."""
         bootstrap = bootstrap.of("\n".join(self.items))
         if self.expected is not None and self.scored_by == "f1":
             draws = bootstrap.draws(len(self.predicted))
@@ -125,11 +124,11 @@ class Aligned:
         return np.array(drawn, dtype=np.float64)
 
     def _judged(self, expected: NDArray[np.float64]) -> list[Scored]:
-        """Return what each run says of judged pairs."""
+        """Return the scores of each run on judged pairs."""
         return [Scored(expected > 0, said, None) for said in self.predicted.T]
 
     def _f1(self, times: NDArray[np.int64] | NDArray[np.float64], expected: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the F1 of each run, (n_runs,), where each item counts so often; NaN where none is 1 or called so."""
+        """Return the F1 of each run, (n_runs,), with items weighted by `times`; NaN if neither has a 1."""
         both: NDArray[np.float64] = times @ (self.predicted * expected[:, None])
         either = times @ (self.predicted + expected[:, None])
         return np.asarray(np.divide(2 * both, either, out=np.full(len(both), np.nan), where=either > 0))
@@ -139,10 +138,10 @@ def align(scores: Sequence[ItemScores]) -> Aligned | None:
     """Return a score of several encoders on their common items; None where they have none.
 
     Args:
-        scores: of one name, one a run.
+        scores: with the same name, one per run.
 
     Raises:
-        InputError: an item was judged by other values in two evaluations.
+        InputError: when two evaluations have different expected values for an item.
     """
     places = [{item: place for place, item in enumerate(score.items)} for score in scores]
     common = [item for item in scores[0].items if all(item in known for known in places)]
@@ -153,18 +152,18 @@ def align(scores: Sequence[ItemScores]) -> Aligned | None:
     known = [s.expected[chosen] for s, chosen in zip(scores, rows, strict=True) if s.expected is not None]
     if any(not np.allclose(known[0], other, atol=1e-6) for other in known[1:]):
         raise InputError(
-            f"What the {scores[0].unit} of {scores[0].name!r} are judged by has changed between the evaluations: "
+            f"The expected values of the {scores[0].unit} of {scores[0].name!r} differ between the evaluations: "
             "train and evaluate all of them on one release, with the same files."
         )
     return Aligned(predicted, known[0] if known else None, scores[0].scored_by, common)
 
 
 def numbered(pairs: pl.DataFrame, of: str) -> pl.DataFrame:
-    """Return pairs with the column `item`, which names each pair of a set; one that a set has twice is two items.
+    """Add the column `item` with a key for each pair of a set; a pair that a set has twice is two items.
 
     Args:
         pairs: with `text_a` and `text_b`.
-        of: the column that says which set a pair is of.
+        of: column with the set of a pair.
     """
     texts = ["text_a", "text_b"]
     nth = pl.int_range(pl.len()).over(of, *texts)
@@ -172,14 +171,14 @@ def numbered(pairs: pl.DataFrame, of: str) -> pl.DataFrame:
 
 
 def read_items(file: Path, *columns: str) -> pl.DataFrame:
-    """Read a table of items that an evaluation left.
+    """Read a table of items written by an evaluation.
 
     Args:
         file: the table.
-        columns: that it must have.
+        columns: columns that it must have.
 
     Raises:
-        InputError: it cannot be read, or a column is missing.
+        InputError: when it cannot be read, or a column is missing.
     """
     try:
         table = pl.read_parquet(file)

@@ -1,13 +1,13 @@
-"""How well scores tell positive pairs from negative ones, and how sure that is.
+"""How well scores separate positive from negative pairs, with intervals.
 
-    accuracy    share of the pairs that are told rightly                                     needs a threshold
-    f1          2 · right positives / (positives + pairs that are called positive)           needs a threshold
-    mcc         Matthews' correlation of what is told and what is so, in [-1, 1]             needs a threshold
-    ap          mean precision over the ranks of the positives (average precision)           of the order alone
-    auroc       probability that a positive stands above a negative, a tie counts half       of the order alone
+    accuracy    share of the pairs that are classified correctly                             needs a threshold
+    f1          2 · true positives / (positives + pairs predicted positive)                  needs a threshold
+    mcc         Matthews' correlation of predictions and labels, in [-1, 1]                  needs a threshold
+    ap          mean precision over the ranks of the positives (average precision)           uses the order only
+    auroc       probability that a positive ranks above a negative, ties count half          uses the order only
 
-All are defined as scikit-learn defines them, which the tests compare them with. They are computed here because an
-interval needs them a thousand times of the same scores: those are sorted once, and every draw is a weight of each pair.
+All follow scikit-learn's definitions, and the tests compare them with it. They are computed here because an interval
+needs them a thousand times for the same scores: these are sorted once, and every draw only weights the pairs.
 """
 
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from features.metrics.corpus_scores import Bootstrap
 
 MEASURES: tuple[str, ...] = ("accuracy", "f1", "average_precision", "mcc", "auroc")
-"""What is measured, in the order of `Scored.measure`."""
+"""The measures, in the order of `Scored.measure`."""
 THRESHOLDED = frozenset({"accuracy", "f1", "mcc"})
-"""Those that look at what is called positive, so need a threshold."""
+"""Those that use predictions, so need a threshold."""
 
 Weights = NDArray[np.int64] | NDArray[np.float64]
 
@@ -30,9 +30,9 @@ class Scored:
     """Scores of judged pairs, ready to be measured many times.
 
     Args:
-        positive: whether each pair is, (n_pairs,).
+        positive: whether each pair is positive, (n_pairs,).
         scores: higher where a pair is more likely positive, (n_pairs,), finite.
-        threshold: a pair of at least this score is called positive; None where nothing chose one.
+        threshold: pairs with at least this score are predicted positive; None where none was chosen.
     """
 
     positive: NDArray[np.bool_]
@@ -41,7 +41,7 @@ class Scored:
 
     @property
     def predicted(self) -> NDArray[np.bool_] | None:
-        """Which pairs are called positive, (n_pairs,); None without a threshold."""
+        """Which pairs are predicted positive, (n_pairs,); None without a threshold."""
         return None if self.threshold is None else self.scores >= self.threshold
 
     def measure(self) -> dict[str, float | None]:
@@ -58,7 +58,7 @@ class Scored:
 
 
 class _Sorted:
-    """The pairs in the order of their scores, so that a draw is some sums.
+    """The pairs in the order of their scores, so that a draw takes only a few sums.
 
     Args:
         scored: the pairs.
@@ -68,14 +68,14 @@ class _Sorted:
         order = np.argsort(-scored.scores, kind="stable")
         ranked = scored.scores[order]
         self._order, self._positive = order, scored.positive[order].astype(np.float64)
-        # Pairs of one score have one rank: what is measured is read at the last of them.
+        # Pairs with equal scores share a rank: measures are read at the last of them.
         self._last = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
         self._called: int | None = None
         if scored.threshold is not None:
             self._called = int((ranked >= scored.threshold).sum())
 
     def measure(self, weights: Weights) -> NDArray[np.float64]:
-        """Return the measures, (n_measures,), where each pair counts as often as its weight says."""
+        """Return the measures, (n_measures,), with each pair counted as often as its weight."""
         times = weights[self._order].astype(np.float64)
         positives = np.cumsum(times * self._positive)
         negatives = np.cumsum(times * (1 - self._positive))
@@ -93,12 +93,12 @@ class _Sorted:
         if not (right + missed and wrong + refused):
             return accuracy, f1, np.nan
         product = (right + wrong) * (right + missed) * (refused + wrong) * (refused + missed)
-        # Where all pairs are called the same, nothing correlates with anything: 0, as scikit-learn has it.
+        # Where all predictions are equal there is no correlation: 0, as in scikit-learn.
         return accuracy, f1, (right * refused - wrong * missed) / product**0.5 if product else 0.0
 
     @staticmethod
     def _ranked(positives: NDArray[np.float64], negatives: NDArray[np.float64]) -> tuple[float, float]:
-        """Return average precision and AUROC of the counts down to each rank, ties taken together."""
+        """Return average precision and AUROC from the cumulative counts at each rank, with ties grouped."""
         if not positives[-1] or not negatives[-1]:
             return np.nan, np.nan
         found, beside = np.diff(positives, prepend=0.0), np.diff(negatives, prepend=0.0)

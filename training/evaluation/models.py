@@ -1,4 +1,4 @@
-"""The encoder that is evaluated and the model that it started from, as functions that embed each text once."""
+"""The evaluated encoder and its start model, as functions that embed each text once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from training.evaluation.parses_at_hand import parses_at_hand
 from training.jobs import Source
 from training.progress import Counted
 
-_ENCODED_AT_ONCE = 1024  # texts between two looks at the clock: enough to sort by length, seconds on a slow machine
+_ENCODED_AT_ONCE = 1024  # texts between progress updates: enough to sort by length, seconds on a slow machine
 
 
 class Embed(Protocol):
@@ -31,12 +31,12 @@ class Embed(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """What suites embed with.
+    """The models that suites embed with.
 
     Args:
-        encoder: the one that is evaluated.
-        start: the model that it started from; None where that is not known.
-        routes: those of the encoder, an aspect each; empty for an encoder without any.
+        encoder: the evaluated encoder.
+        start: its start model; None where that is unknown.
+        routes: routes of the encoder, one per aspect; empty for an encoder without routes.
     """
 
     encoder: Embed
@@ -45,12 +45,12 @@ class Models:
 
 
 class Embedder:
-    """Encodes each text once, whatever number of suites, pairs and sets it is in.
+    """Encodes each text once, however many suites, pairs and sets it occurs in.
 
     Args:
         folder: of the model.
-        name: what the progress calls it.
-        source: that most of the sentences are from: what it has of their parses is not parsed again.
+        name: name of the model in the progress log.
+        source: source of most of the sentences; parses that it has are reused.
     """
 
     def __init__(self, folder: Path, name: str, source: Source | None = None) -> None:
@@ -81,10 +81,9 @@ class Embedder:
 
 
 class StartModels:
-    """The models that encoders started from; the one of the last encoder stays, with all that it has embedded.
+    """Start models of encoders; that of the last encoder is kept, with all its embeddings.
 
-    What is evaluated one after the other has mostly started from the same model, and is compared with it on the same
-    texts.
+    Encoders evaluated one after the other mostly have the same start model, and are compared with it on the same texts.
     """
 
     def __init__(self) -> None:
@@ -92,15 +91,15 @@ class StartModels:
         self._last: Embedder | None = None
 
     def of(self, folder: Path | None) -> Embedder | None:
-        """Return the model of a folder; none where it is not known."""
+        """Return the model of a folder; none where it is unknown."""
         if folder != self._folder:
-            self._folder, self._last = folder, None  # the last one goes before the next comes
+            self._folder, self._last = folder, None  # free the last one before loading the next
             self._last = None if folder is None else Embedder(folder, "its start model")
         return self._last
 
 
 class _Embedded:
-    """Texts that are embedded by now, with their vectors."""
+    """Texts embedded so far, with their vectors."""
 
     def __init__(self) -> None:
         self.positions: dict[str, int] = {}

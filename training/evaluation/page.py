@@ -1,4 +1,4 @@
-"""Parts of pages on evaluations: the frame, tables and lists. Every text from data is escaped."""
+"""Parts of evaluation pages: the frame, tables and lists. Every text from data is escaped."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -11,7 +11,7 @@ from training.evaluation.tables import ScoreTable
 
 
 def render_page(title: str, body: str, more_style: str = "") -> str:
-    """Return a page with its style inside; nothing is fetched from anywhere.
+    """Return a page with its style inline; nothing is fetched from anywhere.
 
     Args:
         title: text.
@@ -23,17 +23,17 @@ def render_page(title: str, body: str, more_style: str = "") -> str:
 
 
 def tables_html(tables: Sequence[ScoreTable]) -> str:
-    """Return tables below each other, each with its title above and its note below."""
+    """Return the tables one below the other, each with its title above and its note below."""
     return "".join(map(_table, tables))
 
 
 def listed(values: Mapping[str, str]) -> str:
-    """Return terms and what is said of them."""
+    """Return terms with their descriptions."""
     return f"<dl>{''.join(f'<dt>{escape(k)}</dt><dd>{escape(v)}</dd>' for k, v in values.items())}</dl>"
 
 
 def facts(values: Mapping[str, Any]) -> str:
-    """Return names and values, as they would be typed."""
+    """Return names with their values as code."""
     items = "".join(f"<dt>{escape(str(k))}</dt><dd><code>{escape(str(v))}</code></dd>" for k, v in values.items())
     return f"<dl>{items}</dl>"
 

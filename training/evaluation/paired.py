@@ -1,4 +1,4 @@
-"""A score of the encoder beside that of its start model, both on the same draws."""
+"""A score of the encoder paired with that of its start model, both on the same draws."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -13,21 +13,21 @@ from training.evaluation.bootstrap import Difference, Interval, compare, interva
 from training.evaluation.tables import UNDEFINED, ends, hundred
 from training.evaluation.verdicts import tell_verdict
 
-COLUMNS = ("start model", "encoder", "95 % interval", "to start model")
-"""Of the cells that `cells` returns."""
+COLUMNS = ("start model", "encoder", "95 % interval", "vs start model")
+"""Headers of the cells that `cells` returns."""
 _START = Mark("start model", "circle")
 
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """A score of both; None where it is undefined.
+    """A score of both models; None where it is undefined.
 
     Args:
         encoder: of the encoder.
-        start: of its start model; None as well where that is not known.
-        encoder_interval: of `encoder`; None where the items cannot tell.
+        start: of its start model; also None where that is unknown.
+        encoder_interval: of `encoder`; None where there are too few items for one.
         start_interval: of `start`.
-        difference: the encoder's score less that of the start model.
+        difference: the encoder's score minus that of the start model.
     """
 
     encoder: float | None
@@ -38,12 +38,12 @@ class Paired:
 
 
 def pair(scores: Sequence[float | None], draws: NDArray[np.float64], bootstrap: Bootstrap) -> Paired:
-    """Return scores with what their draws say.
+    """Return scores with their intervals and difference.
 
     Args:
         scores: of the encoder, and of its start model where that is known.
-        draws: of the same, (resamples, n_scores).
-        bootstrap: how they were made.
+        draws: of the same scores, (resamples, n_scores).
+        bootstrap: how the draws were made.
     """
     known = [
         None if score is None else interval(drawn, bootstrap) for score, drawn in zip(scores, draws.T, strict=True)
@@ -65,8 +65,8 @@ def average(
 
     Args:
         scores: of each set, as `pair` takes them.
-        draws: of each set, likewise; those of one set say nothing of another's (`Bootstrap.of`).
-        bootstrap: how they were made.
+        draws: of each set, as `pair` takes them; independent between sets (`Bootstrap.of`).
+        bootstrap: how the draws were made.
     """
     if len(scores) < 2 or any(score is None for each in scores for score in each):
         return None
@@ -84,15 +84,15 @@ def cells(score: Mapping[str, Any]) -> tuple[str, str, str, str]:
 
 
 def tell(score: Mapping[str, Any]) -> str:
-    """Return how the encoder stands to its start model, a dash where one of them has no score."""
+    """Return how the encoder compares with its start model, a dash where one of them has no score."""
     return UNDEFINED if None in {score["encoder"], score["start"]} else tell_verdict(score["difference"])
 
 
 def draw(scored: Sequence[tuple[str, str, Mapping[str, Any]]], axis: str) -> str:
-    """Draw scores of the encoder as bars, with a mark at those of its start model, as HTML.
+    """Draw scores of the encoder as bars, with marks for those of its start model, as HTML.
 
     Args:
-        scored: name, words about it, and a `Paired` as a dict.
+        scored: name, description, and a `Paired` as a dict.
         axis: what the scores are.
     """
     bars = [

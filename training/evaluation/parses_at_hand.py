@@ -1,6 +1,6 @@
-"""Parses that a release has of the sentences that are scored, so that an encoder with a parser need not parse them.
+"""Parses of the scored sentences that a release already has, so that an encoder with a parser need not parse them.
 
-release ── made by the parser of the encoder? ──┬── yes: the encoder is told them before it embeds
+release ── made by the parser of the encoder? ──┬── yes: the encoder gets them before it embeds
                                                 └── no, or there are none: it parses
 """
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 def parses_at_hand(source: Source | None, encoder: "SentenceTransformer") -> Callable[[Sequence[str]], None]:
-    """Return what tells an encoder the parses that a source has of some texts, before it embeds them.
+    """Return a callback that gives an encoder the parses its source already has, before it embeds texts.
 
     Args:
-        source: that the sentences are from; None where they are from elsewhere.
-        encoder: of any kind; one without a parser is told nothing.
+        source: source of the sentences; None where they come from elsewhere.
+        encoder: of any kind; for one without a parser the callback does nothing.
 
     Raises:
         StoreError: when the store or the release does not exist, or is damaged.
@@ -47,7 +47,7 @@ def parses_at_hand(source: Source | None, encoder: "SentenceTransformer") -> Cal
 
 
 def _of_its_parser(source: Source, transformer: object) -> ParsedSentences | None:
-    """Return the parses of a source where they are by the parser of a transformer, else None."""
+    """Return the parses of a source where the transformer's own parser made them, otherwise None."""
     from training.modules.parser_weights import same_weights
     from training.modules.parsing_transformer import ParsingTransformer
     from training.modules.tagging_transformer import TaggingTransformer

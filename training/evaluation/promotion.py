@@ -1,10 +1,10 @@
-"""Which run of an encoder is the current one: a new one takes its place only if its scores hold against it.
+"""Which run of an encoder is the current one: a new one replaces it only if its scores hold up.
 
     runs/syntax/00002-4f1c9a/seed-0/metrics.json ──┐
                                                    ├── hold? ──> runs/syntax/current ──> 00002-4f1c9a/seed-0
     runs/syntax/current/metrics.json ──────────────┘
 
-Both must have been scored on the same pairs and the same sets of ratings; otherwise numbers that differ say nothing.
+Both must have been scored on the same pairs and the same sets of ratings; otherwise their numbers are not comparable.
 """
 
 import os
@@ -22,11 +22,11 @@ from training.runs import CURRENT, ENCODER, NAME_BEFORE, encoder_name, find_enco
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether an encoder may take the place of the current one.
+    """Whether an encoder may replace the current one.
 
     Args:
         holds: whether it may.
-        reasons: one clause for each comparison: what was compared, by how much it differs, what is allowed.
+        reasons: one clause for each comparison: what was compared, how much it differs, and what is allowed.
     """
 
     holds: bool
@@ -37,13 +37,13 @@ def compare_scores(new: Mapping[str, Any], current: Mapping[str, Any], limits: P
     """Compare the scores of two encoders.
 
     Args:
-        new: `metrics.json` of the encoder that was trained last.
-        current: that of the current encoder, on the same pairs.
+        new: `metrics.json` of the new encoder.
+        current: `metrics.json` of the current encoder, on the same pairs.
         limits: points (Spearman × 100) that may be lost.
 
     Returns:
         The verdict. A score that one of them lacks, because a set is too small for a correlation or its values are all
-        equal, is left out on both sides; where nothing is left to compare, the new encoder does not hold.
+        equal, is left out for both; where nothing is left to compare, the new encoder does not hold.
 
     Raises:
         InputError: when they were scored on different pairs.
@@ -57,7 +57,7 @@ def compare_scores(new: Mapping[str, Any], current: Mapping[str, Any], limits: P
             raise InputError("The two encoders were scored on different pairs; evaluate both on one release and split.")
         verdicts += [_judge(what, before, after, allowed) for what, before, after in suite.compared(*results)]
     if not verdicts:
-        return Verdict(holds=False, reasons=("the two have no score in common that could be compared",))
+        return Verdict(holds=False, reasons=("the two encoders have no comparable score in common",))
     return Verdict(holds=all(holds for holds, _ in verdicts), reasons=tuple(reason for _, reason in verdicts))
 
 
@@ -79,20 +79,19 @@ def current_run(runs: Path, name: str) -> Path | None:
 
     Args:
         runs: folder of all runs.
-        name: of the encoder. The version before had one encoder, and its link beside the runs: it holds until a run of
-            the encoder of that name is promoted.
+        name: of the encoder. The previous version had a single encoder, with its link next to the runs: that link is
+            valid until a run of the encoder of that name is promoted.
     """
     links = [runs / name / CURRENT, *([runs / CURRENT] if name == _name_before(runs) else [])]
     return next((link.resolve() for link in links if link.is_symlink() and link.is_dir()), None)
 
 
 def encoder_in_use(runs: Path, name: str | None = None) -> Path:
-    """Return the encoder of the current run, or the one that was finished last where none was ever promoted.
+    """Return the encoder of the current run, or the one finished last where none was ever promoted.
 
     Args:
         runs: folder of all runs.
-        name: of the encoder, or the id of a run; when None, the only one that is current, else the one that was
-            finished last.
+        name: of the encoder, or the id of a run; when None, the only current one, otherwise the one finished last.
 
     Raises:
         ModelError: when no run has an encoder yet.
@@ -105,7 +104,7 @@ def encoder_in_use(runs: Path, name: str | None = None) -> Path:
 
 
 def current_runs(runs: Path) -> dict[str, Path]:
-    """Return name → current run, of each encoder that has one."""
+    """Return name → current run, for each encoder that has one."""
     names = {link.parent.name for link in runs.glob(f"*/{CURRENT}")} | {_name_before(runs)}
     found = {name: current_run(runs, name) for name in sorted(names)}
     return {name: run for name, run in found.items() if run is not None}
@@ -119,12 +118,12 @@ def promote(run: Path, name: str) -> None:
         name: of the encoder.
 
     Raises:
-        ModelError: when something that is no link has that name.
+        ModelError: when something other than a link has that name.
     """
     runs = run.parent if group_of(run) == run else run.parents[2]
     link = runs / name / CURRENT
     if link.exists() and not link.is_symlink():
-        raise ModelError(f"{str(link)!r} is no link to a run, so it was not touched; rename it and promote again")
+        raise ModelError(f"{str(link)!r} is not a link to a run and was not touched; rename it and promote again")
     link.parent.mkdir(parents=True, exist_ok=True)
     temporary = link.parent / f".{CURRENT}.{uuid.uuid4().hex}"
     temporary.symlink_to(os.path.relpath(run, link.parent), target_is_directory=True)
@@ -132,7 +131,7 @@ def promote(run: Path, name: str) -> None:
 
 
 def _name_before(runs: Path) -> str:
-    """Return the name of the encoder that the link of the version before is about."""
+    """Return the name of the encoder that the previous version's link refers to."""
     link = runs / CURRENT
     return encoder_name(link.resolve()) if link.is_symlink() else NAME_BEFORE
 

@@ -1,4 +1,4 @@
-"""Similarity against people: Spearman's correlation with human ratings. A suite for encoders of every kind."""
+"""Similarity against human ratings: Spearman's correlation. A suite for encoders of every kind."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from features.corpora import EvaluationPairs
 
 RATINGS_FILE = "ratings.parquet"
-"""Human score and similarity of each pair of each set: what two encoders are compared by."""
+"""Human score and similarity of each pair of each set: the basis for comparing two encoders."""
 AXIS = "Spearman × 100 with human ratings"
 
 
@@ -41,10 +41,10 @@ def correlate(
     Args:
         columns: similarities, (n_pairs, n_columns).
         ratings: (n_pairs,).
-        bootstrap: how intervals are made.
+        bootstrap: how intervals are computed.
 
     Returns:
-        Scores and intervals, one a column, and draws (resamples, n_columns).
+        Scores and intervals, one per column, and draws (resamples, n_columns).
     """
     scores = spearman(columns, np.repeat(ratings[:, None], columns.shape[1], axis=1))
     drawn = draw_spearman(columns, ratings, bootstrap)
@@ -59,12 +59,12 @@ class RatingSuite(Suite):
 
     Args:
         sets: the pairs.
-        bootstrap: how intervals are made.
-        chosen_by: names of those of the sets that the model was chosen by.
+        bootstrap: how intervals are computed.
+        chosen_by: names of the sets that the model was chosen by.
     """
 
     name: ClassVar[str] = "ratings"
-    title: ClassVar[str] = "Similarity against people"
+    title: ClassVar[str] = "Similarity against human ratings"
     needs: ClassVar[str] = "human ratings: name a set under [[evaluation]]"
     measure: ClassVar[str] = "Spearman"
 
@@ -116,9 +116,9 @@ class RatingSuite(Suite):
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
-        """Return one table with a row a set, and one of their average where there are several."""
+        """Return one table with a row per set, and one for their average where there are several."""
         rows = [(rating["name"], f"{rating['pairs']:,}", *cells(rating)) for rating in result["sets"]]
-        if (mean := result.get("average")) is not None:  # evaluations before have none
+        if (mean := result.get("average")) is not None:  # earlier evaluations have none
             rows.append((_average_of(result), "", *cells(mean)))
         columns = ("ratings", "pairs", *COLUMNS)
         return [ScoreTable(AXIS, columns, tuple(rows), note=tell_chosen_by(result["chosen_by"]))]
@@ -129,10 +129,10 @@ class RatingSuite(Suite):
         warning = tell_chosen_by(result["chosen_by"])
         sets = result["sets"]
         return Chapter(
-            body="<p>How well the similarity of whole sentences orders pairs as people do.</p>"
+            body="<p>How well the similarity of whole sentences ranks pairs as people do.</p>"
             + chart_ratings(result)
             + folded("The numbers", tables_html(cls.tables(result))),
-            facts={"Compared with people on": ", ".join(f"{each['name']} ({each['pairs']:,} pairs)" for each in sets)},
+            facts={"Human ratings": ", ".join(f"{each['name']} ({each['pairs']:,} pairs)" for each in sets)},
             warnings=[warning] if warning else [],
             figures=[Figure(hundred(rating["encoder"]), _explain(rating)) for rating in sets],
         )
@@ -174,7 +174,7 @@ class RatingSuite(Suite):
 
     @classmethod
     def compared(cls, new: Result, current: Result) -> list[tuple[str, float, float]]:
-        """Return each set that both have a score of."""
+        """Return each set that both have a score for."""
         return [
             (f"human {cls.name} of {name}", before, after)
             for name, after in cls.numbers(new).items()
@@ -186,7 +186,7 @@ def chart_ratings(result: Result) -> str:
     """Return how well the similarity of sentences follows each set of human ratings, as HTML.
 
     Args:
-        result: what `RatingSuite` found.
+        result: result of `RatingSuite`.
     """
     known = [(rating["name"], f"{rating['pairs']:,} pairs", rating) for rating in result["sets"]]
     if (mean := result.get("average")) is not None:
@@ -199,7 +199,7 @@ def _average_of(result: Result) -> str:
 
 
 def _explain(rating: Mapping[str, Any]) -> str:
-    said = f"{escape(rating['name'])}: agreement with people, {rating['pairs']:,} pairs."
+    said = f"{escape(rating['name'])}: agreement with human ratings, {rating['pairs']:,} pairs."
     if rating["start"] is None:
         return said
-    return f"{said} Start model: {hundred(rating['start'])}. This encoder against it: {tell(rating)}."
+    return f"{said} Start model: {hundred(rating['start'])}. This encoder relative to it: {tell(rating)}."

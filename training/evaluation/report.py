@@ -1,4 +1,4 @@
-"""The report of an evaluation: one HTML file that opens offline, with its style, plots and examples inside."""
+"""The report of an evaluation: one HTML file that opens offline, with style, plots and examples inline."""
 
 from collections.abc import Mapping
 from html import escape
@@ -20,7 +20,7 @@ def render_report(scores: Mapping[str, Any], training: Mapping[str, Any], folder
     Args:
         scores: content of metrics.json.
         training: content of the encoder's training.json; empty for an encoder that has none.
-        folder: where the suites wrote what they show.
+        folder: folder with the files that the suites wrote.
     """
     chapters = [(suite, suite.chapter(result, folder)) for suite, result in scored_suites(scores)]
     title = " · ".join(part for part in (scores["project"], f"encoder {_run(scores)}") if part)
@@ -44,7 +44,7 @@ def render_report(scores: Mapping[str, Any], training: Mapping[str, Any], folder
 
 
 def _run(scores: Mapping[str, Any]) -> str:
-    """Return the name of the training run, whose folder holds the encoder's."""
+    """Return the name of the training run, whose folder contains the encoder's."""
     return run_title(Path(scores["encoder"]).parent)
 
 
@@ -57,14 +57,14 @@ def _subject(scores: Mapping[str, Any], training: Mapping[str, Any]) -> dict[str
             f"{name} ({counts['train']:,} {counts.get('unit', 'pairs')})"
             for name, counts in training["corpora"].items()
         )
-        found["Learnt from"] = f"{learnt}; {tell_source(training['source'])}"
+        found["Trained on"] = f"{learnt}; {tell_source(training['source'])}"
     if choice := tell_choice(training):
         found["Chosen by"] = choice
     return found
 
 
 def _key_figures(figures: list[Figure], training: Mapping[str, Any]) -> str:
-    """Return the numbers that stand out."""
+    """Return the key figures as cards."""
     shown = list(figures)
     if "seconds" in training:
         units = [name.removesuffix(PER_SECOND) for name in training if name.endswith(PER_SECOND)]
@@ -79,14 +79,14 @@ def _key_figures(figures: list[Figure], training: Mapping[str, Any]) -> str:
 
 
 def _duration(seconds: float) -> str:
-    """Return a duration in a unit that leaves two digits or so."""
+    """Return a duration in a unit that leaves about two digits."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _course(training: Mapping[str, Any]) -> list[str]:
-    """Return how the encoder was trained; nothing where that is not known."""
+    """Return how the encoder was trained; nothing where that is unknown."""
     if not training:
         return []
     history = training.get("history", ())

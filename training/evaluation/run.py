@@ -1,4 +1,4 @@
-"""Evaluate encoders in a process of its own: `python -m training.evaluation.run --settings evaluate.json …`."""
+"""Evaluate encoders in a separate process: `python -m training.evaluation.run --settings evaluate.json …`."""
 
 import logging
 import sys
@@ -19,11 +19,11 @@ from training.process import run_process
 from training.runs import TRAINING_FILE
 from training.writing import read_json, require_writable, write_json, write_text
 
-_log = logging.getLogger("training")  # not __name__, which is __main__ in the process of its own
+_log = logging.getLogger("training")  # not __name__, which is __main__ in a separate process
 
 METRICS_FILE = "metrics.json"
 FORMAT = 3
-"""Of metrics.json; the first had no intervals, the second facets and ratings where now any suite may be."""
+"""Version of metrics.json; the first had no intervals, the second only facets and ratings instead of any suite."""
 REPORT_FILE = "report.html"
 _CARD = "README.md"
 
@@ -32,17 +32,17 @@ def evaluate(job: EvaluationJob, starts: StartModels | None = None) -> dict[str,
     """Evaluate an encoder of any kind, and write its scores.
 
     Args:
-        job: what to evaluate, and by which suites. By all that it can be scored by: writes metrics.json, evaluate.json,
-            what the suites show, report.html, and the scores in the model card. By some that are named: writes their
-            scores beside those of the whole evaluation (`metrics_file`), which stays as it is.
-        starts: what encoders started from that were evaluated before; what it knows is not embedded again.
+        job: what to evaluate, and by which suites. With all that apply, writes metrics.json, evaluate.json, the
+            suites' files, report.html, and the scores in the model card. With some that are named, writes their scores
+            next to those of the whole evaluation (`metrics_file`), which is left unchanged.
+        starts: start models of encoders that were evaluated before; their embeddings are reused.
 
     Returns:
         Content of the file of scores.
 
     Raises:
         InputError: when there is nothing to score on, or it cannot be read.
-        ModelError: when the folder is no encoder, its start model is missing, or a suite does not fit it.
+        ModelError: when the folder is not an encoder, its start model is missing, or a suite does not fit it.
         SettingsError: when a suite is unknown, or a rating set is described wrongly.
     """
     _log.info("evaluating %s", job.encoder)
@@ -65,7 +65,7 @@ def evaluate(job: EvaluationJob, starts: StartModels | None = None) -> dict[str,
         suite.write(job.output)
     write_json(job.output / METRICS_FILE, scores)
     if subject.training and job.output.resolve() == job.encoder.parent.resolve():
-        _write_on_card(job.encoder / _CARD, scores)  # a comparison elsewhere leaves the model card alone
+        _write_on_card(job.encoder / _CARD, scores)  # an evaluation elsewhere leaves the model card alone
     write_report(job.output, job.encoder)
     return scores
 
@@ -75,7 +75,7 @@ def metrics_file(folder: Path, suites: Collection[str] = ()) -> Path:
 
     Args:
         folder: of the evaluation.
-        suites: those that were named; none for a whole evaluation.
+        suites: the named suites; none for a whole evaluation.
     """
     named = "".join(f"-{name}" for name in sorted(set(suites)))
     return folder / f"{Path(METRICS_FILE).stem}{named}.json"
@@ -96,17 +96,17 @@ def read_scores(file: Path) -> dict[str, Any]:
 
 
 def write_report(folder: Path, encoder: Path) -> Path:
-    """Write report.html from the files that an evaluation left in a folder.
+    """Write report.html from the files of an evaluation.
 
     Args:
-        folder: with metrics.json and what the suites wrote.
+        folder: folder with metrics.json and the suites' files.
         encoder: folder of the encoder.
 
     Returns:
         The report.
 
     Raises:
-        InputError: when the encoder was not evaluated yet, or by another version of facetflow.
+        InputError: when the encoder has not been evaluated yet, or was by another version of facetflow.
     """
     from training.evaluation.report import render_report
 
@@ -117,7 +117,7 @@ def write_report(folder: Path, encoder: Path) -> Path:
 
 
 def _prepared(subject: Subject) -> list[Suite]:
-    """Return the suites that an encoder is scored by, with what they score on."""
+    """Return the suites that an encoder is scored by, with their data."""
     job, missing, found = subject.job, dict[str, str](), list[Suite]()
     for name in dict.fromkeys(job.suites) or suites_of(subject.kind):
         kind = load_suite(name)
@@ -133,7 +133,7 @@ def _prepared(subject: Subject) -> list[Suite]:
 
 
 def _about(subject: Subject) -> dict[str, Any]:
-    """Return what all scores say of themselves."""
+    """Return the metadata of the scores."""
     job = subject.job
     return {
         "format": FORMAT,
@@ -150,7 +150,7 @@ def _about(subject: Subject) -> dict[str, Any]:
 
 
 def _write_on_card(card: Path, scores: Mapping[str, Any]) -> None:
-    """Write the scores on a model card, in place of those of an evaluation before."""
+    """Write the scores to a model card, replacing those of an earlier evaluation."""
     paragraphs = []
     for table in score_tables(scores):
         paragraphs += [f"{table.title}:", markdown.table(table.columns, table.rows), table.note]
@@ -160,7 +160,7 @@ def _write_on_card(card: Path, scores: Mapping[str, Any]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run evaluation jobs, one after the other."""
-    about = "Run evaluations, one after the other: an EvaluationJob as JSON each."
+    about = "Run evaluations, one after the other, each from an EvaluationJob as JSON."
     starts = StartModels()
     return run_process(
         "training.evaluation.run", about, lambda path: evaluate(read_job(EvaluationJob, path), starts), arguments

@@ -1,4 +1,4 @@
-"""Whether an encoder has seen what it is scored on, in words: such scores are better than those on other pairs."""
+"""Whether an encoder has seen the data it is scored on, in words: such scores are higher than those on other pairs."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 
 
 def seen_part(training: Mapping[str, Any], split: str, corpora: Collection[str]) -> dict[str, Any] | None:
-    """Return which part a split of pairs had in a training.
+    """Return how a training used a split of pairs.
 
     Args:
         training: content of training.json.
-        split: the pairs that are scored.
-        corpora: likewise.
+        split: split of the scored pairs.
+        corpora: corpora of the scored pairs.
 
     Returns:
-        `part`, learnt or chosen, and `corpora`; None where the split had no part in the training.
+        `part`, learnt or chosen, and `corpora`; None where the training did not use the split.
     """
     settings = training.get("settings", {})
     names = settings.get("splits")
@@ -37,16 +37,16 @@ def seen_part(training: Mapping[str, Any], split: str, corpora: Collection[str])
 
 
 def is_chosen(settings: Mapping[str, Any]) -> bool:
-    """Return whether a training chose among its models: all do but those that keep the last one."""
+    """Return whether a training chose among its models: all do except those that keep the last one."""
     return bool(settings.get("loop", {}).get("keep", "best") != "last")
 
 
 def sets_chosen_by(training: Mapping[str, Any], sets: "Sequence[EvaluationPairs]") -> list[str]:
-    """Return which sets of human ratings the model was chosen by, whatever they are called now.
+    """Return which sets of human ratings the model was chosen by, even if they have been renamed.
 
     Args:
         training: content of training.json.
-        sets: that are evaluated.
+        sets: sets that are evaluated.
     """
     settings, chosen_by = training.get("settings", {}), training.get("chosen_by", {})
     if not chosen_by.get("set") or not is_chosen(settings):
@@ -57,7 +57,7 @@ def sets_chosen_by(training: Mapping[str, Any], sets: "Sequence[EvaluationPairs]
 
 
 def tell_choice(training: Mapping[str, Any]) -> str:
-    """Return by what a training chose the model that it kept; nothing where that is not known.
+    """Return how a training chose the model that it kept; nothing where that is unknown.
 
     Args:
         training: content of training.json.
@@ -66,14 +66,14 @@ def tell_choice(training: Mapping[str, Any]) -> str:
     if not settings or "dev" not in training:
         return ""
     if not is_chosen(settings):
-        return "nothing, the model of the last step was kept"
+        return "nothing: the model of the last step was kept"
     what = "average of models" if settings.get("loop", {}).get("keep") == "average" else "model"
     if chosen_by.get("set"):
-        return f"its score on {chosen_by['set']} ({chosen_by['pairs']:,} rated pairs), the best {what} of all looks"
+        return f"its score on {chosen_by['set']} ({chosen_by['pairs']:,} rated pairs): the best {what} of the training"
     unit = next((known.get("unit", "pairs") for known in training.get("corpora", {}).values()), "pairs")
     if training["dev"] is None:
-        return f"nothing, there were no dev {unit}"
-    return f"its {settings.get('choose_by', BY_LOSS)} on the dev {unit}, the best {what} of all looks"
+        return f"nothing: there were no dev {unit}"
+    return f"its {settings.get('choose_by', BY_LOSS)} on the dev {unit}: the best {what} of the training"
 
 
 def tell_seen(
@@ -84,12 +84,12 @@ def tell_seen(
     unit: str = "pairs",
     chosen: str = "by its loss on",
 ) -> str:
-    """Return what a reader must know of scores on data that had a part in the training; nothing where they had none.
+    """Return a caveat on scores of data that the training used; nothing where it did not.
 
     Args:
         seen: as `seen_part` returns it.
         split: what is scored.
-        others: split that had no part in the training → how much it has.
+        others: split that the training did not use → its size.
         unit: what is scored, in the plural.
         chosen: how the model was chosen on them.
     """
@@ -97,26 +97,26 @@ def tell_seen(
         return ""
     of = f"{split} {unit} of {_listed(seen['corpora'])}"
     said = (
-        f"The encoder learnt from the {of}: these scores do not show how good it is on others."
+        f"The encoder was trained on the {of}: these scores do not show how good it is on others."
         if seen["part"] == "learnt"
-        else f"The model was chosen {chosen} the {of}: on {unit} that had no part in its training, its scores may be "
+        else f"The model was chosen {chosen} the {of}: on {unit} that its training did not use, its scores may be "
         "lower."
     )
     if not others:
-        return f"{said} There are no {unit} of another split to evaluate on."
+        return f"{said} No other split has {unit} to evaluate on."
     counted = ", ".join(f"{name} ({count:,} {unit})" for name, count in others.items())
-    return f"{said} To evaluate on others: --split with {counted}."
+    return f"{said} To evaluate on others, use --split with {counted}."
 
 
 def tell_chosen_by(sets: Sequence[str]) -> str:
-    """Return what a reader must know where the model was chosen by a set of human ratings.
+    """Return a caveat where the model was chosen by a set of human ratings.
 
     Args:
-        sets: those of the evaluated sets that it was chosen by.
+        sets: evaluated sets that the model was chosen by.
     """
     if not sets:
         return ""
-    return f"The model was chosen by its score on {_listed(sets)}: on other ratings it may do worse than that shows."
+    return f"The model was chosen by its score on {_listed(sets)}: on other ratings it may do worse."
 
 
 def _listed(names: Sequence[str]) -> str:

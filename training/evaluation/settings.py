@@ -1,4 +1,4 @@
-"""What a user chooses about evaluations and the comparison of encoders."""
+"""User settings of evaluations and of the comparison of encoders."""
 
 from typing import Annotated, Literal
 
@@ -9,7 +9,7 @@ class PromotionSettings(BaseModel):
     """When a new encoder becomes the current one: the `[promotion]` table of the project file, suite by suite.
 
     Args:
-        ratings: points (Spearman × 100) that each set of human ratings may lose against the current encoder.
+        ratings: points (Spearman × 100) that each set of human ratings may lose compared with the current encoder.
         facets: points that the mean over the facets may lose, on the pairs of the new release.
         paraphrase: points (F1 × 100) that each set of judged pairs may lose, on the pairs of the new release.
         retrieval: points (MRR × 100) that retrieval may lose, on the texts of the new release: in each aspect that the
@@ -25,12 +25,12 @@ class PromotionSettings(BaseModel):
 
 
 class TransferSettings(BaseModel):
-    """How the classes of texts and pairs under `[[evaluation]]` are learnt from embeddings, as SentEval does it.
+    """How classifiers of texts and pairs under `[[evaluation]]` are trained on embeddings, as in SentEval.
 
     Args:
-        classifiers: what learns them: "logistic regression", or "mlp" with one hidden layer of 128 units, which
-            computes more than a hundred times as much: better done on a GPU, or with fewer folds.
-        folds: of cross-validations, and of those within them that choose the penalty.
+        classifiers: "logistic regression", or "mlp" with one hidden layer of 128 units, which takes more than a
+            hundred times as much computation: better on a GPU, or with fewer folds.
+        folds: number of cross-validation folds, and of the nested folds that choose the penalty.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

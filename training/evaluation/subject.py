@@ -1,4 +1,4 @@
-"""What is evaluated: an encoder of any kind, what is known of its training, and what the job brings to score it on."""
+"""The subject of an evaluation: an encoder of any kind, what is known of its training, and the job's data."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -18,40 +18,40 @@ if TYPE_CHECKING:
 
 
 class Subject:
-    """An encoder and what it is scored on.
+    """An encoder and the data it is scored on.
 
     Args:
-        job: names the encoder and all else.
+        job: names the encoder and everything else.
     """
 
     def __init__(self, job: EvaluationJob) -> None:
         self.job = job
         self.bootstrap = Bootstrap(job.resamples, job.seed)
-        """How intervals are made, the same for all suites."""
+        """How intervals are computed; the same for all suites."""
 
     @cached_property
     def training(self) -> Mapping[str, Any]:
-        """Content of the encoder's training.json; empty for an encoder that no training of facetflow made."""
+        """Content of the encoder's training.json; empty for an encoder that facetflow did not train."""
         file = self.job.encoder / TRAINING_FILE
         return read_json(file) if file.exists() else {}
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What the encoder was trained by; empty where that is not known."""
+        """Settings of the encoder's training; empty where they are unknown."""
         settings: Mapping[str, Any] = self.training.get("settings", {})
         return settings
 
     @property
     def kind(self) -> str:
-        """Kind of the encoder; empty where it is not known."""
+        """Kind of the encoder; empty where it is unknown."""
         return str(self.settings.get("kind", KIND_BEFORE)) if self.settings else ""
 
     @cached_property
     def backbone(self) -> Path | None:
-        """Folder of the model that the encoder started from; None where that is not known.
+        """Folder of the encoder's start model; None where that is unknown.
 
         Raises:
-            ModelError: when it is known and not there.
+            ModelError: when it is known but missing.
         """
         name = self.settings.get("backbone")
         return None if name is None else models.locate(name, self.job.base)
@@ -68,7 +68,7 @@ class Subject:
 
     @cached_property
     def tasks(self) -> "list[ClassTask]":
-        """Texts and pairs whose class is learnt from embeddings.
+        """Classification tasks on texts and pairs.
 
         Raises:
             InputError: when a file is missing or wrong.

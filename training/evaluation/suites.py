@@ -1,4 +1,4 @@
-"""What an encoder is evaluated by: suites, each a class in a file of its own and a line in `SUITES`.
+"""Evaluation suites, each a class in its own file and a line in `SUITES`.
 
     job ──Subject──> Suite.of ──> score(models) ──> result ──> metrics.json ──┬── tables    terminal, model card, server
                      reads what       embeds and                              ├── chapter   the report
@@ -6,8 +6,8 @@
                                                                               ├── items     `facetflow compare`
                                                                               └── compared  promotion
 
-A result is JSON, and everything that is shown is made from it, today or from the file. Texts are embedded once,
-whatever number of suites asks for them (`training.evaluation.models`).
+A result is JSON, and everything that is shown is made from it, right away or later from the file. Texts are embedded
+once, however many suites need them (`training.evaluation.models`).
 """
 
 from abc import ABC, abstractmethod
@@ -26,7 +26,7 @@ from training.evaluation.tables import ScoreTable
 from training.kinds import KINDS
 
 Result = Mapping[str, Any]
-"""What a suite found, as JSON."""
+"""The result of a suite, as JSON."""
 
 SUITES: dict[str, str] = {
     "facets": "training.evaluation.facets.suite:FacetSuite",
@@ -36,17 +36,17 @@ SUITES: dict[str, str] = {
     "paraphrase": "training.evaluation.paraphrase.suite:ParaphraseSuite",
     "retrieval": "training.evaluation.retrieval.suite:RetrievalSuite",
 }
-"""Name → module and class, in the order of the report. A suite that no kind of encoder names is one of all kinds."""
+"""Name → module and class, in the order of the report. A suite that no kind of encoder names applies to all kinds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number that stands out at the head of the report.
+    """A key figure at the head of the report.
 
     Args:
-        number: as it is to be read.
+        number: the number as displayed.
         text: what it is, as HTML.
-        small: what follows the number in small letters.
+        small: text after the number in small type.
     """
 
     number: str
@@ -56,15 +56,15 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """What a suite shows in the report.
+    """The chapter of a suite in the report.
 
     Args:
         body: HTML, every text from data escaped.
-        facts: lines of the report's head: what was scored on.
+        facts: lines of the report's head: the data that was scored.
         warnings: what a reader must know before any number, a sentence each.
-        figures: numbers for the head.
+        figures: key figures for the head.
         origin: what the numbers can be traced back to.
-        style: rules of style sheets that only this chapter needs.
+        style: CSS rules that only this chapter needs.
     """
 
     body: str
@@ -76,36 +76,36 @@ class Chapter:
 
 
 class Suite(ABC):
-    """One way to score an encoder. An instance knows what it scores on; the class shows a result."""
+    """One way to score an encoder. An instance holds the data to score on; the class displays results."""
 
     name: ClassVar[str]
     """As in `SUITES`, in jobs and in metrics.json."""
     title: ClassVar[str]
     """Heading of its chapter."""
     needs: ClassVar[str]
-    """What there must be to score on, and where it comes from, for the sentence that says that it is not there."""
+    """The data that it needs and where it comes from, for the error message when it is missing."""
     measure: ClassVar[str] = "score"
     """What its numbers are, such as Spearman."""
     mean: ClassVar[str] = ""
-    """What the mean over all of its numbers is called, where that stands for the suite in lists of runs."""
+    """Name of the mean over all of its numbers, where that represents the suite in lists of runs."""
 
     @classmethod
     @abstractmethod
     def of(cls, subject: Subject) -> Self | None:
-        """Read what an encoder is scored on; None where the job has nothing of the kind.
+        """Read the data that an encoder is scored on; None where the job has none for this suite.
 
-        Nothing is embedded yet, so that all that is wrong is said at once.
+        Nothing is embedded yet, so that all problems are reported at once.
 
         Raises:
-            FacetflowError: when it cannot be read, or the encoder cannot be scored so.
+            FacetflowError: when it cannot be read, or the encoder cannot be scored by this suite.
         """
 
     @abstractmethod
     def score(self, models: Models) -> Result:
-        """Return what was found, as JSON without NaN: `metrics.json` has it below `suites`."""
+        """Return the result, as JSON without NaN; `metrics.json` has it under `suites`."""
 
     def write(self, folder: Path) -> None:  # noqa: B027 - most suites have nothing to write
-        """Write beside metrics.json what the chapter shows and the result has not; after `score`."""
+        """Write the files next to metrics.json that the chapter needs besides the result; called after `score`."""
 
     @classmethod
     @abstractmethod
@@ -114,7 +114,7 @@ class Suite(ABC):
 
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
-        """Return what the report shows; by default the tables.
+        """Return the chapter of the report; by default the tables.
 
         Args:
             result: what `score` returned.
@@ -125,11 +125,11 @@ class Suite(ABC):
     @classmethod
     @abstractmethod
     def numbers(cls, result: Result) -> dict[str, float | None]:
-        """Return name → score (higher is better), None where it is undefined: what encoders are compared by."""
+        """Return name → score (higher is better) for comparing encoders, None where it is undefined."""
 
     @classmethod
     def headline(cls, result: Result) -> dict[str, float | None]:
-        """Return the few numbers that stand for the suite in a list of runs; by default their mean, or all of them."""
+        """Return the few numbers that represent the suite in a list of runs; by default their mean, or all of them."""
         numbers = cls.numbers(result)
         if not cls.mean:
             return numbers
@@ -145,31 +145,31 @@ class Suite(ABC):
             result: what `score` returned.
 
         Raises:
-            InputError: when what was written cannot be read.
+            InputError: when the written files cannot be read.
         """
         return []
 
     @classmethod
     def pairs(cls, folder: Path, result: Result) -> list[ScoredPairs]:
-        """Return the pairs of sentences that it scored, set by set, for the page of a comparison; by default none.
+        """Return the sentence pairs that it scored, set by set, for the page of a comparison; by default none.
 
         Args:
             folder: where `write` wrote.
             result: what `score` returned.
 
         Raises:
-            InputError: when what was written cannot be read.
+            InputError: when the written files cannot be read.
         """
         return []
 
     @classmethod
     def same_data(cls, new: Result, current: Result) -> bool:
-        """Return whether two results are about the same data, so that their numbers can be compared."""
+        """Return whether two results are on the same data, so that their numbers can be compared."""
         return cls.numbers(new).keys() == cls.numbers(current).keys()
 
     @classmethod
     def compared(cls, new: Result, current: Result) -> list[tuple[str, float, float]]:
-        """Return (what, current, new) for each number that a promotion looks at; by default all that both have."""
+        """Return (what, current, new) for each number that a promotion checks; by default all that both have."""
         before = cls.numbers(current)
         return [
             (f"{cls.name} of {name}", known, score)
@@ -179,10 +179,10 @@ class Suite(ABC):
 
 
 def suites_of(kind: str) -> tuple[str, ...]:
-    """Return the names of the suites of a kind of encoder and of those of all kinds, in the order of the report.
+    """Return the names of the suites that apply to a kind of encoder, in the order of the report.
 
     Args:
-        kind: of the encoder; one that `KINDS` does not have, or none, has the suites of all kinds.
+        kind: of the encoder; an unknown or empty one has only the suites of all kinds.
     """
     special = {name for known in KINDS.values() for name in known.suites}
     own = KINDS[kind].suites if kind in KINDS else ()
@@ -196,7 +196,7 @@ def load_suite(name: str) -> type[Suite]:
         SettingsError: when there is none of that name.
     """
     if name not in SUITES:
-        raise SettingsError(f"{name!r} is no suite of an evaluation; there are: {', '.join(SUITES)}.")
+        raise SettingsError(f"{name!r} is not an evaluation suite; there are: {', '.join(SUITES)}.")
     module, _, attribute = SUITES[name].partition(":")
     return cast("type[Suite]", getattr(import_module(module), attribute))
 

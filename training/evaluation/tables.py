@@ -13,8 +13,8 @@ class ScoreTable:
     Args:
         title: what it shows.
         columns: header; the first column is left-aligned, numbers follow.
-        rows: cells as they are to be read.
-        note: what a reader must know, a sentence or two a line; perhaps empty.
+        rows: cells as displayed.
+        note: what a reader must know, a sentence or two per line; perhaps empty.
     """
 
     title: str
@@ -24,10 +24,10 @@ class ScoreTable:
 
 
 def fit(table: ScoreTable, width: int) -> list[ScoreTable]:
-    """Return a table as several of some columns each, where its numbers would leave no room for the first column.
+    """Split a table by columns where its numbers would leave no room for the first column.
 
     Args:
-        table: as it is.
+        table: the table to fit.
         width: in characters.
     """
     name, *others = ([len(cell) for cell in column] for column in zip(table.columns, *table.rows, strict=True))
@@ -56,5 +56,5 @@ def hundred(value: float | None) -> str:
 
 
 def ends(interval: Mapping[str, float] | None) -> str:
-    """Return an interval of a correlation times 100, or a dash where it is unknown."""
+    """Return the interval of a correlation times 100, or a dash where it is unknown."""
     return UNDEFINED if interval is None else f"{hundred(interval['low'])} to {hundred(interval['high'])}"

@@ -1,13 +1,13 @@
-"""What an interval says in words."""
+"""Verdicts of intervals in words."""
 
 from collections.abc import Mapping
 from typing import Any
 
-VERDICTS: Mapping[str, str] = {"above": "above", "below": "below", "unclear": "cannot tell"}
+VERDICTS: Mapping[str, str] = {"above": "above", "below": "below", "unclear": "unclear"}
 
 
 def tell_verdict(difference: Mapping[str, Any] | None) -> str:
-    """Return whether a score is above or below a baseline, or that the pairs cannot tell.
+    """Return whether a score is above or below a baseline, or that this is unclear.
 
     Args:
         difference: a `training.evaluation.bootstrap.Difference` as a dict.

@@ -1,1 +1,1 @@
-"""The loop that every training goes through: what it does once, no kind of encoder or parser does again."""
+"""The training loop shared by all kinds of encoders and parsers."""

@@ -1,8 +1,8 @@
-"""In which order pairs are seen: shuffled, in batches of sentences of like length.
+"""Order of training pairs: shuffled, in batches of sentences of similar length.
 
-A batch is padded to its longest sentence, so mixed lengths waste work. Pairs are shuffled, cut into windows of many
-batches, sorted by length within a window, cut into batches, and the batches shuffled again: every epoch differs, and
-only the seed decides how. A positive stays beside its negative, since they share sentence a, which is encoded once.
+A batch is padded to its longest sentence, so mixed lengths waste work. Pairs are shuffled, divided into windows of many
+batches, sorted by length within a window, divided into batches, and the batches are shuffled again: every epoch differs
+and depends only on the seed. A positive stays next to its negative: they share sentence a, which is encoded once.
 """
 
 import numpy as np
@@ -39,7 +39,7 @@ def epoch_batches(
 
 
 def number_groups(pair_ids: NDArray[np.str_], positive_ids: NDArray[np.str_]) -> NDArray[np.int64]:
-    """Return the group of each pair: that of its positive where it has one.
+    """Return the group of each pair: that of its positive if it has one.
 
     Args:
         pair_ids: (n_pairs,).

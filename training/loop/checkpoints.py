@@ -1,4 +1,4 @@
-"""Checkpoints: all that a training needs to go on as if it had never stopped, in one file, replaced atomically."""
+"""Checkpoints: everything that a training needs to resume exactly, in one file, replaced atomically."""
 
 import contextlib
 import os
@@ -12,11 +12,11 @@ from training.writing import writing
 
 FILE_NAME = "checkpoint.pt"
 FORMAT = 2
-"""Of a checkpoint; the first was another for each kind of training."""
+"""Format of a checkpoint; in format 1 each kind of training had its own."""
 
 
 def save(path: Path, state: dict[str, Any]) -> None:
-    """Write a checkpoint; after a crash at any moment the folder holds the old one or the new one.
+    """Write a checkpoint; after a crash at any time the folder holds the old one or the new one.
 
     Args:
         path: the file.
@@ -25,7 +25,7 @@ def save(path: Path, state: dict[str, Any]) -> None:
     Raises:
         RunError: when the file cannot be written, as on a full disk; an older checkpoint is still there.
     """
-    # One name for all processes: what a killed one left half-written is written over.
+    # One name for all processes, so that the partial file of a killed one is overwritten.
     temporary = path.with_name(f".{path.name}.partial")
     try:
         with writing(path):
@@ -36,11 +36,11 @@ def save(path: Path, state: dict[str, Any]) -> None:
             temporary.replace(path)
     finally:
         with contextlib.suppress(OSError):
-            temporary.unlink()  # half a file would keep a full disk full
+            temporary.unlink()  # a partial file would keep a full disk full
 
 
 def load(path: Path, *, identity: str) -> dict[str, Any] | None:
-    """Read a checkpoint; None where there is none.
+    """Read a checkpoint; None if there is none.
 
     Args:
         path: the file.
@@ -53,7 +53,7 @@ def load(path: Path, *, identity: str) -> dict[str, Any] | None:
     if not path.exists():
         return None
     try:
-        # weights_only: a checkpoint can hold no code.
+        # weights_only: a checkpoint cannot contain code.
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
         raise RunError(
@@ -61,8 +61,8 @@ def load(path: Path, *, identity: str) -> dict[str, Any] | None:
         ) from error
     if state.get("format") != FORMAT:
         raise SettingsError(
-            f"the checkpoint {str(path)!r} was written by another version of facetflow, which alone can go on from it: "
-            "finish the training with that version, or delete the file to train from the start"
+            f"the checkpoint {str(path)!r} was written by another version of facetflow, and only that version can "
+            "resume it: finish the training with that version, or delete the file to train from the start"
         )
     if state.get("identity") != identity:
         raise SettingsError(

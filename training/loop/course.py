@@ -1,4 +1,4 @@
-"""The course of a training: lines in the log, the same as JSON lines in the run's folder, and trackers."""
+"""Progress reports of a training: to the log, to a JSON Lines file in the run's folder, and to trackers."""
 
 import json
 import time
@@ -17,14 +17,14 @@ FILE_NAME = "progress.jsonl"
 
 
 class Course:
-    """What is told of a training; only the first of several processes tells.
+    """Reports the progress of a training; of several processes only the first reports.
 
     Args:
-        folder: of the run.
-        accelerator: with the trackers.
-        unit: of what a batch holds.
+        folder: folder of the run.
+        accelerator: accelerator with the trackers.
+        unit: unit of a batch's contents.
         total: steps of the whole training.
-        done: steps that were done before.
+        done: steps done before this run.
     """
 
     def __init__(self, folder: Path, accelerator: "Accelerator", *, unit: str, total: int, done: int) -> None:
@@ -40,7 +40,7 @@ class Course:
 
     @property
     def is_due(self) -> bool:
-        """Whether nothing was reported for so long that a user may think that nothing goes on."""
+        """Whether the last report is so old that the training may seem to hang."""
         return time.perf_counter() - self.since > EVERY
 
     def add(self, losses: Mapping[str, float], units: int) -> None:
@@ -50,7 +50,7 @@ class Course:
         self.units += units
 
     def report(self, *, step: int, epoch: int, rate: float) -> None:
-        """Tell the mean losses since the last line, the speed and the time that is left."""
+        """Report the mean losses since the last line, the speed and the remaining time."""
         means = {name: value / self.steps for name, value in self.sums.items()}
         speed = self.units / (time.perf_counter() - self.since)
         left = (self.total - step) * (time.perf_counter() - self.started) / (step - self.done)
@@ -63,7 +63,7 @@ class Course:
         self._forget()
 
     def report_dev(self, scores: Mapping[str, float], *, step: int, best: bool) -> None:
-        """Tell what dev says."""
+        """Report the dev scores."""
         self._tell(f"step {step}: dev {_named(scores)}{', the best so far' if best else ''}")
         numbers = {f"dev_{name}": value for name, value in scores.items()}
         self._write(step, {**numbers, "best": best}, numbers)
@@ -81,7 +81,7 @@ class Course:
 
 
 def _named(values: Mapping[str, float]) -> str:
-    """Return values as words: the first one, and the others in brackets."""
+    """Return values as text: the first one, and the others in brackets."""
     (first, value), *others = values.items()
     rest = ", ".join(f"{name} {value:.4f}" for name, value in others)
     return f"{first} {value:.4f}" + (f" ({rest})" if rest else "")

@@ -1,7 +1,7 @@
 """Which weights a training ends with: those with the best dev score, an average of weights, or the last ones.
 
-    best       the weights of the look at dev with the best score
-    average    the running average, as it was at the look with the best score: dev judges averages
+    best       the weights of the dev evaluation with the best score
+    average    the running average at the dev evaluation with the best score: averages are evaluated on dev
     last       those of the last step
 
 Without dev `best` is the last weights, and `average` the last average.
@@ -18,12 +18,12 @@ Weights = dict[str, Tensor]
 
 
 class Keeper:
-    """Keeps weights beside those that learn.
+    """Keeps the weights that a training ends with.
 
     Args:
-        parameters: that learn, by name.
+        parameters: trained parameters by name.
         keep: which weights the training ends with.
-        average_over: steps that the average reaches back, about.
+        average_over: approximate number of steps that the average covers.
     """
 
     def __init__(
@@ -34,13 +34,13 @@ class Keeper:
         self._best: Weights = {}
 
     def after_step(self, step: int) -> None:
-        """Take the weights of a step (from 1) into the average."""
+        """Add the weights of a step (from 1) to the average."""
         if self._keep == "average":
             weight = max(1 / self._over, 1 / (step + 1))
             torch._foreach_lerp_(list(self._average.values()), [p.detach() for p in self._parameters.values()], weight)
 
     def best_so_far(self) -> None:
-        """Keep what was judged: nothing before had a better score."""
+        """Keep the weights that were just evaluated as the best so far."""
         if self._keep == "best":
             self._best = self._copy("cpu")
         elif self._keep == "average":
@@ -48,7 +48,7 @@ class Keeper:
 
     @contextmanager
     def judged(self) -> Iterator[None]:
-        """Put the weights in place that a dev score is about: the average, where that is kept."""
+        """Use the weights to be evaluated on dev: the average, if that is kept."""
         if self._keep != "average":
             yield
             return
@@ -60,21 +60,21 @@ class Keeper:
             self.put(own)
 
     def finish(self) -> None:
-        """Put the weights that are kept in the place of the last ones; these stay where there is nothing better."""
+        """Replace the last weights by the kept ones, if there are any."""
         self.put(self._best or self._average)
 
     def put(self, values: Mapping[str, Tensor]) -> None:
-        """Put values in the place of the weights of their names."""
+        """Replace weights by name."""
         with torch.no_grad():
             for name, value in values.items():
                 self._parameters[name].copy_(value)
 
     def state(self) -> dict[str, Any]:
-        """Return what a checkpoint needs."""
+        """Return the state for a checkpoint."""
         return {"best": self._best, "average": self._average}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state` gave, also that of the version before, which kept no average but the last."""
+        """Restore what `state` returned, also in the previous version, which kept only the last average."""
         if "kept" in state:
             best, average = ({}, state["kept"]) if self._keep == "average" else (state["kept"], {})
         else:

@@ -1,4 +1,4 @@
-"""Starting the other processes of a training, where the settings ask for several and nobody else has started them.
+"""Starting the other processes of a training, if the settings ask for several and no launcher has started them.
 
 this process, rank 0 ──starts──> the same module with the same job, rank 1, 2 …      (one machine)
 torchrun, accelerate launch ──start──> all ranks, on any number of machines          (nothing to do here)
@@ -20,21 +20,21 @@ from training.loop import together
 from training.loop.settings import LoopSettings
 from training.process import FOLLOWS
 
-_AT_ONCE = 30  # seconds in which a process leaves that has nothing left to do
-_ASKED = 5  # seconds in which one leaves that is asked to
+_AT_ONCE = 30  # seconds for a process that has finished to exit
+_ASKED = 5  # seconds for a process that was asked to exit
 
 
 @contextmanager
 def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterator[None]:
-    """Have the processes of a training run while the block does; they end with it.
+    """Run the other processes of a training during the block; they end with it.
 
     Args:
-        settings: of the loop.
-        module: that was called, and is called for each process.
-        job: the same for each.
+        settings: settings of the loop.
+        module: module to run in each process; the one that was called.
+        job: job of all processes.
 
     Raises:
-        RunError: when another process ended in the middle; the message names the file with what it said.
+        RunError: when another process ended early; the message quotes the last line of its output.
     """
     if settings.processes == 1 or "WORLD_SIZE" in os.environ:
         yield
@@ -46,7 +46,7 @@ def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterat
             free.bind(("127.0.0.1", 0))
             port = str(free.getsockname()[1])
         common = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": str(settings.processes)}
-        # Accelerate would choose a number of threads, and warn of that.
+        # Otherwise accelerate chooses a number of threads, with a warning.
         common["OMP_NUM_THREADS"] = str(settings.threads or max(1, (os.cpu_count() or 1) // settings.processes))
         command = [sys.executable, "-m", module, "--settings", str(folder / "job.json"), "--quiet"]
         logs = [folder / f"process-{rank}.log" for rank in range(1, settings.processes)]
@@ -64,11 +64,11 @@ def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterat
             yield
             _end(others, within=_AT_ONCE)
         except RuntimeError as error:
-            # A process that dies closes its connections, which is all that the others see of it.
+            # All that the others see of a process that dies is its closed connections.
             if not any(_failed(process) for process in others):
                 raise
             texts = [log.read_text(errors="replace").strip() for log in logs]
-            why = next((text.splitlines()[-1] for text in texts if text), "it said nothing, as when memory runs out")
+            why = next((text.splitlines()[-1] for text in texts if text), "without output, as when memory runs out")
             raise RunError(f"another process of this training ended ({why}); run the same command again") from error
         finally:
             for process in others:
@@ -84,7 +84,7 @@ def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterat
 
 
 def _failed(process: "subprocess.Popen[bytes]") -> bool:
-    """Return whether a process has ended with an error, or does so now."""
+    """Return whether a process has failed, or fails shortly."""
     try:
         return process.wait(_ASKED) != 0
     except subprocess.TimeoutExpired:
@@ -92,7 +92,7 @@ def _failed(process: "subprocess.Popen[bytes]") -> bool:
 
 
 def _end(processes: list["subprocess.Popen[bytes]"], *, within: float) -> None:
-    """Wait for processes that are about to end, and end those that are not."""
+    """Wait for processes that are about to end, and kill those that do not."""
     for process in processes:
         try:
             process.wait(within)

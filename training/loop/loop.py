@@ -1,8 +1,8 @@
-"""The loop: batches in, losses down, the best model kept; stopped anywhere, it goes on where its checkpoint is.
+"""The training loop: minimise losses over batches, keep the best model, and resume from a checkpoint.
 
 task.batches ──> task.losses ──> finite? ──> gradients ──> averaged, clipped ──> AdamW ──> keeper
                                     │no                                           │
-                                 RunError             every so often: task.judge, progress, checkpoint
+                                 RunError                at intervals: task.judge, progress, checkpoint
 """
 
 import json
@@ -31,18 +31,18 @@ from training.progress import log
 
 @dataclass(slots=True)
 class Outcome:
-    """How a training goes, and in the end how it went.
+    """State of a training, and in the end its result.
 
     Args:
-        steps: that were done.
-        best_step: the step with the best dev score; 0 before the first.
+        steps: number of steps done.
+        best_step: step with the best dev score; 0 before the first.
         best_value: its value.
         best_scores: its dev scores; None without dev.
-        looks: looks at dev since then.
+        looks: dev evaluations since then.
         history: dev scores by step.
-        seconds: time in the loop, over all its runs.
-        learning_seconds: of them, in training steps.
-        units: what was learnt from, pairs or sentences, repeated ones counted.
+        seconds: time in the loop, including earlier runs.
+        learning_seconds: part of this time in training steps.
+        units: number of training pairs or sentences, counting repetitions.
     """
 
     steps: int = 0
@@ -57,7 +57,7 @@ class Outcome:
 
     @property
     def per_second(self) -> float:
-        """Pairs or sentences a second, dev scores and checkpoints not counted."""
+        """Pairs or sentences per second, without the time of dev evaluations and checkpoints."""
         return self.units / max(self.learning_seconds, 1e-9)
 
 
@@ -65,12 +65,12 @@ class Loop:
     """One training.
 
     Args:
-        task: what is learnt.
-        settings: how.
-        machine: on what.
-        folder: of the run, for the checkpoint and the progress.
-        identity: hash of what was asked for; a checkpoint of anything else is refused.
-        described: settings, for trackers.
+        task: the task.
+        settings: settings of the loop.
+        machine: machine to train on.
+        folder: folder of the run, for the checkpoint and the progress.
+        identity: hash of the training; a checkpoint of another one is rejected.
+        described: settings for trackers.
     """
 
     def __init__(
@@ -96,15 +96,15 @@ class Loop:
 
     @property
     def left(self) -> str:
-        """What is left of this training when it ends now, as a sentence for the user."""
+        """What the user keeps of this training if it ends now, as a sentence."""
         if self.kept is None:
             return "Interrupted before the first checkpoint; run the same command again."
         return f"Interrupted; the same command goes on after step {self.kept} of {self.total_steps}."
 
     def run(self, on_step: Callable[[int], None] | None = None) -> Outcome:
-        """Train to the end, from the checkpoint if there is one, and leave the weights that are kept in place.
+        """Train to the end, from the checkpoint if there is one, and leave the model with the kept weights.
 
-        A request to end (SIGINT, SIGTERM) waits until the step is done and its checkpoint written; a second does not.
+        A request to end (SIGINT, SIGTERM) waits until the step and its checkpoint are done; a second one does not.
 
         Args:
             on_step: called with the number of each finished step, after its checkpoint.
@@ -129,7 +129,7 @@ class Loop:
 
     @contextmanager
     def saying_what_is_left(self) -> Iterator[None]:
-        """Give an interrupt its sentence."""
+        """Set the message of an interrupt to what is left."""
         try:
             yield
         except KeyboardInterrupt as interrupt:
@@ -137,12 +137,12 @@ class Loop:
             raise
 
     def forget(self) -> None:
-        """Delete the checkpoint: what the training was for is written."""
+        """Delete the checkpoint, once the result of the training is written."""
         if together.rank() == 0:
             (self.folder / checkpoints.FILE_NAME).unlink(missing_ok=True)
 
     def _learn_all(self, interruption: Interruption, on_step: Callable[[int], None] | None) -> None:
-        """Do the steps that are left, with dev scores and checkpoints on the way."""
+        """Do the remaining steps, with dev evaluations and checkpoints."""
         outcome, settings = self.outcome, self.settings
         started, before = time.perf_counter(), outcome.seconds
         course = Course(
@@ -156,7 +156,7 @@ class Loop:
             clock = time.perf_counter()
             rate = settings.learning_rate * share_of_rate(outcome.steps, self.total_steps, settings)
             losses, stopping = self._learn(some, rate, stopping=interruption.pending)
-            if together.world() == 1:  # several agree on it in their next step
+            if together.world() == 1:  # several processes agree on it in their next step
                 stopping = interruption.pending
             outcome.learning_seconds += time.perf_counter() - clock
             units = sum(self.task.size(batch) for batch in some)
@@ -173,7 +173,7 @@ class Loop:
             if ends and outcome.steps < self.total_steps:
                 epoch, place = epoch + 1, 0
                 batches = self.task.batches(epoch)
-            # The last step as well: what follows (the model is written) may fail, and the training is not lost.
+            # Also at the last step: writing the model may fail, and the training must not be lost.
             last = outcome.steps == self.total_steps or self._is_patient_no_more()
             if stopping or last or outcome.steps % settings.checkpoint_every == 0:
                 outcome.seconds = before + time.perf_counter() - started
@@ -190,7 +190,7 @@ class Loop:
             losses = self.task.losses(batch)
             (loss, *_) = losses.values()
             sums = {name: sums.get(name, 0.0) + value.detach() / len(batches) for name, value in losses.items()}
-            if loss.requires_grad:  # not where a process has no share of a small batch
+            if loss.requires_grad:  # not if a process has no share of a small batch
                 (loss / len(batches) if len(batches) > 1 else loss).backward()  # type: ignore[no-untyped-call]
         told = torch.stack(
             [*(value.double() for value in sums.values()), torch.tensor(float(stopping)).to(loss).double()]
@@ -215,7 +215,7 @@ class Loop:
         )
 
     def _judge(self, course: Course) -> None:
-        """Look at dev, and keep the weights if they are the best so far."""
+        """Evaluate on dev, and keep the weights if they are the best so far."""
         with self.keeper.judged():
             judgement: Judgement | None = together.from_first(self.task.judge())
         self.task.train()
@@ -235,7 +235,7 @@ class Loop:
         return self.settings.patience is not None and self.outcome.looks >= self.settings.patience
 
     def _stop(self, interruption: Interruption) -> None:
-        """End here: by the signal, if this process has heard it, or because another has."""
+        """Stop here, because this process or another one was asked to."""
         interruption.deliver()
         if together.world() > 1:
             raise KeyboardInterrupt
@@ -244,7 +244,7 @@ class Loop:
         return -(-len(self.task.batches(epoch)) // self.settings.accumulate)
 
     def _place(self) -> tuple[int, int]:
-        """Return the epoch of the next step, and the steps of that epoch that are done."""
+        """Return the epoch of the next step, and the number of steps done in that epoch."""
         step = self.outcome.steps
         for epoch, steps in enumerate(self.epochs):
             if step < steps:
@@ -279,14 +279,14 @@ class Loop:
         log.info("resumed at step %d of %d", step, self.total_steps)
         if other:
             log.warning(
-                "%s: random numbers (dropout) are drawn anew from here on, so the weights will not be exactly those of "
-                "a training without a break",
+                "%s: random numbers (dropout) are reseeded from here on, so the weights will not be exactly those of "
+                "an uninterrupted training",
                 other,
             )
 
 
 def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings as every tracker takes them: TensorBoard refuses lists and None."""
+    """Return settings in a form that every tracker accepts: TensorBoard rejects lists and None."""
     return {
         name: value if isinstance(value, bool | int | float | str) else json.dumps(value)
         for name, value in settings.items()

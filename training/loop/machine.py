@@ -1,4 +1,4 @@
-"""What a training computes on: device, precision, threads, and the processes that train together (accelerate)."""
+"""Hardware of a training: device, precision, threads, and the processes that train together (accelerate)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ class Machine:
     """Where a training runs.
 
     Args:
-        device: of this process.
-        precision: that layers compute in: float32 or bfloat16.
-        accelerator: of this process; it has made the connection to the others, and has the trackers.
+        device: device of this process.
+        precision: dtype that layers compute in: float32 or bfloat16.
+        accelerator: accelerator of this process, connected to the others and with the trackers.
     """
 
     device: "torch.device"
@@ -31,14 +31,14 @@ class Machine:
 
 
 def prepare_machine(settings: LoopSettings, folder: Path) -> Machine:
-    """Set the threads, join the other processes where there are any, and choose device and precision.
+    """Set the threads, join the other processes if there are any, and choose device and precision.
 
     Args:
-        settings: of the loop.
-        folder: of the run; trackers that keep files keep them there.
+        settings: settings of the loop.
+        folder: folder of the run, where trackers keep their files.
 
     Raises:
-        SettingsError: when there is no such device here, or a tracker is not installed.
+        SettingsError: when the device is not available, or a tracker is not installed.
     """
     import torch
     from accelerate import Accelerator
@@ -52,20 +52,20 @@ def prepare_machine(settings: LoopSettings, folder: Path) -> Machine:
             f"device {settings.device!r} cannot be used here: {error}; set device to 'auto' or 'cpu'"
         ) from error
     _check_trackers(settings.trackers)
-    # Accelerate remembers how many processes there were in the training before this one; no public name forgets it.
+    # Accelerate remembers the number of processes of the previous training; there is no public function to reset it.
     AcceleratorState._reset_state(reset_partial_state=True)
-    # Kinds compute in lower precision where that is safe, so accelerate is not asked for it.
+    # Kinds use lower precision where that is safe, so accelerate must not.
     accelerator = Accelerator(
         cpu=name == "cpu", mixed_precision="no", log_with=list(settings.trackers) or None, project_dir=folder
     )
-    use_threads(settings.threads)  # accelerate has an opinion on them as well
+    use_threads(settings.threads)  # accelerate changes them as well
     device = accelerator.device if world() > 1 else torch.device(name)
     bfloat16 = computes_in_bfloat16(settings.precision, device.type)
     return Machine(device, torch.bfloat16 if bfloat16 else torch.float32, accelerator)
 
 
 def seed_this_process(seed: int) -> None:
-    """Give each process but the first random numbers of its own: weights are equal already, dropout shall not be."""
+    """Seed every process but the first differently: initial weights are equal already, dropout must differ."""
     import torch
 
     if rank() > 0:
@@ -73,7 +73,7 @@ def seed_this_process(seed: int) -> None:
 
 
 def random_state(device: "torch.device") -> dict[str, Any]:
-    """Return the state of the random numbers of this process."""
+    """Return the state of this process's random generators."""
     import torch
 
     on_gpu = device.type == "cuda"
@@ -81,7 +81,7 @@ def random_state(device: "torch.device") -> dict[str, Any]:
 
 
 def set_random_state(state: dict[str, Any], device: "torch.device") -> None:
-    """Go on with random numbers of this process, as `random_state` gave them on such a device."""
+    """Restore the random generators of this process from `random_state` on the same kind of device."""
     import torch
 
     torch.set_rng_state(state["cpu"])
@@ -90,19 +90,19 @@ def set_random_state(state: dict[str, Any], device: "torch.device") -> None:
 
 
 def restore_random_state(states: Sequence[dict[str, Any]], device: "torch.device", *, seed: int, step: int) -> str:
-    """Go on with the random numbers of a checkpoint, or with others where these do not fit.
+    """Restore the random generators from a checkpoint, or reseed them if its states do not fit.
 
-    Numbers of another number of processes, or of another kind of device, cannot be gone on with: then seed, step and
-    process decide, so that the same resumption gives the same weights every time.
+    States from another number of processes, or another kind of device, cannot be restored: then seed, step and process
+    determine the random numbers, so that resuming in the same way always gives the same weights.
 
     Args:
-        states: of each process that wrote the checkpoint, as `random_state` gave them.
-        device: of this process.
-        seed: of the training.
-        step: of the checkpoint.
+        states: states of the processes that wrote the checkpoint, from `random_state`.
+        device: device of this process.
+        seed: seed of the training.
+        step: step of the checkpoint.
 
     Returns:
-        Why they do not fit, as a clause; empty where they do.
+        Why they do not fit, as a clause; empty if they do.
     """
     import torch
 
@@ -112,9 +112,9 @@ def restore_random_state(states: Sequence[dict[str, Any]], device: "torch.device
         return ""
     torch.manual_seed((seed * 1_000_003 + step) * 1_009 + rank())
     if state is None:
-        return f"the checkpoint is of {_processes(len(states))}, and this training has {_processes(world())}"
+        return f"the checkpoint is of {_processes(len(states))}, but this training has {_processes(world())}"
     written = "a CPU" if state["gpu"] is None else "a GPU"
-    return f"the checkpoint was written on {written}, and this training is on {device.type!r}"
+    return f"the checkpoint was written on {written}, but this training is on {device.type!r}"
 
 
 def _processes(count: int) -> str:
@@ -130,7 +130,7 @@ def _check_trackers(names: tuple[str, ...]) -> None:
     for name in names:
         if name not in LOGGER_TYPE_TO_CLASS:
             known = ", ".join(str(known) for known in LOGGER_TYPE_TO_CLASS)
-            raise SettingsError(f"loop.trackers names {name!r}, which is no tracker; choose from {known}")
+            raise SettingsError(f"loop.trackers names {name!r}, which is not a tracker; choose from {known}")
         if name not in available:
             package = "'facetflow[tensorboard]'" if name == "tensorboard" else name
             raise SettingsError(f"the tracker {name!r} is not installed: pip install {package}, or leave it out")

@@ -1,6 +1,6 @@
-"""The learning rate of each step, as a share of the highest.
+"""The learning rate of each step, as a share of the peak rate.
 
-1 ┤      ┌─────────╲            warm-up, and a fall to 0 that begins right after it, or later, or never
+1 ┤      ┌─────────╲            warm-up, then a decay to 0 that starts right after it, or later, or never
   │    ╱             ╲
 0 ┼──╱─────────────────╲──
    0  warm-up    fall   end
@@ -10,7 +10,7 @@ from training.loop.settings import LoopSettings
 
 
 def share_of_rate(step: int, total: int, settings: LoopSettings) -> float:
-    """Return the share of the highest learning rate at a step, in [0, 1].
+    """Return the learning rate at a step as a share of the peak rate, in [0, 1].
 
     Args:
         step: from 0.

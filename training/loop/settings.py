@@ -1,4 +1,4 @@
-"""What a user chooses about any training, by the same name for all: the table `loop` of an encoder or a parser."""
+"""User settings shared by all trainings: the table `loop` of an encoder or a parser."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -7,34 +7,35 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class LoopSettings(BaseModel):
-    """Numbers of the loop; the kind that is trained says what its batches are made of.
+    """Settings of the loop; the unit of batches depends on the kind of encoder or parser.
 
     Args:
-        epochs: passes over all that is learnt from.
-        batch_size: what a batch holds, over all processes: pairs, sentences or word pieces, as the kind says.
-        accumulate: batches that a step learns from; their gradients are averaged.
-        learning_rate: highest rate, reached after the warm-up; groups of parameters may have a multiple of it.
+        epochs: passes over the training data.
+        batch_size: size of a batch over all processes, in pairs, sentences or word pieces, depending on the kind.
+        accumulate: batches per step; their gradients are averaged.
+        learning_rate: peak rate, reached after the warm-up; groups of parameters may have a multiple of it.
         warmup: share of all steps in which the rate grows linearly, in [0, 1).
-        warmup_steps: most steps of the warm-up; no bound when missing.
-        schedule: what follows the warm-up: linear decay to 0, or the highest rate to the end.
-        decay: share of all steps, the last ones, in which a linear schedule falls; all after the warm-up when missing.
-        weight_decay: of AdamW.
-        betas: of AdamW.
+        warmup_steps: maximum number of warm-up steps; no limit when missing.
+        schedule: after the warm-up: linear decay to 0, or the constant peak rate.
+        decay: share of all steps, at the end, in which a linear schedule decays; all after the warm-up when missing.
+        weight_decay: weight decay of AdamW.
+        betas: betas of AdamW.
         gradient_norm: gradients are clipped to this norm.
-        evaluate_every: steps between two looks at dev; there is one at the end of every epoch as well, and no other
-            when missing.
-        patience: looks at dev without a better score, one after the other, that end the training; never when missing.
+        evaluate_every: steps between dev evaluations, in addition to the one at the end of every epoch; only at the end
+            of epochs when missing.
+        patience: number of consecutive dev evaluations without a better score that end the training; never when
+            missing.
         keep: which weights are kept: those with the best dev score, the running average with the best dev score, or the
             last ones; without dev the last ones, or the last average.
-        average_over: steps that the average reaches back, about.
-        checkpoint_every: steps between two checkpoints.
-        log_every: steps between two progress lines.
-        precision: `auto` is bfloat16 where the hardware computes with it, else float32.
-        device: `auto` is a GPU where there is one.
+        average_over: approximate number of steps that the average covers.
+        checkpoint_every: steps between checkpoints.
+        log_every: steps between progress lines.
+        precision: `auto` is bfloat16 if the hardware supports it, else float32.
+        device: `auto` is a GPU if there is one.
         threads: CPU threads of each process; PyTorch's choice when missing.
-        processes: how many train together on this machine, one a GPU where there are GPUs.
-        trackers: programmes that record the course: `tensorboard`, `mlflow`, `wandb` or another that accelerate knows.
-        seed: of the order of the batches, of new weights and of dropout.
+        processes: number of processes that train together on this machine, one per GPU if there are GPUs.
+        trackers: experiment trackers: `tensorboard`, `mlflow`, `wandb` or another that accelerate knows.
+        seed: seed of the order of batches, of new weights and of dropout.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -65,14 +66,14 @@ class LoopSettings(BaseModel):
 
 
 NO_INFLUENCE = {"checkpoint_every", "log_every", "threads", "device", "processes", "trackers"}
-"""Settings of the loop that do not decide what comes out."""
+"""Settings of the loop that do not affect the result."""
 
 
 class Trainable(BaseModel):
-    """Settings of something that is trained; a loop that is given in part keeps the other numbers of its kind.
+    """Settings of a training; a partial `loop` is completed with the defaults of its kind.
 
     Args:
-        loop: how long and how fast it learns, and where.
+        loop: settings of the training loop.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -92,11 +93,11 @@ class Trainable(BaseModel):
 
 
 def decisive(settings: Trainable, *, exclude: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """Return the settings that decide what comes out, as JSON has them.
+    """Return the settings that affect the result, as in JSON.
 
     Args:
-        settings: of an encoder or a parser.
-        exclude: those that do not, beside those of the loop.
+        settings: settings of an encoder or a parser.
+        exclude: settings that do not, in addition to those of the loop.
     """
     chosen = settings.model_dump(mode="json", exclude=set(exclude))
     return chosen | {"loop": {name: value for name, value in chosen["loop"].items() if name not in NO_INFLUENCE}}

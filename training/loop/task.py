@@ -1,4 +1,4 @@
-"""What a kind of training gives the loop."""
+"""Interface between a kind of training and the loop."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Parameters that learn at one rate.
+    """Parameters with a common learning rate.
 
     Args:
-        parameters: by name; names are unlike those of other groups.
-        factor: their rate as a multiple of the settings' rate.
-        decays: whether weight decay is for them.
-        clipped: whether their gradients count in the norm that gradients are clipped to.
+        parameters: by name; names must be unique over all groups.
+        factor: their learning rate as a multiple of the settings' rate.
+        decays: whether weight decay applies to them.
+        clipped: whether their gradients are part of the norm for gradient clipping.
     """
 
     parameters: Mapping[str, nn.Parameter]
@@ -33,11 +33,11 @@ def decaying_matrices(parameters: Mapping[str, nn.Parameter], factor: float = 1.
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What dev says of the model as it is.
+    """Evaluation of the current model on dev.
 
     Args:
-        scores: for the log and the record of the training.
-        value: the best model has the highest.
+        scores: scores for the log and the record of the training.
+        value: criterion for the best model; higher is better.
     """
 
     scores: Mapping[str, float]
@@ -45,35 +45,35 @@ class Judgement:
 
 
 class Task(Protocol):
-    """A training without its loop. Methods see the whole batch; `training.loop.together` says whose share is whose.
+    """A training without its loop. Methods see the whole batch; `training.loop.together` divides it among processes.
 
     Args:
-        unit: of what a batch holds, for the progress: "pairs".
+        unit: unit of a batch's contents, for the progress: "pairs".
     """
 
     unit: str
 
     @property
     def groups(self) -> Sequence[Group]:
-        """The parameters that learn."""
+        """The trained parameters."""
         ...
 
     def batches(self, epoch: int) -> Sequence[Any]:
-        """Return the batches of an epoch (from 0), the same in every process: seed and epoch decide."""
+        """Return the batches of an epoch (from 0), determined by seed and epoch and the same in every process."""
         ...
 
     def size(self, batch: Any) -> int:
-        """Return how many units a batch holds."""
+        """Return the number of units in a batch."""
         ...
 
     def losses(self, batch: Any) -> dict[str, Tensor]:
-        """Return the losses of a batch, scalars: the first is minimised, the others are for the progress."""
+        """Return the losses of a batch, scalars: the first is minimised, the others are only logged."""
         ...
 
     def judge(self) -> Judgement | None:
-        """Return what dev says; None where there is no dev. Random numbers are left as they are."""
+        """Evaluate on dev; None if there is no dev split. The state of random numbers must not change."""
         ...
 
     def train(self) -> None:
-        """Make ready to learn: dropout is on."""
+        """Switch to training mode, with dropout."""
         ...

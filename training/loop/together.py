@@ -1,10 +1,11 @@
-"""Several processes that train as one: each takes a share of every batch, and the losses are those of the whole batch.
+"""Training with several processes: each takes a share of every batch, and the losses are those of the whole batch.
 
     batch ──┬── share of process 0 ── embeddings ──┐ gathered,  ┌── losses of the whole batch ── gradients ──┐ averaged
             └── share of process 1 ── embeddings ──┘ with grad. └── the same losses ──────────── gradients ──┘
 
 Whatever a process returns as its loss, the mean over the processes is the loss of the batch: gradients are averaged.
-`torchrun` and `accelerate launch` say by the environment which process this is; alone, every function does nothing.
+`torchrun` and `accelerate launch` set environment variables with the process number; with a single process, every
+function does nothing.
 """
 
 import os
@@ -23,19 +24,19 @@ def rank() -> int:
 
 
 def world() -> int:
-    """Return how many processes train together."""
+    """Return the number of processes that train together."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def is_joined() -> bool:
-    """Return whether this process has its connection to the others."""
+    """Return whether this process is connected to the others."""
     import torch
 
     return bool(torch.distributed.is_available() and torch.distributed.is_initialized())
 
 
 def share(items: Sequence[Item]) -> Sequence[Item]:
-    """Return this process's share of what a batch holds; empty where there are more processes than items."""
+    """Return this process's share of a batch; may be empty if there are more processes than items."""
     return items if world() == 1 else items[rank() :: world()]
 
 
@@ -43,7 +44,7 @@ def gathered(rows: "Tensor") -> "Tensor":
     """Return the rows of all processes, those of the first process first, with gradients into each process's own.
 
     Args:
-        rows: (n, d); n may differ between processes by any number.
+        rows: (n, d); n may differ between processes.
     """
     if world() == 1:
         return rows
@@ -58,11 +59,11 @@ def gathered(rows: "Tensor") -> "Tensor":
 
 
 def over_all(means: "Tensor", counts: "Tensor") -> "Tensor":
-    """Return losses whose mean over the processes is the mean over everything that they counted.
+    """Return losses whose mean over the processes is the mean over all their items.
 
     Args:
         means: mean losses of this process's share, any shape.
-        counts: of what each is the mean of, the same shape; may be 0.
+        counts: number of items in each mean, the same shape; may be 0.
     """
     if world() == 1:
         return means
@@ -84,7 +85,7 @@ def mean_of_all(values: "Tensor") -> "Tensor":
 
 
 def average_gradients(parameters: Iterable["nn.Parameter"]) -> None:
-    """Give every process the mean of the gradients; a parameter that took no part in one has gradient 0 there."""
+    """Give every process the mean of the gradients; a parameter without a gradient in a process counts as 0 there."""
     if world() == 1:
         return
     import torch
@@ -100,7 +101,7 @@ def average_gradients(parameters: Iterable["nn.Parameter"]) -> None:
 
 
 def from_first(value: Any) -> Any:
-    """Return what the first process has, so that all decide alike."""
+    """Return the value of the first process, so that all processes decide the same."""
     if world() == 1:
         return value
     import torch
@@ -111,7 +112,7 @@ def from_first(value: Any) -> Any:
 
 
 def from_each(value: Any) -> list[Any]:
-    """Return what each process has, in their order."""
+    """Return the values of all processes, in order."""
     if world() == 1:
         return [value]
     import torch

@@ -1,12 +1,12 @@
-"""Probabilities that say how often they are right: what is learnt from dev pairs once the weights are.
+"""Calibration of a classifier's probabilities, fitted on dev pairs after training.
 
-A classifier that learns on while its cross-entropy on dev grows tells labels better and better, and is surer of them
-than it should be (Guo et al. 2017). What it says is put right by one temperature and a bias for each label, chosen by
-the cross-entropy on dev (bias-corrected temperature scaling; Alexandari et al. 2020, §3; with two labels: Platt 1999):
+A classifier that goes on training while its cross-entropy on dev grows becomes more accurate, and more confident than
+it should be (Guo et al. 2017). Its logits are calibrated by one temperature and a bias for each label, fitted to the
+cross-entropy on dev (bias-corrected temperature scaling; Alexandari et al. 2020, §3; with two labels: Platt 1999):
 
     softmax(logits / T + b)
 
-With two labels the order of pairs stays as it was; which label is the more probable one may be another.
+With two labels the ranking of pairs does not change; the more probable label of a pair may.
 """
 
 from collections.abc import Mapping
@@ -17,23 +17,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 LEAST_PAIRS = 50
-"""Dev pairs; fewer say too little."""
+"""Minimum number of dev pairs."""
 LEAST_OF_A_LABEL = 10
-"""Dev pairs of each label; likewise."""
+"""Minimum number of dev pairs of each label."""
 NEEDED = f"{LEAST_PAIRS} dev pairs, {LEAST_OF_A_LABEL} of each label"
-"""What it takes, in words."""
+"""Both minimums, for messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What puts the probabilities of a classifier right.
+    """Calibration of a classifier's probabilities.
 
     Args:
-        temperature: T, above 0; above 1 where the classifier was surer than it should be.
+        temperature: T, above 0; above 1 if the classifier was overconfident.
         biases: b, one for each label; their sum is 0.
-        pairs: dev pairs that it was learnt from.
-        loss_before: mean cross-entropy of these without it, in nats.
-        loss: with it.
+        pairs: number of dev pairs that it was fitted on.
+        loss_before: mean cross-entropy of these without calibration, in nats.
+        loss: the same with calibration.
     """
 
     temperature: float
@@ -44,10 +44,10 @@ class Calibration:
 
     @property
     def told(self) -> str:
-        """What was done to the probabilities, in words."""
+        """The calibration in words, to follow "probabilities"."""
         return (
-            f"are put right by {self.pairs:,} dev pairs, temperature {self.temperature:.2f}: their cross-entropy on "
-            f"these is {self.loss:.4f} now, and was {self.loss_before:.4f}"
+            f"are calibrated on {self.pairs:,} dev pairs, temperature {self.temperature:.2f}: their cross-entropy on "
+            f"these is now {self.loss:.4f}, and was {self.loss_before:.4f}"
         )
 
     def recorded(self) -> dict[str, Any]:
@@ -59,23 +59,23 @@ class Calibration:
         """Return it from JSON.
 
         Raises:
-            TypeError: when something is missing or superfluous.
+            TypeError: when a field is missing or unknown.
         """
         return cls(**{**recorded, "biases": tuple(recorded["biases"])})
 
 
 def calibrate(logits: NDArray[np.float64], targets: NDArray[np.int64]) -> Calibration | None:
-    """Learn what puts the probabilities of a classifier right.
+    """Fit the calibration of a classifier's probabilities.
 
-    The label of a pair is taken as (n + 1) / (n + 2) sure, n being how many pairs have it (Platt 1999, §2.2): where a
-    few dev pairs are all told rightly, that says much and not everything.
+    The target probability of a pair's label is (n + 1) / (n + 2), where n is the number of pairs with it (Platt 1999,
+    §2.2): a few dev pairs, even if all are classified correctly, are strong but not conclusive evidence.
 
     Args:
         logits: of dev pairs, (n_pairs, n_labels).
         targets: number of the label of each, (n_pairs,).
 
     Returns:
-        None where there are too few pairs, of a label or of all.
+        The calibration; None if there are too few pairs, in total or of a label.
     """
     from scipy.optimize import minimize
 
@@ -86,19 +86,19 @@ def calibrate(logits: NDArray[np.float64], targets: NDArray[np.int64]) -> Calibr
     unsure = 1 / (counts[targets] + 2)
     wanted = np.repeat(unsure[:, None] / (labels - 1), labels, axis=1)
     wanted[np.arange(pairs), targets] = 1 - unsure
-    # Logits of one size, so that the first steps are neither far too long nor far too short.
+    # Logits on a common scale, so that the first steps are neither far too long nor far too short.
     centred = logits - logits.mean(axis=1, keepdims=True)
     size = max(float(centred.std()), np.finfo(np.float64).tiny)
 
     def loss(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """Return the cross-entropy with the logarithm of size / T and the biases, and its slope."""
+        """Return the cross-entropy at the logarithm of size / T and the biases, and its gradient."""
         scaled = centred / size * np.exp(point[0])
         logarithms = _log_softmax(scaled + point[1:])
         wrong = (np.exp(logarithms) - wanted) / pairs
         slope = np.concatenate([[float((wrong * scaled).sum())], wrong.sum(axis=0)])
         return -float((wanted * logarithms).sum()) / pairs, slope
 
-    # Bounds for a classifier that tells nothing: its best temperature is not finite.
+    # Bounds for an uninformative classifier, whose best temperature is not finite.
     low, high = -7.0, 7.0
     start = np.concatenate([[np.clip(np.log(size), low, high)], np.zeros(labels)])
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(low, high), *[(None, None)] * labels]).x

@@ -1,4 +1,4 @@
-"""Predicate-argument spans as tensors beside the word pieces of their sentences: one for training and for encoding.
+"""Predicate-argument spans as tensors that accompany word pieces; the same function for training and for encoding.
 
     text          He      slices    tomatoes
     frame         ARG0    V         ARG1
@@ -6,12 +6,12 @@
                           slices    tomatoes        2: ARG1 with its predicate
     pieces  [CLS] he      slices    tom ##atoes [SEP]
     numbers       1       1 2       2   2           span and place of each piece of each span,
-    places        1       2 2       3   4           so often as it is in one
+    places        1       2 2       3   4           once for each span that it is in
 
-Peng et al. 2022, section 3: each argument with its predicate is a span; words that neither has between them are not in
-it. An argument that goes on elsewhere (`C-ARG1`) is one argument. A predicate without arguments is no span, since the
-paper has pairs of both: auxiliaries would be spans of one word. A piece belongs to all words that it has a character
-of; one that was cut off belongs to none, and a span without any piece drops out.
+Peng et al. 2022, section 3: each argument with its predicate is a span, without the words between the two. An argument
+and its continuation (`C-ARG1`) are one argument. A predicate without arguments is not a span, since the paper has pairs
+of both: auxiliaries would be spans of one word. A piece belongs to every word that it shares a character with; a
+truncated piece belongs to none, and a span without pieces is dropped.
 
 All are batch first, int64, and 0 is padding.
 """
@@ -31,7 +31,7 @@ from features.parsers.srl.frames import PREDICATE
 from training.modules.parse import LabelNumbers, Parse, Pieces, random_of
 
 NUMBERS, SPAN_PLACES, ROLES = "span_numbers", "span_places", "span_roles"
-"""Keys of the tensors beside `input_ids`: the first two (n_sentences, n_members), roles (n_sentences, n_spans)."""
+"""Keys of the tensors next to `input_ids`: the first two (n_sentences, n_members), roles (n_sentences, n_spans)."""
 _CONTINUES = "C-"
 
 Drawn = Literal["tagged", "random", "continuous"]
@@ -58,7 +58,7 @@ class Span(NamedTuple):
 
 
 def spans_of(parse: Parse) -> list[Span]:
-    """Return the spans of a sentence, frame by frame, as their arguments begin.
+    """Return the spans of a sentence, frame by frame, in the order of their arguments.
 
     Args:
         parse: a row of the table `srl`.
@@ -89,16 +89,16 @@ def spans_of(parse: Parse) -> list[Span]:
 
 @dataclass(frozen=True, slots=True)
 class SpanChoice:
-    """Which spans an encoder sees: those of the tagger, or others that show what these are worth.
+    """Which spans an encoder sees: those of the tagger, or substitutes to compare them with.
 
-    Words and seed decide what is drawn: a sentence has the same spans in training and whenever it is encoded.
+    Draws depend only on words and seed: a sentence has the same spans in training and whenever it is encoded.
 
     Args:
-        drawn: `tagged` are those of the tagger; `random` has as many with as many words each, drawn from the whole
+        drawn: `tagged` are those of the tagger; `random` are equally many with as many words each, drawn from the whole
             sentence; `continuous` the same as runs of words.
-        harmed: share of the spans that are spoilt, in [0, 1]; those of a smaller share are among those of a larger one.
-        harm: `dropped` leaves them out; `moved` has the argument at a place that is drawn, its predicate where it was.
-        seed: of all draws.
+        harmed: share of the spans that are corrupted, in [0, 1]; a larger share includes the spans of a smaller one.
+        harm: `dropped` leaves them out; `moved` puts the argument at a random place and keeps its predicate.
+        seed: seed of all draws.
     """
 
     drawn: Drawn = "tagged"
@@ -107,7 +107,7 @@ class SpanChoice:
     seed: int = 0
 
     def spans(self, parse: Parse) -> list[Span]:
-        """Return the spans of a sentence that are seen."""
+        """Return the spans of a sentence that the encoder sees."""
         spans, words = spans_of(parse), parse["words"]
         if self.harmed:
             spans = self._spoilt(spans, words)
@@ -137,17 +137,17 @@ def _draw(count: int, of: int, drawn: Drawn, random: np.random.Generator) -> tup
 
 
 def word_starts(text: str, words: Sequence[str]) -> list[int]:
-    """Return where each word begins in its text: each is looked for from the end of the one before.
+    """Return the start of each word in its text, searching from the end of the previous word.
 
     Raises:
-        InputError: when a word is not in the text, which are then not of one sentence.
+        InputError: when a word is not found, so that the words are not those of the text.
     """
     starts, end = [], 0
     for word in words:
         start = text.find(word, end)
         if start < 0:
             raise InputError(
-                f"the frames of the sentence {text[:60]!r} have the word {word!r}, which is not in it there: they are "
+                f"the frames of the sentence {text[:60]!r} have the word {word!r}, which is not found there: they are "
                 "of another text, or of another version of it; tag the sentences again."
             )
         starts.append(start)
@@ -161,10 +161,10 @@ def seen_spans(
     """Return the spans of a sentence that have a piece, each with the places of its pieces, ascending.
 
     Args:
-        text: of the sentence, normalised.
+        text: the sentence, normalised.
         parse: a row of the table `srl`; None for a sentence that the tagger rejects: it has no spans.
-        pieces: of the sentence.
-        choice: which spans are seen.
+        pieces: word pieces of the sentence.
+        choice: which spans the encoder sees.
 
     Raises:
         InputError: when the words of the parse are not those of the text.
@@ -196,11 +196,11 @@ def frame_tensors(
     """Return the spans of a batch as tensors: numbers and places, (n, n_members), and roles, (n, n_spans), int64.
 
     Args:
-        texts: of the sentences, normalised.
+        texts: the sentences, normalised.
         parses: rows of the table `srl`; None for a sentence that the tagger rejects.
-        pieces: of the sentences.
-        roles: of the tagger.
-        choice: which spans are seen.
+        pieces: word pieces of the sentences.
+        roles: roles of the tagger.
+        choice: which spans the encoder sees.
 
     Raises:
         InputError: when the words of a parse are not those of its text.

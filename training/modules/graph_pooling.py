@@ -1,4 +1,4 @@
-"""What stands in a saved SBERT-RGCN behind the transformer: the graph over word vectors, and what is made of both.
+"""Modules of a saved SBERT-RGCN after its transformer: the graph over word vectors, and the combined embedding.
 
     token_embeddings ─┬─ mean (Pooling) ────────────────────────────── u₁ ─┐
                       └─ words ─ affine, ReLU ─ layers ─ mean of nodes ─ u₂ ─┴─ LayerNorm([u₁; u₂])
@@ -22,17 +22,17 @@ NODES = "node_embedding"
 
 
 class GraphPooling(SavedModule):
-    """Word vectors through relational graph convolutions, and their mean.
+    """Relational graph convolutions over word vectors, and the mean of the nodes.
 
     Args:
-        token_width: of the word pieces.
-        width: of the nodes.
-        labels: of the parser, with the one of all unknown ones (`LabelNumbers`). Of fewer, the last one stands for all
-            that follow; with 1 all edges of a direction are alike.
-        layers: of the graph; 0 for the words as they are.
-        bases: of the layers (`RelationalGraphLayer`); None for full matrices.
-        dropout: share of the nodes' values that are dropped in training.
-        direction: of the edges of trees.
+        token_width: width of the word pieces.
+        width: width of the nodes.
+        labels: number of labels of the parser, including the one for unknown labels (`LabelNumbers`). If fewer are
+            given, the last one stands for all that follow; with 1 all edges of a direction are alike.
+        layers: number of graph layers; 0 for the words as they are.
+        bases: bases of the layers (`RelationalGraphLayer`); None for full matrices.
+        dropout: share of the nodes' values dropped in training.
+        direction: direction of the tree edges.
     """
 
     config_keys: list[str] = ["token_width", "width", "labels", "layers", "bases", "dropout", "direction"]  # noqa: RUF012 - as there
@@ -75,8 +75,8 @@ class NodeCombination(SavedModule):
     """LayerNorm([mean pooling; mean of the nodes]).
 
     Args:
-        sentence_width: of what `Pooling` gives.
-        node_width: of the nodes.
+        sentence_width: width of the output of `Pooling`.
+        node_width: width of the nodes.
     """
 
     config_keys: list[str] = ["sentence_width", "node_width"]  # noqa: RUF012 - as in the base class

@@ -1,4 +1,4 @@
-"""The head that tells what two sentences are to each other: a linear layer over their embeddings, saved beside them."""
+"""Classification head for pairs of sentences: a linear layer over their embeddings, saved with the encoder."""
 
 import json
 from collections.abc import Sequence
@@ -14,29 +14,28 @@ from features.errors import ModelError
 from training.modules.calibration import Calibration
 
 Part = Literal["u", "v", "|u-v|", "u*v"]
-"""What of the embeddings u and v a classifier sees. The last two are the same for (u, v) and (v, u)."""
+"""Inputs of a classifier, made of the embeddings u and v. The last two are the same for (u, v) and (v, u)."""
 
 WEIGHTS_FILE = "classifier.safetensors"
 SETTINGS_FILE = "classifier.json"
 _FILES = (SETTINGS_FILE, WEIGHTS_FILE)
-_AT_ONCE = 4096  # pairs, so that what a classifier sees of them does not fill the memory
+_AT_ONCE = 4096  # pairs, which limits the memory of a classifier's input
 
 
 class PairClassifier(nn.Module):
-    """Tell the label of a pair: softmax(W [parts of u and v] + b), and what puts these probabilities right.
+    """Classify pairs: softmax(W [parts of u and v] + b), with a calibration of these probabilities.
 
     Sources:
         - `("u", "v", "|u-v|")`: SBERT (Reimers & Gurevych 2019, §3) and SBERT-RGCN (Peng et al. 2021).
-        - `("|u-v|", "u*v")`: PAS-SBERT (Peng et al. 2022); its answer does not depend on the order of the pair.
+        - `("|u-v|", "u*v")`: PAS-SBERT (Peng et al. 2022); its output does not depend on the order of the pair.
 
     Args:
-        dimension: of an embedding (d).
-        labels: that it tells apart, in the order of the logits.
-        parts: what it sees, in this order.
+        dimension: dimension of an embedding (d).
+        labels: labels in the order of the logits.
+        parts: parts of its input, in this order.
 
     Attributes:
-        calibration: what puts its probabilities right; None where nothing was learnt about them, and they are those of
-            the logits.
+        calibration: calibration of its probabilities; None if they are the softmax of the logits.
 
     Raises:
         ValueError: when a part is unknown.
@@ -47,7 +46,7 @@ class PairClassifier(nn.Module):
     def __init__(self, dimension: int, labels: Sequence[str], parts: Sequence[Part] = ("u", "v", "|u-v|")) -> None:
         super().__init__()
         if unknown := sorted(set(parts) - set(get_args(Part))):
-            raise ValueError(f"a classifier sees {', '.join(get_args(Part))}, not {unknown[0]!r}")
+            raise ValueError(f"parts of a classifier are {', '.join(get_args(Part))}, not {unknown[0]!r}")
         self.labels = tuple(labels)
         self.parts = tuple(parts)
         self.linear = nn.Linear(dimension * len(self.parts), len(self.labels))
@@ -55,7 +54,7 @@ class PairClassifier(nn.Module):
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether a pair and the same pair swapped get the same answer, to the last bit."""
+        """Whether swapping the sentences of a pair leaves its output unchanged, to the last bit."""
         return not {"u", "v"} & set(self.parts)
 
     def forward(self, left: Tensor, right: Tensor) -> Tensor:
@@ -78,14 +77,14 @@ class PairClassifier(nn.Module):
         Args:
             left: embeddings of the sentences a, (n_pairs, d).
             right: embeddings of the sentences b, (n_pairs, d).
-            labels: those that the probability is shared among; all that it tells apart when empty.
+            labels: labels to distribute the probability over; all of them when empty.
 
         Raises:
-            ModelError: when the embeddings have another width than those that it learnt from.
+            ModelError: when the width of the embeddings differs from the one in training.
         """
         if left.shape[1] != self._dimension:
             raise ModelError(
-                f"the classifier takes embeddings of {self._dimension} dimensions, and these have {left.shape[1]}: it "
+                f"the classifier takes embeddings of {self._dimension} dimensions, but these have {left.shape[1]}: it "
                 "belongs to another encoder; delete the folder of this one, then train it again"
             )
         device = self.linear.weight.device
@@ -93,7 +92,7 @@ class PairClassifier(nn.Module):
         parts = [np.empty((0, len(columns)))]
         for start in range(0, len(left), _AT_ONCE):
             sides = [torch.from_numpy(side[start : start + _AT_ONCE]).to(device) for side in (left, right)]
-            # In double precision: where a classifier is sure, single precision would call many pairs equally sure.
+            # In double precision: with single precision many confident pairs would have equal probabilities.
             parts.append(self._calibrated(self(*sides).double())[:, columns].softmax(dim=1).cpu().numpy())
         return np.concatenate(parts)
 
@@ -112,7 +111,7 @@ class PairClassifier(nn.Module):
         (folder / SETTINGS_FILE).write_text(json.dumps(described, ensure_ascii=False, indent=2) + "\n", "utf-8")
 
     def _calibrated(self, logits: Tensor) -> Tensor:
-        """Return logits whose softmax is put right."""
+        """Return calibrated logits."""
         if self.calibration is None:
             return logits
         return logits / self.calibration.temperature + logits.new_tensor(self.calibration.biases)
@@ -128,7 +127,7 @@ class PairClassifier(nn.Module):
 
     @classmethod
     def of(cls, folder: Path) -> Self | None:
-        """Read the classifier of an encoder, None where it has none.
+        """Read the classifier of an encoder; None if it has none.
 
         Raises:
             ModelError: when it is damaged, or one of its files is missing.
@@ -160,10 +159,10 @@ class PairClassifier(nn.Module):
 
 
 def _read_calibration(recorded: dict[str, Any] | None, labels: int) -> Calibration | None:
-    """Return the calibration of a classifier; None for one that has none, such as one of an earlier version.
+    """Return the calibration of a classifier; None if it has none, as in earlier versions.
 
     Raises:
-        ValueError: when it is that of another classifier.
+        ValueError: when it does not fit the classifier.
     """
     if recorded is None:
         return None

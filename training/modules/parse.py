@@ -1,4 +1,4 @@
-"""What the readings of a parse share: numbers for its labels, and random numbers that its words and a seed decide."""
+"""Common parts of trees and frames: numbers of labels, and random numbers determined by words and a seed."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 Parse = Mapping[str, Any]
-"""What a parser says of a sentence, as a row of its table has it."""
+"""Parse of a sentence, as a row of the parser's table."""
 
 Pieces = Sequence[tuple[int, int]]
-"""First character of each word piece of a sentence and the one after its last; the same for special ones."""
+"""Start and end (exclusive) of each word piece of a sentence, in characters; equal for special pieces."""
 
 
 class LabelNumbers:
@@ -25,20 +25,20 @@ class LabelNumbers:
         self._numbers = {name: number for number, name in enumerate(self.names, start=1)}
 
     def __len__(self) -> int:
-        """Return how many there are, with the one of all unknown labels."""
+        """Return the number of labels, including the one for unknown labels."""
         return len(self.names) + 1
 
     def number(self, name: str) -> int:
-        """Return the number of a label, from 1; all unknown ones share the last."""
+        """Return the number of a label, from 1; all unknown labels share the last."""
         return self._numbers.get(name, len(self))
 
 
 def random_of(words: Sequence[str], *seed: int) -> np.random.Generator:
-    """Return random numbers for a sentence: the same in training and whenever it is encoded.
+    """Return a random generator for a sentence: the same in training and whenever it is encoded.
 
     Args:
         words: of the sentence.
-        seed: numbers that decide as well.
+        seed: further numbers of the seed.
     """
     hashed = hashlib.blake2b("\0".join(words).encode(), digest_size=8).digest()
     return np.random.default_rng((*seed, int.from_bytes(hashed, "big")))

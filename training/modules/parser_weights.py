@@ -1,6 +1,6 @@
-"""Whether a parser is the one that an encoder learnt with: by the digest of its files, as the recipe of a stage has it.
+"""Check that a parser is the one that an encoder was trained with, by the digest of its files as in a stage's recipe.
 
-Name and version do not tell: a pipeline of one's own keeps them when it is trained further.
+Name and version are not enough: a custom pipeline keeps them when it is trained further.
 """
 
 from functools import lru_cache
@@ -10,7 +10,7 @@ from features.parsers.settings import DependencySettings, SrlSettings
 
 
 def weights_of(settings: DependencySettings | SrlSettings) -> str:
-    """Return the digest of a parser, of a tagger with that of the pipeline that finds its predicates.
+    """Return the digest of a parser, or of a tagger together with the pipeline that finds its predicates.
 
     Raises:
         ModelError: when it is not on this machine.
@@ -34,19 +34,19 @@ def _weights_of(settings: DependencySettings | SrlSettings, _stamps: object) -> 
 
 
 def same_weights(one: str, other: str) -> bool:
-    """Return whether two digests are of the same files; an empty one, of a version before, may be of any."""
+    """Return whether two digests are of the same files; an empty one, from an earlier version, matches any."""
     return not one or not other or one == other
 
 
 def another_parser(learnt: str, here: str, option: str) -> ModelError:
-    """Return the error of an encoder whose parser here is not the one that it learnt with.
+    """Return the error of an encoder whose installed parser is not the one that it was trained with.
 
     Args:
-        learnt: what it learnt from: "trees of 'spacy/en_core_web_md-3.8.0'".
-        here: what there is instead: "here is 'spacy/en_core_web_md-3.7.0'".
-        option: attribute of its transformer that takes another one all the same.
+        learnt: its training parses: "trees of 'spacy/en_core_web_md-3.8.0'".
+        here: the installed parser: "the installed pipeline is 'spacy/en_core_web_md-3.7.0'".
+        option: attribute of its transformer that allows another parser.
     """
     return ModelError(
-        f"the encoder learnt from {learnt}, and {here}, with which embeddings would be others: give it that one again, "
-        f"or train it again with this one; in Python `encoder.model[0].{option} = True` takes this one all the same."
+        f"the encoder was trained on {learnt}, but {here}, which would change its embeddings: restore that one, or "
+        f"train the encoder again with this one; in Python `encoder.model[0].{option} = True` uses this one anyway."
     )

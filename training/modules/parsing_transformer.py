@@ -1,7 +1,7 @@
-"""A transformer that has the dependency trees of its sentences beside their word pieces.
+"""A transformer that adds dependency trees to the word pieces of its sentences.
 
-A sentence is given as text, and parsed by spaCy, or with a parse, `{"text": …, "parse": …}`, and not parsed. Both go
-through `tree_tensors`, so that training from a store and encoding on the fly give the same embedding.
+A sentence is given as text, which spaCy parses, or with its parse, `{"text": …, "parse": …}`. Both go through
+`tree_tensors`, so that training from a store and encoding on the fly give the same embedding.
 """
 
 from collections.abc import Sequence
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 
 class ParsingTransformer(StructuredTransformer):
-    """A transformer whose `preprocess` gives trees as well.
+    """A transformer whose `preprocess` returns trees as well.
 
     Args:
         model_name_or_path: of the transformer.
         parser: name of the spaCy pipeline.
-        parser_identity: name and version of the pipeline whose trees it learnt from, as stores have it in `parser`.
-        parser_weights: digest of its files (`weights_of`); empty for an encoder of a version that did not keep it.
-        labels: of that pipeline (`DependencyParser.labels`).
-        max_words: longer sentences, in words between blanks, are not parsed, as a build does not parse them.
-        words_below: so many layers below the last one are the word vectors that the graph reads.
-        random_trees: seed of trees that are drawn at random in place of those of the parser (`random_tree`), to see
-            what structure adds; None for those of the parser.
-        other_parser: take another pipeline all the same; not kept when it is saved.
-        further: what `Transformer` takes.
+        parser_identity: name and version of the pipeline of its training trees, as in the column `parser` of stores.
+        parser_weights: digest of its files (`weights_of`); empty for an encoder of a version that did not record it.
+        labels: labels of that pipeline (`DependencyParser.labels`).
+        max_words: longer sentences, in words between blanks, are not parsed, as in a build.
+        words_below: how many layers below the last one the word vectors of the graph come from.
+        random_trees: seed of random trees in place of those of the parser (`random_tree`), to measure what structure
+            adds; None for those of the parser.
+        other_parser: allow another pipeline; not saved.
+        further: further arguments of `Transformer`.
     """
 
     config_keys: list[str] = [  # noqa: RUF012 - as there
@@ -73,10 +73,10 @@ class ParsingTransformer(StructuredTransformer):
         return tree_tensors(self._drawn(parses), pieces, self._tree_labels)
 
     def trees(self, texts: Sequence[str]) -> list[Parse | None]:
-        """Return the trees that the graph sees of texts, random ones where it learnt from such; None for those without.
+        """Return the trees of texts as the graph sees them, random ones if it was trained on such; None without a tree.
 
         Raises:
-            ModelError: when the parser is missing, or another one than the encoder learnt with.
+            ModelError: when the parser is missing, or not the one that the encoder was trained with.
         """
         _, _, parses, _ = self.read(texts)
         return self._drawn(parses)
@@ -97,11 +97,11 @@ class ParsingTransformer(StructuredTransformer):
             return parser
         learnt = f"trees of {self.parser_identity!r}"
         if parser.name != self.parser_identity:
-            raise another_parser(learnt, f"here is {parser.name!r}", "other_parser")
+            raise another_parser(learnt, f"the installed pipeline is {parser.name!r}", "other_parser")
         if not same_weights(found := weights_of(settings), self.parser_weights):
             raise another_parser(
                 f"{learnt} with the digest {self.parser_weights[:16]!r}",
-                f"the pipeline {self.parser!r} here has {found[:16]!r}",
+                f"the installed pipeline {self.parser!r} has {found[:16]!r}",
                 "other_parser",
             )
         return parser

@@ -5,14 +5,14 @@
     a layer    hᵢ' = Σ over edges j ─r─> i of (1 / number of edges into i) W_r hⱼ
 
 All trees of a batch are one graph, and a layer is one gather, one product and one scatter, for all sentences and
-relations at once. What is multiplied differs by how the W_r are made:
+relations at once. The product depends on the form of the W_r:
 
     bases      W_r = Σ_b a_rb V_b: neighbours are summed by basis first, then (nodes, bases · d) @ (bases · d, width)
-    full       edges stand in blocks of one relation: (blocks, 16, d) @ (blocks, d, width)
+    full       edges are grouped in blocks of one relation: (blocks, 16, d) @ (blocks, d, width)
 
-Not as in the papers: the self-loop is one more relation and one more edge in the number of edges into i, where
-Schlichtkrull et al. add W_0 hᵢ undivided, so that what a word says of itself counts 1 / (degree + 1). Peng et al. have
-nodes of width 512, a matrix for each relation, and BERT that learns as a whole; an encoder of kind `rgcn` has 256, 8
+Differences from the papers: the self-loop is one more relation and counts in the number of edges into i, whereas
+Schlichtkrull et al. add W_0 hᵢ undivided; the message of a word to itself has weight 1 / (degree + 1). Peng et al. have
+nodes of width 512, a matrix for each relation, and tune the whole BERT; an encoder of kind `rgcn` has width 256, 8
 bases, and the last two layers of a MiniLM, unless its settings say otherwise (docs/dependency_trees.md).
 """
 
@@ -23,10 +23,10 @@ import torch
 from torch import Tensor, nn
 
 BLOCK = 16
-"""Edges of one relation that are multiplied at once; what is left of a relation is filled up with zeros."""
+"""Edges of one relation that are multiplied at once; the last block of a relation is padded with zeros."""
 
 Direction = Literal["both", "down", "up"]
-"""Of tree edges: `down` from heads to what depends on them, `up` the other way, or both."""
+"""Direction of tree edges: `down` from heads to dependents, `up` the other way, or both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,10 @@ class Graph:
     """The trees of a batch.
 
     Args:
-        nodes: places of the words in the flattened batch of words, (n_nodes,), int64.
-        sources: node that an edge comes from, (n_edges,), int64.
-        targets: node that it goes to, (n_edges,), int64.
-        relations: of each edge, (n_edges,), int64, from 0; `relation_count` says how many there are.
+        nodes: positions of the words in the flattened batch of words, (n_nodes,), int64.
+        sources: node where each edge starts, (n_edges,), int64.
+        targets: node where each edge ends, (n_edges,), int64.
+        relations: relation of each edge, (n_edges,), int64, from 0 to below `relation_count`.
     """
 
     nodes: Tensor
@@ -51,11 +51,11 @@ class Graph:
 
         Args:
             heads: place of each word's head, from 1, (n_sentences, n_words), int64; 0 for padding. A root is its own
-                head, and has no edge but its self-loop.
-            labels: of the edge to the head, from 1, the same shape; 0 for padding.
-            known: whether a word is a node, the same shape, bool: padding and words that were cut off are none. Edges
-                to and from other words are left out.
-            direction: of the tree edges. Relations have the same numbers whatever it is.
+                head, and this edge is only its self-loop.
+            labels: label of the edge to the head, from 1, the same shape; 0 for padding.
+            known: whether a word is a node, the same shape, bool: padding and truncated words are not. Edges to and
+                from other words are left out.
+            direction: direction of the tree edges, which does not change the numbers of relations.
         """
         sentences, words = heads.shape
         count = sentences * words
@@ -81,18 +81,18 @@ class Graph:
 
 
 def relation_count(labels: int) -> int:
-    """Return how many relations a graph of so many labels has: each in both directions, and the self-loop."""
+    """Return the number of relations for a number of labels: each in both directions, and the self-loop."""
     return 2 * labels + 1
 
 
 class RelationalGraphLayer(nn.Module):
-    """One layer; what comes after it, such as ReLU, is not in it.
+    """One layer, without what follows it, such as ReLU.
 
     Args:
-        width_in: of the nodes before.
-        width_out: of the nodes after.
-        relations: how many there are (`relation_count`).
-        bases: that the matrices of relations are mixed of; None for a matrix of its own for each.
+        width_in: width of the nodes before.
+        width_out: width of the nodes after.
+        relations: number of relations (`relation_count`).
+        bases: number of bases that the relation matrices are mixed from; None for a separate matrix for each.
     """
 
     def __init__(self, width_in: int, width_out: int, relations: int, bases: int | None) -> None:
@@ -109,13 +109,13 @@ class RelationalGraphLayer(nn.Module):
         """Return the nodes after the layer, (n_nodes, width_out).
 
         Args:
-            states: of the nodes, (n_nodes, width_in).
+            states: states of the nodes, (n_nodes, width_in).
             graph: their edges.
         """
         shares = graph.shares().to(states.dtype)
         if self.mixture is None:
             return self._by_blocks(states, graph, shares)
-        # Under autocast the parameters keep their type, and states have another.
+        # Under autocast the parameters keep their dtype, which differs from that of the states.
         weights = self.mixture.index_select(0, graph.relations).to(states.dtype) * shares[:, None]
         gathered = (weights[:, :, None] * states.index_select(0, graph.sources)[:, None]).flatten(1)
         summed = states.new_zeros(len(states), gathered.shape[1]).index_add_(0, graph.targets, gathered)
@@ -126,7 +126,7 @@ class RelationalGraphLayer(nn.Module):
         relations, order = graph.relations.sort(stable=True)
         counts = torch.bincount(relations, minlength=len(self.matrices))
         blocks = (counts + BLOCK - 1) // BLOCK
-        # The place of an edge: where the blocks of its relation begin, and how many of its relation are before it.
+        # Place of an edge: start of the blocks of its relation, plus the number of earlier edges of its relation.
         begins = (blocks.cumsum(0) - blocks) * BLOCK - (counts.cumsum(0) - counts)
         places = begins[relations] + torch.arange(len(relations), device=states.device)
         relation_of = torch.repeat_interleave(torch.arange(len(blocks), device=states.device), blocks)

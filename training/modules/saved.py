@@ -1,4 +1,4 @@
-"""What the modules of our own in saved encoders have in common: their arguments are their configuration."""
+"""Base class of facetflow's modules in saved encoders: their arguments are their configuration."""
 
 from typing import Any, Self
 

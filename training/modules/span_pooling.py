@@ -1,10 +1,10 @@
-"""What stands in a saved PAS-SBERT behind the pooling: spans of arguments with their predicates, weighted and summed.
+"""Module of a saved PAS-SBERT after its pooling: the weighted sum of predicate-argument spans.
 
     token_embeddings ─┬─ mean (Pooling) ─────────────────────────────────────── ū ─┐
                       └─ mean of each span, h₁ … h_N ─ α = softmax(W h) ─ Σ αᵢ hᵢ ─┴─ [ū; Σ αᵢ hᵢ]
 
-Peng et al. 2022, section 3, equations 1 to 3. Their W h + b has the same softmax with any b, so there is none. A
-sentence without spans has the mean of all its pieces in place of the sum.
+Peng et al. 2022, section 3, equations 1 to 3. The softmax of their W h + b is the same for any b, so there is no bias.
+A sentence without spans has the mean of all its pieces in place of the sum.
 """
 
 from typing import Any, Literal, get_args
@@ -17,7 +17,7 @@ from training.modules.layers import words_of
 from training.modules.saved import SavedModule
 
 WEIGHTS = "span_weights"
-"""Key of the weights of the spans, (n_sentences, n_spans), in [0, 1]: 0 for padding, else a sentence's sum is 1."""
+"""Key of the weights of the spans, (n_sentences, n_spans), in [0, 1]: 0 for padding; those of a sentence sum to 1."""
 
 Weights = Literal["learnt", "equal", "by_role"]
 
@@ -26,11 +26,11 @@ class SpanPooling(SavedModule):
     """The mean of each span, and the weighted sum of the spans of a sentence.
 
     Args:
-        token_width: of the word pieces (d).
-        sentence_width: of what `Pooling` gives.
-        roles: how many there are, with the one of all unknown ones (`LabelNumbers`).
+        token_width: width of the word pieces (d).
+        sentence_width: width of the output of `Pooling`.
+        roles: number of roles, including the one for unknown roles (`LabelNumbers`).
         weights: `learnt` is softmax(W h); `by_role` is softmax(W h + b_role); `equal` is 1 / N.
-        pooled: whether what `Pooling` gives stands before the sum.
+        pooled: whether the output of `Pooling` is concatenated before the sum.
 
     Raises:
         ValueError: when `weights` is unknown.
@@ -58,7 +58,7 @@ class SpanPooling(SavedModule):
         """Replace the embedding of each sentence, and add the weights of its spans."""
         tokens = words_of(features)
         numbers, places, roles = (features[name].to(tokens.device) for name in (NUMBERS, SPAN_PLACES, ROLES))
-        # Row 0 is the whole sentence, of which padding is a part until the mask takes its place.
+        # Row 0 is the whole sentence; padding also writes to it, so the mask overwrites it.
         members = tokens.new_zeros(len(tokens), roles.shape[1] + 1, tokens.shape[1])
         members[torch.arange(len(tokens), device=tokens.device)[:, None], numbers, places] = 1
         members[:, 0] = features["attention_mask"]
@@ -71,18 +71,18 @@ class SpanPooling(SavedModule):
         return features
 
     def _scores(self, means: Tensor, roles: Tensor) -> Tensor:
-        """Return what the weights are the softmax of, (n, 1 + n_spans): the whole sentence, then its spans.
+        """Return the logits of the weights, (n, 1 + n_spans): the whole sentence, then its spans.
 
         Args:
-            means: of the sentence and of its spans, (n, 1 + n_spans, d).
-            roles: of the spans, 0 for padding, (n, n_spans).
+            means: means of the sentence and of its spans, (n, 1 + n_spans, d).
+            roles: roles of the spans, 0 for padding, (n, n_spans).
         """
         spans = means[:, 1:]
         scores = spans.new_zeros(spans.shape[:2]) if self.attention is None else self.attention(spans)[:, :, 0]
         if self.of_role is not None:
             scores = scores + self.of_role[roles.clamp(max=self.roles)]
         scores = scores.masked_fill(roles == 0, -torch.inf)
-        # The whole sentence has all of the weight where there is no span, and else nothing.
+        # The whole sentence has all the weight if there is no span, otherwise none.
         some = (roles > 0).any(dim=1, keepdim=True)
         whole = torch.zeros_like(some, dtype=scores.dtype).masked_fill(some, -torch.inf)
         return torch.cat([whole, scores], dim=1)

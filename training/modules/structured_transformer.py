@@ -1,9 +1,9 @@
-"""A transformer that has what a parser says of its sentences beside their word pieces.
+"""A transformer that adds the parses of its sentences to their word pieces.
 
-    texts ──────────────────── parsed here, the last ones remembered ──┐
-    {"text": …, "parse": …} ── as a store has it ──────────────────────┴── one function ── tensors beside `input_ids`
+    texts ──────────────────── parsed here, with a cache ──┐
+    {"text": …, "parse": …} ── as in a store ──────────────┴── one function ── tensors next to `input_ids`
 
-Training from a store and encoding on the fly so give the same embedding.
+Training from a store and encoding on the fly therefore give the same embedding.
 """
 
 import time
@@ -21,19 +21,19 @@ from training.modules.layers import WORDS, find_layers
 from training.modules.parse import Parse, Pieces
 
 _TO_PARSE: Parse = {}
-"""In place of the parse of a sentence that was given as text."""
+"""Marks a sentence given as text, which is still to be parsed."""
 _CACHED = 10_000
-"""Parses that are kept: those of the sentences that were encoded last."""
+"""Number of parses in the cache: those of the sentences that were encoded last."""
 
 
 class StructuredTransformer(Transformer):
-    """A transformer whose `preprocess` gives the structure of sentences as well; a class for each parser fills it in.
+    """A transformer whose `preprocess` returns the structure of sentences as well; each parser has a subclass.
 
     Args:
         model_name_or_path: of the transformer.
-        max_words: longer sentences, in words between blanks, are not parsed, as a build does not parse them.
-        words_below: so many layers below the last one are the states that structure is made of (`layers.words_of`).
-        further: what `Transformer` takes.
+        max_words: longer sentences, in words between blanks, are not parsed, as in a build.
+        words_below: how many layers below the last one the states of the structure come from (`layers.words_of`).
+        further: further arguments of `Transformer`.
 
     Raises:
         ModelError: when the transformer has no such layer.
@@ -43,23 +43,23 @@ class StructuredTransformer(Transformer):
         super().__init__(model_name_or_path, **further)
         self.max_words = max_words
         self.words_below = words_below
-        # All of them, also while a training runs the last ones alone.
+        # All layers, also while a training runs only the last ones.
         self._layers = list(find_layers(self.model)) if words_below else []
         if words_below and words_below >= len(self._layers):
             raise ModelError(
-                f"words_below is {words_below}, and the transformer has {len(self._layers)} layers: give at most "
+                f"words_below is {words_below}, but the transformer has {len(self._layers)} layers: set it to at most "
                 f"{len(self._layers) - 1}"
             )
         self.parsing_seconds = 0.0
-        """Time that parsing has taken since the encoder was loaded."""
+        """Time spent on parsing since the encoder was loaded."""
         self._parses: OrderedDict[str, Parse | None] = OrderedDict()
 
     @abstractmethod
     def parse_texts(self, texts: Sequence[str]) -> Sequence[Parse | None]:
-        """Return the parses of normalised texts, none longer than `max_words`; None where the parser rejects one.
+        """Return the parses of normalised texts, none longer than `max_words`; None for one that the parser rejects.
 
         Raises:
-            ModelError: when the parser is missing, or another one than the encoder learnt with.
+            ModelError: when the parser is missing, or not the one that the encoder was trained with.
         """
 
     @abstractmethod
@@ -69,13 +69,13 @@ class StructuredTransformer(Transformer):
         """Return the tensors of a batch, batch first, integers, 0 for padding.
 
         Args:
-            texts: of the sentences, normalised.
-            parses: of the sentences; None for one that has none.
-            pieces: of the sentences.
+            texts: the sentences, normalised.
+            parses: parses of the sentences; None for one that has none.
+            pieces: word pieces of the sentences.
         """
 
     def forward(self, features: dict[str, Any], **further: Any) -> dict[str, Any]:
-        """Add the states of the pieces, and those that structure is made of where these are others."""
+        """Add the states of the word pieces, and those that the structure uses if they are of another layer."""
         if not self.words_below:
             return super().forward(features, **further)
         found: list[Tensor] = []
@@ -88,11 +88,11 @@ class StructuredTransformer(Transformer):
             features = super().forward(features, **further)
         finally:
             hook.remove()
-        # A training that keeps what the layers below give runs these alone before it begins.
+        # When a training computes the states at the cut, it runs only the layers below.
         return features | {WORDS: found.pop()} if found else features
 
     def know(self, parses: Mapping[str, Parse]) -> None:
-        """Take parses that were made before, by the same parser, so that their sentences are not parsed again soon.
+        """Add existing parses by the same parser to the cache.
 
         Args:
             parses: by normalised text.
@@ -106,11 +106,11 @@ class StructuredTransformer(Transformer):
 
         Args:
             inputs: texts, or mappings with `text` and `parse`, which is None for a sentence that has none.
-            prompt: that stands before each; its words are no part of the structure.
-            further: what `Transformer.preprocess` takes.
+            prompt: prefix of each text; its words are not part of the structure.
+            further: further arguments of `Transformer.preprocess`.
 
         Raises:
-            ModelError: when a text is to be parsed and the parser is missing, or another one than it learnt with.
+            ModelError: when a text is to be parsed and the parser is missing, or not the one of the training.
         """
         features, texts, parses, pieces = self.read(inputs, prompt, **further)
         return features | self.structure(texts, parses, pieces) if features else features
@@ -118,9 +118,9 @@ class StructuredTransformer(Transformer):
     def read(
         self, inputs: Sequence[Any], prompt: str | None = None, **further: Any
     ) -> tuple[dict[str, Any], list[str], list[Parse | None], list[Pieces]]:
-        """Return word pieces, and what `structure` takes; arguments and errors are those of `preprocess`."""
+        """Return word pieces and the arguments of `structure`; arguments and errors as in `preprocess`."""
         given = [one["parse"] if isinstance(one, Mapping) else _TO_PARSE for one in inputs]
-        # As a store has them: a parse is of the normalised text.
+        # As in a store: a parse belongs to the normalised text.
         texts = [normalise(one["text"] if isinstance(one, Mapping) else one) for one in inputs]
         options: Any = dict(further.pop("processing_kwargs", None) or {})
         options["text"] = {**options.get("text", {}), "return_offsets_mapping": True}
@@ -138,7 +138,7 @@ class StructuredTransformer(Transformer):
         return features, texts, [next(parsed) if parse is _TO_PARSE else parse for parse in given], pieces
 
     def _parse(self, every: Sequence[str]) -> list[Parse | None]:
-        """Return the parses of texts, None for those without; the parses of the last texts are known."""
+        """Return the parses of texts, from the cache if possible; None for those without."""
         texts = [text for text in every if len(text.split()) <= self.max_words]
         new = list(dict.fromkeys(text for text in texts if text not in self._parses))
         if new:

@@ -1,8 +1,7 @@
-"""A transformer that has the predicate-argument spans of its sentences beside their word pieces.
+"""A transformer that adds predicate-argument spans to the word pieces of its sentences.
 
-A sentence is given as text, and tagged, or with its frames, `{"text": …, "parse": …}` (a row of the table `srl`), and
-not tagged. Both go through `frame_tensors`, so that training from a store and encoding on the fly give the same
-embedding.
+A sentence is given as text, which is tagged, or with its frames, `{"text": …, "parse": …}` (a row of the table `srl`).
+Both go through `frame_tensors`, so that training from a store and encoding on the fly give the same embedding.
 """
 
 from collections.abc import Sequence
@@ -22,24 +21,24 @@ if TYPE_CHECKING:
 
 
 class TaggingTransformer(StructuredTransformer):
-    """A transformer whose `preprocess` gives predicate-argument spans as well.
+    """A transformer whose `preprocess` returns predicate-argument spans as well.
 
     Args:
         model_name_or_path: of the transformer.
         tagger: as `model` under [srl]: `embedded`, a known name, a folder or `.tar.gz`.
-        tagger_weights: digest of the tagger whose frames it learnt from, as a release has it (`weights_of`).
-        roles: that occur in these frames; all others are one more.
-        predicates: who finds the predicates, as under [srl].
-        precision: that the tagger computes in, as under [srl].
-        tags: name or folder of the spaCy pipeline that finds them where the tagger does not.
-        max_words: longer sentences, in words between blanks, are not tagged, as a build does not tag them.
-        words_below: so many layers below the last one are the states that the vectors of spans are made of.
+        tagger_weights: digest of the tagger of its training frames, as in a release (`weights_of`).
+        roles: roles that occur in these frames; all others share one number.
+        predicates: what finds the predicates, as under [srl].
+        precision: precision of the tagger, as under [srl].
+        tags: name or folder of the spaCy pipeline that finds predicates if the tagger does not.
+        max_words: longer sentences, in words between blanks, are not tagged, as in a build.
+        words_below: how many layers below the last one the states of the spans come from.
         drawn: which spans it sees (`SpanChoice`).
-        harmed: share of the spans that are spoilt, likewise.
-        harm: how, likewise.
-        seed: of what is drawn, likewise.
-        other_tagger: take another tagger all the same; not kept when it is saved.
-        further: what `Transformer` takes.
+        harmed: share of the spans that are corrupted (`SpanChoice`).
+        harm: how they are corrupted (`SpanChoice`).
+        seed: seed of the draws (`SpanChoice`).
+        other_tagger: allow another tagger; not saved.
+        further: further arguments of `Transformer`.
     """
 
     config_keys: list[str] = [  # noqa: RUF012 - as there
@@ -117,7 +116,7 @@ class TaggingTransformer(StructuredTransformer):
         if found != self.tagger_weights and not self.other_tagger:
             raise another_parser(
                 f"frames of a tagger with the digest {self.tagger_weights[:16]!r}",
-                f"the tagger {self.tagger!r} here has {found[:16]!r}",
+                f"the installed tagger {self.tagger!r} has {found[:16]!r}",
                 "other_tagger",
             )
         return load(settings)

@@ -1,14 +1,14 @@
-"""Dependency trees as tensors beside the word pieces of their sentences: one function for training and for encoding.
+"""Dependency trees as tensors that accompany word pieces; the same function for training and for encoding.
 
     text          Dogs   don't    bark
-    words         Dogs   do   n't bark          as spaCy has them, by where they start
-    pieces   [CLS] dogs  don  ' t bark [SEP]    as the encoder has them
+    words         Dogs   do   n't bark          of spaCy, by where they start
+    pieces   [CLS] dogs  don  ' t bark [SEP]    of the encoder
     places         1     2    2   5             first piece of each word
     heads          4     4    4   4             from 1; the head of a root is itself
     labels         …                            of the edge to the head, from 1
 
-All are (n_sentences, n_words), int64, and 0 is padding. A word that has no piece, because the sentence was cut off
-before it or because it is a blank, has place 0 and is no node of the graph.
+All are (n_sentences, n_words), int64, and 0 is padding. A word without a piece, because the sentence was truncated
+before it or because it is a blank, has place 0 and is not a node of the graph.
 """
 
 from bisect import bisect_right
@@ -21,13 +21,13 @@ from torch import Tensor
 from training.modules.parse import LabelNumbers, Parse, Pieces, random_of
 
 PLACES, HEADS, LABELS = "word_places", "word_heads", "word_labels"
-"""Keys of the tensors beside `input_ids`."""
+"""Keys of the tensors next to `input_ids`."""
 
 
 def random_tree(parse: Parse, seed: int) -> Parse:
-    """Return a parse of the same words with edges drawn at random, and its own labels shuffled among them.
+    """Return a parse of the same words with random edges and shuffled labels.
 
-    What an encoder gains by such trees it does not gain by syntax. Words and seed decide: a sentence has the same tree
+    A gain from such trees is not due to syntax. The draw depends only on words and seed: a sentence has the same tree
     in training and whenever it is encoded.
 
     Args:
@@ -45,13 +45,13 @@ def random_tree(parse: Parse, seed: int) -> Parse:
 
 
 def tree_rows(parse: Parse | None, pieces: Pieces, labels: LabelNumbers) -> list[tuple[int, int, int]]:
-    """Return (place, head, label) of each word of a sentence; nothing without a parse.
+    """Return (place, head, label) of each word of a sentence; empty without a parse.
 
     Args:
-        parse: of the sentence: `tokens`, `starts`, `heads`, `relations`, as a row of the table `dependencies` has them,
-            or spaCy gives them; None where it could not be parsed.
-        pieces: of the sentence.
-        labels: of the parser.
+        parse: parse of the sentence, with `tokens`, `starts`, `heads`, `relations` as in a row of the table
+            `dependencies` or from spaCy; None if it could not be parsed.
+        pieces: word pieces of the sentence.
+        labels: labels of the parser.
     """
     if parse is None:
         return []
@@ -66,7 +66,7 @@ def tree_rows(parse: Parse | None, pieces: Pieces, labels: LabelNumbers) -> list
 
 
 def _place(begin: int, end: int, real: Sequence[tuple[int, int, int]], starts: Sequence[int]) -> int:
-    """Return the place of the first piece that has a character of a word, 0 where there is none."""
+    """Return the place of the first piece that shares a character with a word, 0 if there is none."""
     at = max(0, bisect_right(starts, begin) - 1)
     while at < len(real) and real[at][0] < end:
         if real[at][1] > begin:
@@ -79,9 +79,9 @@ def tree_tensors(parses: Sequence[Parse | None], pieces: Sequence[Pieces], label
     """Return the trees of a batch as tensors, (n_sentences, n_words) each, int64, 0 for padding.
 
     Args:
-        parses: of the sentences; None for one that could not be parsed: it has no words.
-        pieces: of the sentences.
-        labels: of the parser.
+        parses: parses of the sentences; None for one that could not be parsed: it has no words.
+        pieces: word pieces of the sentences.
+        labels: labels of the parser.
     """
     rows = [tree_rows(parse, offsets, labels) for parse, offsets in zip(parses, pieces, strict=True)]
     found = torch.zeros(len(rows), max(map(len, rows), default=0), 3, dtype=torch.int64)

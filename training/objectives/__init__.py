@@ -1,1 +1,1 @@
-"""What S3BERT minimises: L = α · decomposition + consistency (Opitz & Frank 2022, Eq. 4)."""
+"""Objectives of S3BERT, L = α · decomposition + consistency (Opitz & Frank 2022, Eq. 4), and InfoNCE."""

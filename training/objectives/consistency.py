@@ -1,4 +1,4 @@
-"""The consistency objective: sentence similarities stay those of the teacher (Opitz & Frank 2022, §3.3)."""
+"""The consistency objective: preserve the sentence similarities of the teacher (Opitz & Frank 2022, §3.3)."""
 
 import torch
 from torch import Tensor, nn
@@ -6,13 +6,13 @@ from torch.nn.functional import normalize
 
 
 class ConsistencyObjective(nn.Module):
-    """Keep the cosine of every sentence a with every sentence b of the batch at the teacher's value.
+    """Keep the cosine of every sentence a with every sentence b of the batch at its value for the teacher.
 
     Formula, for b pairs, with the teacher's embeddings t::
 
         L = 1/b² Σᵢ Σⱼ [cos(tᵢ, t'ⱼ) - cos(eᵢ, e'ⱼ)]²
 
-    All b² combinations cost no more encoding than b pairs, since targets are cosines of vectors that are there anyway.
+    All b² combinations need no more encoding than b pairs, since targets are cosines of existing vectors.
 
     Inputs:
         +-----------------------------+------------------+---------------------------------+
@@ -25,9 +25,9 @@ class ConsistencyObjective(nn.Module):
         +-----------------------------+------------------+---------------------------------+
 
     Relations:
-        - Alone it changes nothing that can be measured (Table 2, no decomposition: 83.0 against 83.1).
-        - It is small beside `DecompositionObjective`, whose floor is what a sentence does not tell about its graph.
-          Raise its weight when human ratings fall; lower it when facets stay weak.
+        - Alone it has no measurable effect (Table 2, no decomposition: 83.0 against 83.1).
+        - It is small compared with `DecompositionObjective`, whose minimum is what a sentence does not reveal about its
+          graph. Raise its weight when the correlation with human ratings falls; lower it when facets stay weak.
     """
 
     def forward(self, left: Tensor, right: Tensor, teacher_left: Tensor, teacher_right: Tensor) -> Tensor:

@@ -12,13 +12,13 @@ _TINY = 1e-12
 
 
 class DecompositionObjective(nn.Module):
-    """Let the similarity of every facet predict the value of its metric.
+    """Make the similarity of every facet predict the value of its metric.
 
     Formula, for b pairs and K facets, with i(k) the dimensions of facet k and a learnable scale βₖ::
 
         L = 1/b Σᵢ 1/K Σₖ wₖ [Mᵢₖ - βₖ sim(eᵢ[i(k)], e'ᵢ[i(k)])]²
 
-    sim is the cosine, or 1 - L1 distance (the authors' repository; it looks at lengths, so it needs unit embeddings).
+    sim is the cosine, or 1 - L1 distance (the authors' repository; it depends on norms, so it needs unit embeddings).
     wₖ = 1 in the paper.
 
     Inputs:
@@ -31,15 +31,15 @@ class DecompositionObjective(nn.Module):
         +-----------------------------+------------------+---------------------------------+
 
     Relations:
-        - Alone it makes the best facets and ruins the embedding: human ratings fall from 83 to 52 (Table 2). Add
-          `ConsistencyObjective`.
-        - Prefer the cosine: an explanation then lies on the scale of the sentence similarity, and facets may be read
-          from embeddings of any length. Prefer Manhattan to repeat the authors' released models.
+        - Alone it gives the best facets but ruins the embedding: the correlation with human ratings falls from 83 to 52
+          (Table 2). Add `ConsistencyObjective`.
+        - Prefer the cosine: facets are then on the scale of the sentence similarity, and can be read from embeddings of
+          any norm. Prefer Manhattan to reproduce the authors' released models.
 
     Args:
         membership: which dimension belongs to which facet, (d, K), 0 or 1.
-        similarity: of two sub-vectors.
-        weights: wₖ, one a facet; all 1 when missing.
+        similarity: similarity of two sub-vectors.
+        weights: wₖ, one per facet; all 1 when missing.
     """
 
     membership: Tensor

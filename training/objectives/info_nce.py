@@ -1,4 +1,4 @@
-"""InfoNCE: an anchor is nearer to its positive than to all other candidates (van den Oord et al. 2018)."""
+"""InfoNCE: make an anchor closer to its positive than to all other candidates (van den Oord et al. 2018)."""
 
 import torch
 from torch import Tensor, nn
@@ -6,7 +6,7 @@ from torch.nn.functional import cross_entropy, normalize
 
 
 class InfoNceObjective(nn.Module):
-    """Choose the positive of each anchor among the candidates of the batch.
+    """Identify the positive of each anchor among the candidates of the batch.
 
     Formula, with b anchors aᵢ, candidates cⱼ of which cᵢ is the positive of aᵢ, and temperature τ::
 
@@ -22,8 +22,8 @@ class InfoNceObjective(nn.Module):
         +-----------------------------+------------------------------+------------------------------------+
 
     Relations:
-        - With positives alone as candidates it is the loss of multiple negatives ranking, whose scale is 1/τ.
-        - With a text twice as anchor and positive, unlike by dropout alone, it is that of unsupervised SimCSE.
+        - With only positives as candidates it is the multiple negatives ranking loss, whose scale is 1/τ.
+        - With the same text as anchor and positive, under different dropout, it is the loss of unsupervised SimCSE.
 
     Args:
         temperature: τ, above 0; 0.05 in AspectCSE (Schopf et al. 2023) and SimCSE.

@@ -1,1 +1,1 @@
-"""Texts that are searched by what an encoder finds similar: which encoder, which texts, and their vectors, kept."""
+"""Search by similarity: the choice of the encoder, the texts, and their cached vectors."""

@@ -1,4 +1,4 @@
-"""Which encoder searches: one that is named, the one that was trained for an aspect, or the one in use.
+"""Which encoder is used for a search: a named one, the one trained for an aspect, or the one in use.
 
 --aspect country                     the encoder of the project that was trained for it, or has a route for it
 --encoder companies                  an encoder of the project, or one of its runs
@@ -22,12 +22,12 @@ _MODULES = "modules.json"
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The encoder that searches.
+    """The encoder of a search.
 
     Args:
-        folder: where it is.
+        folder: its folder.
         task: its route; None for an encoder without routes.
-        name: what a reader knows it by.
+        name: its display name.
     """
 
     folder: Path
@@ -36,22 +36,22 @@ class Chosen:
 
 
 def choose_encoder(runs: Path | None, name: str | None, aspect: str | None, base: Path | None = None) -> Chosen:
-    """Return the encoder that searches.
+    """Return the encoder of a search.
 
     Args:
         runs: folder of a project's runs; None where there is no project.
-        name: of an encoder or a run of the project, of a pulled model, or a folder; None leaves it to the aspect.
-        aspect: in which respect texts are to be alike; None for an encoder that knows only one.
+        name: of an encoder or a run of the project, of a pulled model, or a folder; when None, chosen by the aspect.
+        aspect: aspect in which texts should be similar; None for an encoder that has only one.
         base: folder that relative paths start from; the working directory when None.
 
     Raises:
-        ModelError: when there is none, or several are as good.
+        ModelError: when there is none, or several fit equally well.
     """
     if name is not None:
         folder = named_encoder(runs, name, base)
         return Chosen(folder, task_of(folder, aspect), name)
     if runs is None:
-        raise ModelError("There is no project here whose encoder could search: name one with --encoder, or --project.")
+        raise ModelError("There is no project here with an encoder to search with: give --encoder or --project.")
     if aspect is None:
         folder = encoder_in_use(runs)
         return Chosen(folder, task_of(folder, None), encoder_name(folder.parent))
@@ -73,10 +73,10 @@ def choose_encoder(runs: Path | None, name: str | None, aspect: str | None, base
 
 
 def aspects_of(folder: Path) -> tuple[str, ...]:
-    """Return the aspects that an encoder can be asked in, one at a time; none for one that was trained for none.
+    """Return the aspects that an encoder can search by, one at a time; none for one that was trained for none.
 
     Args:
-        folder: of the encoder. One without routes that learnt several aspects together is one for none of them alone.
+        folder: of the encoder. One without routes that was trained on several aspects together has none of them alone.
     """
     routes = routes_in(folder)
     learnt = _learnt(folder)
@@ -87,7 +87,7 @@ def task_of(folder: Path, aspect: str | None) -> str | None:
     """Return the route of an encoder for an aspect; None for an encoder without routes.
 
     Raises:
-        ModelError: when it has routes and none of them is asked for, or was not trained for the aspect.
+        ModelError: when it has routes and none of them is given, or was not trained for the aspect.
     """
     routes, learnt = routes_in(folder), _learnt(folder)
     if routes:
@@ -105,11 +105,11 @@ def task_of(folder: Path, aspect: str | None) -> str | None:
 
 
 def _learnt(folder: Path) -> tuple[str, ...]:
-    """Return the aspects that an encoder learnt from; none where that is not known."""
+    """Return the aspects that an encoder was trained on; none where that is unknown."""
     file = folder / TRAINING_FILE
     training: Mapping[str, Any] = read_json(file) if file.is_file() else {}
     settings = training.get("settings", {})
-    # Where the texts had one aspect alone, the settings need not name it.
+    # Where the texts had only one aspect, the settings need not name it.
     return tuple(settings.get("aspects") or (training.get("labels", ()) if settings.get("kind") == "aspect" else ()))
 
 
@@ -119,7 +119,7 @@ def _finished(runs: Path) -> list[str]:
 
 
 def named_encoder(runs: Path | None, name: str, base: Path | None = None) -> Path:
-    """Return the folder of an encoder that is named.
+    """Return the folder of a named encoder.
 
     Args:
         runs: folder of a project's runs; None where there is no project.
@@ -147,6 +147,6 @@ def named_encoder(runs: Path | None, name: str, base: Path | None = None) -> Pat
         if not known or name in models.MODELS:
             raise
         raise ModelError(
-            f"{name!r} is no encoder of the project (there are: {', '.join(known)}), no folder and no model; check the "
-            "name."
+            f"{name!r} is not an encoder of the project (there are: {', '.join(known)}), a folder or a model; check "
+            "the name."
         ) from error

@@ -1,4 +1,4 @@
-"""The texts that are searched: those of a release with labels, or those of a file."""
+"""The texts to search: the labelled ones of a release, or those of a file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,27 +6,27 @@ from pathlib import Path
 
 import polars as pl
 
+from features.corpora.text_tables import read_text_table, text_columns
 from features.errors import InputError
-from features.files import read_table, source_name
+from features.files import source_name
 from features.parsers.texts import read_sentences
 from features.sentences import normalise
 from training.data.labelled_texts import LabelledTexts
 
-JOIN = ": "
-"""Between the columns of a text, such as name and description; as in corpora."""
 _TABLES = (".tsv", ".csv", ".jsonl", ".ndjson", ".parquet")
 
 
 @dataclass(frozen=True, slots=True)
 class SearchedTexts:
-    """Texts that are searched.
+    """Texts to search.
 
     Args:
         texts: with single blanks, none empty.
-        ids: of each: the file's, else the number of its line or row; empty for texts of a release.
+        ids: of each: the file's, or else the number of its line or row; empty for texts of a release.
         labels: of each: aspect → its labels; empty for texts of a file.
-        origin: where they are from, in words.
-        empty: rows of the file that had no text and were left out.
+        origin: where they come from, in words.
+        empty: number of rows of the file that had no text and were left out.
+        wrong: what is wrong with the rows of the file that could not be read and were left out, a sentence each.
     """
 
     texts: tuple[str, ...]
@@ -34,6 +34,7 @@ class SearchedTexts:
     labels: tuple[dict[str, list[str]], ...]
     origin: str
     empty: int = 0
+    wrong: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         """Return the number of texts."""
@@ -44,44 +45,46 @@ def texts_of_file(path: Path, columns: Sequence[str] = ()) -> SearchedTexts:
     """Read texts of a file.
 
     Args:
-        path: a table (`.tsv`, `.csv`, `.jsonl`, `.parquet`), a text with a line each, or `-` for such a text on
-            standard input.
-        columns: of a table: those that the text is in, joined by ": "; `text` when empty.
+        path: a table (`.tsv`, `.csv`, `.jsonl`, `.parquet`), a text file with one text per line, or `-` for such lines
+            on standard input.
+        columns: columns of a table with the text, joined by ": "; `text` when empty.
 
     Raises:
-        InputError: the file cannot be read, has no such column, or has no text.
+        InputError: when the file cannot be read, has no such column, or has no text.
     """
     suffixes = [suffix.lower() for suffix in path.suffixes]
     of_table = (suffixes[-2:-1] if suffixes[-1:] == [".gz"] else suffixes[-1:]) in [[known] for known in _TABLES]
     if columns and not of_table:
         raise InputError(
-            f"{source_name(path)} is read as a text with a line each, so it has no column {columns[0]!r}; give a table "
+            f"{source_name(path)} is read as one text per line, so it has no column {columns[0]!r}; give a table "
             f"({', '.join(_TABLES)})."
         )
-    rows = _table(path, columns or ("text",)) if of_table else read_sentences(path)
+    rows, wrong = _table(path, columns or ("text",)) if of_table else (read_sentences(path), [])
     kept = rows.filter(pl.col("text") != "")
     if kept.is_empty():
-        raise InputError(f"{source_name(path)} has no text; give a file with one at least.")
+        first = f" ({wrong[0]})" if wrong else ""
+        raise InputError(f"{source_name(path)} has no text{first}; give a file with at least one.")
     return SearchedTexts(
         texts=tuple(kept["text"]),
         ids=tuple(kept["id"]),
         labels=(),
         origin=source_name(path),
-        empty=rows.height - kept.height,
+        empty=rows.height - kept.height - len(wrong),
+        wrong=tuple(wrong),
     )
 
 
 def texts_of_release(store: Path, corpus: str | None = None, release: int | None = None) -> SearchedTexts:
-    """Read the texts of a release that have labels.
+    """Read the labelled texts of a release.
 
     Args:
         store: folder of the store.
-        corpus: whose texts; those of all corpora when None.
+        corpus: corpus of the texts; all corpora when None.
         release: number of the release; the latest when None.
 
     Raises:
         StoreError: when the store or the release does not exist, or is damaged.
-        InputError: when no text has a label, or there is no such corpus among those that have.
+        InputError: when no text has a label, or none of this corpus has.
     """
     data = LabelledTexts.from_store(store, release=release)
     if corpus is not None:
@@ -99,20 +102,15 @@ def texts_of_release(store: Path, corpus: str | None = None, release: int | None
     return SearchedTexts(data.texts, (), tuple(labels), f"{of}release {data.source['release']}")
 
 
-def _table(path: Path, columns: Sequence[str]) -> pl.DataFrame:
-    """Return `id` and `text` of each row of a table."""
-    table = read_table(path)
-    if missing := [column for column in columns if column not in table.columns]:
+def _table(path: Path, columns: Sequence[str]) -> tuple[pl.DataFrame, list[str]]:
+    """Return `id` and `text` of each row of a table, and what is wrong with some of them."""
+    there = text_columns(path, columns)
+    if missing := [column for column in columns if column not in there]:
         raise InputError(
-            f"{source_name(path)} has no column {missing[0]!r}; it has {', '.join(map(repr, table.columns))}: name the "
-            "one with the text by --text, several to be joined by repeating it."
+            f"{source_name(path)} has no column {missing[0]!r}; it has {', '.join(map(repr, there)) or 'none'}: name "
+            "the one with the text by --text; repeat it to join several."
         )
-    cells = [table[column].cast(pl.String).fill_null("").to_list() for column in columns]
-    ids = table["id"].cast(pl.String).fill_null("").to_list() if "id" in table.columns else [""] * table.height
-    return pl.DataFrame(
-        {
-            "id": [normalise(given) or str(number) for number, given in enumerate(ids, start=1)],
-            "text": [normalise(JOIN.join(cell for cell in row if cell)) for row in zip(*cells, strict=True)],
-        },
-        schema={"id": pl.String, "text": pl.String},
-    )
+    rows = list(read_text_table(path, columns))
+    found = [(normalise(row.id) or str(number), normalise(row.text)) for number, row in enumerate(rows, start=1)]
+    wrong = [f"{source_name(path)}, line {row.line}: {row.problem}" for row in rows if row.problem]
+    return pl.DataFrame(found, schema={"id": pl.String, "text": pl.String}, orient="row"), wrong

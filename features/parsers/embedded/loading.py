@@ -40,6 +40,7 @@ def load_parser(
     import torch
 
     from features.parsers.embedded.network import Network
+    from features.parsers.onednn import use_onednn
 
     description = read_description(folder)
     if thresholds is not None:
@@ -59,5 +60,6 @@ def load_parser(
         ) from error
     target = resolve_device(device)
     network.to(target, torch.bfloat16 if computes_in_bfloat16(precision, target) else torch.float32)
+    use_onednn(network)
     reader = SentenceReader(base_folder, encoder.positions)
     return EmbeddedParser(description, network, reader, batch_size, batches_side_by_side(threads, target))

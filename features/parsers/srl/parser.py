@@ -176,6 +176,7 @@ def load_tagger(
     try:
         import torch
 
+        from features.parsers.onednn import use_onednn
         from features.parsers.srl.network import PREDICATE_LAYER, SrlBert, encoder_config
     except ImportError as error:
         raise ModelError(
@@ -194,6 +195,7 @@ def load_tagger(
                 f"The weights of the tagger {str(path)!r} are not those of srl_bert with {len(archive.labels)} labels"
                 f" ({' '.join(str(error).split())[:200]})."
             ) from error
+        use_onednn(network)
         # Convert the whole network; autocast would convert the weights to bfloat16 again for each batch.
         bfloat16 = computes_in_bfloat16(precision, device)
         return SrlTagger(

@@ -1,4 +1,4 @@
-"""What the tests of corpora read with."""
+"""Fixtures that read corpora."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +13,7 @@ from features.stages import Reject
 
 @pytest.fixture
 def rows_and_rejects() -> Callable[..., tuple[list[PairRow], list[Reject]]]:
-    """Return what reads the pairs of a corpus, by its settings, and the rows that are wrong."""
+    """Return a function that reads the pairs and rejects of a corpus with given settings."""
 
     def read_all(folder: Path, **settings: Any) -> tuple[list[PairRow], list[Reject]]:
         found = list(read(CorpusSettings(**settings), folder))

@@ -1,4 +1,4 @@
-"""Small corpora that are written, ingested and known to a later ingest."""
+"""Small corpora to write, ingest, and ingest again on top of what is known."""
 
 from collections.abc import Callable
 from typing import Any
@@ -39,25 +39,25 @@ def _pairs_of(ingested: Ingested) -> pl.DataFrame:
 
 @pytest.fixture(name="write", scope="session")
 def write_fixture() -> Callable[..., Any]:
-    """Return what writes rows as a table with tabs."""
+    """Return a function that writes rows as a tab-separated table."""
     return _write
 
 
 @pytest.fixture(name="run", scope="session")
 def run_fixture() -> Callable[..., Any]:
-    """Return what ingests corpora of a folder, by default p.tsv as train."""
+    """Return a function that ingests corpora of a folder, by default p.tsv as train."""
     return _run
 
 
 @pytest.fixture(name="stored", scope="session")
 def stored_fixture() -> Callable[..., Any]:
-    """Return what gives the tables that a store would know after some ingests."""
+    """Return a function that returns the tables that a store would know after some ingests."""
     return _stored
 
 
 @pytest.fixture(name="pairs_of", scope="session")
 def pairs_of_fixture() -> Callable[..., Any]:
-    """Return what gives all pairs of an ingest."""
+    """Return a function that returns all pairs of an ingest."""
     return _pairs_of
 
 

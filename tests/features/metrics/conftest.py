@@ -8,17 +8,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from amr import AMR  # the package `smatch` calls its parser so
+from amr import AMR  # the name of the parser module in the package `smatch`
 from hypothesis import strategies as st
 
 import features.metrics
 
 
 def forget_stale_kernels() -> None:
-    """Delete numba's cache when a file with kernels changed: it notices changes in a function's own file only."""
+    """Delete numba's cache when a file with kernels changed: numba only notices changes in a function's own file."""
     folder = Path(features.metrics.__file__).parent
     cached = [path for suffix in ("nbi", "nbc") for path in folder.rglob(f"__pycache__/*.{suffix}")]
-    # A kernel calls nothing but kernels, and what it reads of other modules (bounds, named tuples) is beside kernels.
+    # A kernel only calls kernels, and what it reads from other modules (bounds, named tuples) is next to kernels.
     sources = [path for path in folder.rglob("*.py") if "features.metrics.compiled" in path.read_text(encoding="utf-8")]
     newest_source = max(path.stat().st_mtime for path in (*sources, folder / "compiled.py"))
     if any(path.stat().st_mtime < newest_source for path in cached):
@@ -26,7 +26,7 @@ def forget_stale_kernels() -> None:
             path.unlink(missing_ok=True)
 
 
-forget_stale_kernels()  # before any kernel is called, and so before any is loaded
+forget_stale_kernels()  # before any kernel is called, and thus loaded
 
 from features.graphs.batch import GraphBatch  # noqa: E402
 from features.graphs.graph import AmrGraph  # noqa: E402
@@ -48,7 +48,7 @@ class ReferencePairs:
 
 @pytest.fixture(scope="session")
 def no_vectors() -> LabelVectors:
-    """Return a table without words: the vector of every word is drawn."""
+    """Return a table without words, so that the vector of every word is drawn at random."""
     return LabelVectors([], np.empty((0, 16), np.float32))
 
 
@@ -74,7 +74,7 @@ def reference_pairs(shared, no_vectors):
 
 @pytest.fixture(scope="session")
 def oracle_rows(shared):
-    """Return a function from a file and a corpus to its rows: index of the pair → value of each column."""
+    """Return a function from a file and a corpus to its rows: pair index → value of each column."""
 
     def rows(name: str, corpus: str) -> dict[int, dict[str, str]]:
         lines = (shared / "oracles" / name).read_text().splitlines()
@@ -92,7 +92,7 @@ _CONSTANTS = [("polarity", "-"), ("quant", "2"), ("quant", "2.0"), ("op1", '"Bob
 
 @st.composite
 def amr_graphs(draw, max_nodes: int = 7) -> AmrGraph:
-    """Draw a connected graph: a tree from the root, some further relations, some constants."""
+    """Draw a connected graph: a tree from the root, some more relations, some constants."""
     n = draw(st.integers(1, max_nodes))
     nodes = st.integers(0, n - 1)
     roles = st.sampled_from(_ROLES)
@@ -105,7 +105,7 @@ def amr_graphs(draw, max_nodes: int = 7) -> AmrGraph:
 
 @pytest.fixture(scope="session")
 def graph_pairs():
-    """Return a strategy: lists of pairs of random graphs, with some concepts and roles in common."""
+    """Return a strategy for lists of pairs of random graphs with some concepts and roles in common."""
     return st.lists(st.tuples(amr_graphs(), amr_graphs()), min_size=1, max_size=5)
 
 
@@ -124,7 +124,7 @@ _ANY_CONSTANTS = st.one_of(
 
 @st.composite
 def any_graphs(draw) -> AmrGraph:
-    """Draw what a decoder may never have seen: parts apart, cycles, loops, parallel relations, any names at all."""
+    """Draw a graph unlike any AMR: disconnected parts, cycles, loops, parallel relations, arbitrary names."""
     n = draw(st.integers(1, 8))
     nodes = st.integers(0, n - 1)
     names = st.one_of(st.sampled_from(_CONCEPTS), st.text(min_size=1, max_size=8))
@@ -137,7 +137,7 @@ def any_graphs(draw) -> AmrGraph:
 
 @pytest.fixture(scope="session")
 def any_graph_pairs():
-    """Return a strategy: lists of pairs of graphs that need not look like AMR."""
+    """Return a strategy for lists of pairs of graphs that need not look like AMR."""
     return st.lists(st.tuples(any_graphs(), any_graphs()), min_size=1, max_size=4)
 
 
@@ -159,12 +159,12 @@ def renumber():
 
 @pytest.fixture(scope="session")
 def write_penman():
-    """Return a function that writes a graph as PENMAN in a random way: names, order of branches, what is inverted."""
+    """Return a function that writes a graph as random PENMAN: names, branch order and inversions vary."""
 
     def write(graph: AmrGraph, seed: int) -> str:
         chance = random.Random(seed)
         names = [f"x{number}" for number in chance.sample(range(100), len(graph.concepts))]
-        reached, used = {0}, set()  # nodes of the tree that is written with parentheses, and its relations
+        reached, used = {0}, set()  # nodes of the tree written with parentheses, and its relations
         while len(reached) < len(graph.concepts):
             for index, (source, _, target) in enumerate(graph.relations):
                 if source in reached and target not in reached:
@@ -178,7 +178,7 @@ def write_penman():
                     if source == number:
                         branches.append(f":{role} {node(target)}")
                     continue
-                # A relation between arguments may as well be written from its target.
+                # A relation between arguments may also be written from its target.
                 inverted = role.startswith("ARG") and turned[index]
                 if (target if inverted else source) == number:
                     other = names[source if inverted else target]
@@ -197,7 +197,7 @@ def reference_triples():
     """Return a function from a graph in PENMAN to its triples as smatch 1.0.4 reads them."""
 
     def read(text: str) -> tuple[int, Counter, Counter, Counter]:
-        """Return number of nodes, instances, attributes and relations, as smatch 1.0.4 reads them."""
+        """Return the number of nodes, instances, attributes and relations as smatch 1.0.4 reads them."""
 
         def plain(name):
             return name.lower().rstrip("_")

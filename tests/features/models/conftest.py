@@ -1,4 +1,4 @@
-"""Small models, and every test with a cache of its own."""
+"""Small models, and a separate cache for every test."""
 
 import hashlib
 import zipfile
@@ -55,7 +55,7 @@ def make_wheel() -> Callable[[Path, Mapping[str, bytes]], str]:
 
 @pytest.fixture
 def register(monkeypatch: pytest.MonkeyPatch) -> Callable[[Wheel | Archive], str]:
-    """Return a function that makes a source known as the model `tiny`, and returns that name."""
+    """Return a function that registers a source as the model `tiny` and returns that name."""
 
     def as_tiny(source: Wheel | Archive) -> str:
         monkeypatch.setitem(MODELS, "tiny", ModelRecord("tiny", "sentence encoder", source, "MIT", 1, "load(folder)"))

@@ -1,4 +1,4 @@
-"""The default models, pulled once into the user's cache, and a tiny AMR parser that is trained here."""
+"""The default models, pulled once into the user's cache, and a tiny AMR parser trained here."""
 
 import json
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ def sentences() -> pl.DataFrame:
 
 
 # As amrlib serialises graphs: without variables. In the first, `:quant 2 :polarity` occurs twice, which a ban on
-# repeated trigrams would not let through.
+# repeated trigrams would not allow.
 SERIALISED: Mapping[str, str] = {
     "no two dogs hunt no two cats": "( hunt-01 :ARG0 ( dog :quant 2 :polarity - ) :ARG1 ( cat :quant 2 :polarity - ) )",
     "the boy wants to sleep": "( want-01 :ARG0 ( boy ) :ARG1 ( sleep-01 :ARG0 boy ) )",
@@ -51,7 +51,7 @@ SERIALISED: Mapping[str, str] = {
 
 @pytest.fixture(scope="session")
 def amr_parser_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Train a BART of 30,000 parameters on four sentences, and write it as amrlib's releases are written."""
+    """Train a BART of 30,000 parameters on four sentences, and write it in the layout of amrlib's releases."""
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import BartConfig, BartForConditionalGeneration, PreTrainedTokenizerFast
@@ -103,7 +103,7 @@ def amr_parser_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert loss < 1e-3, "the tiny parser has not learned its four sentences"
     model.save_pretrained(folder)
     described = json.loads((folder / "config.json").read_text()) | {
-        # What BART brings along from summarisation.
+        # What BART inherits from summarisation.
         "no_repeat_ngram_size": 3,
         "task_specific_params": {"parse_amr": {"model_name_or_path": "none", "max_in_len": 16, "max_out_len": 32}},
     }

@@ -59,6 +59,17 @@ def test_ids_of_the_input_go_before_numbers(tmp_path: Path, name: str, content: 
     assert rows.select("line", "id", "text").rows() == [(1, "x", "Yes"), (2, "2", "No")]
 
 
+def test_cells_of_a_table_are_taken_as_they_are_written(tmp_path: Path) -> None:
+    rows = texts.read_sentences(put(tmp_path / "in.csv", "id,text\n007,1.50\n008,true\n"))
+    assert rows.select("id", "text").rows() == [("007", "1.50"), ("008", "true")]
+
+
+def test_a_row_of_a_table_that_is_wrong_ends_the_command_since_no_line_may_be_left_out(tmp_path: Path) -> None:
+    file = put(tmp_path / "in.tsv", "id\ttext\nx\tYes\ny\n")
+    with pytest.raises(InputError, match=r"in.tsv', line 3: the row has 1 cells; expected 2; correct the row"):
+        texts.read_sentences(file)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [

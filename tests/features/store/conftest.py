@@ -27,7 +27,7 @@ def recipes() -> dict[str, Recipe]:
 
 @pytest.fixture
 def filled() -> Filler:
-    """Return a function that fills a shard of any table: ids given, every other column null or as given."""
+    """Return a function that fills a shard of any table: given ids, other columns null or as given."""
 
     def fill(table: str, ids: list[str], rejected: list[str] | None = None, **columns: str) -> StageOutput:
         key, *rest = TABLES[table]

@@ -5,7 +5,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def word_encoder(tmp_path_factory):
-    """Return the folder of an encoder that sees five words and nothing else."""
+    """Return the folder of an encoder that knows only five words."""
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer import modules
@@ -15,7 +15,7 @@ def word_encoder(tmp_path_factory):
     tokenizer = Tokenizer(models.WordLevel({word: n for n, word in enumerate(words)}, unk_token="?"))  # noqa: S106  # a word
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     weights = torch.eye(len(words))
-    weights[0] *= 0.01  # a text of unknown words is no vector of zeros
+    weights[0] *= 0.01  # a text of unknown words must not be a zero vector
     embedding = modules.StaticEmbedding(tokenizer, embedding_weights=weights)
     folder = tmp_path_factory.mktemp("words") / "encoder"
     SentenceTransformer(modules=[embedding], device="cpu").save_pretrained(str(folder), create_model_card=False)

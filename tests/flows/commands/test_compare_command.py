@@ -54,9 +54,9 @@ def test_the_page_is_written_beside_json_or_in_place_of_the_table(project, tmp_p
     assert f"Wrote the comparison of twin and syntax to {page}." in done.stderr
     html = page.read_text()
     assert "ratings: sts" in html
-    assert "Nearer to people by B: the 5 pairs that moved most" in html
+    assert "B is closer to human judgement: the 5 pairs that moved most" in html
     assert "A (twin) sees no structure of a sentence. B (syntax) sees no structure of a sentence." in html
-    assert "Not divided by depth of the trees: " in html
+    assert "Not divided by tree depth: " in html
     assert "no-such-pipeline" in html
     plain = json.loads(run(project, "--json").stdout)
     assert json.loads(run(project, "--json", "--html", str(page)).stdout) == plain
@@ -66,7 +66,7 @@ def test_the_page_is_written_beside_json_or_in_place_of_the_table(project, tmp_p
 def test_an_evaluation_by_some_suites_is_not_said_to_be_none(project):
     folder = project.parent / "runs" / "twin" / "00001-aaaaaa" / "seed-0"
     (folder / "metrics.json").rename(folder / "metrics-paraphrase.json")
-    said = "'twin' was evaluated by paraphrase alone (--suite), and whole evaluations are compared: run"
+    said = "'twin' was evaluated by paraphrase alone (--suite), and only complete evaluations are compared: run"
     with pytest.raises(FacetflowError, match=re.escape(said)):
         run(project)
     (folder / "metrics-paraphrase.json").unlink()

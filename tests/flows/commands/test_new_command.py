@@ -39,7 +39,7 @@ def test_the_next_step_can_be_copied_into_a_shell(
     said = capsys.readouterr()
     assert said.out == "Wrote my 猫 project/facetflow.toml\n"
     first, then = said.err.splitlines()
-    assert "put your pairs beside it" in first  # the files that the template names are not there yet
+    assert "put your pairs next to it" in first  # the files that the template names are not there yet
     words = shlex.split(then.partition(": ")[2])
     assert words == ["cd", "my 猫 project", "&&", "facetflow", "plan"]
     os.chdir(words[1])

@@ -119,14 +119,14 @@ def test_probabilities_that_nothing_put_right_are_told(project, capsys):
     assert run(["predict", "pairs.tsv", "-o", "labels.csv", "--json"]) == 0
     out, err = capsys.readouterr()
     assert json.loads(out)["calibrated_by"] is None
-    assert "The probabilities may be too sure or too unsure: no dev pairs put them right" in err
+    assert "The probabilities may be overconfident or underconfident: they were not calibrated" in err
 
 
 def test_a_classifier_that_sees_the_order_is_asked_both_ways_and_the_difference_told(project, capsys):
     classifier(("u",)).save(project / "runs/same/00001-abcdef/seed-0/encoder")
     write(project / "pairs.tsv", "left\tright", "nothing known\tthe cat", "a cat\ta dog")
     assert run(["predict", "pairs.tsv", "-o", "labels.tsv"]) == 0
-    assert "with the sentences swapped 1 of 2 pairs would have another label" in capsys.readouterr().err
+    assert "with the sentences swapped, 1 of 2 pairs would have another label" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_a_header_line_that_is_taken_for_a_pair_is_told(project, capsys):
 def test_an_encoder_without_a_classifier_is_refused_with_what_to_do(project, capsys):
     assert run(["predict", "pairs.tsv", "-o", "labels.tsv", "--encoder", "plain"]) == 1
     err = capsys.readouterr().err
-    assert "has no classifier, so it tells no labels. Train one that has, of kind" in err
+    assert "has no classifier, so it predicts no labels. Train one with a classifier, of kind" in err
     assert "'rgcn' with objective = \"softmax\"" in err
     assert not (project / "labels.tsv").exists()
     for name in ("classifier.json", "classifier.safetensors"):
@@ -208,7 +208,7 @@ def test_the_current_encoder_with_a_classifier_goes_before_a_newer_one(project, 
 def test_a_classifier_of_another_encoder_is_refused(project, word_encoder, capsys):
     PairClassifier(7, ("0", "1")).save(project / "runs/same/00001-abcdef/seed-0/encoder")
     assert run(["predict", "pairs.tsv", "-o", "labels.tsv"]) == 1
-    assert "the classifier takes embeddings of 7 dimensions, and these have 5" in capsys.readouterr().err
+    assert "the classifier takes embeddings of 7 dimensions, but these have 5" in capsys.readouterr().err
 
 
 def test_from_python_a_pair_has_a_prediction_and_several_a_list_in_their_order(project):
@@ -270,7 +270,7 @@ def test_an_encoder_with_spans_draws_what_it_looked_at_and_says_what_parsing_too
     assert run(asked) == 0
     out, err = capsys.readouterr()
     assert 0 < json.loads(out)["share_of_parsing"] < 1
-    assert "% of the time for parsing their sentences." in err
+    assert "% of the time spent parsing." in err
     assert "Wrote 2 explained pairs to page.html." in err
     page = (tmp_path / "page.html").read_text()
     assert page.count('<div class="pair">') == 2
@@ -278,7 +278,7 @@ def test_an_encoder_with_spans_draws_what_it_looked_at_and_says_what_parsing_too
     assert page.count("doctor") == page.count(">doctor<") > 0
     assert "&lt;</td>" in page
     assert "ARG0" in page
-    assert "This encoder sees predicate-argument spans: in the embedding" in page
+    assert "This encoder sees predicate-argument spans: the embedding of a sentence" in page
     assert "boy boy <span" in page
 
 
@@ -333,9 +333,7 @@ def test_no_file_of_a_command_is_written_over_another(project, capsys, files):
 
 def test_from_python_what_is_missing_is_said_in_words_of_python(project):
     encoder = facetflow.load_encoder(project / "runs/same/00001-abcdef/seed-0", device="cpu")
-    with pytest.raises(
-        ModelError, match=r"leave --explain \(in Python: spans=\) out, or take an encoder of kind 'pas'"
-    ):
+    with pytest.raises(ModelError, match=r"leave out --explain \(in Python: spans=\), or use an encoder of kind 'pas'"):
         encoder.predict("the cat", "a cat", spans=True)
     with pytest.raises(
         InputError, match="two sentences are needed, but here is 'the cat' alone; give the other one as"
@@ -346,7 +344,7 @@ def test_from_python_what_is_missing_is_said_in_words_of_python(project):
 def test_an_encoder_without_spans_has_nothing_to_draw(project, capsys):
     assert run(["predict", "pairs.tsv", "-o", "labels.tsv", "--explain", "page.html"]) == 1
     assert (
-        "weighs no spans, so there is nothing to explain its labels with: leave --explain (in Python: spans=) out"
+        "does not weight spans, so its labels cannot be explained by them: leave out --explain (in Python: spans=)"
         in capsys.readouterr().err
     )
     assert not (project / "labels.tsv").exists()

@@ -102,20 +102,24 @@ def test_the_texts_of_the_newest_release_are_found_with_their_labels(project, la
 def test_texts_are_embedded_once_for_all_searches_of_them(project, monkeypatch):
     from flows import searching
 
-    embedded, embed = [], searching.embed
+    embedded = []
 
-    def watched(model, texts, *rest):
-        embedded.append(len(texts))
-        return embed(model, texts, *rest)
+    def watch(embed):
+        def watched(model, texts, *rest):
+            embedded.append(len(texts))
+            return embed(model, texts, *rest)
 
-    monkeypatch.setattr(searching, "embed", watched)
+        return watched
+
+    for name in ("embed", "embed_in_parts"):
+        monkeypatch.setattr(searching, name, watch(getattr(searching, name)))
     for _ in range(2):
         assert run(["search", "a cat", "--among", "texts.tsv", "--quiet"]) == 0
     assert run(["neighbours", "texts.tsv", "-o", "out.tsv", "--quiet"]) == 0
     assert embedded == [5, 1, 1]
-    (project / "texts.tsv").write_text("text\na cat\nanother\n")
+    (project / "texts.tsv").write_text(f"text\n{TEXTS[0]}\nanother\n")
     assert run(["neighbours", "texts.tsv", "-o", "out.tsv", "--quiet"]) == 0
-    assert embedded[3:] == [2]
+    assert embedded[3:] == [1]  # the other text is known
 
 
 def test_neighbours_are_a_table_with_a_row_a_neighbour(project, capsys):
@@ -147,7 +151,7 @@ def test_neighbours_in_another_file_may_be_the_text_itself(project, capsys):
     [
         (["search", "  ", "--among", "texts.tsv"], "The text to search for is empty: give one in quotes."),
         (["search", "a cat", "--aspect", "colour"], "No encoder of the project was trained for the aspect 'colour'"),
-        (["search", "a cat", "--encoder", "cats"], "'cats' is no encoder of the project (there are: animals)"),
+        (["search", "a cat", "--encoder", "cats"], "'cats' is not an encoder of the project (there are: animals)"),
         (["search", "a cat", "--encoder", "runs"], "'runs' holds no encoder (there is no modules.json)"),
         (["search", "a cat", "--among", "texts.tsv", "--text", "title"], "has no column 'title'; it has 'id', 'text'"),
         (
@@ -158,7 +162,7 @@ def test_neighbours_in_another_file_may_be_the_text_itself(project, capsys):
         (["neighbours", "texts.tsv", "-o", "out.docx"], "out.docx"),
         (["neighbours", "empty.txt", "-o", "out.tsv"], "'empty.txt' is empty"),
         (["neighbours", "bytes.txt", "-o", "out.tsv"], "'bytes.txt' is not UTF-8 text"),
-        (["neighbours", "one.txt", "-o", "out.tsv"], "'one.txt' has one text only, so it has no neighbour"),
+        (["neighbours", "one.txt", "-o", "out.tsv"], "'one.txt' has only one text, so it has no neighbour"),
         (["neighbours", "-", "--among", "-", "-o", "out.tsv"], "standard input is read once"),
     ],
     ids=[
@@ -185,6 +189,6 @@ def test_without_a_project_a_file_is_searched_by_any_encoder(tmp_path, monkeypat
     assert capsys.readouterr().out == "  1  1.000  a cat\n            id: 1\n"
     assert [file.name for file in tmp_path.iterdir()] == ["texts.txt"]
     assert run(["search", "cat", "--encoder", str(word_encoder)]) == 1
-    assert "There is no project here whose texts could be searched: name a file to search by --among." in (
+    assert "There is no project here whose texts could be searched: name a file to search with --among." in (
         capsys.readouterr().err
     )

@@ -1,4 +1,4 @@
-"""A store with a release of three sentences, of which one was rejected by the stage that parses them."""
+"""A store with a release of three sentences, one of them rejected by the parsing stage."""
 
 import polars as pl
 import pytest
@@ -17,7 +17,7 @@ TOO_LONG = Reject("s3", RejectCode.SENTENCE_TOO_LONG, "the sentence has 5 words"
 
 @pytest.fixture
 def make_parsed_store():
-    """Return a function: folder, recipe of a stage and its rows → the store; without rows the stage was not run."""
+    """Return a function from folder, recipe and rows of a stage to the store; without rows, the stage was not run."""
 
     def make(folder, recipe, rows=()):
         store = Store.open(folder / "store", create=True)

@@ -72,14 +72,14 @@ def test_frames_of_a_release_are_those_of_its_table(make_parsed_store, tmp_path)
     assert (found.parser, found.weights, found.predicates_by) == (TAGGER, "abc", "spacy")
     assert (found.precision, found.max_words) == ("float32", 77)
     assert found.find(list(TEXTS.values())) == [FRAMES["s1"], FRAMES["s2"], None]
-    with pytest.raises(InputError, match="has no semantic roles of any of the 1 sentences to learn from: build again"):
+    with pytest.raises(InputError, match="has no semantic roles for any of the 1 training sentences: build again"):
         Frames.from_store(store.path, [TEXTS["s3"]])
 
 
 def test_a_release_without_roles_or_with_those_of_two_taggers_is_refused(make_parsed_store, tmp_path):
     without = make_parsed_store(tmp_path / "without", TAGGING)
     mixed = make_parsed_store(tmp_path / "mixed", TAGGING, rows_of("srl_bert/other"))
-    with pytest.raises(InputError, match="has no semantic roles: take `enabled = false` out of"):
+    with pytest.raises(InputError, match="has no semantic roles: remove `enabled = false` from"):
         Frames.from_store(without.path, [TEXTS["s1"]])
-    with pytest.raises(InputError, match="has semantic roles of several parsers"):
+    with pytest.raises(InputError, match="has semantic roles from several parsers"):
         Frames.from_store(mixed.path, list(TEXTS.values()))

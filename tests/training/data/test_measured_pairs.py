@@ -61,7 +61,7 @@ def test_what_is_no_other_column_is_a_metric_of_ones_own(measured, tmp_path):
     np.testing.assert_allclose(found.metrics(("depth",)), measured.metrics(("smatch",)))
     assert found.digest() != measured.digest()
     pl.read_parquet(path).with_columns(remark=pl.lit("fine")).write_parquet(path)
-    with pytest.raises(InputError, match=r"'remark' .* holds String, not numbers"):
+    with pytest.raises(InputError, match=r"'remark' .* has type String, not numbers"):
         MeasuredPairs.from_file(path)
 
 

@@ -59,14 +59,14 @@ def test_trees_of_a_release_are_those_of_its_table(make_parsed_store, tmp_path):
     found = Parses.from_store(store.path, list(TEXTS.values()))
     assert (found.parser, found.max_words) == (PARSER, 77)
     assert found.find(list(TEXTS.values())) == [TREES["s1"], TREES["s2"], None]
-    with pytest.raises(InputError, match="has no dependency trees of any of the 1 sentences to learn from"):
+    with pytest.raises(InputError, match="has no dependency trees for any of the 1 training sentences"):
         Parses.from_store(store.path, [TEXTS["s3"]])
 
 
 def test_a_release_without_trees_or_with_those_of_two_parsers_is_refused(make_parsed_store, tmp_path):
     without = make_parsed_store(tmp_path / "without", PARSING)
     mixed = make_parsed_store(tmp_path / "mixed", PARSING, rows_of("spacy/other-1.0.0"))
-    with pytest.raises(InputError, match="has no dependency trees: take `enabled = false` out of"):
+    with pytest.raises(InputError, match="has no dependency trees: remove `enabled = false` from"):
         Parses.from_store(without.path, [TEXTS["s1"]])
-    with pytest.raises(InputError, match="has dependency trees of several parsers"):
+    with pytest.raises(InputError, match="has dependency trees from several parsers"):
         Parses.from_store(mixed.path, list(TEXTS.values()))

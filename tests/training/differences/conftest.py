@@ -1,4 +1,4 @@
-"""Evaluations made by hand: what two suites left of some pairs, without any encoder."""
+"""Handmade evaluations: the results of two suites on some pairs, without an encoder."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ Pair = tuple[str, str, float, float]
 
 @pytest.fixture
 def evaluated(tmp_path: Path) -> Callable[..., Path]:
-    """Return what writes an evaluation: of rated pairs, of judged ones, or of both."""
+    """Return a function that writes an evaluation of rated pairs, judged pairs, or both."""
 
     def write(name: str, rated: Sequence[Pair] = (), judged: Sequence[Pair] = (), *, scored_by: str = "cosine") -> Path:
         folder = tmp_path / name

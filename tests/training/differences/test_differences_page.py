@@ -54,31 +54,31 @@ def page(sides, depths=None, views=NOTHING):
 def test_each_set_has_its_parts_with_counts_and_says_what_it_has_not(sides):
     html = page(sides)
     rated, judged = re.split(r"<h3>", html)[1:]
-    assert rated.startswith("sts <small>Similarity against people</small></h3>")
+    assert rated.startswith("sts <small>Similarity against human ratings</small></h3>")
     assert "160 pairs. Spearman × 100 with human ratings." in rated
     parts = re.findall(r"<tr><td>(.*?)</td><td>(\d+)</td>", rated.partition("</details>")[0])
     assert [name for name, _ in parts] == [
         "all pairs", "4–5 words", "6–7 words", "8–9 words", "10–11 words", "fewer words in common",
     ]  # fmt: skip
     assert [int(pairs) for _, pairs in parts] == [160, 41, 40, 40, 39, 160]
-    assert "Not divided by depth of the trees: The pipeline &#x27;en_&lt;x&gt;&#x27; is not here." in rated
+    assert "Not divided by tree depth: The pipeline &#x27;en_&lt;x&gt;&#x27; is not here." in rated
     assert re.search(r"<td>10–11 words</td>.*?<td>above</td>", rated)
     assert "41 pairs. AUROC × 100" in judged
-    assert "Not divided by length: that takes two parts of 30 pairs at least." in judged
+    assert "Not divided by length: that takes two parts of at least 30 pairs." in judged
     assert "<td>same words, other order</td><td>40</td>" in judged
     assert "Left out, with fewer than 30 pairs: fewer words in common (1)." in judged
-    assert "People place a positive pair at 100 and another at 0." in judged
+    assert "The human place of a positive pair is 100, of a negative one 0." in judged
 
 
 def test_depths_make_parts_of_the_pairs_whose_trees_are_known(sides):
     texts = [text for each in shared_sets(sides[0].runs, sides[1].runs) for pair in each.texts for text in pair]
     depths = Depths({text: len(text) % 3 for text in texts if text != ODD[0]}, "spacy/en_toy-1.0")
     html = page(sides, depths)
-    assert "Trees are of spacy/en_toy-1.0." in html
+    assert "Trees are from spacy/en_toy-1.0." in html
     rated = re.split(r"<h3>", html)[1]
     known = re.findall(r"<tr><td>(.*? deep)</td><td>(\d+)</td>", rated)
     assert sum(int(pairs) for _, pairs in known) == 159
-    assert "By depth, pairs with a sentence too long or without a word to parse are left out: 1." in rated
+    assert "By depth, pairs with a sentence that is too long or has no word are left out: 1." in rated
 
 
 def test_pairs_that_moved_have_both_scores_and_what_both_see(sides):
@@ -96,7 +96,7 @@ def test_pairs_that_moved_have_both_scores_and_what_both_see(sides):
     assert "cannot be drawn: gone." in page(sides, views=(View(problem="gone."), seen))
     best = analyse(shared[0], Depths({}), DRAWS).moves
     first = best.towards()[0]
-    card = html[html.index("Nearer to people by B") :].partition("</table>")[0]
+    card = html[html.index("B is closer to human judgement") :].partition("</table>")[0]
     assert f"<td>people</td><td>{shared[0].expected[first]:g}</td><td>{100 * best.wanted[first]:.0f}</td>" in card
     assert (
         f"<td>B</td><td>{shared[0].scored.predicted[first, 1]:.3f}</td><td>{100 * best.after[first]:.0f}</td>" in card
@@ -113,7 +113,7 @@ def test_pairs_of_the_same_words_are_shown_however_few_and_none_twice(evaluated)
     assert chosen.towards == [0, 31, 1, 2, 29]
     assert (chosen.away, chosen.reordered) == ([], [30])
     html = page((Side("a", [a], ["a"]), Side("b", [b], ["b"])))
-    assert "Others of the same words in another order: the pair that moved most" in html
+    assert "Other pairs of the same words in another order: the pair that moved most" in html
     assert html.count('<div class="pair">') == len(chosen.rows) == 6
 
 
@@ -158,9 +158,7 @@ def test_depth_is_measured_by_the_parser_of_the_encoder_with_trees_or_that_of_th
     )
     comparison = compare_runs(sides[0].runs, sides[1].runs, DRAWS)
     project = DependencySettings(model="en_project")
-    assert "Not divided by depth of the trees: it is not here." in differences_page(
-        sides, comparison, project, bootstrap=DRAWS
-    )
+    assert "Not divided by tree depth: it is not here." in differences_page(sides, comparison, project, bootstrap=DRAWS)
     monkeypatch.setattr(comparing, "view", lambda *_: View())
     differences_page(sides, comparison, project, bootstrap=DRAWS)
     assert asked == ["en_own", "en_project"]

@@ -19,7 +19,7 @@ def test_pairs_are_aligned_by_their_sentences_and_a_pair_that_a_set_has_twice_is
     other = [("x", "y", 0.0, 0.0), RATED[3], RATED[1], RATED[2], RATED[0]]
     shuffled = [(a, b, people, score + 1) for a, b, people, score in other]
     (found,) = shared_sets([evaluated("one", RATED, JUDGED)], [evaluated("two", shuffled)])
-    assert (found.suite, found.name, found.is_judged) == ("Similarity against people", "sts", False)
+    assert (found.suite, found.name, found.is_judged) == ("Similarity against human ratings", "sts", False)
     assert found.texts == [("a", "b"), ("c", "d"), ("c", "d"), ("e", "f")]
     assert found.expected.tolist() == [1, 2, 3, 4]
     assert found.scored.predicted == pytest.approx(np.array([[0.1, 1.1], [0.4, 1.4], [0.2, 1.2], [0.9, 1.9]]))
@@ -68,5 +68,5 @@ def test_other_pairs_are_no_shared_set_and_other_ratings_are_refused(evaluated):
     one = evaluated("one", RATED)
     assert shared_sets([one], [evaluated("other", [("x", "y", 1.0, 1.0)])]) == []
     changed = [(a, b, people + 1, score) for a, b, people, score in RATED]
-    with pytest.raises(InputError, match="What the pairs of 'sts' are judged by has changed between the evaluations"):
+    with pytest.raises(InputError, match="The expected values of the pairs of 'sts' differ between the evaluations"):
         shared_sets([one], [evaluated("changed", changed)])

@@ -56,7 +56,7 @@ def test_an_encoder_with_trees_draws_those_that_it_parses(saved, monkeypatch):
     assert (found.sees, found.parser, found.problem) == ("dependency trees of spacy/en_toy-1.0", "en_toy", "")
     assert found.drawings[TEXT].count('class="edge"') == 4
     assert view(saved(), []) == View(found.sees, {}, "en_toy")
-    assert f"A tree of {MOST_WORDS + 1} words, which are too many to be drawn." in found.drawings[long]
+    assert f"A tree of {MOST_WORDS + 1} words, too many to draw." in found.drawings[long]
     assert "No tree: the sentence has no word, or too many for the parser." in found.drawings["word " * 101]
 
 
@@ -64,7 +64,7 @@ def test_what_an_encoder_does_not_see_of_its_trees_is_said_and_random_trees_are_
     monkeypatch.setattr(ParsingTransformer, "parse_texts", lambda _, texts: [tree(text) for text in texts])
     seen = view(saved(), [TEXT])
     drawn = view(saved(random_trees=3, labels=1, direction="down"), [TEXT])
-    said = "random trees of spacy/en_toy-1.0, without labels, edges from heads to dependents alone"
+    said = "random trees of spacy/en_toy-1.0, without labels, only edges from heads to dependents"
     assert drawn.sees == said
     assert drawn.drawings[TEXT] != seen.drawings[TEXT]
     assert view(saved(layers=0), [TEXT]).sees == "dependency trees of spacy/en_toy-1.0, their words without an edge"
@@ -86,7 +86,7 @@ def test_a_parser_that_is_missing_and_an_encoder_that_is_gone_are_said_in_a_sent
     ("choice", "sees"),
     [
         ({}, "predicate-argument spans"),
-        ({"harmed": 0.25, "harm": "moved"}, "predicate-argument spans, 25% of them spoilt"),
+        ({"harmed": 0.25, "harm": "moved"}, "predicate-argument spans, 25% of them corrupted"),
         ({"drawn": "random"}, "random words as spans"),
         ({"drawn": "continuous"}, "random runs of words as spans"),
     ],
@@ -105,7 +105,7 @@ def test_spans_are_drawn_with_the_weights_of_the_encoder(tiny_encoder, tmp_path,
     modules = [transformer, Pooling(48), SpanPooling(48, 48, 3, weights="equal")]
     SentenceTransformer(modules=modules, device="cpu").save_pretrained(str(tmp_path / "encoder"))
     found = view(tmp_path, [TEXT])
-    assert found.sees == f"{sees}; a word is as dark as their weights"
+    assert found.sees == f"{sees}; the larger their weights, the darker a word"
     assert ("ARG0 0.50" in found.drawings[TEXT]) is ("ARG1 0.50" in found.drawings[TEXT]) is ("drawn" not in choice)
     assert "0.50</span>" in found.drawings[TEXT]
 

@@ -1,4 +1,4 @@
-"""Judged pairs of the words that the tiny encoder knows, and what a finished encoder is looked at with."""
+"""Judged pairs of words that the tiny encoder knows, and helpers to inspect a finished encoder."""
 
 import json
 from collections.abc import Callable
@@ -18,7 +18,7 @@ WHO, DOES = ("cat", "dog", "horse", "man"), ("sees", "eats", "runs", "sleeps")
 
 
 def make_pairs(count=40, *, seed=0):
-    """Return premises, each with a sentence that it entails, one that contradicts it and one that is neither."""
+    """Return premises, each with an entailed, a contradicting and a neutral sentence."""
     random = np.random.default_rng(seed)
     rows = []
     for number in range(count):
@@ -45,7 +45,7 @@ def judged():
 
 @pytest.fixture(scope="session")
 def assert_same_weights() -> Callable[[Path, Path], None]:
-    """Return what fails when two encoders differ in any weight."""
+    """Return a function that fails if two encoders differ in any weight."""
 
     def compare(left: Path, right: Path) -> None:
         first, second = (
@@ -64,5 +64,5 @@ def assert_same_weights() -> Callable[[Path, Path], None]:
 
 @pytest.fixture(scope="session")
 def told() -> Callable[[Path], Any]:
-    """Return what reads the training.json of an encoder."""
+    """Return a function that reads the training.json of an encoder."""
     return lambda folder: json.loads((folder / "training.json").read_text())

@@ -140,7 +140,7 @@ def test_dropout_of_the_states_leaves_that_of_the_attention_weights_out(tiny_enc
 def test_attention_that_is_not_found_keeps_its_dropout_and_is_told(tiny_encoder, monkeypatch, caplog):
     monkeypatch.setattr(backbone_module, "find_attention", lambda _: [])
     backbone = make(tiny_encoder, dropout="states")
-    assert "the attention of a BertLayer was not found, so its weights keep their dropout" in caplog.text
+    assert "no attention module found in a BertLayer, so the attention weights keep their dropout" in caplog.text
     backbone.train()
     assert all(module.training for module in backbone.tuned.modules())
 
@@ -191,7 +191,7 @@ def test_a_disk_without_room_is_told_and_the_states_are_computed_again(backbone,
     monkeypatch.setattr("os.posix_fallocate", full)
     backbone.cache_gib, backbone.disk_gib = 0.0, 1.0
     assert not backbone.keep_states(backbone.tokenize(TEXTS, max_tokens=32))
-    assert "computed again in every step" in caplog.text
+    assert "recomputed in every step" in caplog.text
 
 
 def test_all_layers_are_the_embeddings_too_and_no_pooler(tiny_encoder):

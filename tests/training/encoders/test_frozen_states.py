@@ -53,7 +53,7 @@ def test_a_training_says_once_where_its_outputs_are(make, tmp_path, caplog):
     assert caplog.messages == [
         "the outputs of the frozen layers are kept",
         "the outputs of the frozen layers are kept, also for later trainings of this command",
-        "the outputs of the frozen layers are those of an earlier training of this command",
+        "reusing the outputs of the frozen layers from an earlier training of this command",
     ]
     make(cache_gib=0.0, disk_gib=0.0).keep_states(tokens)
     assert len(caplog.messages) == 3

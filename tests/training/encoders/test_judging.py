@@ -71,7 +71,7 @@ def test_ratings_that_order_nothing_are_refused(job):
 
 def test_a_kind_that_has_not_read_the_ratings_is_refused_before_it_learns(job):
     plan = TrainingPlan(job().settings, data_digest="d", backbone_digest="b", source={})
-    with pytest.raises(SettingsError, match=r"of kind 'toy' are chosen by loss alone, and `choose_by` of 'a' is"):
+    with pytest.raises(SettingsError, match=r"of kind 'toy' are chosen only by loss, but `choose_by` of 'a' is"):
         train_once(job(), plan, "toy.train", lambda: pytest.fail("it learns"))
 
 

@@ -109,15 +109,15 @@ def test_points_that_differ_in_the_last_digit_have_folders_of_their_own(job):
 
 def test_without_dev_there_is_nothing_to_choose_by(job, measured, tmp_path):
     measured.select(splits=["train"]).export(tmp_path / "pairs.parquet")
-    with pytest.raises(SettingsError, match="`search` chooses by dev, and there is nothing on dev"):
+    with pytest.raises(SettingsError, match="`search` chooses by the dev score, and there is none"):
         train(job("searched", SEARCH))
 
 
 @pytest.mark.parametrize(
     ("search", "said"),
     [
-        ({"width": (8, 16)}, "search names 'width', which is not searched; there are: learning_rate, epochs"),
-        ({"batch_size": (8, 16)}, "search names 'batch_size'"),
+        ({"width": (8, 16)}, "search cannot vary 'width'; it can vary: learning_rate, epochs"),
+        ({"batch_size": (8, 16)}, "search cannot vary 'batch_size'"),
         ({"learning_rate": ()}, "search.learning_rate must be a list of values"),
         ({"epochs": (2, 2)}, r"differ from one another, got \[2, 2\]"),
         ({"epochs": (1.5,)}, "search: epochs 1.5 cannot be tried"),

@@ -33,5 +33,5 @@ def job(trained_run: Path) -> EvaluationJob:
 
 @pytest.fixture(scope="session")
 def scores(job: EvaluationJob) -> dict[str, Any]:
-    """The scores of that evaluation, whose files lie beside the encoder."""
+    """The scores of that evaluation, whose files are next to the encoder."""
     return evaluate(job)

@@ -133,16 +133,16 @@ def test_the_table_says_what_its_verdicts_rest_on(evaluated):
     assert (table.title, table.columns[1:]) == ("A: one, B: two", ("A", "B", "B − A", "95 % interval", "B is"))
     assert [row[0] for row in table.rows] == ["facets: smatch", "facets: negations", "facets: mean"]
     assert "paired bootstrap over the pairs" in table.note
-    assert "Of 3 comparisons at 95 % one in twenty is above or below by chance." in table.note
+    assert "Of 3 comparisons at 95 %, about one in twenty is above or below by chance." in table.note
     assert f"In common: facets {PAIRS} pairs." in table.note
-    assert "Left out, because not every run was scored by it: ratings." in table.note
+    assert "Left out because not every run has a score for it: ratings." in table.note
 
 
 def test_encoders_without_a_common_pair_or_with_other_metrics_are_not_compared(evaluated, tmp_path):
     one, two = evaluated("one", 0.5), evaluated("two", 0.5)
     table = pl.read_parquet(two / "pairs.parquet")
     table.with_columns(pl.col("smatch_measured") / 2).write_parquet(two / "pairs.parquet")
-    with pytest.raises(InputError, match="What the pairs of 'smatch' are judged by has changed between the"):
+    with pytest.raises(InputError, match="The expected values of the pairs of 'smatch' differ between the"):
         compare_runs([one], [two], DRAWS)
     table.with_columns(pl.col("pair_id") + "x").write_parquet(two / "pairs.parquet")
     found = compare_runs([one], [two], DRAWS)
@@ -165,7 +165,7 @@ def test_ratings_that_have_changed_are_not_compared(evaluated):
     one, two = evaluated("one", 0.5), evaluated("two", 0.5)
     table = _ratings(two)
     table.with_columns(pl.col("score") * -1).write_parquet(two / "ratings.parquet")
-    with pytest.raises(InputError, match="What the pairs of 'sts' are judged by has changed between the evaluations"):
+    with pytest.raises(InputError, match="The expected values of the pairs of 'sts' differ between the evaluations"):
         compare_runs([one], [two], DRAWS)
 
 
@@ -237,7 +237,7 @@ def test_a_suite_that_keeps_no_items_is_compared_by_its_numbers_with_a_verdict_o
     single = compare_runs(bad[:1], good[:1], DRAWS)
     assert by_name(single)["mr"].difference is None
     note = comparison_table(single, "one", "two").note
-    assert "No verdict on classes: a verdict on these needs several runs of both (--seeds)." in note
+    assert "No verdict on classes: that needs several runs of both (--seeds)." in note
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ def test_few_pairs_are_warned_of_with_what_may_be_chance_and_what_it_takes():
     warning = warn_of_few_pairs(few["suites"]["facets"])
     assert "12 dev pairs are few" in warning
     assert "by less than 30 may do so by chance" in warning
-    assert "to tell differences of 5 takes about 400 pairs" in warning  # 12 · (30 / 5)²
+    assert "detecting differences of 5 takes about 400 pairs" in warning  # 12 · (30 / 5)²
     assert score_tables(few)[0].note.startswith(warning)
 
 
@@ -70,15 +70,15 @@ def test_it_is_the_intervals_that_decide_not_the_number_of_pairs():
     assert warn_of_few_pairs(evaluation([score("srl", 0.2, 0.3)], 5000)["suites"]["facets"]) != ""
     row = score("srl", 0.2, 0.3) | {"differences": dict.fromkeys(("full", "random", "assigned"))}
     nothing = evaluation([score("srl", 0.2, 0.3)], 2)["suites"]["facets"] | {"rows": [row]}
-    assert "2 dev pairs differ too little, or are too few, for any interval" in warn_of_few_pairs(nothing)
+    assert "2 dev pairs are too few, or differ too little, for any interval" in warn_of_few_pairs(nothing)
 
 
 def test_a_facet_is_above_its_baseline_only_where_the_paired_interval_says_so():
     rows = [score("a", 0.5, 0.1, lead=0.2), score("b", 0.5, 0.3, lead=0.2), score("c", 0.5, 0.1, lead=-0.2)]
     table = score_tables(evaluation(rows, 100))[0]
-    assert [row[-1] for row in table.rows] == ["above", "cannot tell", "below"]
-    assert "Beside SB-full: 1 above, 1 below, cannot tell for 1." in table.note
-    assert tell_verdict(None) == "cannot tell"
+    assert [row[-1] for row in table.rows] == ["above", "unclear", "below"]
+    assert "Against SB-full: 1 above, 1 below, 1 unclear." in table.note
+    assert tell_verdict(None) == "unclear"
 
 
 def test_a_bar_whose_interval_holds_0_is_not_filled():

@@ -114,7 +114,7 @@ def test_a_run_of_the_version_before_can_be_promoted_again(runs):
 
 def test_something_else_of_that_name_is_left_alone(runs):
     (runs / "syntax" / "current").mkdir()
-    with pytest.raises(ModelError, match="is no link to a run"):
+    with pytest.raises(ModelError, match="is not a link to a run"):
         promote(runs / ONE, "syntax")
 
 

@@ -66,14 +66,14 @@ def test_the_report_says_of_which_project_encoder_and_data_it_is(scores, job, ti
     assert "<h1>my-&lt;b&gt;project&lt;/b&gt; · encoder one</h1>" in text
     assert f"evaluated on {tell_date(scores['date'])}" in text
     assert f"<dt>Encoder</dt><dd>one, from {tiny_encoder}</dd>" in text
-    assert re.search(r"<dt>Learnt from</dt><dd>left \(\d+ pairs\), right .*; an exported table</dd>", text)
+    assert re.search(r"<dt>Trained on</dt><dd>left \(\d+ pairs\), right .*; an exported table</dd>", text)
     assert "12 positive pairs of dev (left, right)" in text
 
 
 def test_report_terminal_and_card_say_that_the_model_was_chosen_by_the_split_that_is_scored(scores, job, tmp_path):
     said = (
-        "The model was chosen by its loss on the dev pairs of left, right: on pairs that had no part in its training, "
-        "its scores may be lower. To evaluate on others: --split with test (12 pairs)."
+        "The model was chosen by its loss on the dev pairs of left, right: on pairs that its training did not use, "
+        "its scores may be lower. To evaluate on others, use --split with test (12 pairs)."
     )
     assert scores["suites"]["facets"]["seen"] == {"part": "chosen", "corpora": ["left", "right"]}
     assert score_tables(scores)[0].note.startswith(said)

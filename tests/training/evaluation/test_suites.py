@@ -108,10 +108,10 @@ def test_an_encoder_of_no_kind_is_evaluated_by_human_ratings_alone(plain, capsys
     assert rating["encoder"] is not None
     assert rating["start"] is rating["difference"] is None
     report = (plain.output / "report.html").read_text()
-    assert "Similarity against people" in report
+    assert "Similarity against human ratings" in report
     assert "Start model" not in report
     print_scores(scores)
-    assert "cannot tell" not in capsys.readouterr().out  # there is nothing that it could be told from
+    assert "unclear" not in capsys.readouterr().out  # there is nothing to compare it with
     assert not (plain.encoder / "README.md").exists()  # not ours to write into
 
 
@@ -177,7 +177,7 @@ def test_a_suite_that_does_not_fit_the_encoder_says_so(plain, name):
 
 
 def test_an_unknown_suite_is_refused_with_those_that_there_are(plain):
-    with pytest.raises(SettingsError, match="'rating' is no suite of an evaluation; there are: facets, ratings, trans"):
+    with pytest.raises(SettingsError, match="'rating' is not an evaluation suite; there are: facets, ratings, trans"):
         evaluate(plain.model_copy(update={"suites": ("rating",)}))
 
 
@@ -280,11 +280,11 @@ def test_a_model_that_was_not_chosen_by_its_dev_split_is_not_said_to_be(settings
 @pytest.mark.parametrize(
     ("keep", "dev", "chosen_by", "said"),
     [
-        ("best", {"total": 1}, {}, "its loss on the dev pairs, the best model of all looks"),
-        ("best", None, {}, "nothing, there were no dev pairs"),
-        ("last", {"total": 1}, RATED, "nothing, the model of the last step was kept"),
-        ("average", {"total": 1}, {}, "its loss on the dev pairs, the best average of models of all looks"),
-        ("best", {"spearman": 1}, RATED, "its score on mine (1,200 rated pairs), the best model of all looks"),
+        ("best", {"total": 1}, {}, "its loss on the dev pairs: the best model of the training"),
+        ("best", None, {}, "nothing: there were no dev pairs"),
+        ("last", {"total": 1}, RATED, "nothing: the model of the last step was kept"),
+        ("average", {"total": 1}, {}, "its loss on the dev pairs: the best average of models of the training"),
+        ("best", {"spearman": 1}, RATED, "its score on mine (1,200 rated pairs): the best model of the training"),
     ],
     ids=["loss", "no dev", "last", "average", "ratings"],
 )
@@ -297,19 +297,19 @@ def test_it_is_said_by_what_the_model_was_chosen(keep, dev, chosen_by, said):
 def test_a_score_of_the_kinds_own_that_chose_the_model_is_named():
     settings = {"choose_by": "mrr", "loop": {"keep": "best"}}
     training = {"settings": settings, "dev": {"mrr": 0.5}, "corpora": {"papers": {"unit": "texts"}}}
-    assert tell_choice(training) == "its mrr on the dev texts, the best model of all looks"
-    assert tell_choice(training | {"dev": None}) == "nothing, there were no dev texts"
+    assert tell_choice(training) == "its mrr on the dev texts: the best model of the training"
+    assert tell_choice(training | {"dev": None}) == "nothing: there were no dev texts"
 
 
 def test_it_is_said_which_pairs_had_a_part_and_which_had_none():
     chosen = {"part": "chosen", "corpora": ["stsb", "sick"]}
     assert tell_seen(None, "test", {"test": 3}) == ""
     assert tell_seen(chosen, "dev", {"test": 1200}) == (
-        "The model was chosen by its loss on the dev pairs of stsb, sick: on pairs that had no part in its training, "
-        "its scores may be lower. To evaluate on others: --split with test (1,200 pairs)."
+        "The model was chosen by its loss on the dev pairs of stsb, sick: on pairs that its training did not use, "
+        "its scores may be lower. To evaluate on others, use --split with test (1,200 pairs)."
     )
-    assert tell_seen(chosen, "dev", {}).endswith("There are no pairs of another split to evaluate on.")
-    assert tell_seen(chosen | {"part": "learnt"}, "train", {}).startswith("The encoder learnt from the train pairs of")
+    assert tell_seen(chosen, "dev", {}).endswith("No other split has pairs to evaluate on.")
+    assert tell_seen(chosen | {"part": "learnt"}, "train", {}).startswith("The encoder was trained on the train pairs")
     assert tell_chosen_by(["sts"]).startswith("The model was chosen by its score on sts: ")
 
 

@@ -1,4 +1,4 @@
-"""A training of a few numbers: the loop with nothing around it."""
+"""A training of a few numbers: just the loop."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ from training.loop.task import Group, Judgement
 
 
 class Line:
-    """A line through points, with dropout so that random numbers count; dev scores are given."""
+    """A line fitted to points, with dropout so that random numbers matter; dev scores are given."""
 
     unit = "points"
 

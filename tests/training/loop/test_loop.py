@@ -72,8 +72,8 @@ def test_without_dev_the_last_average_is_kept(line, make_loop):
 @pytest.mark.parametrize(
     ("writers", "said"),
     [
-        (2, "the checkpoint is of 2 processes, and this training has 1 process"),
-        (1, "the checkpoint was written on a GPU, and this training is on 'cpu'"),
+        (2, "the checkpoint is of 2 processes, but this training has 1 process"),
+        (1, "the checkpoint was written on a GPU, but this training is on 'cpu'"),
     ],
     ids=["processes", "device"],
 )
@@ -99,7 +99,7 @@ def test_a_training_that_goes_on_elsewhere_draws_anew_says_so_and_repeats_itself
         with caplog.at_level("WARNING", logger="training"):
             make_loop(task).run()
         assert said in caplog.text
-        assert "drawn anew from here on, so the weights will not be exactly those of a training" in caplog.text
+        assert "reseeded from here on, so the weights will not be exactly those of an uninterrupted" in caplog.text
         found.append(task.weights())
     assert same(*found)
 
@@ -189,7 +189,7 @@ def test_the_course_is_in_a_file(line, make_loop, tmp_path):
 
 
 def test_a_tracker_that_is_none_is_refused(line, make_loop):
-    with pytest.raises(SettingsError, match=r"names 'tensorbord', which is no tracker; choose from .*tensorboard"):
+    with pytest.raises(SettingsError, match=r"names 'tensorbord', which is not a tracker; choose from .*tensorboard"):
         make_loop(line(), trackers=("tensorbord",))
 
 

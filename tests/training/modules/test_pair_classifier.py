@@ -89,7 +89,7 @@ def test_probabilities_are_the_softmax_of_the_logits_for_any_number_of_pairs():
 
 
 def test_embeddings_of_another_encoder_are_refused():
-    with pytest.raises(ModelError, match="takes embeddings of 4 dimensions, and these have 3"):
+    with pytest.raises(ModelError, match="takes embeddings of 4 dimensions, but these have 3"):
         PairClassifier(4, ("no", "yes")).probabilities(*torch.randn(2, 5, 3).numpy())
 
 

@@ -1,4 +1,4 @@
-"""An encoder of words, whose similarities a reader can foresee, as plain folder, as run, and with routes."""
+"""An encoder of words with predictable similarities, as plain folder, as run, and with routes."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 
 
 def make_word_encoder(folder, words=("cat", "dog", "park", "house"), routes=None):
-    """Write an encoder that sees some words and nothing else; with routes, each sees words of its own."""
+    """Write an encoder that knows only some words; with routes, each knows its own words."""
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer import modules
@@ -16,7 +16,7 @@ def make_word_encoder(folder, words=("cat", "dog", "park", "house"), routes=None
         tokenizer = Tokenizer(models.WordLevel({word: n for n, word in enumerate(("?", *seen))}, unk_token="?"))  # noqa: S106  # a word
         tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
         weights = torch.eye(len(seen) + 1)
-        weights[0] *= 0.01  # a text of unknown words is no vector of zeros
+        weights[0] *= 0.01  # a text of unknown words must not be a zero vector
         return modules.StaticEmbedding(tokenizer, embedding_weights=weights)
 
     first = embedding(words)
@@ -39,7 +39,7 @@ def routed_encoder(tmp_path_factory):
 
 @pytest.fixture
 def runs(tmp_path, word_encoder, add_run):
-    """Return a folder of runs: of an encoder for one aspect, one for two together, one with routes, one for none."""
+    """Return a folder of runs of four encoders: for one aspect, for two together, with routes, and for none."""
     learnt = {
         "animals": (word_encoder, {"kind": "aspect", "aspects": ["animal"]}),
         "plain": (word_encoder, {"kind": "s3bert"}),

@@ -1,6 +1,4 @@
-"""Which encoder searches, which texts, and what of their vectors is kept."""
-
-import os
+"""Which encoder searches, and which texts."""
 
 import numpy as np
 import polars as pl
@@ -11,7 +9,7 @@ from training.encoders.loading import load_encoder, routes_in
 from training.search import vectors
 from training.search.choosing import aspects_of, choose_encoder, task_of
 from training.search.texts import texts_of_file
-from training.search.vectors import embed, kept_vectors
+from training.search.vectors import embed, embed_in_parts
 
 
 def test_an_aspect_chooses_the_encoder_that_was_trained_for_it_alone(runs):
@@ -45,7 +43,7 @@ def test_an_aspect_that_no_encoder_knows_is_refused_with_those_that_there_are(ru
     [
         ("plain", "animal", "was trained for no aspect, not for 'animal'; leave the aspect out"),
         ("together", "animal", "was trained for animal and place, not for 'animal'; leave the aspect out"),
-        ("anmals", None, r"'anmals' is no encoder of the project \(there are: animals, plain, together\), no folder"),
+        ("anmals", None, r"'anmals' is not an encoder of the project \(there are: animals, plain, together\), a"),
     ],
     ids=["no aspect", "two together", "unknown"],
 )
@@ -63,7 +61,7 @@ def test_an_encoder_is_named_by_its_run_by_its_folder_or_by_that_of_its_run(runs
 
 
 def test_without_a_project_or_with_a_folder_of_something_else_it_is_said_what_to_do(tmp_path):
-    with pytest.raises(ModelError, match="no project here whose encoder could search: name one with --encoder"):
+    with pytest.raises(ModelError, match="no project here with an encoder to search with: give --encoder"):
         choose_encoder(None, None, "animal")
     with pytest.raises(ModelError, match=r"holds no encoder \(there is no modules\.json\)"):
         choose_encoder(None, str(tmp_path), None)
@@ -85,52 +83,13 @@ def test_texts_are_embedded_by_their_route_and_told_as_they_are_done(routed_enco
     monkeypatch.setattr(vectors, "_ENCODED_AT_ONCE", 2)
     texts = ["a cat in the park", "a dog in the park", "a cat"]
     animal, place = (
-        embed(model, texts, task, lambda done, total: told.append((done, total))) for task in ("animal", "place")
+        np.concatenate(list(embed_in_parts(model, texts, task, lambda done, total: told.append((done, total)))))
+        for task in ("animal", "place")
     )
+    np.testing.assert_array_equal(embed(model, texts, "place"), place)
     assert animal[0] @ animal[2] > 0.99 > animal[0] @ animal[1]
     assert place[0] @ place[1] > 0.99
     assert told[:3] == [(0, 3), (2, 3), (3, 3)]
-
-
-def test_vectors_are_kept_for_the_same_encoder_route_and_texts_alone(tmp_path, word_encoder):
-    asked = []
-
-    def make():
-        asked.append(1)
-        return np.eye(2, dtype=np.float32)
-
-    def known(task=None, texts=("a", "b"), folder=tmp_path):
-        kept_vectors(folder, word_encoder, task, texts, make)
-        return len(asked)
-
-    assert [known(), known(), known("x"), known("x"), known(texts=("b", "a")), known(texts=("ab", ""))] == [
-        *(1, 1, 2, 2, 3, 4)
-    ]
-    assert known(folder=None) == 5
-    (first, *_) = sorted((tmp_path / vectors.KEPT).iterdir(), key=lambda file: file.stat().st_mtime_ns)
-    first.write_bytes(first.read_bytes()[:20])
-    assert known() + known() + known("x") + known(texts=("b", "a")) == 4 * 6  # one was damaged, and is made again
-    (tmp_path / "file").write_text("")
-    assert known(folder=tmp_path / "file") == 7  # nothing can be kept there, and the search goes on
-
-
-def test_what_was_not_used_for_the_longest_time_goes_when_there_is_too_much(tmp_path, word_encoder, monkeypatch):
-    monkeypatch.setattr(vectors, "_MOST_BYTES", 600)  # two files of 32 numbers and a header
-
-    def search(text):
-        kept_vectors(tmp_path, word_encoder, None, [text], lambda: np.ones((1, 32), np.float32))
-        files = sorted((tmp_path / vectors.KEPT).iterdir(), key=lambda file: file.stat().st_mtime_ns)
-        for age, file in enumerate(reversed(files), start=1):
-            os.utime(file, (1000 - age, 1000 - age))
-        return {file.name for file in files}
-
-    (tmp_path / vectors.KEPT).mkdir()
-    (tmp_path / vectors.KEPT / ".abc.npy.1f.tmp").write_text("a search was killed here")
-    (first,) = search("a")
-    (second,) = search("b") - {first}
-    assert search("a") == {first, second}
-    assert search("c") > {first}
-    assert second not in search("c")
 
 
 @pytest.mark.parametrize(
@@ -145,8 +104,10 @@ def test_what_was_not_used_for_the_longest_time_goes_when_there_is_too_much(tmp_
             (("Cat: a cat, red", "Dog"), ("1", "2"), 0),
         ),
         ("a.jsonl", '{"text": "a cat", "id": 7}\n', (), (("a cat",), ("7",), 0)),
+        ("a.csv", "id,text\n007,1.50\n008,2e3\n", (), (("1.50", "2e3"), ("007", "008"), 0)),
+        ("a.tsv", '"id"\t"text"\n"x"\t"a ""red"" cat"\n', (), (('a "red" cat',), ("x",), 0)),
     ],
-    ids=["lines", "table", "columns", "json"],
+    ids=["lines", "table", "columns", "json", "numbers", "quotes"],
 )
 def test_texts_of_a_file_keep_their_ids(tmp_path, name, content, columns, found):
     (tmp_path / name).write_text(content)
@@ -160,17 +121,37 @@ def test_texts_of_a_file_keep_their_ids(tmp_path, name, content, columns, found)
         ("a.txt", b"", (), "is empty"),
         ("a.txt", b"\n\n", (), "has no sentence"),
         ("a.txt", b"\x00\x01", (), "not UTF-8 text"),
-        ("a.txt", b"a cat\n", ("name",), "read as a text with a line each, so it has no column 'name'; give a table"),
+        ("a.txt", b"a cat\n", ("name",), "read as one text per line, so it has no column 'name'; give a table"),
         ("a.tsv", b"name\tabout\na\tb\n", (), "has no column 'text'; it has 'name', 'about': name the one with the"),
-        ("a.tsv", b"text\n", (), "has no text; give a file with one at least"),
-        ("a.parquet", b"no parquet", (), "is not a valid parquet table"),
+        ("a.tsv", b"text\n", (), "has no text; give a file with at least one"),
+        ("a.parquet", b"no parquet", (), "is not a Parquet file"),
+        (
+            "b.tsv",
+            b"text\tname\na cat\n",
+            (),
+            r"has no text \('.*b.tsv', line 2: the row has 1 cells; expected 2\); give",
+        ),
     ],
-    ids=["empty", "blank", "binary", "column of lines", "missing column", "no row", "damaged"],
+    ids=["empty", "blank", "binary", "column of lines", "missing column", "no row", "damaged", "wrong rows"],
 )
 def test_a_file_without_texts_is_refused(tmp_path, name, content, columns, said):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError, match=said):
         texts_of_file(tmp_path / name, columns)
+
+
+def test_rows_that_are_wrong_are_left_out_with_their_line_and_reason(tmp_path):
+    file = tmp_path / "a.tsv"
+    file.write_text("text\tname\na cat\tx\na dog\n\ty\na cow\tz\n")
+    read = texts_of_file(file)
+    assert (read.texts, read.ids, read.empty) == (("a cat", "a cow"), ("1", "4"), 1)
+    assert read.wrong == (f"{str(file)!r}, line 3: the row has 1 cells; expected 2",)
+
+
+def test_a_column_that_is_there_twice_is_refused(tmp_path):
+    (tmp_path / "a.tsv").write_text("text\ttext\na\tb\n")
+    with pytest.raises(InputError, match=r"has the column 'text' more than once: keep one"):
+        texts_of_file(tmp_path / "a.tsv")
 
 
 def test_numbers_in_a_column_are_texts(tmp_path):

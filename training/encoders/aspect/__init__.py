@@ -1,1 +1,1 @@
-"""AspectCSE: embeddings whose similarity means one aspect of texts, or several (Schopf et al. 2023)."""
+"""AspectCSE: embeddings whose similarity reflects one or several aspects of texts (Schopf et al. 2023)."""

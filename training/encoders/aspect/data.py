@@ -1,4 +1,4 @@
-"""Which texts and labels an encoder of aspects learns from, and whether they can teach it anything."""
+"""Texts and labels for training an encoder of aspects, and checks that they suit it."""
 
 import logging
 from collections.abc import Iterable
@@ -18,13 +18,13 @@ _log = logging.getLogger("training")
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """One thing that similarity is to mean: that of an encoder, or of a route of it.
+    """One meaning of similarity, for the whole encoder or for one route.
 
     Args:
-        route: its name; None where the encoder has no routes.
-        maker: draws the triplets.
-        dev: texts to choose the best model by, positions.
-        shared: says of dev texts which share a label.
+        route: name of the route; None if the encoder has no routes.
+        maker: draws the training triplets.
+        dev: positions of the texts to choose the best model by.
+        shared: which dev texts share a label.
         dev_maker: draws the triplets of the dev loss.
     """
 
@@ -37,12 +37,12 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class Curriculum:
-    """All that is learnt.
+    """Everything that is trained on.
 
     Args:
-        lessons: one, or one a route.
-        chosen: the labels that are learnt from.
-        texts: that are learnt from, positions.
+        lessons: one, or one per route.
+        chosen: training labels.
+        texts: positions of the training texts.
     """
 
     lessons: tuple[Lesson, ...]
@@ -51,24 +51,24 @@ class Curriculum:
 
     @property
     def dev(self) -> Positions:
-        """Texts that the best model is chosen by, positions."""
+        """Positions of the texts that the best model is chosen by."""
         return _united(lesson.dev for lesson in self.lessons)
 
 
 def resolved(data: LabelledTexts, settings: AspectSettings) -> AspectSettings:
-    """Return the settings with their aspects named.
+    """Return the settings with the aspects filled in.
 
     Args:
         data: all texts.
-        settings: that may leave aspects to the texts.
+        settings: settings, perhaps without aspects.
 
     Raises:
-        SettingsError: a corpus or an aspect is named that no text has, or aspects are not named and there are several.
+        SettingsError: a corpus or an aspect is named that no text has, or no aspects are named and there are several.
     """
     corpora = sorted(set(data.labels["corpus"]))
     if unknown := [name for name in settings.corpora if name not in corpora]:
         raise SettingsError(
-            f"`corpora` of the encoder {settings.name!r} names {unknown[0]!r}, of which no text has a label; there "
+            f"`corpora` of the encoder {settings.name!r} names {unknown[0]!r}, which has no texts with labels; there "
             f"are: {', '.join(corpora)}."
         )
     known = data.select(corpora=settings.corpora).aspects
@@ -81,33 +81,33 @@ def resolved(data: LabelledTexts, settings: AspectSettings) -> AspectSettings:
         return settings
     if len(known) > 1 and settings.combine is None:
         raise SettingsError(
-            f"the texts have labels in {len(known)} aspects ({', '.join(known)}): say by `aspects` of the encoder "
-            f"{settings.name!r} which one is meant, or by `combine` how several are."
+            f"the texts have labels in {len(known)} aspects ({', '.join(known)}): name one in `aspects` of the encoder "
+            f"{settings.name!r}, or set `combine` to use several."
         )
     if len(known) == 1 and settings.combine is not None:
         raise SettingsError(
-            f"`combine` of the encoder {settings.name!r} is {settings.combine!r}, and the texts have labels in one "
-            f"aspect alone ({known[0]}): leave it out."
+            f"`combine` of the encoder {settings.name!r} is {settings.combine!r}, but the texts have labels in only "
+            f"one aspect ({known[0]}): leave it out."
         )
     return settings.model_copy(update={"aspects": known})
 
 
 def learnt_from(data: LabelledTexts, settings: AspectSettings) -> LabelledTexts:
-    """Return the training and the dev texts, none of which is in two splits: one that is in another leaves training.
+    """Return the training and the dev texts; a training text that is also in another split is dropped.
 
     Args:
         data: all texts.
-        settings: corpora and splits; aspects are named.
+        settings: of the encoder, with aspects filled in.
 
     Raises:
-        InputError: no text is left to learn from.
+        InputError: no text is left to train on.
     """
     train, dev = settings.splits
-    # Of every corpus, chosen or not: on the other splits the encoder is judged.
+    # In every corpus, selected or not: the encoder is evaluated on the other splits.
     elsewhere = data.labels.filter(pl.col("split") != train)["text"].unique()
     both = data.labels.filter(pl.col("text").is_in(elsewhere.implode()), split=train)["text"].n_unique()
     if both:
-        _log.warning("%s texts of split %r are in another split too, and are not learnt from", f"{both:,}", train)
+        _log.warning("%s texts of split %r are also in another split and are not trained on", f"{both:,}", train)
     rows = data.labels.filter((pl.col("split") != train) | ~pl.col("text").is_in(elsewhere.implode()))
     chosen = LabelledTexts(data.texts, rows, data.source).select(splits=(train, dev), corpora=settings.corpora)
     if not chosen.labels.filter(pl.col("aspect").is_in(list(settings.aspects)), split=train).height:
@@ -115,20 +115,20 @@ def learnt_from(data: LabelledTexts, settings: AspectSettings) -> LabelledTexts:
         splits = ", ".join(sorted(set(data.select(corpora=settings.corpora).labels["split"])))
         raise InputError(
             f"No text {of}in the split {train!r} has a label in {', '.join(settings.aspects)}, which the encoder "
-            f"{settings.name!r} learns; there are texts in: {splits}. A corpus of one file gets splits by `draw`."
+            f"{settings.name!r} is trained for; splits with texts: {splits}. `draw` splits a corpus of one file."
         )
     return chosen
 
 
 def plan_lessons(data: LabelledTexts, settings: AspectSettings) -> Curriculum:
-    """Return what is learnt from which texts.
+    """Return the lessons with their texts and labels.
 
     Args:
         data: training and dev texts.
-        settings: with the aspects named.
+        settings: of the encoder, with aspects filled in.
 
     Raises:
-        InputError: nothing can be learnt: one label for all, or no two texts that are alike.
+        InputError: nothing can be learnt, because all texts have the same label or no two are alike.
     """
     train, dev = settings.splits
     of_train, of_dev = (data.labels.filter(split=split) for split in (train, dev))
@@ -177,13 +177,13 @@ def _united(some: Iterable[Positions]) -> Positions:
 
 
 def _without(labels: pl.DataFrame, hidden: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of texts that have none of some labels."""
+    """Return the rows of texts that have none of the hidden labels."""
     away = labels.join(hidden, on=["aspect", "label"], how="semi").select("text")
     return labels.join(away, on="text", how="anti")
 
 
 def _meanings(settings: AspectSettings) -> list[tuple[str | None, tuple[str, ...], How]]:
-    """Return for each lesson its route, its aspects, and whether texts are alike in all or in any of them."""
+    """Return for each lesson its route, its aspects, and whether texts must be alike in all or in any of them."""
     if settings.combine == "routes":
         return [(aspect, (aspect,), "any") for aspect in settings.aspects]
     return [(None, settings.aspects, "all" if settings.combine == "intersection" else "any")]
@@ -201,9 +201,9 @@ def _check_labels(labels: pl.DataFrame, chosen: ChosenLabels, settings: AspectSe
         if counts["labels"] < 2:
             raise InputError(
                 f"{counts['labels']} of the {own['label'].n_unique():,} labels in the aspect {aspect!r} are left to "
-                f"learn from: {counts['rare_labels']:,} have fewer than {settings.min_texts} training texts, "
+                f"train on: {counts['rare_labels']:,} have fewer than {settings.min_texts} training texts, "
                 f"{len(counts['held_out_labels']):,} are held out. Lower `min_texts` of the encoder {settings.name!r}, "
-                "or give more texts a label."
+                "or label more texts."
             )
         _log.info(
             "aspect %r: %s labels of %s training texts; %s labels (%s texts) are rarer than %d, %d are held out",
@@ -217,13 +217,13 @@ def _check_lessons(lessons: list[Lesson], settings: AspectSettings) -> None:
         drawn = lesson.maker.draw(seed=0, epoch=0)
         if not len(drawn):
             raise InputError(
-                f"No two training texts are alike by `aspects` and `combine` of the encoder {settings.name!r}, beside "
-                f"others that are not: of {len(lesson.maker.texts):,} texts {drawn.counts['alone']:,} share their "
-                f"labels with no other and {drawn.counts['without_negative']:,} with every other. Take another "
-                "`combine`, or lower `min_texts`."
+                f"No triplet can be drawn by `aspects` and `combine` of the encoder {settings.name!r}: of "
+                f"{len(lesson.maker.texts):,} training texts {drawn.counts['alone']:,} share their labels with no "
+                f"other and {drawn.counts['without_negative']:,} with every other. Change `combine`, or lower "
+                "`min_texts`."
             )
         if len(drawn) < settings.loop.batch_size:
-            _log.warning("few texts to learn from: %d, less than one batch (%d)", len(drawn), settings.loop.batch_size)
+            _log.warning("few texts to train on: %d, less than one batch (%d)", len(drawn), settings.loop.batch_size)
         on_dev = lesson.dev_maker.draw(seed=0, epoch=0)
         if not len(on_dev):
             _log.warning(

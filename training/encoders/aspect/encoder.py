@@ -1,9 +1,9 @@
-"""The encoder that learns aspects: the backbone, pooled as is asked for, with a layer for each route.
+"""The encoder of aspects to train: the backbone with the chosen pooling, and a layer for each route.
 
     transformer ── pooling ──┬── country   linear layer, at first the identity     encode(texts, task="country")
                              └── industry  likewise                                normalisation, as in the backbone
 
-Modules of sentence-transformers alone: plain `SentenceTransformer(folder)` loads it.
+It has only modules of sentence-transformers: plain `SentenceTransformer(folder)` loads it.
 """
 
 from collections.abc import Sequence
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
     from torch import nn
 
-# Their positions begin behind that of the padding.
+# Their positions start after that of the padding.
 _FROM_PADDING = frozenset({"roberta", "xlm-roberta", "camembert", "mpnet"})
 
 
 def start_model(folder: Path, settings: AspectSettings, routes: Sequence[str], device: str) -> "SentenceTransformer":
-    """Return the encoder before it has learnt anything; each route gives what the backbone gives.
+    """Return the encoder before training; each route gives the embeddings of the backbone.
 
     Args:
-        folder: of the backbone.
-        settings: pooling, and the longest text.
-        routes: aspects with a layer of their own; none where it is empty.
-        device: of torch.
+        folder: folder of the backbone.
+        settings: settings with the pooling and the maximum text length.
+        routes: aspects with a layer of their own; may be empty.
+        device: torch device.
 
     Raises:
-        ModelError: the backbone pools in a way that is not known here, or cannot be loaded.
+        ModelError: the backbone has an unknown kind of pooling, or cannot be loaded.
     """
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.base.modules import Normalize, Router
@@ -45,7 +45,7 @@ def start_model(folder: Path, settings: AspectSettings, routes: Sequence[str], d
         places = [place for place, module in enumerate(modules) if isinstance(module, Pooling)]
         if not places:
             raise ModelError(
-                f"the backbone {settings.backbone!r} has no pooling that could be {settings.pooling!r}; leave "
+                f"the backbone {settings.backbone!r} has no pooling to replace by {settings.pooling!r}; leave "
                 f"`pooling` of the encoder {settings.name!r} out"
             )
         modules[places[0]] = Pooling(modules[places[0]].embedding_dimension, pooling_mode=settings.pooling)
@@ -58,7 +58,7 @@ def start_model(folder: Path, settings: AspectSettings, routes: Sequence[str], d
 
 
 def route_parameters(model: "SentenceTransformer") -> "dict[str, nn.Parameter]":
-    """Return the parameters of the layers of routes, which are made to learn; none where there are no routes."""
+    """Make the layers of routes trainable and return their parameters; empty if there are no routes."""
     from sentence_transformers.base.modules import Router
 
     found: dict[str, nn.Parameter] = {}
@@ -78,7 +78,7 @@ def _identity(width: int) -> Any:
 
 
 def _longest(model: "SentenceTransformer") -> int:
-    """Return how many tokens the backbone can read."""
+    """Return the maximum number of tokens of the backbone."""
     config: Any = getattr(model.transformers_model, "config", None)
     positions = int(getattr(config, "max_position_embeddings", None) or model.max_seq_length or 512)
     return positions - 2 if getattr(config, "model_type", "") in _FROM_PADDING else positions

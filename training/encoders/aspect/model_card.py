@@ -1,4 +1,4 @@
-"""The README.md of an encoder of aspects: what its similarity means, what it learnt from, and how."""
+"""The README.md of an encoder of aspects: what its similarity means, its training data, and its training."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ def write_card(training: Mapping[str, Any]) -> str:
     parts = [
         front_matter("aspectcse"),
         f"# Encoder of aspects, from {settings['backbone']}",
-        f"A text encoder in the way of AspectCSE (Schopf et al. 2023): {_meaning(settings)}",
+        f"A text encoder trained like AspectCSE (Schopf et al. 2023): {_meaning(settings)}",
         _usage(training["routes"]),
         *data_parts(training, unit="texts", exported="texts with labels"),
         _labels(training["labels"]),
@@ -32,7 +32,7 @@ def _meaning(settings: Mapping[str, Any]) -> str:
     aspects = [f"`{aspect}`" for aspect in settings["aspects"]]
     listed = " and ".join(aspects)
     if settings["objective"] == "simcse":
-        return "a baseline that learnt from no labels (SimCSE): similarity means what the backbone makes of it."
+        return "a baseline trained without labels (SimCSE): similarity means what the backbone makes of it."
     if settings["combine"] == "routes":
         return f"the similarity of two texts says whether they share a label in one aspect; routes: {listed}."
     how = {"intersection": "in each of the aspects", "union": "in any of the aspects"}
@@ -71,4 +71,4 @@ def _chosen(training: Mapping[str, Any]) -> str:
     if dev is None:
         return "There were no dev texts to choose by."
     told = ", ".join(f"{name} {value:.4f}" for name, value in dev.items())
-    return f"On the dev texts, of ten neighbours each: {told}; chosen by {training['settings']['choose_by']}."
+    return f"On the dev texts, with ten neighbours each: {told}; chosen by {training['settings']['choose_by']}."

@@ -1,4 +1,4 @@
-"""How well the nearest texts share a label, for the choice of the best model: a text asks, the others answer."""
+"""How well the nearest texts share a label, for choosing the best model: each text is a query to the others."""
 
 from typing import NamedTuple
 
@@ -10,16 +10,16 @@ from training.nearest import cosines_of, find_nearest, unit
 from training.ranking import MEASURES, judge
 
 DEPTH = 10
-"""Neighbours that are looked at."""
+"""Number of neighbours that are scored."""
 
 
 class Neighbours(NamedTuple):
     """Scores of the first ten neighbours (`training.ranking`), over the texts that share a label with another.
 
     Args:
-        mrr: mean of 1 / place of the first neighbour that shares a label, 0 where none of the ten does, in [0, 1].
+        mrr: mean of 1 / rank of the first neighbour that shares a label, 0 if none of the ten does, in [0, 1].
         ndcg: normalised discounted gain, in [0, 1].
-        texts: that ask.
+        texts: number of queries.
     """
 
     mrr: float
@@ -28,12 +28,12 @@ class Neighbours(NamedTuple):
 
 
 def score_neighbours(vectors: NDArray[np.float32], shared: SharedLabels, texts: Positions) -> Neighbours | None:
-    """Return how well neighbours share a label; None where no text shares one with another.
+    """Return how well neighbours share a label; None if no text shares one with another.
 
     Args:
-        vectors: of the texts, (n, d).
-        shared: says which texts share a label.
-        texts: their positions there, (n,); each asks for the others, itself left out.
+        vectors: embeddings of the texts, (n, d).
+        shared: which texts share a label.
+        texts: their positions in `shared`, (n,); each is a query to all others.
     """
     n = len(texts)
     if n < 2:

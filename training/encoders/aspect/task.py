@@ -1,4 +1,4 @@
-"""What an encoder of aspects gives the loop: batches of triplets, InfoNCE, and the neighbours of dev texts."""
+"""Task of an encoder of aspects for the loop: batches of triplets, InfoNCE, and the neighbours of dev texts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ from training.objectives.info_nce import InfoNceObjective
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Texts of a step, by their positions; all through one route.
+    """Texts of a step, by their positions; all take the same route.
 
     Args:
-        lesson: which one, from 0.
+        lesson: number of the lesson, from 0.
         anchors: (b,).
         candidates: positives in the order of the anchors, then negatives, (b,) or (2b,).
     """
@@ -36,12 +36,12 @@ class Batch:
 
 
 class AspectTask:
-    """Tune a backbone until texts with a common label are near each other.
+    """Tune a backbone so that texts with a common label are close to each other.
 
     Args:
         backbone: the encoder.
         tokens: of all texts.
-        curriculum: what is learnt from which texts.
+        curriculum: lessons with their texts and labels.
         settings: of the encoder.
     """
 
@@ -52,14 +52,14 @@ class AspectTask:
         self.objective = InfoNceObjective(settings.temperature)
         factor = settings.route_learning_rate / settings.loop.learning_rate
         routes = route_parameters(backbone.model)
-        # Decay would pull the layer of a route, which begins as the identity, to 0.
+        # Weight decay would pull the layer of a route, initially the identity, towards 0.
         self.groups: Sequence[Group] = [
             *decaying_matrices(backbone.tuned_parameters()),
             *([Group(routes, factor, decays=False)] if routes else []),
         ]
 
     def batches(self, epoch: int) -> list[Batch]:
-        """Return the batches of an epoch, each of one lesson; every epoch draws triplets of its own."""
+        """Return the batches of an epoch, each of one lesson; every epoch draws new triplets."""
         loop = self.settings.loop
         found = []
         for number, lesson in enumerate(self.curriculum.lessons):
@@ -68,7 +68,7 @@ class AspectTask:
             groups = np.arange(texts.shape[1], dtype=np.int64)
             lengths = self.tokens.lengths[texts].max(axis=0)
             some = epoch_batches(groups, lengths, batch_size=loop.batch_size, seed=loop.seed, epoch=epoch)
-            # One triplet alone has no other text in its batch to be told from.
+            # A single triplet has no in-batch negatives.
             found += [Batch(number, texts[0, batch], texts[1:, batch].ravel()) for batch in some if len(batch) > 1]
         order = np.random.default_rng((loop.seed, epoch, 1)).permutation(len(found))
         return [found[place] for place in order]
@@ -78,14 +78,14 @@ class AspectTask:
         return len(batch.anchors)
 
     def train(self) -> None:
-        """Switch on the dropout of what learns, if it is wanted."""
+        """Switch on the dropout of the tuned layers, if the settings ask for it."""
         self.backbone.train()
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """Return the loss of a batch; each text is embedded once, by one of the processes."""
         lesson = self.curriculum.lessons[batch.lesson]
         every = np.concatenate([batch.anchors, batch.candidates])
-        if self.settings.objective == "simcse":  # a text twice is two texts, by dropout
+        if self.settings.objective == "simcse":  # each text is embedded twice, with different dropout
             texts, places = every, np.arange(len(every))
         else:
             texts, places = np.unique(every, return_inverse=True)
@@ -102,7 +102,7 @@ class AspectTask:
 
     @torch.no_grad()
     def judge(self) -> Judgement | None:
-        """Return how well the neighbours of dev texts share their labels; means over the routes."""
+        """Return how well the neighbours of dev texts share their labels, as means over the routes."""
         self.backbone.eval()
         judged = [(lesson.route, scores) for lesson in self.curriculum.lessons if (scores := self._judge(lesson))]
         if not judged:
@@ -113,7 +113,7 @@ class AspectTask:
         return Judgement(means, value=-means[by] if by == "loss" else means[by])
 
     def _drawn(self, lesson: Lesson, epoch: int) -> tuple[Positions, ...]:
-        """Return anchors and positives of an epoch, and negatives where the objective takes some."""
+        """Return anchors and positives of an epoch, and negatives if the objective uses any."""
         if self.settings.objective == "simcse":
             return self.curriculum.texts, self.curriculum.texts
         drawn: Triplets = lesson.maker.draw(
@@ -122,21 +122,21 @@ class AspectTask:
         return drawn.anchors, *self._candidates(drawn)
 
     def _candidates(self, drawn: Triplets) -> tuple[Positions, ...]:
-        """Return the positives, and the negatives where the objective takes some."""
+        """Return the positives, and the negatives if the objective uses any."""
         if self.settings.objective == "multiple_negatives":
             return (drawn.positives,)
         return drawn.positives, drawn.negatives
 
     def _masked(self, shared: SharedLabels, anchors: Positions, candidates: Positions) -> Tensor:
-        """Return which candidates are no negatives of an anchor, (n_anchors, n_candidates)."""
+        """Return which candidates must not be negatives of an anchor, (n_anchors, n_candidates)."""
         if not self.settings.masked:
             return torch.from_numpy(same_text_mask(anchors, candidates))
         return torch.from_numpy(in_batch_mask(shared, anchors, candidates))
 
     def _judge(self, lesson: Lesson) -> dict[str, float] | None:
-        """Return how well the neighbours of a lesson's dev texts share labels, and the loss of triplets of them.
+        """Return how well the neighbours of a lesson's dev texts share labels, and the loss on their triplets.
 
-        SimCSE is judged by labels like all others: its own loss has none.
+        SimCSE is evaluated with labels like all others, although its own loss uses none.
         """
         vectors = self.backbone.embed_many(self.tokens, lesson.dev, lesson.route)
         neighbours = score_neighbours(vectors, lesson.shared, lesson.dev)

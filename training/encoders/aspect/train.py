@@ -1,4 +1,4 @@
-"""Train an encoder of aspects in a process of its own: `python -m training.encoders.aspect.train --settings FILE`."""
+"""Train an encoder of aspects in a separate process: `python -m training.encoders.aspect.train --settings FILE`."""
 
 import logging
 import sys
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from training.encoders.aspect.task import AspectTask
     from training.encoders.learning import Learnt
 
-_log = logging.getLogger("training")  # not __name__, which is __main__ in the process of its own
+_log = logging.getLogger("training")  # not __name__, which is __main__ in a separate process
 
 AspectJob = TrainingJob[Source, AspectSettings]
 MODULE = "training.encoders.aspect.train"
@@ -35,14 +35,14 @@ def train(job: AspectJob) -> Path:
     """Train an encoder, from a checkpoint in the run's folder if there is one.
 
     Args:
-        job: what to do. A job that is already done does nothing.
+        job: the job. A finished job does nothing.
 
     Returns:
         Folder of the encoder.
 
     Raises:
-        InputError: when there are no labels to learn from, or none that tell texts apart.
-        SettingsError: when a corpus or an aspect is not there, or the folder holds another training.
+        InputError: when there are no labels to train on, or all texts have the same.
+        SettingsError: when a corpus or an aspect does not exist, or the folder holds another training.
         ModelError: when the backbone is missing or unsuitable.
         RunError: when a loss is not finite, another process trains in the folder, or it cannot be written.
     """
@@ -58,11 +58,11 @@ def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: L
     """Train the encoder of a plan and write it.
 
     Args:
-        job: what to do.
-        plan: the same, with all that follows from the data.
+        job: the job.
+        plan: the job, with everything that follows from the data.
         settings: of the plan.
-        data: texts to learn from and to choose the best model by.
-        folder: of the backbone.
+        data: texts to train on and to choose the best model by.
+        folder: folder of the backbone.
     """
     from training.encoders.aspect.task import AspectTask
     from training.encoders.backbone import Backbone
@@ -79,7 +79,7 @@ def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: L
     backbone.keep_states(tokens, SharedStates.of(job.shared, plan.backbone_digest))
     texts, dev = curriculum.texts, curriculum.dev
     used = np.union1d(texts, dev)
-    cut = f"{int(tokens.cut[used].sum())} of these {len(used)} cut at {backbone.model.max_seq_length} tokens"
+    cut = f"{int(tokens.cut[used].sum())} of these {len(used)} truncated at {backbone.model.max_seq_length} tokens"
     learn(
         plan,
         machine,
@@ -91,7 +91,7 @@ def _train(job: AspectJob, plan: TrainingPlan, settings: AspectSettings, data: L
 
 
 def _complete(job: AspectJob, plan: TrainingPlan, data: LabelledTexts, learnt: "Learnt[AspectTask]") -> None:
-    """Write the encoder of a training that has come to its end."""
+    """Write the encoder of a finished training."""
     task = learnt.task
     backbone, curriculum = task.backbone, task.curriculum
     backbone.eval()

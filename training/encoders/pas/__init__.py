@@ -1,1 +1,1 @@
-"""PAS-SBERT: predicate-argument spans beside the mean of all word pieces (Peng et al. 2022)."""
+"""PAS-SBERT: predicate-argument spans in addition to the mean of all word pieces (Peng et al. 2022)."""

@@ -1,4 +1,4 @@
-"""Which judged pairs an encoder with spans learns from, and whether they can teach it anything."""
+"""Judged pairs for training an encoder with spans, and checks that they suit it."""
 
 import hashlib
 
@@ -16,15 +16,15 @@ from training.encoders.pas.settings import PasSettings
 
 
 def resolved(data: LabelledPairs, settings: PasSettings) -> PasSettings:
-    """Return the settings with the labels named that the classifier is to tell apart.
+    """Return the settings with the labels of the classifier filled in.
 
     Args:
         data: all pairs.
-        settings: that may leave labels to the pairs.
+        settings: settings, perhaps without labels.
 
     Raises:
         SettingsError: a corpus or a label is named that no pair has.
-        InputError: there is no pair to learn from, or all have the same label.
+        InputError: there is no pair to train on, or all have the same label.
     """
     counts = training_labels(data, settings)
     known = tuple(counts)
@@ -32,7 +32,7 @@ def resolved(data: LabelledPairs, settings: PasSettings) -> PasSettings:
     if len(known) == 1:
         raise InputError(
             f"All {counts[known[0]]:,} training pairs have the same label, {known[0]!r}: a classifier learns nothing "
-            f"from it. Give the encoder {settings.name!r} pairs with other labels too."
+            f"from it. Give the encoder {settings.name!r} pairs with other labels as well."
         )
     labels = settings.labels or known
     if settings.positive_label not in labels:
@@ -41,15 +41,15 @@ def resolved(data: LabelledPairs, settings: PasSettings) -> PasSettings:
 
 
 def learnt_from(data: LabelledPairs, settings: PasSettings) -> LabelledPairs:
-    """Return the training and dev pairs, of the training pairs the share that is wanted.
+    """Return the dev pairs and the requested share of the training pairs.
 
     Args:
         data: all pairs.
-        settings: as `resolved` gives them.
+        settings: as `resolved` returns them.
 
     Raises:
-        InputError: so few are left that all have the same label, or the dev pairs lack one of the two kinds that the
-            best model is to be chosen by.
+        InputError: so few are left that all have the same label, or the dev pairs cannot choose a model by the positive
+            label.
     """
     chosen = data.select(splits=settings.splits, corpora=settings.corpora, labels=settings.labels)
     if settings.training_share < 1:
@@ -63,7 +63,7 @@ def learnt_from(data: LabelledPairs, settings: PasSettings) -> LabelledPairs:
 
 
 def _place(pair: str, seed: int) -> float:
-    """Return where a pair stands in [0, 1); what share is learnt from takes those before it."""
+    """Return the position of a pair in [0, 1); a share of the training pairs takes those below it."""
     return int.from_bytes(hashlib.blake2b(f"{seed}/{pair}".encode(), digest_size=8).digest()) / 2**64
 
 
@@ -71,7 +71,7 @@ def _check(data: LabelledPairs, settings: PasSettings) -> None:
     train = data.pairs.filter(split=settings.splits[0])
     if train["label"].n_unique() < 2:
         raise InputError(
-            f"Of the training pairs {train.height:,} are left by `training_share` = {settings.training_share:g} of the "
-            f"encoder {settings.name!r}, and they do not differ in their labels: raise it."
+            f"The {train.height:,} training pairs left by `training_share` = {settings.training_share:g} of the "
+            f"encoder {settings.name!r} do not differ in their labels: raise it."
         )
     check_dev(data, settings, settings.positive_label)

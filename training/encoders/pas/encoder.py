@@ -1,9 +1,9 @@
-"""The encoder that learns: a backbone, and the weighted sum of predicate-argument spans beside its pooling.
+"""The encoder to train: a backbone, and the weighted sum of predicate-argument spans next to its pooling.
 
     spans = "tagged", …     TaggingTransformer ── Pooling ── SpanPooling: [pooling; spans]
     spans = "none"          Transformer ───────── Pooling
 
-The twin without spans is of modules of sentence-transformers alone; the other is loaded by `facetflow.load_encoder`.
+The twin without spans has only modules of sentence-transformers; the other is loaded by `facetflow.load_encoder`.
 """
 
 from pathlib import Path
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 
 def start_model(folder: Path, settings: PasSettings, frames: Frames | None, device: str) -> "SentenceTransformer":
-    """Return the encoder before it has learnt anything; the seed of the loop draws what is new in it.
+    """Return the encoder before training; the seed of the loop initialises its new modules.
 
     Args:
-        folder: of the backbone.
-        settings: of the spans, and the longest sentence.
-        frames: that are learnt from; None without spans.
-        device: of torch.
+        folder: folder of the backbone.
+        settings: settings of the spans, and the maximum sentence length.
+        frames: frames to train on; None without spans.
+        device: torch device.
 
     Raises:
-        ModelError: the backbone is unsuitable, or the tagger of the frames is not here.
+        ModelError: the backbone is unsuitable, or the tagger of the frames is not installed.
     """
     from sentence_transformers import SentenceTransformer
 
@@ -62,7 +62,7 @@ def start_model(folder: Path, settings: PasSettings, frames: Frames | None, devi
 
 
 def _tagging(folder: Path, settings: PasSettings, frames: Frames) -> "TaggingTransformer":
-    """Return the backbone's transformer as one that tags with the tagger of some frames."""
+    """Return the backbone's transformer as one that tags with the tagger of the frames."""
     from training.modules.parser_weights import weights_of
     from training.modules.tagging_transformer import TaggingTransformer
 
@@ -75,14 +75,14 @@ def _tagging(folder: Path, settings: PasSettings, frames: Frames) -> "TaggingTra
             raise
         raise ModelError(
             f"the semantic roles are by {frames.parser!r}, and the finished encoder tags with the same tagger, which "
-            f"is not here ({str(error).rstrip('.')}): pull it, or give its folder as `tagger` of the encoder "
+            f"is not installed ({str(error).rstrip('.')}): pull it, or give its folder as `tagger` of the encoder "
             f"{settings.name!r}."
         ) from error
     if weights != frames.weights:
         raise ModelError(
-            f"the semantic roles are by {frames.parser!r} with the digest {frames.weights[:16]!r}, and the tagger "
-            f"{name!r} here has {weights[:16]!r}, with which the finished encoder would tag otherwise: give that "
-            f"tagger as `tagger` of the encoder {settings.name!r}, or build the roles again with this one."
+            f"the semantic roles are by {frames.parser!r} with the digest {frames.weights[:16]!r}, but the installed "
+            f"tagger {name!r} has {weights[:16]!r}, with which the finished encoder would tag differently: give that "
+            f"tagger as `tagger` of the encoder {settings.name!r}, or rebuild the roles with this one."
         )
     options: dict[str, Any] = {
         "tagger": name,

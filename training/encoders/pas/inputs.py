@@ -1,4 +1,4 @@
-"""All sentences of a training as word pieces and spans, made once, by the function that makes them when it encodes."""
+"""Word pieces and spans of all sentences of a training, computed once by the same function as in `encode`."""
 
 from collections.abc import Sequence
 
@@ -15,5 +15,5 @@ _COLUMNS = ((NUMBERS, SPAN_PLACES), (ROLES,))
 def read_sentences(
     transformer: TaggingTransformer, texts: Sequence[str], frames: Frames, further: Sequence[str] = ()
 ) -> tuple[Tokens, Structures]:
-    """Return word pieces and spans of sentences; arguments are those of `training.encoders.structures`."""
+    """Return word pieces and spans of sentences; arguments as in `training.encoders.structures`."""
     return read(transformer, texts, frames, _COLUMNS, further=further, what="word pieces and spans")

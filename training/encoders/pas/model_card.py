@@ -1,4 +1,4 @@
-"""The README.md of an encoder with predicate-argument spans: what it sees of a sentence, what it learnt, and how."""
+"""The README.md of an encoder with predicate-argument spans: the structure it uses, and its training."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,13 +7,13 @@ from training.encoders.cards import classifier_part, judged_card, layer_of_words
 
 _DRAWN = {
     "tagged": "each argument with its predicate",
-    "random": "words drawn at random, as many as an argument and its predicate have",
-    "continuous": "runs of words drawn at random, as long as an argument and its predicate",
+    "random": "random words, as many as in an argument and its predicate",
+    "continuous": "random runs of words, as long as an argument and its predicate",
 }
 _WEIGHTS = {
     "learnt": "weighted by softmax(W h)",
     "by_role": "weighted by softmax(W h + b), b by the role of the argument",
-    "equal": "all of the same weight",
+    "equal": "all with the same weight",
 }
 _HARM = {"dropped": "were dropped", "moved": "had their argument moved to another place"}
 
@@ -39,11 +39,11 @@ def _structure(training: Mapping[str, Any]) -> str:
     settings, tagger = training["settings"], training["tagger"]
     if not tagger:
         return (
-            "The pooling of the backbone: trained as a PAS-SBERT is (Peng et al. 2022), without its spans, to compare "
-            "one with."
+            "The pooling of the backbone: trained like a PAS-SBERT (Peng et al. 2022) but without its spans, for "
+            "comparison."
         )
     harmed = (
-        f" Of the spans {settings['harmed']:.0%} {_HARM[settings['harm']]}, to see what errors cost."
+        f" {settings['harmed']:.0%} of the spans {_HARM[settings['harm']]}, to measure the cost of errors."
         if settings["harmed"]
         else ""
     )
@@ -52,7 +52,7 @@ def _structure(training: Mapping[str, Any]) -> str:
         f"A sentence embedding with semantic roles (Peng et al. 2022): {before}. Spans are "
         f"{_DRAWN[settings['spans']]}; each is the mean of its word pieces{layer_of_words(settings) or ','} "
         f"{_WEIGHTS[settings['weights']]}.{harmed} "
-        f"Tagger: {tagger['identity']} (digest `{tagger['weights'][:16]}`); of the {tagger['sentences']:,} sentences "
-        f"that it learnt from {tagger['tagged']:,} were tagged, and {tagger['with_spans']:,} had spans. A sentence "
-        "without any has the mean of its word pieces in their place."
+        f"Tagger: {tagger['identity']} (digest `{tagger['weights'][:16]}`); of the {tagger['sentences']:,} training "
+        f"sentences {tagger['tagged']:,} were tagged, and {tagger['with_spans']:,} had spans. A sentence without spans "
+        "has the mean of its word pieces in their place."
     )

@@ -1,4 +1,4 @@
-"""What a user chooses about an encoder with predicate-argument spans."""
+"""User settings of an encoder with predicate-argument spans."""
 
 from typing import Annotated, Literal, Self
 
@@ -9,30 +9,32 @@ from training.loop.settings import LoopSettings
 
 
 class PasSettings(JudgedSettings):
-    """What is learnt from judged pairs, by which spans; a batch of its loop is so many pairs.
+    """Spans and training of an encoder trained on judged pairs; its batch size counts pairs.
 
     Args:
-        name: of the encoder.
-        kind: this one.
-        positive_label: what pairs that say the same are called: `1` in all corpora of paraphrases.
-        classifier: what the classifier sees of the embeddings u and v of a pair. The usual parts are the same for a
-            pair and the same pair swapped; with `u` and `v` the order counts.
-        spans: `tagged` are those of the semantic roles; `random` has as many of as many words, drawn from the whole
-            sentence, and `continuous` the same as runs of words, both by the seed of the loop: what these gain are not
-            roles. `none` is the twin that shows what spans add: the same training and pooling.
-        weights: of the spans of a sentence: `learnt` from their vectors; `by_role` from their roles as well; `equal`.
-        pooled: whether the backbone's pooling stands beside the sum of the spans.
-        harmed: share of the spans that are spoilt, to see what errors of the tagger cost, in [0, 1].
-        harm: how: spans are `dropped`, or their arguments `moved` to another place.
-        training_share: share of the training pairs that are learnt from, in (0, 1], by the seed of the loop; those of a
-            smaller share are among those of a larger one.
-        tagger: `model` under [srl], of the tagger that the finished encoder tags with, the one of the roles that it
-            learns from; where that is a folder, its whole path needs to be given.
-        tags: likewise `tags` under [srl], where it finds predicates by parts of speech.
-        choose_by: what the best model is chosen by on the dev split: `average_precision` of the pairs with the positive
-            label, their `f1` at the best threshold, or `loss`; or a set of ratings by its name.
-        new_learning_rate: highest rate of what the backbone does not have: weights of spans, and classifier.
-        loop: how long and how fast it learns, and where.
+        name: name of the encoder.
+        kind: kind of encoder.
+        positive_label: label of paraphrases: `1` in all paraphrase corpora.
+        classifier: input of the classifier, from the embeddings u and v of a pair. The default parts do not change when
+            the sentences are swapped; with `u` and `v` the order counts.
+        spans: `tagged` are those of the semantic roles; `random` are equally many spans of equally many words, drawn
+            from the whole sentence, and `continuous` the same as runs of words, both by the seed of the loop: a gain
+            from these is not due to roles. `none` is the twin that shows what spans add: the same training and pooling.
+        weights: weights of the spans of a sentence: `learnt` from their vectors; `by_role` from their roles as well;
+            `equal`.
+        pooled: whether the backbone's pooling is concatenated with the sum of the spans.
+        harmed: share of the spans that are corrupted, to measure the cost of tagger errors, in [0, 1].
+        harm: kind of corruption: spans are `dropped`, or their arguments `moved` to another place.
+        training_share: share of the training pairs to use, in (0, 1], by the seed of the loop; a larger share includes
+            the pairs of a smaller one.
+        tagger: `model` under [srl], of the tagger that the finished encoder tags with, the one of its training roles;
+            if that is a folder, its absolute path is required.
+        tags: `tags` under [srl], if predicates are found by parts of speech.
+        choose_by: criterion for the best model on the dev split: `average_precision` of the pairs with the positive
+            label, their `f1` at the best threshold, or `loss`; or the name of a set of ratings.
+        new_learning_rate: peak learning rate of the modules that the backbone does not have: weights of spans, and
+            classifier.
+        loop: settings of the training loop.
     """
 
     name: Annotated[str, Field(pattern=r"^[\w.-]+$")] = "pas"
@@ -54,7 +56,7 @@ class PasSettings(JudgedSettings):
 
     @property
     def unread(self) -> frozenset[str]:
-        """The semantic roles, where there are no spans."""
+        """The semantic roles, if there are no spans."""
         return frozenset({"srl"} if self.spans == "none" else ())
 
     @model_validator(mode="after")
@@ -63,11 +65,11 @@ class PasSettings(JudgedSettings):
             of_spans = ("weights", "pooled", "harmed", "harm", "tagger", "tags", "words_below")
             usual = {name: type(self).model_fields[name].default for name in of_spans}
             if given := [name for name in of_spans if getattr(self, name) != usual[name]]:
-                raise ValueError(f'spans is "none", and {given[0]} is about spans: leave `{given[0]}` out')
+                raise ValueError(f'spans is "none", and {given[0]} is a setting of spans: leave `{given[0]}` out')
         if self.harmed and self.spans != "tagged":
-            raise ValueError(f"harmed spoils spans of the tagger, and spans is {self.spans!r}: leave `harmed` out")
+            raise ValueError(f"harmed corrupts spans of the tagger, but spans is {self.spans!r}: leave `harmed` out")
         if len(self.labels) == 1:
-            raise ValueError(f"labels names {self.labels[0]!r} alone: there is nothing to tell it apart from")
+            raise ValueError(f"labels has only {self.labels[0]!r}: a classifier needs at least two")
         if self.labels and self.positive_label not in self.labels:
-            raise ValueError(f"positive_label {self.positive_label!r} is none of labels, {list(self.labels)!r}")
+            raise ValueError(f"positive_label {self.positive_label!r} is not in labels, {list(self.labels)!r}")
         return self

@@ -1,4 +1,4 @@
-"""What an encoder with spans gives the loop: batches of judged pairs, cross-entropy, and what dev says."""
+"""Task of an encoder with spans for the loop: batches of judged pairs, cross-entropy, and dev scores."""
 
 import numpy as np
 import torch
@@ -14,9 +14,9 @@ from training.modules.pair_classifier import PairClassifier
 
 
 class PasTask(JudgedTask[PairTable, PasSettings]):
-    """Tune the last layers of a backbone, and learn the weights of spans and the classifier above them.
+    """Tune the last layers of a backbone, and train the weights of spans and the classifier above them.
 
-    Args are those of `JudgedTask`.
+    Arguments as in `JudgedTask`.
     """
 
     classifier: PairClassifier
@@ -34,7 +34,7 @@ class PasTask(JudgedTask[PairTable, PasSettings]):
         return {"loss": cross_entropy(self.classifier(left, right), torch.from_numpy(batch.targets).to(left.device))}
 
     def judge_pairs(self) -> dict[str, float]:
-        """Return how well the labels of the dev pairs are told, nothing where there are none."""
+        """Return classification scores on the dev pairs; empty if there are none."""
         prepared, settings = self.prepared, self.settings
         return judge_labels(
             self.backbone, prepared.tokens, prepared.dev, self.classifier, positive=settings.positive_label

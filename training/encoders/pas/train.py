@@ -1,4 +1,4 @@
-"""Train an encoder with spans in a process of its own: `python -m training.encoders.pas.train --settings FILE`."""
+"""Train an encoder with spans in a separate process: `python -m training.encoders.pas.train --settings FILE`."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -29,17 +29,17 @@ MODULE = "training.encoders.pas.train"
 
 
 class PasTraining(JudgedTraining[PasSettings, Frames, PairTable]):
-    """The structure is predicates with their arguments; a twin is without spans."""
+    """Training with predicates and their arguments as structure; the twin has no spans."""
 
     module = MODULE
-    lacking = "have no semantic roles and are learnt from without spans; `facetflow rejects` says why"
+    lacking = "have no semantic roles and are trained on without spans; `facetflow rejects` says why"
 
     def resolved(self, data: LabelledPairs, settings: PasSettings) -> PasSettings:
-        """Name the labels that the classifier tells apart."""
+        """Fill in the labels of the classifier."""
         return resolved(data, settings)
 
     def learnt_from(self, data: LabelledPairs, settings: PasSettings) -> LabelledPairs:
-        """Take the share of the training pairs that is wanted."""
+        """Take the requested share of the training pairs."""
         return learnt_from(data, settings)
 
     def read_structure(self, texts: Sequence[str], settings: PasSettings) -> Frames | None:
@@ -51,7 +51,7 @@ class PasTraining(JudgedTraining[PasSettings, Frames, PairTable]):
         return PairTable(data, split, settings.labels)
 
     def start(self, material: Material[PasSettings, Frames], device: str) -> "SentenceTransformer":
-        """Put spans beside the backbone's pooling."""
+        """Add spans to the backbone's pooling."""
         from training.encoders.pas.encoder import start_model
 
         return start_model(material.backbone, material.settings, material.structure, device)
@@ -59,7 +59,7 @@ class PasTraining(JudgedTraining[PasSettings, Frames, PairTable]):
     def read_sentences(
         self, model: "SentenceTransformer", texts: Sequence[str], structure: Frames, further: Sequence[str]
     ) -> "tuple[Tokens, Structures]":
-        """Match words of spans with word pieces."""
+        """Align the words of spans with word pieces."""
         from training.encoders.pas.inputs import read_sentences
 
         return read_sentences(cast("TaggingTransformer", model[0]), texts, structure, further)
@@ -67,7 +67,7 @@ class PasTraining(JudgedTraining[PasSettings, Frames, PairTable]):
     def make_task(
         self, backbone: "Backbone", prepared: "Prepared[PairTable]", settings: PasSettings
     ) -> "Callable[[PasSettings], PasTask]":
-        """Learn to tell pairs apart."""
+        """Train a classifier of pairs."""
         from training.encoders.pas.task import PasTask
 
         return lambda settings: PasTask(backbone, prepared, settings)
@@ -88,16 +88,16 @@ class PasTraining(JudgedTraining[PasSettings, Frames, PairTable]):
 
 
 def train(job: PasJob) -> Path:
-    """Train an encoder, and return its folder; errors are those of `JudgedTraining.run`.
+    """Train an encoder, and return its folder; errors as in `JudgedTraining.run`.
 
     Args:
-        job: what to do.
+        job: the job.
     """
     return PasTraining(job).run()
 
 
 def _tagger(frames: Frames, backbone: "Backbone", sentences: int) -> dict[str, Any]:
-    """Return what training.json says of the tagger and its spans."""
+    """Return the entry of training.json on the tagger and its spans."""
     from training.modules.frames import ROLES
 
     spans = cast("Structures", backbone.beside).counts(ROLES, sentences)

@@ -1,4 +1,4 @@
-"""Which judged pairs an encoder with a graph learns from, and whether they can teach it anything."""
+"""Judged pairs for training an encoder with a graph, and checks that they suit it."""
 
 import logging
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from training.encoders.settings import BY_POSITIVE
 _log = logging.getLogger("training")
 
 USUAL_NEGATIVE: str = RgcnSettings.model_fields["negative_label"].default
-"""Of pairs of inference; pairs of another kind need not have it."""
+"""Negative label of inference pairs; pairs of another kind need not have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,28 +32,28 @@ class Batch(judged.Batch):
     Args:
         first: sentences a, (b,).
         second: sentences b, (b,).
-        targets: number of each pair's label among those that are told apart; -1 for none, (b,).
-        hard: what contradicts some of the sentences a, (h,); h may be 0.
+        targets: number of each pair's label among those of the classifier; -1 for none, (b,).
+        hard: hard negatives of some sentences a, (h,); h may be 0.
     """
 
     hard: Positions
 
     @property
     def sentences(self) -> Positions:
-        """All sentences: a, b, then what contradicts."""
+        """All sentences: a, b, then hard negatives."""
         return np.concatenate([self.first, self.second, self.hard])
 
 
 def resolved(data: LabelledPairs, settings: RgcnSettings) -> RgcnSettings:
-    """Return the settings with the labels named that a classifier is to tell apart.
+    """Return the settings with the labels of the classifier filled in.
 
     Args:
         data: all pairs.
-        settings: that may leave labels to the pairs.
+        settings: settings, perhaps without labels.
 
     Raises:
-        SettingsError: a corpus or a label is named that no pair has; the usual negative label may be absent.
-        InputError: there is no pair to learn from, or all have the same label.
+        SettingsError: a corpus or a label is named that no pair has; the default negative label may be absent.
+        InputError: there is no pair to train on, or all have the same label.
     """
     counts = training_labels(data, settings)
     known = tuple(counts)
@@ -78,7 +78,7 @@ def resolved(data: LabelledPairs, settings: RgcnSettings) -> RgcnSettings:
     if len(known) == 1:
         raise InputError(
             f"All {counts[known[0]]:,} training pairs have the same label, {known[0]!r}: a classifier learns nothing "
-            f"from it. Take another `objective` for the encoder {settings.name!r}, or pairs with other labels too."
+            f"from it. Set another `objective` for the encoder {settings.name!r}, or add pairs with other labels."
         )
     return settings.model_copy(update={"labels": known})
 
@@ -88,10 +88,10 @@ def learnt_from(data: LabelledPairs, settings: RgcnSettings) -> LabelledPairs:
 
     Args:
         data: all pairs.
-        settings: as `resolved` gives them.
+        settings: as `resolved` returns them.
 
     Raises:
-        InputError: the best model is to be chosen by pairs with the positive label, and dev cannot.
+        InputError: the dev pairs cannot choose a model by the positive label.
     """
     wanted = settings.labels
     if settings.objective == "multiple_negatives":
@@ -106,7 +106,7 @@ class PairTable(judged.PairTable):
 
     Args:
         data: training and dev pairs.
-        split: which of them.
+        split: split of the pairs.
         settings: objective and labels.
     """
 
@@ -132,15 +132,15 @@ class PairTable(judged.PairTable):
 
     @property
     def with_hard(self) -> int:
-        """How many of the pairs have a sentence that contradicts their sentence a."""
+        """Number of pairs whose sentence a has a hard negative."""
         return sum(text in self._hard_of for text in self.first.tolist())
 
     def with_negatives(self, pairs: Positions, random: np.random.Generator) -> Batch:
-        """Return some pairs as a batch; of the sentences that contradict an a one is drawn.
+        """Return some pairs as a batch, with one hard negative drawn for each sentence a that has any.
 
         Args:
             pairs: positions in this table, (b,).
-            random: of the draw.
+            random: generator of the draw.
         """
         first = self.first[pairs]
         choices = [self._hard_of[text] for text in first.tolist() if text in self._hard_of]
@@ -148,9 +148,9 @@ class PairTable(judged.PairTable):
         return Batch(first, self.second[pairs], self.targets[pairs], hard)
 
     def masked(self, batch: Batch) -> NDArray[np.bool_]:
-        """Return which candidates (all b, then hard negatives) are no negatives of an anchor, (b, b + h).
+        """Return which candidates (all b, then hard negatives) must not be negatives of an anchor, (b, b + h).
 
-        A candidate is none where it is the anchor itself, the anchor's positive once more, or another positive of it.
+        They are the anchor itself, further occurrences of its positive, and its other positives.
         """
         candidates = np.concatenate([batch.second, batch.hard])
         masked = np.isin(batch.first[:, None] * self.n_texts + candidates[None, :], self._positive)
@@ -162,12 +162,13 @@ class PairTable(judged.PairTable):
 
 
 def warn_of_no_negatives(train: PairTable, settings: RgcnSettings) -> None:
-    """Say where there are no hard negatives, and the objective would learn from them."""
+    """Warn when there are no hard negatives and the objective would use them."""
     if settings.objective != "multiple_negatives" or train.with_hard:
         return
     if train.has_negative_label:
         _log.warning(
-            "no training pair with the label %r has a sentence a of a pair to learn from: there are no hard negatives",
+            "no training pair with the label %r shares its sentence a with a pair to train on: there are no hard "
+            "negatives",
             settings.negative_label,
         )
     else:

@@ -1,9 +1,9 @@
-"""The encoder that learns: a backbone, the graph over its word vectors, and what is made of both.
+"""The encoder to train: a backbone, the graph over its word vectors, and their combination.
 
     graph = true     ParsingTransformer ── Pooling ── GraphPooling ── NodeCombination: LayerNorm([u₁; u₂])
     graph = false    Transformer ───────── Pooling ── LayerNorm(u₁)
 
-The twin without graph is of modules of sentence-transformers alone; the other is loaded by `facetflow.load_encoder`.
+The twin without graph has only modules of sentence-transformers; the other is loaded by `facetflow.load_encoder`.
 """
 
 from pathlib import Path
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 def start_model(
     folder: Path, settings: RgcnSettings, parses: Parses | None, device: str, *, weights: str = ""
 ) -> "SentenceTransformer":
-    """Return the encoder before it has learnt anything; the seed of the loop draws what is new in it.
+    """Return the encoder before training; the seed of the loop initialises its new modules.
 
     Args:
-        folder: of the backbone.
-        settings: of the graph, and the longest sentence.
-        parses: that are learnt from; None without a graph.
-        device: of torch.
-        weights: digest of the parser of the trees; empty where nobody says it.
+        folder: folder of the backbone.
+        settings: settings of the graph, and the maximum sentence length.
+        parses: trees to train on; None without a graph.
+        device: torch device.
+        weights: digest of the parser of the trees; empty if unknown.
 
     Raises:
-        ModelError: the backbone is unsuitable, or the parser of the trees is not here.
+        ModelError: the backbone is unsuitable, or the parser of the trees is not installed.
     """
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import LayerNorm
@@ -70,7 +70,7 @@ def start_model(
 
 
 def _parsing(folder: Path, settings: RgcnSettings, parses: Parses, weights: str) -> "ParsingTransformer":
-    """Return the backbone's transformer as one that parses with the parser of some trees."""
+    """Return the backbone's transformer as one that parses with the parser of the trees."""
     from features.parsers.dependencies import load
     from features.parsers.settings import DependencySettings
     from training.modules.parser_weights import same_weights, weights_of
@@ -84,20 +84,20 @@ def _parsing(folder: Path, settings: RgcnSettings, parses: Parses, weights: str)
             raise
         raise ModelError(
             f"the trees are by {parses.parser!r}, and the finished encoder parses with the same pipeline, which is not "
-            f"here ({str(error).rstrip('.')}): pull it, or give its folder as `parser` of the encoder "
+            f"installed ({str(error).rstrip('.')}): pull it, or give its folder as `parser` of the encoder "
             f"{settings.name!r}."
         ) from error
     if parser.name != parses.parser:
         raise ModelError(
-            f"the trees are by {parses.parser!r}, and the pipeline {name!r} here is {parser.name!r}, with which the "
-            "finished encoder would parse otherwise: pull the same version, or build the trees again with this one."
+            f"the trees are by {parses.parser!r}, but the installed pipeline {name!r} is {parser.name!r}, with which "
+            "the finished encoder would parse differently: pull the same version, or rebuild the trees with this one."
         )
     if not same_weights(here := weights_of(DependencySettings(model=name)), weights):
         raise ModelError(
-            f"the trees are by {parses.parser!r} with the digest {weights[:16]!r}, and the pipeline {name!r} has the "
-            f"same name and version and the digest {here[:16]!r}, with which the finished encoder would parse "
-            "otherwise: give the folder that `model` under [dependencies] named as `parser` of the encoder "
-            f"{settings.name!r}, or build the trees again with this one."
+            f"the trees are by {parses.parser!r} with the digest {weights[:16]!r}, but the pipeline {name!r} of the "
+            f"same name and version has the digest {here[:16]!r}, with which the finished encoder would parse "
+            "differently: give the folder that `model` under [dependencies] named as `parser` of the encoder "
+            f"{settings.name!r}, or rebuild the trees with this one."
         )
     options: dict[str, Any] = {
         "parser": name,

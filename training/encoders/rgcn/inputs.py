@@ -1,4 +1,4 @@
-"""All sentences of a training as word pieces and trees, made once, by the function that makes them when it encodes."""
+"""Word pieces and trees of all sentences of a training, computed once by the same function as in `encode`."""
 
 from collections.abc import Sequence
 
@@ -9,12 +9,12 @@ from training.encoders.structures import read_sentences as read
 from training.modules.parsing_transformer import ParsingTransformer
 from training.modules.trees import HEADS, LABELS, PLACES
 
-# Heads first, which are never 0 but for padding: a word without a piece has place 0.
+# Heads first: they are 0 only in padding, whereas a word without a piece has place 0.
 _COLUMNS = ((HEADS, PLACES, LABELS),)
 
 
 def read_sentences(
     transformer: ParsingTransformer, texts: Sequence[str], parses: Parses, further: Sequence[str] = ()
 ) -> tuple[Tokens, Structures]:
-    """Return word pieces and trees of sentences; arguments are those of `training.encoders.structures`."""
+    """Return word pieces and trees of sentences; arguments as in `training.encoders.structures`."""
     return read(transformer, texts, parses, _COLUMNS, further=further, what="word pieces and trees")

@@ -1,4 +1,4 @@
-"""The README.md of an encoder with dependency trees: what it sees of a sentence, what it learnt from, and how."""
+"""The README.md of an encoder with dependency trees: the structure it uses, its training data, and its training."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +19,7 @@ def write_card(training: Mapping[str, Any]) -> str:
         tag="sbert-rgcn",
         title="SBERT-RGCN" if graph else "Twin of SBERT-RGCN without a graph",
         structure=_structure(training),
-        analyses=f"parses by spaCy, with {training['parser']['identity']}" if graph else None,
+        analyses=f"parses with spaCy ({training['parser']['identity']})" if graph else None,
         lesson=_objective(training),
     )
 
@@ -28,19 +28,19 @@ def _structure(training: Mapping[str, Any]) -> str:
     settings, parser = training["settings"], training["parser"]
     if not settings["graph"]:
         return (
-            "The pooling of the backbone, and LayerNorm: trained as an SBERT-RGCN is (Peng et al. 2021), without its "
-            "graph, to compare one with."
+            "The pooling of the backbone, and LayerNorm: trained like an SBERT-RGCN (Peng et al. 2021) but without its "
+            "graph, for comparison."
         )
     edges = {"both": "in both directions", "down": "from heads to dependents", "up": "from dependents to heads"}
     relations = "a relation for each label" if settings["relations"] == "all" else "all labels as one relation"
-    trees = "trees drawn at random in place of its parses" if settings["trees"] == "random" else "its dependency trees"
+    trees = "random trees instead of its parses" if settings["trees"] == "random" else "its dependency trees"
     layers = settings["graph_layers"]
     return (
         "A sentence embedding with syntax (Peng et al. 2021): LayerNorm of [pooling of the backbone; mean of the words"
         f"{layer_of_words(settings)} after {layers} graph convolution{'' if layers == 1 else 's'} over {trees}, "
         f"{edges[settings['direction']]}, "
-        f"{relations}]. Parser: {parser['identity']}; of the {parser['sentences']:,} sentences that it learnt from "
-        f"{parser['trees']:,} had a tree. A sentence without one is embedded by its word pieces alone."
+        f"{relations}]. Parser: {parser['identity']}; {parser['trees']:,} of the {parser['sentences']:,} training "
+        "sentences had a tree. A sentence without a tree is embedded from its word pieces alone."
     )
 
 
@@ -49,8 +49,9 @@ def _objective(training: Mapping[str, Any]) -> str:
     if settings["objective"] == "softmax":
         return classifier_part(training, usual=USUAL_PARTS)
     if settings["objective"] == "distillation":
-        return "The cosines of the start model were to be kept; labels were not looked at."
+        return "Trained to preserve the cosines of the start model; labels were not used."
     return (
         f"Multiple negatives: {pairs['train']:,} pairs with the label {settings['positive_label']}, of which "
-        f"{pairs['with_hard']:,} have hard negatives, what is a {settings['negative_label']} to the same sentence."
+        f"{pairs['with_hard']:,} have hard negatives, from pairs of the same sentence with the label "
+        f"{settings['negative_label']}."
     )

@@ -1,4 +1,4 @@
-"""What a user chooses about an encoder with dependency trees inside."""
+"""User settings of an encoder with dependency trees."""
 
 from typing import Annotated, Literal, Self
 
@@ -9,37 +9,38 @@ from training.loop.settings import LoopSettings
 
 
 class RgcnSettings(JudgedSettings):
-    """What is learnt from judged pairs, by which graph; a batch of its loop is so many pairs.
+    """Objective and graph of an encoder trained on judged pairs; its batch size counts pairs.
 
     Args:
-        name: of the encoder.
-        kind: this one.
-        objective: `softmax` tells the label of a pair by a classifier over [u; v; |u-v|]; `multiple_negatives` tells
-            what a sentence entails from other sentences of the batch and from what contradicts it; `distillation` keeps
-            the similarities of the start model, and looks at no label.
-        graph: whether there is one. Without, the encoder is the twin that shows what the graph adds: the same training,
-            the same pooling, and LayerNorm.
-        direction: of the edges of trees: `down` from heads to dependents, `up` the other way, or both.
-        relations: `all` gives each label matrices of its own, `one` gives all labels the same.
-        trees: `parsed`, or `random` in their place, by the seed of the loop: what these gain is not syntax.
-        graph_layers: convolutions; 0 takes the mean of the words as they are.
-        width: of the nodes.
-        bases: that the matrices of relations are mixed of, or `full` for a matrix of its own for each.
-        graph_dropout: share of the nodes' values that are dropped in training.
-        labels: that `softmax` tells apart, and of the pairs that `distillation` takes; all that occur when empty.
-        classifier: what the classifier of `softmax` sees of the embeddings u and v of a pair; with `u` and `v` their
+        name: name of the encoder.
+        kind: kind of encoder.
+        objective: `softmax` predicts the label of a pair with a classifier over [u; v; |u-v|]; `multiple_negatives`
+            separates the entailed sentence from other sentences of the batch and from contradicting ones;
+            `distillation` preserves the similarities of the start model, and uses no labels.
+        graph: whether there is a graph. Without one, the encoder is the twin that shows what the graph adds: the same
+            training, the same pooling, and LayerNorm.
+        direction: direction of the tree edges: `down` from heads to dependents, `up` the other way, or both.
+        relations: `all` gives each label its own matrices, `one` shares them among all labels.
+        trees: `parsed`, or `random` trees by the seed of the loop: a gain from these is not due to syntax.
+        graph_layers: number of convolutions; 0 takes the mean of the words as they are.
+        width: width of the nodes.
+        bases: number of bases that the relation matrices are mixed from, or `full` for a separate matrix for each.
+        graph_dropout: share of the nodes' values dropped in training.
+        labels: classes of `softmax`, and labels of the pairs that `distillation` uses; all that occur when empty.
+        classifier: input of the classifier of `softmax`, from the embeddings u and v of a pair; with `u` and `v` their
             order counts.
-        positive_label: of pairs whose sentence b is a positive of a, for `multiple_negatives`, and of those that `f1`
-            and `average_precision` are about.
-        negative_label: of pairs whose sentence b is a hard negative of a; one that is named has to occur.
-        temperature: of `multiple_negatives` (τ).
-        choose_by: what the best model is chosen by: the `loss` on the dev split, with `softmax` also the
-            `average_precision` of its pairs with the positive label or their `f1` at the best threshold; or, by its
-            name, a set of split `dev` under `[[evaluation]]`.
-        parser: name, or whole path of the folder, of the spaCy pipeline that the finished encoder parses with, the one
-            of the trees that it learns from; needs to be given where that is no known model.
-        new_learning_rate: highest rate of what the backbone does not have: graph, LayerNorm and classifier.
-        loop: how long and how fast it learns, and where.
+        positive_label: label of pairs whose sentence b is a positive of a, for `multiple_negatives`; positive label of
+            `f1` and `average_precision`.
+        negative_label: label of pairs whose sentence b is a hard negative of a; if set, it has to occur.
+        temperature: temperature τ of `multiple_negatives`.
+        choose_by: criterion for the best model: the `loss` on the dev split, with `softmax` also the
+            `average_precision` of its pairs with the positive label or their `f1` at the best threshold; or the name of
+            a set with split `dev` under `[[evaluation]]`.
+        parser: name, or absolute path of the folder, of the spaCy pipeline that the finished encoder parses with, the
+            one of its training trees; required if that is not a known model.
+        new_learning_rate: peak learning rate of the modules that the backbone does not have: graph, LayerNorm and
+            classifier.
+        loop: settings of the training loop.
     """
 
     name: Annotated[str, Field(pattern=r"^[\w.-]+$")] = "rgcn"
@@ -53,7 +54,7 @@ class RgcnSettings(JudgedSettings):
     width: Annotated[int, Field(ge=1)] = 256
     bases: Annotated[int, Field(ge=1)] | Literal["full"] = 8
     graph_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.2
-    # Left out where it is the usual one, so that a run of the version before is still known by its settings.
+    # Omitted at its default, so that a run of the previous version is still recognised by its settings.
     classifier: Annotated[tuple[Part, ...], Field(min_length=1, exclude_if=lambda parts: parts == USUAL_PARTS)] = (
         USUAL_PARTS
     )
@@ -65,11 +66,11 @@ class RgcnSettings(JudgedSettings):
 
     @property
     def unread(self) -> frozenset[str]:
-        """The dependency trees, where there is no graph."""
+        """The dependency trees, if there is no graph."""
         return frozenset(() if self.graph else {"dependencies"})
 
     def _changed(self, *names: str) -> list[str]:
-        """Return which settings are not the usual ones: a job names all of them, so that being named says nothing."""
+        """Return which settings differ from their defaults; a job names all of them, so presence says nothing."""
         return [name for name in names if getattr(self, name) != type(self).model_fields[name].default]
 
     @model_validator(mode="after")
@@ -80,22 +81,22 @@ class RgcnSettings(JudgedSettings):
                 "words_below",
             )
             if given := self._changed(*of_graph):
-                raise ValueError(f"graph is false, and {given[0]} is about the graph: leave `{given[0]}` out")
+                raise ValueError(f"graph is false, and {given[0]} is a setting of the graph: leave `{given[0]}` out")
         if not self.graph_layers and (given := self._changed("trees", "relations", "direction")):
             raise ValueError(
-                f"graph_layers is 0, and {given[0]} is about the edges, which no layer reads: leave `{given[0]}` out"
+                f"graph_layers is 0, so no layer reads the edges that {given[0]} is about: leave `{given[0]}` out"
             )
         if self.objective != "multiple_negatives" and (given := self._changed("temperature", "negative_label")):
             raise ValueError(
-                f'{given[0]} is of the objective "multiple_negatives", and the objective is "{self.objective}": leave '
-                f"`{given[0]}` out"
+                f'{given[0]} is a setting of the objective "multiple_negatives", but the objective is '
+                f'"{self.objective}": leave `{given[0]}` out'
             )
         if self.objective == "softmax" and len(self.labels) == 1:
-            raise ValueError(f"labels names {self.labels[0]!r} alone: there is nothing to tell it apart from")
+            raise ValueError(f"labels has only {self.labels[0]!r}: a classifier needs at least two")
         if self.objective == "multiple_negatives":
             if self.labels:
                 raise ValueError(
-                    'objective "multiple_negatives" learns from the pairs of `positive_label` and `negative_label`: '
+                    'objective "multiple_negatives" trains on the pairs of `positive_label` and `negative_label`: '
                     "leave `labels` out"
                 )
             if self.positive_label == self.negative_label:
@@ -110,7 +111,7 @@ class RgcnSettings(JudgedSettings):
             if self.classifier != USUAL_PARTS:
                 raise ValueError(f"objective {self.objective!r} has no classifier: leave `classifier` out")
             if self.choose_by in BY_POSITIVE:
-                raise ValueError(f'choose_by = "{self.choose_by}" needs a classifier: take the objective "softmax"')
+                raise ValueError(f'choose_by = "{self.choose_by}" needs a classifier: set objective = "softmax"')
         elif self.choose_by in BY_POSITIVE and self.labels and self.positive_label not in self.labels:
-            raise ValueError(f"positive_label {self.positive_label!r} is none of labels, {list(self.labels)!r}")
+            raise ValueError(f"positive_label {self.positive_label!r} is not in labels, {list(self.labels)!r}")
         return self

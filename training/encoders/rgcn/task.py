@@ -1,4 +1,4 @@
-"""What an encoder with a graph gives the loop: batches of judged pairs, three objectives, and what dev says."""
+"""Task of an encoder with a graph for the loop: batches of judged pairs, three objectives, and dev scores."""
 
 import numpy as np
 import torch
@@ -17,13 +17,13 @@ from training.objectives.info_nce import InfoNceObjective
 
 
 class RgcnTask(JudgedTask[PairTable, RgcnSettings]):
-    """Tune the last layers of a backbone, and learn the graph above them.
+    """Tune the last layers of a backbone, and train the graph above them.
 
     Args:
         backbone: the encoder.
         prepared: the pairs.
-        settings: of the encoder; labels are named.
-        teacher: embeddings of all sentences by the start model, (n_texts, t), where they are to be kept.
+        settings: of the encoder, with labels filled in.
+        teacher: embeddings of all sentences by the start model, (n_texts, t), for distillation; otherwise None.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class RgcnTask(JudgedTask[PairTable, RgcnSettings]):
         self.teacher = teacher
 
     def batches(self, epoch: int) -> list[Batch]:
-        """Return the batches of an epoch; every epoch draws hard negatives of its own."""
+        """Return the batches of an epoch; every epoch draws new hard negatives."""
         return self._batches(self.prepared.train, epoch)
 
     def _batches(self, pairs: PairTable, epoch: int) -> list[Batch]:
@@ -55,7 +55,7 @@ class RgcnTask(JudgedTask[PairTable, RgcnSettings]):
         return {"loss": self._measured(self.prepared.train, batch, embeddings, places)["loss"]}
 
     def judge_pairs(self) -> dict[str, float]:
-        """Return means over the dev pairs, nothing where there are none."""
+        """Return means over the dev pairs; empty if there are none."""
         dev = self.prepared.dev
         if not len(dev):
             return {}
@@ -78,10 +78,10 @@ class RgcnTask(JudgedTask[PairTable, RgcnSettings]):
         """Return the loss of a batch.
 
         Args:
-            pairs: that the batch is of.
+            pairs: table that the batch is from.
             batch: the pairs.
-            embeddings: of sentences, (n, d).
-            places: of sentences a, b and the hard negatives in them.
+            embeddings: embeddings of sentences, (n, d).
+            places: their positions for sentences a, b and hard negatives.
         """
         where = torch.from_numpy(places).to(embeddings.device)
         left, right = embeddings[where[: len(batch)]], embeddings[where[len(batch) : 2 * len(batch)]]

@@ -1,4 +1,4 @@
-"""Train an encoder with a graph in a process of its own: `python -m training.encoders.rgcn.train --settings FILE`."""
+"""Train an encoder with a graph in a separate process: `python -m training.encoders.rgcn.train --settings FILE`."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -31,13 +31,13 @@ MODULE = "training.encoders.rgcn.train"
 
 
 class RgcnTraining(JudgedTraining[RgcnSettings, Parses, PairTable]):
-    """The structure is a dependency tree; a twin is without graph."""
+    """Training with dependency trees as structure; the twin has no graph."""
 
     module = MODULE
-    lacking = "have no dependency tree and are learnt from without one (`facetflow rejects` says why)"
+    lacking = "have no dependency tree and are trained on without one (`facetflow rejects` says why)"
 
     def resolved(self, data: LabelledPairs, settings: RgcnSettings) -> RgcnSettings:
-        """Name the labels that a classifier tells apart."""
+        """Fill in the labels of the classifier."""
         return resolved(data, settings)
 
     def learnt_from(self, data: LabelledPairs, settings: RgcnSettings) -> LabelledPairs:
@@ -49,16 +49,16 @@ class RgcnTraining(JudgedTraining[RgcnSettings, Parses, PairTable]):
         return self.job.source.read_parses(texts) if settings.graph else None
 
     def table(self, data: LabelledPairs, split: str, settings: RgcnSettings) -> PairTable:
-        """Keep what contradicts a sentence beside the pairs, where the objective looks at it."""
+        """Make a table of pairs, with hard negatives if the objective uses them."""
         return PairTable(data, split, settings)
 
     def warn_of_little(self, train: PairTable, settings: RgcnSettings) -> None:
-        """Look at hard negatives too."""
+        """Warn of missing hard negatives as well."""
         super().warn_of_little(train, settings)
         warn_of_no_negatives(train, settings)
 
     def start(self, material: Material[RgcnSettings, Parses], device: str) -> "SentenceTransformer":
-        """Put a graph over the backbone."""
+        """Add a graph to the backbone."""
         from training.encoders.rgcn.encoder import start_model
 
         weights = self.job.source.tree_weights() if material.structure else ""
@@ -67,7 +67,7 @@ class RgcnTraining(JudgedTraining[RgcnSettings, Parses, PairTable]):
     def read_sentences(
         self, model: "SentenceTransformer", texts: Sequence[str], structure: Parses, further: Sequence[str]
     ) -> "tuple[Tokens, Structures]":
-        """Match words of trees with word pieces."""
+        """Align the words of trees with word pieces."""
         from training.encoders.rgcn.inputs import read_sentences
 
         return read_sentences(cast("ParsingTransformer", model[0]), texts, structure, further)
@@ -75,7 +75,7 @@ class RgcnTraining(JudgedTraining[RgcnSettings, Parses, PairTable]):
     def make_task(
         self, backbone: "Backbone", prepared: "Prepared[PairTable]", settings: RgcnSettings
     ) -> "Callable[[RgcnSettings], RgcnTask]":
-        """Ask the start model for its similarities, where these are to be kept."""
+        """Embed the sentences by the start model if the objective is distillation."""
         from training.encoders.rgcn.task import RgcnTask
 
         teacher = _teacher(backbone, prepared.tokens, settings) if settings.objective == "distillation" else None
@@ -97,16 +97,16 @@ class RgcnTraining(JudgedTraining[RgcnSettings, Parses, PairTable]):
 
 
 def train(job: RgcnJob) -> Path:
-    """Train an encoder, and return its folder; errors are those of `JudgedTraining.run`.
+    """Train an encoder, and return its folder; errors as in `JudgedTraining.run`.
 
     Args:
-        job: what to do.
+        job: the job.
     """
     return RgcnTraining(job).run()
 
 
 def _teacher(backbone: "Backbone", tokens: "Tokens", settings: RgcnSettings) -> "Tensor":
-    """Return what the start model says of all sentences, before anything is learnt, (n_texts, t)."""
+    """Return the start model's embeddings of all sentences, before training, (n_texts, t)."""
     import torch
     from sentence_transformers import SentenceTransformer
 

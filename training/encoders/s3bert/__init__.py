@@ -1,1 +1,1 @@
-"""S3BERT: an encoder whose embedding is cut into facets, each of which mirrors an AMR metric (Opitz & Frank 2022)."""
+"""S3BERT: an encoder whose embedding is divided into facets that each mirror an AMR metric (Opitz & Frank 2022)."""

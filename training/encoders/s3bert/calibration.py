@@ -1,18 +1,18 @@
-"""What the similarity of a facet means for its metric: learnt from pairs that the encoder did not learn from.
+"""Mapping of a facet's similarity to a value of its metric, fitted on pairs that the encoder was not trained on.
 
     metric
        1 ┤                         ●   similarity 1 is the metric's value of a sentence and itself
          │                 ┌──────╱
-         │        ┌───────┘            the median of the metric, never falling
+         │        ┌───────┘            the median of the metric, non-decreasing
        0 ┤────────┘
          └──┬──────────────┬───────┬
            0.2            0.8      1   similarity of the facet
 
-Isotonic regression to the median (Robertson & Waltman 1968): it assumes no shape, has the least mean absolute error of
-all maps that never fall, and stays between the lowest and the highest value that it has seen, so that no prediction
-leaves the range of the metric. Why not to the mean, which scikit-learn has: many metrics are 1 for most pairs and 0 for
-some (negation). A mean of 0.9 is what hardly any pair has, and its absolute error on BAMBOO's dev pairs is larger, for
-quantifiers larger than that of no calibration at all.
+Isotonic median regression (Robertson & Waltman 1968): it assumes no shape, has the least mean absolute error of all
+non-decreasing maps, and stays between the lowest and the highest value of the fit, so no prediction leaves the range of
+the metric. The mean, which scikit-learn offers, is not used because many metrics are 1 for most pairs and 0 for some
+(negation). Hardly any pair has the mean of 0.9, and its absolute error on BAMBOO's dev pairs is larger, for quantifiers
+even larger than without calibration.
 """
 
 import math
@@ -27,20 +27,20 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from training.correlation import spearman
 
 LEAST_PAIRS = 10
-"""Fewer dev pairs say nothing about a facet: it is neither calibrated nor called reliable."""
+"""With fewer dev pairs a facet is neither calibrated nor called reliable."""
 
-_DIGITS = 6  # of a knot: a similarity that is 1 in so many digits is that of equal embeddings, but for rounding
+_DIGITS = 6  # of a knot: a similarity of 1 in that many digits means equal embeddings, up to rounding
 _NORMAL = 1.959964  # 97.5 % of a normal distribution lie below
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class Calibration(BaseModel):
-    """A map from the similarity of a facet to the value of its metric that never falls.
+    """A non-decreasing map from the similarity of a facet to the value of its metric.
 
     Args:
-        similarities: of the knots, ascending; at least one.
-        values: of the metric at the knots, not falling; between knots the map is linear, beyond them it is level.
+        similarities: similarities of the knots, ascending; at least one.
+        values: values of the metric at the knots, non-decreasing; the map is linear between knots, constant beyond.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -53,11 +53,11 @@ class Calibration(BaseModel):
         if len(self.values) != len(self.similarities):
             raise ValueError(f"{len(self.similarities)} similarities need as many values, got {len(self.values)}")
         if (np.diff(self.similarities) <= 0).any() or (np.diff(self.values) < 0).any():
-            raise ValueError("similarities must ascend, and values must not fall")
+            raise ValueError("similarities must ascend, and values must not decrease")
         return self
 
     def __call__(self, similarities: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the value of the metric that is expected at some similarities, of any shape."""
+        """Return the calibrated value of the metric at similarities of any shape."""
         return np.asarray(np.interp(similarities.round(_DIGITS), self.similarities, self.values))
 
 
@@ -65,9 +65,9 @@ class Reliability(BaseModel):
     """How well a facet orders dev pairs as its metric does.
 
     Args:
-        pairs: so many dev pairs.
-        spearman: rank correlation of similarity and metric, in [-1, 1]; None where one of them is constant.
-        low: lower end of its 95 % interval; None where there is no correlation, or too few pairs.
+        pairs: number of dev pairs.
+        spearman: rank correlation of similarity and metric, in [-1, 1]; None if one of them is constant.
+        low: lower end of its 95 % interval; None if there is no correlation, or too few pairs.
         high: upper end.
     """
 
@@ -80,7 +80,7 @@ class Reliability(BaseModel):
 
     @property
     def is_clear(self) -> bool:
-        """Whether the correlation is clearly above 0: its whole interval is."""
+        """Whether the whole interval of the correlation is above 0."""
         return self.low is not None and self.low > 0
 
 
@@ -92,8 +92,8 @@ def calibrate(
     Args:
         similarities: of the facet, (n_pairs,).
         measured: values of its metric, finite, (n_pairs,).
-        identity: the metric's value of a sentence and itself, which no other pair exceeds; None where that is not
-            known, as for a metric of the project's own: similarity 1 then means what the most similar pairs have.
+        identity: value of the metric for a sentence and itself, which no other pair exceeds; None if it is not known,
+            as for a project's own metric: similarity 1 then gets the value of the most similar pairs.
 
     Returns:
         The calibration; None with fewer than `LEAST_PAIRS` pairs.
@@ -101,7 +101,7 @@ def calibrate(
     if len(similarities) < LEAST_PAIRS:
         return None
     places = similarities.astype(np.float64).round(_DIGITS)
-    # Pairs at similarity 1 (sentences that the encoder cannot tell apart) would contradict the last knot.
+    # Pairs at similarity 1 (sentences with equal embeddings) would contradict the last knot.
     kept = places < 1 if identity is not None else np.ones(len(places), dtype=bool)
     knots = _monotone_medians(places[kept], measured[kept].astype(np.float64).round(_DIGITS))
     if identity is not None:
@@ -112,12 +112,12 @@ def calibrate(
 
 @dataclass(slots=True)
 class _Level:
-    """Neighbouring pairs that are given one value: their median.
+    """Neighbouring pairs with one common value, their median.
 
     Args:
-        first: least similarity of them.
-        last: greatest.
-        values: of the metric, ascending.
+        first: their lowest similarity.
+        last: their highest similarity.
+        values: values of the metric, ascending.
     """
 
     first: float
@@ -130,7 +130,7 @@ class _Level:
         return self.values[half] if len(self.values) % 2 else (self.values[half - 1] + self.values[half]) / 2
 
     def take_in(self, following: "_Level") -> "_Level":
-        """Return one level of two neighbours; the smaller goes into the larger."""
+        """Merge two neighbouring levels, the smaller into the larger."""
         small, large = sorted((self.values, following.values), key=len)
         for value in small:
             insort(large, value)
@@ -138,14 +138,14 @@ class _Level:
 
 
 def _monotone_medians(similarities: NDArray[np.float64], measured: NDArray[np.float64]) -> list[tuple[float, float]]:
-    """Return the ends of the levels of an isotonic regression to the median, by pooling adjacent violators.
+    """Return the ends of the levels of an isotonic median regression, by pooling adjacent violators.
 
     Args:
         similarities: (n_pairs,).
         measured: (n_pairs,).
 
     Returns:
-        (similarity, value), similarities ascending, values not falling.
+        (similarity, value), similarities ascending, values non-decreasing.
     """
     order = np.argsort(similarities, kind="stable")
     places, starts = np.unique(similarities[order], return_index=True)
@@ -163,7 +163,7 @@ def measure_reliability(similarities: NDArray[np.float64], measured: NDArray[np.
     """Return the rank correlation of a facet and its metric on some pairs, with a 95 % interval.
 
     The interval is Fisher's, with the variance of Bonett & Wright (2000) for Spearman's coefficient,
-    (1 + r²/2) / (n - 3). At r = 0, where it decides, that is the variance of a permutation, with ties as without.
+    (1 + r²/2) / (n - 3). At r = 0, where it decides, that equals the permutation variance, with or without ties.
 
     Args:
         similarities: of the facet, (n_pairs,).

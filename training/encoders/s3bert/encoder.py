@@ -1,4 +1,4 @@
-"""The finished encoder: a folder that loads with plain `SentenceTransformer(folder)`, and knows its facets."""
+"""The finished encoder: a folder with its facets that plain `SentenceTransformer(folder)` loads."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,21 +23,22 @@ def save_encoder(model: "SentenceTransformer", layout: FacetLayout, training: Ma
     Args:
         model: the trained encoder.
         layout: its facets.
-        training: how it was made.
+        training: content of training.json.
         folder: must not exist, or be empty.
     """
     write_encoder(model, training, folder, card=write_card(training), further={FILE_NAME: layout.text()})
 
 
 def calibrated(layout: FacetLayout, model: "SentenceTransformer", pairs: MeasuredPairs) -> FacetLayout:
-    """Return a layout with what pairs say of its facets, encoded as a user of the model encodes.
+    """Return a layout calibrated on pairs, which are encoded as a user of the model encodes.
 
     Args:
         layout: the facets.
         model: the encoder.
-        pairs: pairs that it did not learn from. Of them the positive ones count: dev splits have no others unless a
-            project asks for them. With negatives beside them BAMBOO's dev pairs are predicted a little worse (mean
-            absolute error 0.185 for 0.182), unrelated pairs better (0.092 for 0.116; 0.269 without calibration).
+        pairs: pairs that it was not trained on. Only the positive ones are used: dev splits have no others unless a
+            project asks for them. With negatives as well, BAMBOO's dev pairs are predicted slightly worse (mean
+            absolute error 0.185 instead of 0.182), unrelated pairs better (0.092 instead of 0.116; 0.269 without
+            calibration).
     """
     positive = pairs.select(kinds=("positive",))
     if not len(positive):
@@ -48,11 +49,11 @@ def calibrated(layout: FacetLayout, model: "SentenceTransformer", pairs: Measure
 
 
 def recalibrate(folder: Path, pairs: MeasuredPairs) -> FacetLayout:
-    """Calibrate a finished encoder anew and write its `facets.json`; the model stays as it is.
+    """Recalibrate a finished encoder and write its `facets.json`; the model is not changed.
 
     Args:
-        folder: of the encoder.
-        pairs: pairs that it did not learn from.
+        folder: folder of the encoder.
+        pairs: pairs that it was not trained on.
 
     Returns:
         The new layout.

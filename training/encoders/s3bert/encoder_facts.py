@@ -1,4 +1,4 @@
-"""Which encoder explains, and what it learnt from: a line below each explanation."""
+"""The encoder of an explanation and its training data: a line below each explanation."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,13 +13,13 @@ class EncoderFacts:
     """An encoder and its data.
 
     Args:
-        name: of its run; of its folder, when that is not in a run.
-        folder: where it is.
-        backbone: the sentence encoder that it started from; None where `training.json` cannot be read.
-        corpora: what it learnt from.
+        name: name of its run; of its folder, when that is not in a run.
+        folder: folder of the encoder.
+        backbone: the sentence encoder that it started from; None if `training.json` cannot be read.
+        corpora: training corpora.
         release: of the store; None for an exported table, or when unknown.
-        training_pairs: how many pairs it learnt from; None when unknown.
-        dev_pairs: how many it was chosen and calibrated by; None when unknown.
+        training_pairs: number of training pairs; None when unknown.
+        dev_pairs: number of pairs that chose and calibrated it; None when unknown.
     """
 
     name: str
@@ -32,7 +32,7 @@ class EncoderFacts:
 
     @property
     def sentence(self) -> str:
-        """All of it in a line."""
+        """The facts in one line."""
         if self.backbone is None:
             return f"{self.name} ({self.folder}; its {TRAINING_FILE} is missing or damaged, so its data are unknown)"
         release = "" if self.release is None else f", release {self.release}"
@@ -43,7 +43,7 @@ class EncoderFacts:
 
 
 def encoder_facts(folder: Path) -> EncoderFacts:
-    """Read which encoder lies in a folder."""
+    """Read the facts of the encoder in a folder."""
     absolute = folder.resolve()
     name = run_title(absolute.parent) if absolute.name == ENCODER else absolute.name
     try:

@@ -1,8 +1,8 @@
-"""In which facets two sentences agree and differ: read off their embeddings, and beside it what their graphs say.
+"""In which facets two sentences agree and differ, according to their embeddings and, next to them, their graphs.
 
 embeddings ──> similarity, prediction, standing ┐
                                                 ├──> marks, headline
-graphs ──────> measured, words                  ┘    (without graphs from the encoder alone)
+graphs ──────> measured, words                  ┘    (without graphs, from the encoder alone)
 """
 
 import math
@@ -32,18 +32,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A pair of sentences, how similar it is, and in which facets.
+    """A pair of sentences with its similarity, overall and by facet.
 
     Args:
-        sentence_a: as given, with single blanks.
-        sentence_b: likewise.
+        sentence_a: first sentence as given, with single blanks.
+        sentence_b: second sentence, in the same form.
         similarity: cosine of the whole embeddings, in [-1, 1].
-        residual: cosine of what belongs to no facet; None where facets take every dimension.
+        residual: cosine of the dimensions outside all facets; None if there are none.
         facets: in the order of their dimensions.
         headline: what stands out.
-        words: what the graphs have in common and what not, as one sentence; None without graphs.
-        differences: the same, one by one, with the facet that sees it.
-        notes: what a reader has to know beside it, a sentence each: that the encoder reads only part of a sentence.
+        words: what the graphs share and where they differ, as one sentence; None without graphs.
+        differences: the differences one by one, each with the facet that measures it.
+        notes: further remarks, one sentence each: that the encoder reads only part of a sentence.
     """
 
     sentence_a: str
@@ -58,7 +58,7 @@ class Explanation:
 
     @property
     def equal(self) -> bool:
-        """Whether both sentences are one and the same."""
+        """Whether both sentences are the same."""
         return self.sentence_a == self.sentence_b
 
 
@@ -68,14 +68,14 @@ def explain(model: Path, pairs: Sequence[tuple[str, str]], *, device: str | None
     Args:
         model: folder of the encoder.
         pairs: the sentences.
-        device: where to encode; PyTorch's choice when missing.
+        device: device to encode on; PyTorch's choice when missing.
 
     Returns:
-        One explanation a pair, in the order given.
+        One explanation per pair, in the given order.
 
     Raises:
         InputError: when a sentence is empty.
-        ModelError: when the folder is no encoder with facets, or is damaged.
+        ModelError: when the folder has no encoder with facets, or is damaged.
     """
     texts = _normalised(pairs)
     layout = FacetLayout.load(model)
@@ -85,7 +85,7 @@ def explain(model: Path, pairs: Sequence[tuple[str, str]], *, device: str | None
 def explain_with(
     encoder: "SentenceTransformer", layout: FacetLayout, pairs: Sequence[tuple[str, str]]
 ) -> list[Explanation]:
-    """Explain pairs of sentences with an encoder that is loaded; see `explain`.
+    """Explain pairs of sentences with a loaded encoder; see `explain`.
 
     Args:
         encoder: the encoder.
@@ -98,7 +98,7 @@ def explain_with(
     texts = _normalised(pairs)
     if not texts:
         return []
-    # Each text once: in batches of other lengths the same text has another embedding in the last digits.
+    # Each text once: the last digits of an embedding depend on the lengths of the texts in its batch.
     position = {text: n for n, text in enumerate(dict.fromkeys(text for pair in texts for text in pair))}
     vectors = encoder.encode(list(position), convert_to_numpy=True, show_progress_bar=False)
     left, right = ([position[pair[side]] for pair in texts] for side in (0, 1))
@@ -131,7 +131,7 @@ def _normalised(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 
 def _notes(pair: tuple[str, str], cut: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(
-        f"Sentence {side} is cut: {cut[text]}; what follows counts for nothing in similarities and predictions."
+        f"Sentence {side} is truncated: {cut[text]}; the rest has no effect on similarities and predictions."
         for side, text in zip("ab", pair, strict=True)
         if text in cut
     )
@@ -188,10 +188,10 @@ def _readings(
 
 
 def from_json(content: Mapping[str, Any]) -> Explanation:
-    """Return an explanation that was kept as JSON (`dataclasses.asdict`).
+    """Return an explanation that was saved as JSON (`dataclasses.asdict`).
 
     Raises:
-        InputError: when it was kept by an earlier version, whose explanations said less.
+        InputError: when it was saved by an earlier version, whose explanations have fewer fields.
     """
     try:
         return TypeAdapter(Explanation).validate_python(content)
@@ -202,18 +202,18 @@ def from_json(content: Mapping[str, Any]) -> Explanation:
 
 
 def with_graphs(explanation: Explanation, pair: GraphPair) -> Explanation:
-    """Return an explanation with what was measured on the graphs of its pair, which decides what stands out."""
+    """Return an explanation with the metrics of the pair's graphs, which then decide what stands out."""
     words = describe(pair)
     measured = with_measured(explanation, {facet.name: facet.score for facet in pair.facets})
     return replace(measured, words=words.sentence, differences=words.differences)
 
 
 def with_measured(explanation: Explanation, scores: Mapping[str, float | None]) -> Explanation:
-    """Return an explanation with measured values beside its predictions.
+    """Return an explanation with measured values next to its predictions.
 
     Args:
         explanation: of a pair.
-        scores: metric → value; a metric that is missing was not measured.
+        scores: metric → value; a missing metric was not measured.
     """
     facets = tuple(replace(facet, measured=scores.get(facet.name)) for facet in explanation.facets)
     return _with_marks(replace(explanation, facets=facets))

@@ -3,8 +3,8 @@
 dimension   0 ........ 15 | 16 ....... 31 | ... | 224 ... 239 | 240 ............ 383
                smatch         unlabeled     ...   quantifiers        residual
 
-Format 2 also says what a similarity means for the metric (`Calibration`), and how far a facet can be trusted
-(`Reliability`). An encoder of format 1 has neither; it opens, and `FacetLayout.lacks` says so.
+Format 2 adds the metric value of a similarity (`Calibration`), and how far a facet can be trusted (`Reliability`). An
+encoder of format 1 has neither; it still loads, and `FacetLayout.lacks` says what is missing.
 """
 
 import json
@@ -24,27 +24,27 @@ from training.similarity import TINY
 FILE_NAME = "facets.json"
 RESIDUAL = "residual"
 QUANTILES = 41
-"""Points of the distribution of a facet's similarity on dev pairs that `facets.json` keeps."""
+"""Number of quantiles of a facet's similarity on dev pairs in `facets.json`."""
 
 Similarity = Literal["cosine", "manhattan"]
 
 IDENTITY = dict.fromkeys(METRIC_NAMES, 1.0)
-"""Value of a metric for a sentence and itself, and its highest. That of a project's own metric is not known here."""
+"""Value of a metric for a sentence and itself, its maximum. For a project's own metric it is not known."""
 
 
 class Facet(BaseModel):
-    """One facet: its dimensions, and how its similarity reads as a value of its metric.
+    """One facet: its dimensions, and how its similarity maps to a value of its metric.
 
     Args:
         name: the metric that the facet mirrors.
         start: first dimension.
         stop: dimension after the last.
-        slope: what training compares with the metric is offset + slope x similarity; the slope is the learnt β (Eq. 3),
-            times the range of the metric where targets were min-max scaled.
-        offset: 0, or the metric's minimum where targets were min-max scaled.
+        slope: training compares offset + slope x similarity with the metric; the slope is the learnt β (Eq. 3), times
+            the range of the metric if targets were min-max scaled.
+        offset: 0, or the metric's minimum if targets were min-max scaled.
         usual: quantiles, evenly spaced from the lowest to the highest, of the facet's similarity on dev pairs; empty
             when unknown.
-        calibration: what a similarity means for the metric, learnt from dev pairs; None when there were too few.
+        calibration: map from similarity to metric, fitted on dev pairs; None when there were too few.
         reliability: how well the facet orders dev pairs; None when unknown.
     """
 
@@ -72,7 +72,7 @@ class Facet(BaseModel):
 
 
 class FacetLayout(BaseModel):
-    """The facets of an embedding and its residual: disjoint slices that leave no dimension out.
+    """The facets of an embedding and its residual: disjoint slices that cover every dimension.
 
     Args:
         format: version of the file.
@@ -93,11 +93,11 @@ class FacetLayout(BaseModel):
         expected = 0
         for facet in self.facets:
             if self.format == 1 and (facet.calibration or facet.reliability):
-                raise ValueError(f"facet {facet.name!r} has a calibration or reliability, which format 1 has not")
+                raise ValueError(f"facet {facet.name!r} has a calibration or reliability, which format 1 lacks")
             if facet.start != expected or facet.stop <= facet.start:
                 raise ValueError(
-                    f"facet {facet.name!r} takes dimensions {facet.start} to {facet.stop}, but the one before "
-                    f"it ends at {expected}"
+                    f"facet {facet.name!r} takes dimensions {facet.start} to {facet.stop}, but the previous one "
+                    f"ends at {expected}"
                 )
             expected = facet.stop
         if expected > self.dimension:
@@ -119,7 +119,7 @@ class FacetLayout(BaseModel):
     def membership(self) -> NDArray[np.float32]:
         """Return which dimension belongs to which facet, (dimension, n_facets), 0 or 1.
 
-        Sums over a facet's dimensions are one product with this matrix, whatever the layout.
+        For any layout, a product with this matrix sums over the dimensions of each facet.
         """
         matrix = np.zeros((self.dimension, len(self.facets)), dtype=np.float32)
         for column, facet in enumerate(self.facets):
@@ -140,27 +140,27 @@ class FacetLayout(BaseModel):
 
     @property
     def lacks(self) -> str:
-        """What the encoder lacks for explanations, as a sentence that says what to do; empty when it lacks nothing."""
+        """What the encoder lacks for explanations, and what to do about it, as a sentence; empty if nothing."""
         if self.format == 1:
             return (
-                f"this encoder's {FILE_NAME} is of format 1: its predictions are not calibrated, and how far its "
-                "facets can be trusted is not known; `facetflow train` with the same release and settings adds both"
+                f"this encoder's {FILE_NAME} has format 1: its predictions are not calibrated, and the reliability of "
+                "its facets is unknown; `facetflow train` with the same release and settings adds both"
             )
         if all(facet.calibration is None for facet in self.facets):
             return (
-                f"this encoder was finished with fewer than {LEAST_PAIRS} dev pairs: its facets predict no values, and "
+                f"this encoder was trained with fewer than {LEAST_PAIRS} dev pairs: its facets predict no values, and "
                 "none is known to be reliable; give the project a dev split and train again"
             )
         return ""
 
     def predictions(self, similarities: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the values of their metrics that the facets predict, (n_pairs, n_facets).
+        """Return the metric values that the facets predict, (n_pairs, n_facets).
 
         Args:
             similarities: (n_pairs, n_facets).
 
         Returns:
-            Calibrated, so within the range of each metric; NaN for a facet without a calibration.
+            Calibrated values, within the range of each metric; NaN for a facet without a calibration.
         """
         found = np.full(similarities.shape, np.nan)
         for column, facet in enumerate(self.facets):
@@ -169,7 +169,7 @@ class FacetLayout(BaseModel):
         return found
 
     def scaled(self, similarities: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what training compares with the metrics, offset + slope x similarity, (n_pairs, n_facets).
+        """Return offset + slope x similarity, which training compares with the metrics, (n_pairs, n_facets).
 
         It is linear and may leave the range of a metric; `predictions` does not.
         """
@@ -178,10 +178,10 @@ class FacetLayout(BaseModel):
         return offsets + slopes * similarities
 
     def calibrated(self, similarities: NDArray[np.float64], measured: NDArray[np.floating]) -> Self:
-        """Return the layout with what dev pairs say of its facets: calibration, reliability, usual similarities.
+        """Return the layout with calibration, reliability and usual similarities of its facets from dev pairs.
 
         Args:
-            similarities: of pairs that nothing was learnt from, (n_pairs, n_facets).
+            similarities: of pairs that the encoder was not trained on, (n_pairs, n_facets).
             measured: values of the metrics, the same shape.
         """
         points = np.linspace(0, 1, QUANTILES)
@@ -218,7 +218,7 @@ class FacetLayout(BaseModel):
             return cls.model_validate_json(path.read_bytes())
         except FileNotFoundError as error:
             raise ModelError(
-                f"{str(folder)!r} has no {FILE_NAME}, so it is no encoder with facets; train one or name another folder"
+                f"{str(folder)!r} has no {FILE_NAME}, so its encoder has no facets; train one or name another folder"
             ) from error
         except ValidationError as error:
             first = error.errors()[0]
@@ -227,13 +227,13 @@ class FacetLayout(BaseModel):
 
 
 def plan_layout(names: Sequence[str], *, width: int, dimension: int, similarity: Similarity = "cosine") -> FacetLayout:
-    """Lay equally wide facets side by side from dimension 0 on.
+    """Lay out facets of equal width side by side from dimension 0.
 
     Args:
         names: the facets, in the order of their dimensions.
-        width: dimensions of each (h).
+        width: dimensions of each facet (h).
         dimension: dimensions of the whole embedding (d).
-        similarity: of two sub-vectors.
+        similarity: similarity of two sub-vectors.
 
     Raises:
         SettingsError: when the facets need more dimensions than the embedding has.
@@ -250,7 +250,7 @@ def plan_layout(names: Sequence[str], *, width: int, dimension: int, similarity:
 def slice_similarities(
     left: NDArray[np.float32], right: NDArray[np.float32], membership: NDArray[np.float32], similarity: Similarity
 ) -> NDArray[np.float64]:
-    """Return the similarity of any groups of dimensions, (n_pairs, n_groups).
+    """Return the similarity in arbitrary groups of dimensions, (n_pairs, n_groups).
 
     Args:
         left: (n_pairs, dimension).

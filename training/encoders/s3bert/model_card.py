@@ -1,4 +1,4 @@
-"""The README.md of an encoder: what it learnt from, how, how good it is, and what its use is bound to."""
+"""The README.md of an S3BERT: its training data and training, its scores, and the terms of its use."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,12 +6,12 @@ from typing import Any
 from training.encoders.cards import closing_parts, course, data_parts, front_matter
 
 _ABOUT = """\
-A sentence encoder whose embedding is cut into facets, each of which mirrors one AMR metric (S3BERT; Opitz & Frank
+A sentence encoder whose embedding is divided into facets that each mirror one AMR metric (S3BERT; Opitz & Frank
 2022). The cosine of the whole embedding is the similarity of two sentences; {similarity} says how similar they
 are in one respect."""
 _SIMILARITIES = {
     "cosine": "the cosine of a facet",
-    "manhattan": "1 less the Manhattan distance of two sentences in a facet's dimensions",
+    "manhattan": "1 minus the Manhattan distance of two sentences in a facet's dimensions",
 }
 
 

@@ -1,6 +1,6 @@
-"""What a user chooses about an S3BERT.
+"""User settings of an S3BERT.
 
-A preset gives all numbers, those of the loop too; a key beside it changes one more:
+A preset sets all numbers, including those of the loop; further keys override it:
 
     preset = "paper"
     alpha = 0.5
@@ -39,42 +39,44 @@ PRESETS: dict[Preset, dict[str, Any]] = {
         "loop": _PAPER | {"epochs": 2, "learning_rate": 2e-5},
     },
 }
-"""`laptop`: for up to some 50,000 pairs on two CPU cores, chosen on 13,825 pairs of STSb, SICK and MRPC with a negative
-each; of the consistency weights 1, 10 and 25 it has the one that kept human ratings (1 did not) with most facets above
-the start model (25 had fewer after an epoch). On 2,000 pairs it gained 0.1 points of human ratings, where `paper`
-trained longer and lost 1.9. `paper`: the paper's text (Opitz & Frank 2022, appendix A.1), for 1.5 million pairs.
-`released`: the configuration in the authors' repository (consistency on cosines times 5, so 25 times the squared
-error).
+"""`laptop`: for up to about 50,000 pairs on two CPU cores, chosen on 13,825 pairs of STSb, SICK and MRPC with one
+negative each; of the consistency weights 1, 10 and 25 it uses the one that preserved the correlation with human ratings
+(1 did not) and had most facets above the start model (25 had fewer after an epoch). On 2,000 pairs it gained 0.1 points
+on human ratings, while `paper` trained longer and lost 1.9. `paper`: the text of the paper (Opitz & Frank 2022,
+appendix A.1), for 1.5 million pairs. `released`: the configuration in the authors' repository (consistency on cosines
+times 5, so 25 times the squared error).
 """
 
 
 class S3bertSettings(EncoderSettings):
-    """Objective and loop of one S3BERT; a batch of its loop is so many pairs.
+    """Objective and loop of an S3BERT; its batch size counts pairs.
 
     Args:
-        name: of the encoder.
-        kind: this one.
-        preset: the numbers that hold where nothing else is said.
-        teacher: whose cosines are preserved: `store` takes the embeddings of the release where it has them, `backbone`
+        name: name of the encoder.
+        kind: kind of encoder.
+        preset: default values of the other settings.
+        teacher: embeddings whose cosines are preserved: `store` uses those of the release if it has them, `backbone`
             always encodes with the start model.
         facets: metrics that get a facet, in the order of their dimensions; when missing, every metric of the pairs: the
-            fifteen, then those of the project's own.
-        facet_dimensions: dimensions of each facet (h); what is left is the residual.
-        similarity: of a facet's two sub-vectors. `manhattan` is 1 - L1 distance, as in the authors' repository.
-        targets: the metric's own value, or min-max scaled over the training pairs.
+            fifteen, then the project's own.
+        facet_dimensions: dimensions of each facet (h); the remaining ones are the residual.
+        similarity: similarity of a facet's two sub-vectors. `manhattan` is 1 - L1 distance, as in the authors'
+            repository.
+        targets: the value of the metric (`raw`), or min-max scaled over the training pairs.
         facet_weights: `equal` is the paper's mean over facets; `variance` divides each facet's squared error by the
-            variance of its metric over the training pairs, so that rare structures (negation) count as much as common.
+            variance of its metric over the training pairs, so that rare structures (negation) count as much as common
+            ones.
         alpha: weight of the decomposition objective.
         consistency: weight of the consistency objective.
-        layers_tuned: how many of the last layers learn.
-        dropout: of the layers that learn: `true` as the backbone has it, `false` none, `"states"` that of the states of
-            words without that of the attention weights. On a processor torch's fused attention knows none, and long
-            texts are learnt from twice as fast without.
-        scale_learning_rate: rate of the scales β; the same as `loop.learning_rate` when missing.
-        max_tokens: longer sentences are cut.
+        layers_tuned: how many of the last layers to tune.
+        dropout: dropout of the tuned layers: `true` as in the backbone, `false` none, `"states"` that of the word
+            states without that of the attention weights. On a CPU torch's fused attention supports no dropout, and
+            training on long texts is twice as fast without.
+        scale_learning_rate: learning rate of the scales β; the same as `loop.learning_rate` when missing.
+        max_tokens: longer sentences are truncated.
         cache_gib: memory for the outputs of the frozen layers.
-        disk_gib: room for them in the folder for temporary files, where they do not fit into that memory; beyond it
-            they are computed again. Several trainings of one command share them there.
+        disk_gib: space for them in the folder for temporary files if they do not fit into that memory; beyond it they
+            are recomputed. Several trainings of one command share them there.
     """
 
     OWN_SEARCHED: ClassVar[tuple[str, ...]] = ("scale_learning_rate",)
@@ -95,7 +97,7 @@ class S3bertSettings(EncoderSettings):
     scale_learning_rate: Annotated[float, Field(gt=0)] | None = None
     max_tokens: Annotated[int, Field(ge=8)] = 128
     cache_gib: Annotated[float, Field(ge=0)] = 2.0
-    # Left out where it is the usual one, so that a run of the version before is still known by its settings.
+    # Omitted at its default, so that a run of the previous version is still recognised by its settings.
     disk_gib: Annotated[float, Field(ge=0, exclude_if=lambda gib: gib == 20)] = 20.0
 
     @model_validator(mode="before")
@@ -115,5 +117,5 @@ class S3bertSettings(EncoderSettings):
         return self
 
     def unknown_facets(self, metrics: Collection[str]) -> list[str]:
-        """Return the facets that are none of these metrics."""
+        """Return the facets that are not among these metrics."""
         return [name for name in self.facets or () if name not in metrics]

@@ -1,4 +1,4 @@
-"""What the facets learn to predict: the metrics, perhaps scaled, and how much each of them counts."""
+"""Training targets of the facets: the metrics, optionally scaled, and their weights."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -17,7 +17,7 @@ class Targets:
         values: (n_pairs, n_facets), float32.
         offsets: (n_facets,).
         ranges: (n_facets,), above 0.
-        weights: of the facets in the decomposition objective, (n_facets,), mean 1.
+        weights: weights of the facets in the decomposition objective, (n_facets,), mean 1.
     """
 
     values: NDArray[np.float32]
@@ -33,14 +33,14 @@ def make_targets(
     scaling: Literal["raw", "minmax"],
     weighting: Literal["equal", "variance"],
 ) -> Targets:
-    """Scale metrics and weigh facets, by what the training pairs show.
+    """Scale metrics and weight facets by statistics of the training pairs.
 
     Args:
         metrics: (n_pairs, n_facets), in [0, 1].
         train: positions of the training pairs.
-        scaling: keep values, or bring each metric's training values to [0, 1]; a constant metric is only shifted.
-        weighting: all 1, or 1 / variance of the target. A metric with less than a hundredth of the highest variance
-            counts as one with just that, so that a (nearly) constant one does not outweigh all others.
+        scaling: keep values, or scale each metric's training values to [0, 1]; a constant metric is only shifted.
+        weighting: all 1, or 1 / variance of the target. Variances count as at least a hundredth of the highest one, so
+            that a (nearly) constant metric does not outweigh all others.
     """
     known = metrics[train].astype(np.float64)
     offsets, ranges = np.zeros(metrics.shape[1]), np.ones(metrics.shape[1])

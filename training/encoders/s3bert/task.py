@@ -1,4 +1,4 @@
-"""What S3BERT gives the loop: batches of pairs, its two objectives, and the dev loss."""
+"""Task of S3BERT for the loop: batches of pairs, its two objectives, and the dev loss."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,15 +27,15 @@ class Prepared:
 
     Args:
         tokens: all sentences.
-        teacher: their embeddings by the teacher, (n_texts, t), float32.
+        teacher: the teacher's embeddings of the sentences, (n_texts, t), float32.
         first: positions of sentences a, (n_pairs,).
         second: positions of sentences b, (n_pairs,).
         targets: values of the metrics, (n_pairs, n_facets), float32.
         groups: group of each pair (a positive and its negatives), (n_pairs,).
-        train: pairs to learn from, positions.
-        dev: pairs to choose the best model by, positions; may be empty.
-        ratings: human ratings that it is chosen by instead; None where its loss on the dev pairs decides.
-        places: position of each sentence, where there are ratings.
+        train: positions of the pairs to train on.
+        dev: positions of the pairs to choose the best model by; may be empty.
+        ratings: human ratings to choose it by instead; None if its loss on the dev pairs decides.
+        places: position of each sentence, if there are ratings.
     """
 
     tokens: Tokens
@@ -59,7 +59,7 @@ class S3bertTask:
 
     Args:
         backbone: the encoder.
-        decomposition: the first objective; its scales learn too.
+        decomposition: the first objective; its scales are trained too.
         prepared: the pairs.
         settings: weights of the objectives, batch size and seed.
     """
@@ -91,7 +91,7 @@ class S3bertTask:
         return len(batch)
 
     def train(self) -> None:
-        """Switch on the dropout of the tuned layers, if it is wanted."""
+        """Switch on the dropout of the tuned layers, if the settings ask for it."""
         self.backbone.train()
 
     def losses(self, batch: Pairs) -> dict[str, Tensor]:
@@ -112,7 +112,7 @@ class S3bertTask:
 
     @torch.no_grad()
     def judge(self) -> Judgement | None:
-        """Return the dev loss, less of which is better, or the correlation with ratings, more of which is."""
+        """Return the dev loss (lower is better), or the correlation with ratings (higher is better)."""
         self.backbone.eval()
         loss = self._dev_loss()
         if self.prepared.ratings is None:
@@ -121,7 +121,7 @@ class S3bertTask:
         return Judgement({"spearman": found, **loss}, value=found)
 
     def _dev_loss(self) -> dict[str, float]:
-        """Return the losses of the dev pairs, nothing where there are none."""
+        """Return the losses on the dev pairs; empty if there are none."""
         dev, size = self.prepared.dev, self.settings.loop.batch_size
         if not len(dev):
             return {}
@@ -147,5 +147,5 @@ class S3bertTask:
 
 
 def recorded(scores: Mapping[str, float]) -> dict[str, float]:
-    """Return dev scores as `training.json` has them: there the loss is called the total."""
+    """Return dev scores as in `training.json`, where the loss is called total."""
     return {"total" if name == "loss" else name: value for name, value in scores.items()}

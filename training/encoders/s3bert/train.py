@@ -1,4 +1,4 @@
-"""Train an encoder in a process of its own: `python -m training.encoders.s3bert.train --settings train.json`."""
+"""Train an S3BERT in a separate process: `python -m training.encoders.s3bert.train --settings train.json`."""
 
 import logging
 import sys
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from training.loop.machine import Machine
     from training.objectives.decomposition import DecompositionObjective
 
-_log = logging.getLogger("training")  # not __name__, which is __main__ in the process of its own
+_log = logging.getLogger("training")  # not __name__, which is __main__ in a separate process
 
 S3bertJob = TrainingJob[Source, S3bertSettings]
 
@@ -46,13 +46,13 @@ def train(job: S3bertJob) -> Path:
     """Train an encoder, from a checkpoint in the run's folder if there is one.
 
     Args:
-        job: what to do. A job that is already done does nothing.
+        job: the job. A finished job does nothing.
 
     Returns:
         Folder of the encoder.
 
     Raises:
-        InputError: when there is no pair to learn from.
+        InputError: when there is no pair to train on.
         SettingsError: when the folder holds another training, finished or begun.
         ModelError: when the backbone is missing or unsuitable.
         RunError: when the loss is not finite, another process trains in the folder, or it cannot be written.
@@ -75,12 +75,12 @@ def train(job: S3bertJob) -> Path:
     if together.rank() == 0 and not _is_calibrated(encoder):
         with only_one(job.output / LOCK, f"Another training works in {str(job.output)!r}"), writing(encoder):
             recalibrate(encoder, data.select(splits=settings.splits[1:]))
-        _log.info("%s had been finished without calibrated predictions; it has them now", encoder)
+        _log.info("%s was finished without calibrated predictions; they have been added", encoder)
     return encoder
 
 
 def _is_calibrated(encoder: Path) -> bool:
-    """Return whether a finished encoder is of this version's format, or of one that had no calibration yet."""
+    """Return whether a finished encoder has a format with calibration."""
     return FacetLayout.load(encoder).format != 1
 
 
@@ -90,11 +90,11 @@ def _train(
     """Train the encoder of a plan and write it.
 
     Args:
-        job: what to do.
-        plan: the same, with all that follows from the data.
-        data: the pairs to learn from and to choose the best model by.
-        ratings: what it is chosen by instead of its loss.
-        folder: of the backbone.
+        job: the job.
+        plan: the job, with everything that follows from the data.
+        data: pairs to train on and to choose the best model by.
+        ratings: ratings to choose it by instead of its loss.
+        folder: folder of the backbone.
     """
     import torch
 
@@ -113,7 +113,7 @@ def _train(
     machine = prepare_machine(settings.loop, job.output)
     backbone = load_backbone(settings, folder, machine)
     known = set(data.texts)
-    # All sentences in one list, because the states of the frozen layers are kept by their place in it.
+    # All sentences in one list, because the states of the frozen layers are indexed by position in it.
     texts = [*data.texts, *(text for text in (ratings.texts if ratings else ()) if text not in known)]
     tokens = backbone.tokenize(texts, max_tokens=settings.max_tokens)
     layout = plan_layout(
@@ -157,7 +157,7 @@ def _complete(
     layout: FacetLayout,
     targets: Targets,
 ) -> None:
-    """Write the encoder of a training that has come to its end."""
+    """Write the encoder of a finished training."""
     from training.encoders.s3bert.task import recorded
 
     task, outcome = learnt.task, learnt.outcome
@@ -179,12 +179,12 @@ def _complete(
 
 
 def load_backbone(settings: S3bertSettings, folder: Path, machine: "Machine") -> "Backbone":
-    """Load the encoder to start from, ready to learn.
+    """Load the start model as a backbone to tune.
 
     Args:
-        settings: which layers learn.
-        folder: of the encoder.
-        machine: where.
+        settings: settings with the layers to tune.
+        folder: folder of the start model.
+        machine: machine to train on.
     """
     from training.encoders.backbone import Backbone
 
@@ -205,7 +205,7 @@ def _teacher(
 
 
 def _scaled(layout: FacetLayout, decomposition: "DecompositionObjective", targets: Targets) -> FacetLayout:
-    """Return the layout with the scales that were learnt."""
+    """Return the layout with the learnt scales."""
     slopes = decomposition.scales.detach().cpu().numpy() * targets.ranges
     facets = tuple(
         facet.model_copy(update={"slope": float(slopes[k]), "offset": float(targets.offsets[k])})

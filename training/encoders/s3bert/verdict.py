@@ -1,4 +1,4 @@
-"""What stands out in an explanation, and in which words: what was measured comes before what an encoder predicts."""
+"""What stands out in an explanation, and how to phrase it: measured values take precedence over predictions."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,17 +7,17 @@ from features.metrics.explanation.naming import joined
 from training.encoders.s3bert.facet_reading import FacetReading
 
 DISAGREES = 0.25
-"""A prediction that is further from the measured value than this is said to disagree: a quarter of a metric's range."""
+"""A prediction further than this from the measured value disagrees with it: a quarter of a metric's range."""
 
-_EQUAL = 1e-6  # of two values that a drawing cannot tell apart
+_EQUAL = 1e-6  # values closer than this look equal in a plot
 _MOST = 3  # facets in a list
 
 
 def marked(facets: Sequence[FacetReading]) -> tuple[FacetReading, ...]:
     """Return facets with the highest and the lowest marked, and those where encoder and graphs disagree.
 
-    Only reliable facets are marked. Their measured values are compared where there are any; else their standings,
-    because values alone say little: most pairs agree in negation, so that 0.9 is low there.
+    Only reliable facets are marked. Their measured values are compared if there are any; otherwise their standings,
+    because values alone say little: most pairs agree in negation, so 0.9 is low there.
     """
     with_graphs = any(facet.measured is not None for facet in facets if facet.reliable)
     values = [(facet.measured if with_graphs else facet.standing) if facet.reliable else None for facet in facets]
@@ -42,21 +42,21 @@ def headline(facets: Sequence[FacetReading], *, equal: bool) -> str:
 
     Args:
         facets: as `marked` returns them.
-        equal: whether both sentences are one and the same.
+        equal: whether both sentences are the same.
     """
     reliable = [facet for facet in facets if facet.reliable]
     if equal:
         return "The two sentences are equal."
     if all(facet.interval is None for facet in facets):
-        return "How far the facets of this encoder follow their metrics is not known, so none is named here."
+        return "How closely the facets of this encoder follow their metrics is unknown, so none is named here."
     if not reliable:
-        return "No facet of this encoder follows its metric clearly on dev pairs, so none is named here."
+        return "No facet of this encoder clearly follows its metric on dev pairs, so none is named here."
     highest = [facet for facet in reliable if facet.mark == "highest"]
     lowest = [facet for facet in reliable if facet.mark == "lowest"]
     if all(facet.measured is None for facet in reliable):
         if not lowest:
-            return "By the encoder alone; no facet stands out."
-        return f"By the encoder alone, {_names(highest)} stands highest and {_names(lowest)} lowest among dev pairs."
+            return "From the encoder alone, no facet stands out."
+        return f"From the encoder alone, {_names(highest)} ranks highest and {_names(lowest)} lowest among dev pairs."
     if not lowest:
         measured = [facet.measured for facet in reliable if facet.measured is not None]
         rest = "" if len(measured) == len(reliable) else " that was measured"

@@ -1,1 +1,1 @@
-"""What is scored of encoders with facets (S3BERT): facets against metrics, and facets against people."""
+"""Suites for encoders with facets (S3BERT): facets against metrics, and facets against human ratings."""

@@ -1,4 +1,4 @@
-"""What the start model knows already, read three ways (Opitz & Frank 2022, §5.1): whole, at random, assigned."""
+"""What the start model already knows, measured in three ways (Opitz & Frank 2022, §5.1): whole, random, assigned."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ def random_memberships(
         seed: decides them.
 
     Returns:
-        One matrix a draw, (dimension, n_facets), 0 or 1.
+        One matrix per draw, (dimension, n_facets), 0 or 1.
     """
     random = np.random.default_rng(seed)
     found = []
@@ -51,7 +51,7 @@ def assigned_membership(left: Embeddings, right: Embeddings, metrics: NDArray[np
     entries: its share of the cosine.
 
     Args:
-        left: start embeddings of sentences a, (n_pairs, dimension), pairs that are not evaluated on.
+        left: start embeddings of sentences a, (n_pairs, dimension), of pairs that are not evaluated on.
         right: of sentences b.
         metrics: (n_pairs, n_facets).
 

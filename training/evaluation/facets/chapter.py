@@ -1,4 +1,4 @@
-"""The chapter of the report on facets: bars, examples, graphs, and plots of what is measured and predicted."""
+"""The chapter of the report on facets: bars, examples, graphs, and plots of measured and predicted values."""
 
 from collections.abc import Mapping
 from html import escape
@@ -23,24 +23,24 @@ from training.evaluation.suites import Chapter, Figure
 
 _FACETS = (
     "A facet is good when its similarity orders pairs of sentences as its metric orders their graphs, and better than "
-    "the start model does. Beside each number stands whether the encoder is above or below SB-full, or whether these "
-    "pairs cannot tell."
+    "the start model does. Next to each number: whether the encoder is above or below SB-full, or whether these pairs "
+    "leave it unclear."
 )
 
 _EXAMPLES = (
-    "<p>For some facets, the evaluated pair that is similar as a whole and of which the encoder says that it agrees "
-    f"least in that facet. {LEGEND}</p>"
+    "<p>For some facets, the evaluated pair that is similar overall but, according to the encoder, agrees least in "
+    f"that facet. {LEGEND}</p>"
 )
 
 _PREDICTIONS = (
-    "<p>Each hexagon is darker the more pairs lie in it; on the dashed line a prediction is exact. Predictions are "
-    "calibrated on the dev pairs of the training, and on those themselves look a little better than on others; a "
-    "facet without a calibration shows what its training compared with the metric.</p>"
+    "<p>The darker a hexagon, the more pairs lie in it; on the dashed line predictions are exact. Predictions are "
+    "calibrated on the dev pairs of the training, and look a little better on those than on others; a facet without "
+    "a calibration shows the value that its training compared with the metric.</p>"
 )
 
 _GRAPHS = (
-    "<p>The pairs that are most similar by Smatch, in the middle, and least similar. Choose a facet to see what it "
-    "reads and what of that matches.</p>"
+    "<p>The pairs that are most similar by Smatch, in the middle, and least similar. Select a facet to see which parts "
+    "of the graphs it reads and which of them match.</p>"
 )
 
 
@@ -48,7 +48,7 @@ def facet_chapter(facets: Mapping[str, Any], pairs_file: Path, graphs_file: Path
     """Return the chapter.
 
     Args:
-        facets: what `FacetSuite` found.
+        facets: result of `FacetSuite`.
         pairs_file: values of each pair.
         graphs_file: pairs of graphs to draw.
 
@@ -73,7 +73,7 @@ def facet_chapter(facets: Mapping[str, Any], pairs_file: Path, graphs_file: Path
         _PREDICTIONS,
         _multiples({name: draw_prediction(pairs, name) for name in about}, about),
         "<h2>Values of the metrics</h2>",
-        "<p>Many pairs have no name, negation or quantifier on either side, and then agree: their value is 1.</p>",
+        "<p>Many pairs have no name, negation or quantifier on either side; this counts as agreement (1).</p>",
         _multiples({name: draw_distribution(pairs, name) for name in about}, about),
     ]
     warnings = (tell_seen(facets["seen"], facets["split"], facets["others"]), warn_of_few_pairs(facets))
@@ -94,13 +94,13 @@ def facet_chapter(facets: Mapping[str, Any], pairs_file: Path, graphs_file: Path
 
 
 def _verdicts(counts: Mapping[str, int], baseline: str) -> Figure:
-    """Return how many facets are above a baseline for sure, with the shares of all three verdicts as a bar."""
+    """Return how many facets are clearly above a baseline, with the shares of all three verdicts as a bar."""
     total = sum(counts.values())
     shares = "".join(f'<i class="{verdict}" style="width:{100 * n / total:.1f}%"></i>' for verdict, n in counts.items())
     return Figure(
         str(counts["above"]),
         f'facets are above {escape(baseline)}<span class="shares" aria-hidden="true">{shares}</span>'
-        f"{counts['below']} below; cannot tell for {counts['unclear']}",
+        f"{counts['below']} below; {counts['unclear']} unclear",
         small=f"of {total}",
     )
 

@@ -1,4 +1,4 @@
-"""The scores of facets as bars: beside their baselines, and against people."""
+"""The scores of facets as bars: with their baselines, and against human ratings."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +19,7 @@ def chart_facets(facets: Mapping[str, Any]) -> str:
     """Return how well each facet follows its metric, as HTML.
 
     Args:
-        facets: what `FacetSuite` found.
+        facets: result of `FacetSuite`.
     """
     bars = [
         Bar(
@@ -37,10 +37,10 @@ def chart_facets(facets: Mapping[str, Any]) -> str:
 
 
 def chart_predictors(rating: Mapping[str, Any], about: Mapping[str, str]) -> str:
-    """Return how well each facet by itself follows one set of human ratings, as HTML.
+    """Return how well each facet alone follows one set of human ratings, as HTML.
 
     Args:
-        rating: one of the `sets` that `PredictorSuite` found.
+        rating: one of the `sets` in the result of `PredictorSuite`.
         about: facet → what it asks.
     """
     told = {**about, RESIDUAL: "The dimensions that belong to no facet."}

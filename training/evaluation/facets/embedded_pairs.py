@@ -1,4 +1,4 @@
-"""Measured pairs with their embeddings: what facets are scored on."""
+"""Measured pairs with their embeddings, which facets are scored on."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What the facets say of single pairs: all of them as a table, and a few explained."""
+"""Facets on single pairs: all pairs as a table, and a few explained."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -22,10 +22,10 @@ _SHOWN_FACETS = ("negations", "quantifiers", "named_entities", "srl", "frames", 
 def pair_table(
     data: MeasuredPairs, layout: FacetLayout, embedded: EmbeddedPairs, similarities: NDArray[np.float64]
 ) -> pl.DataFrame:
-    """Return one row a pair: ids, texts, similarities, and measured and predicted value of each metric."""
+    """Return one row per pair: ids, texts, similarities, and measured and predicted value of each metric."""
     texts = np.array(data.texts, dtype=object)
     predictions = layout.predictions(similarities)
-    # An encoder without a calibration shows what its training compared with the metrics.
+    # Without a calibration, show what the training compared with the metrics.
     predictions = np.where(np.isnan(predictions), layout.scaled(similarities), predictions)
     return data.pairs.select(
         "pair_id",
@@ -49,9 +49,9 @@ def choose_examples(
     encoder: Embed,
     similarities: NDArray[np.float64],
 ) -> list[dict[str, Any]]:
-    """Return explained pairs: those asked for, and for some facets the similar pair that agrees least in it.
+    """Return explained pairs: those requested, and for some facets the similar pair that agrees least in it.
 
-    The choice looks at predictions alone, so that an example may be wrong; the measured values stand beside them.
+    The choice uses predictions alone, so an example may be wrong; the measured values are shown next to them.
     """
     examples: list[dict[str, Any]] = []
     if asked:

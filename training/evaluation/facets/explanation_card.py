@@ -1,4 +1,4 @@
-"""An explained pair of sentences as HTML, for the report and the page of an explanation; every text is escaped."""
+"""An explained sentence pair as HTML, for the report and the explanation page; every text is escaped."""
 
 from html import escape
 
@@ -14,12 +14,12 @@ from training.evaluation.tables import UNDEFINED
 def explanation_card(
     explanation: Explanation, pair: GraphPair | None = None, name: str = "", *, fold: bool = True
 ) -> str:
-    """Return an explained pair of sentences, with its graphs where there are any.
+    """Return an explained sentence pair, with its graphs where there are any.
 
     Args:
         explanation: of the pair.
         pair: its graphs.
-        name: of the pair, unlike all others on the page.
+        name: of the pair, unique on the page.
         fold: whether the table of facets is folded away.
     """
     table = folded("All facets", _facet_table(explanation)) if fold else _facet_table(explanation)
@@ -39,7 +39,7 @@ def explanation_card(
 _HEADER = (
     ("facet", ""),
     ("measured", "the AMR metric on the graphs of the two sentences"),
-    ("predicted", "what the encoder expects of it, calibrated on dev pairs"),
+    ("predicted", "the encoder's estimate of it, calibrated on dev pairs"),
     ("similarity", "of the facet"),
     ("reliability", "rank correlation of the facet with its metric on dev pairs, with a 95 % interval"),
     ("standing", "share of dev pairs that agree less in the facet"),

@@ -1,4 +1,4 @@
-"""Explained pairs of sentences as one page that opens offline: the facets, and what matches in the graphs."""
+"""Explained sentence pairs as one page that opens offline: the facets, and what matches in the graphs."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -14,10 +14,10 @@ from training.evaluation.page import render_page
 _TITLE = "Why two sentences are similar"
 
 LEGEND = (
-    "Measured is an AMR metric on the graphs of the two sentences, predicted what the encoder expects of it without "
-    "them, similarity that of the facet. Reliability is how well the facet orders dev pairs as its metric does "
-    "(Spearman, with a 95 % interval): a facet in grey is not known to be clearly above 0 there, and never stands out. "
-    "Standing is the share of dev pairs that agree less in the facet."
+    "Measured: an AMR metric on the graphs of the two sentences. Predicted: the encoder's estimate of it without the "
+    "graphs. Similarity: that of the facet. Reliability: how well the facet orders dev pairs as its metric does "
+    "(Spearman, with a 95 % interval); a grey facet is not clearly above 0 there, and is never highlighted. "
+    "Standing: the share of dev pairs that agree less in the facet."
 )
 
 
@@ -33,12 +33,12 @@ def render_explanations(
     """Return the page. Every text is escaped; nothing is fetched from anywhere.
 
     Args:
-        explanations: one a pair.
+        explanations: one per pair.
         graphs: position of the pair → its graphs.
-        encoder: what explained.
-        origin: where the graphs are from.
-        project: its name; empty where no project file was read.
-        date: what stands on the page; now when None.
+        encoder: facts about the explaining encoder.
+        origin: where the graphs come from.
+        project: name of the project; empty where no project file was read.
+        date: date on the page; now when None.
     """
     cards = [
         explanation_card(explanation, graphs.get(position), f"pair{position}", fold=False)

@@ -1,4 +1,4 @@
-"""What the numbers of an evaluation can say and what they cannot, in words; it is the intervals that decide."""
+"""What the numbers of an evaluation can and cannot show, in words, as judged by their intervals."""
 
 from collections.abc import Mapping
 from statistics import median
@@ -9,21 +9,21 @@ _FINE = 0.05
 
 
 def tell_counts(facets: Mapping[str, Any], baseline: str) -> str:
-    """Return how many facets are above a baseline, how many below, and for how many the pairs cannot tell.
+    """Return how many facets are above a baseline, how many below, and how many unclear.
 
     Args:
-        facets: what `FacetSuite` found.
+        facets: result of `FacetSuite`.
         baseline: a field of `FacetScore`.
     """
     counts = facets["verdicts"][baseline]
-    return f"{counts['above']} above, {counts['below']} below, cannot tell for {counts['unclear']}"
+    return f"{counts['above']} above, {counts['below']} below, {counts['unclear']} unclear"
 
 
 def uncertainty(facets: Mapping[str, Any]) -> float | None:
-    """Return how far chance may move a facet's lead over the start model: half an interval, the median of the facets.
+    """Return how far chance may move a facet's lead over the start model: half an interval, median over the facets.
 
     Args:
-        facets: what `FacetSuite` found.
+        facets: result of `FacetSuite`.
 
     Returns:
         In [0, 2]; None where no facet has an interval.
@@ -34,23 +34,23 @@ def uncertainty(facets: Mapping[str, Any]) -> float | None:
 
 
 def warn_of_few_pairs(facets: Mapping[str, Any]) -> str:
-    """Return what a reader must know where the pairs are too few to compare by; nothing where there are enough.
+    """Return a warning where there are too few pairs for a comparison; nothing where there are enough.
 
     Args:
-        facets: what `FacetSuite` found.
+        facets: result of `FacetSuite`.
     """
     half, pairs = uncertainty(facets), facets["pairs"]
     if half is None:
         return (
-            f"The {pairs:,} {facets['split']} pairs differ too little, or are too few, for any interval: these numbers "
-            "compare nothing."
+            f"The {pairs:,} {facets['split']} pairs are too few, or differ too little, for any interval: these numbers "
+            "allow no comparison."
         )
     if half <= _COARSE:
         return ""
-    # The width of an interval falls with the root of the number of pairs.
+    # The width of an interval shrinks with the square root of the number of pairs.
     needed = float(f"{pairs * (half / _FINE) ** 2:.1g}")
     return (
         f"{pairs:,} {facets['split']} pairs are few: a facet that differs from the start model by less than "
-        f"{100 * half:.0f} may do so by chance. These numbers do not show how good the encoder is; to tell differences "
-        f"of {100 * _FINE:.0f} takes about {needed:,.0f} pairs."
+        f"{100 * half:.0f} may do so by chance. These numbers do not show how good the encoder is; detecting "
+        f"differences of {100 * _FINE:.0f} takes about {needed:,.0f} pairs."
     )

@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 
 class PredictorSuite(Suite):
-    """Each facet by itself, and the residual, against sets of human ratings.
+    """Each facet alone, and the residual, against sets of human ratings.
 
     Args:
         sets: the pairs.
         layout: the encoder's facets.
-        bootstrap: how intervals are made.
+        bootstrap: how intervals are computed.
         own_metrics: name → first line of the docstring of each of the project's own metrics.
     """
 
     name: ClassVar[str] = "predictors"
-    title: ClassVar[str] = "Which facets predict what people say"
+    title: ClassVar[str] = "Which facets predict human ratings"
     needs: ClassVar[str] = "human ratings: name a set under [[evaluation]]"
     measure: ClassVar[str] = "Spearman"
 
@@ -88,7 +88,7 @@ class PredictorSuite(Suite):
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
-        """Return one table with a row a facet and a column a set."""
+        """Return one table with a row per facet and a column per set."""
         sets = result["sets"]
         return [
             ScoreTable(
@@ -107,14 +107,14 @@ class PredictorSuite(Suite):
             for each in result["sets"]
         )
         return Chapter(
-            "<p>How well the similarity of each facet by itself orders pairs as people do: what people look at when "
-            "they say that two sentences are alike.</p>"
+            "<p>How well the similarity of each facet alone orders pairs as people do: what people attend to when "
+            "they judge two sentences as similar.</p>"
             f'<div class="multiples wide">{charts}</div>{folded("The numbers", tables_html(cls.tables(result)))}'
         )
 
     @classmethod
     def headline(cls, result: Result) -> dict[str, float | None]:
-        """Return nothing: what a facet predicts of people's ratings makes an encoder neither better nor worse."""
+        """Return nothing: how well a facet predicts human ratings makes an encoder neither better nor worse."""
         return {}
 
     @classmethod

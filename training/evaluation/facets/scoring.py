@@ -26,12 +26,12 @@ class FacetScore:
         encoder: by the facet of the encoder.
         full: by the whole embedding of the start model (SB-full).
         random: by random dimensions of the start model, mean over draws (SB-rand).
-        assigned: by dimensions of the start model that an integer programme assigned (SB-ILP); None as well where
-            there were no pairs to assign on.
-        agreeing: share of pairs whose metric is 1: many have nothing of the kind that it looks at.
-        interval: of the encoder's score; None where too few pairs differ to say.
-        differences: baseline → the encoder's score less that of the baseline; None where either is, or too few pairs
-            differ to say.
+        assigned: by dimensions of the start model that an integer programme assigned (SB-ILP); also None where there
+            were no pairs to assign on.
+        agreeing: share of pairs whose metric is 1: many have nothing for the metric to compare.
+        interval: of the encoder's score; None where too few pairs differ for one.
+        differences: baseline → the encoder's score minus that of the baseline; None where either is, or where too few
+            pairs differ.
     """
 
     name: str
@@ -53,15 +53,15 @@ def score_facets(
     seed: int,
     bootstrap: Bootstrap,
 ) -> list[FacetScore]:
-    """Return the score of every facet beside three baselines.
+    """Return the score of every facet next to three baselines.
 
     Args:
-        held_out: pairs that nothing was learnt from.
+        held_out: pairs that nothing was trained on.
         layout: the encoder's facets.
-        fitting: other pairs, that the integer programme assigns dimensions by; None leaves that baseline out.
-        draws: random partitions.
+        fitting: other pairs, for the integer programme to assign dimensions on; None leaves that baseline out.
+        draws: number of random partitions.
         seed: of the random partitions.
-        bootstrap: how intervals are made.
+        bootstrap: how intervals are computed.
     """
     start = (held_out.start_left, held_out.start_right)
     n_facets = len(layout.facets)
@@ -93,7 +93,7 @@ def score_facets(
 
 
 def count_verdicts(scores: Sequence[FacetScore], baseline: str) -> dict[str, int]:
-    """Return how many facets are above a baseline, how many below, and for how many the pairs cannot tell."""
+    """Return how many facets are above a baseline, how many below, and how many unclear."""
     found = [score.differences[baseline] for score in scores]
     verdicts = ["unclear" if difference is None else difference.verdict for difference in found]
     return {verdict: verdicts.count(verdict) for verdict in ("above", "below", "unclear")}
@@ -106,7 +106,7 @@ def _score(
     metric: NDArray[np.float32],
     bootstrap: Bootstrap,
 ) -> FacetScore:
-    """Return the score of one facet, of what it and the baselines say of each pair, (n_pairs,)."""
+    """Return the score of one facet from its and the baselines' similarities of each pair, (n_pairs,)."""
     columns = np.stack([encoder, *(column for found in by_baseline.values() for column in found)], axis=1)
     scores = spearman(columns, np.repeat(metric[:, None], columns.shape[1], axis=1))
     drawn = draw_spearman(columns, metric, bootstrap)

@@ -33,17 +33,17 @@ from training.writing import write_json
 PAIRS_FILE = "pairs.parquet"
 """Measured and predicted value of each metric for each pair."""
 FITTING_PAIRS = 2000
-"""Most pairs that SB-ILP assigns dimensions by."""
+"""Maximum number of pairs for SB-ILP to assign dimensions on."""
 
 
 @dataclass(frozen=True, slots=True)
 class FacetPairs:
-    """What facets are scored on.
+    """Pairs that facets are scored on.
 
     Args:
         held_out: the positive pairs of the split.
-        fitting: positive pairs of another split, that SB-ILP assigns dimensions by; None where there are none.
-        others: split that had no part in the training → its positive pairs.
+        fitting: positive pairs of another split, for SB-ILP to assign dimensions on; None where there are none.
+        others: split not used in the training → its number of positive pairs.
     """
 
     held_out: MeasuredPairs
@@ -52,13 +52,13 @@ class FacetPairs:
 
 
 class FacetSuite(Suite):
-    """Facets against metrics, beside three baselines.
+    """Facets against metrics, compared with three baselines.
 
     Args:
-        job: how baselines and intervals are made, and which examples are shown.
+        job: how baselines and intervals are computed, and which examples are shown.
         layout: the encoder's facets.
-        pairs: what they are scored on.
-        seen: which part the split had in the training (`training.evaluation.seen`).
+        pairs: pairs that they are scored on.
+        seen: how the training used the split (`training.evaluation.seen`).
     """
 
     name: ClassVar[str] = "facets"
@@ -82,14 +82,14 @@ class FacetSuite(Suite):
 
         Raises:
             InputError: when there is no positive pair in the split.
-            ModelError: when the encoder has no facets, or its start model is not known.
+            ModelError: when the encoder has no facets, or its start model is unknown.
         """
         job = subject.job
         layout = FacetLayout.load(job.encoder)
         if subject.backbone is None:
             raise ModelError(
-                f"{str(job.encoder)!r} has no {TRAINING_FILE}, so the start model is not known beside which facets are "
-                "scored; train the encoder again, or leave out the suite 'facets'."
+                f"{str(job.encoder)!r} has no {TRAINING_FILE}, so the start model that facets are compared with is "
+                "unknown; train the encoder again, or leave out the suite 'facets'."
             )
         if job.source is None:
             return None
@@ -147,7 +147,7 @@ class FacetSuite(Suite):
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
-        """Return one table with a row a facet."""
+        """Return one table with a row per facet."""
         return [facet_table(result)]
 
     @classmethod
@@ -184,7 +184,7 @@ class FacetSuite(Suite):
 
     @classmethod
     def compared(cls, new: Result, current: Result) -> list[tuple[str, float, float]]:
-        """Return the mean over the facets that both have a score of."""
+        """Return the mean over the facets that both have a score for."""
         known = cls.numbers(current)
         both = [
             (before, after)
@@ -210,7 +210,7 @@ def _embed(data: MeasuredPairs, layout: FacetLayout, encoder: Embed | None, star
 
 
 def _fitting_pairs(data: MeasuredPairs, job: EvaluationJob) -> MeasuredPairs | None:
-    """Return positive pairs of another split, dev where there is one, at most so many as are worth it."""
+    """Return positive pairs of another split, dev where there is one, `FITTING_PAIRS` at most."""
     others = [split for split in ("dev", "train", "test") if split != job.split]
     for split in others:
         found = data.select(splits=(split,))

@@ -1,4 +1,4 @@
-"""The scores of facets as a table, with what a reader must know of them."""
+"""The scores of facets as a table, with notes for the reader."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,10 +10,10 @@ from training.evaluation.verdicts import tell_verdict
 
 
 def facet_table(facets: Mapping[str, Any]) -> ScoreTable:
-    """Return the score of each facet beside the baselines.
+    """Return the score of each facet next to the baselines.
 
     Args:
-        facets: what `FacetSuite` found.
+        facets: result of `FacetSuite`.
     """
     rows = tuple(
         (
@@ -27,7 +27,7 @@ def facet_table(facets: Mapping[str, Any]) -> ScoreTable:
     )
     return ScoreTable(
         title=f"Spearman × 100 of facet and metric, {facets['pairs']:,} positive pairs of {facets['split']}",
-        columns=("facet", "SB-full", "SB-rand", "SB-ILP", "encoder", "95 % interval", "to SB-full"),
+        columns=("facet", "SB-full", "SB-rand", "SB-ILP", "encoder", "95 % interval", "vs SB-full"),
         rows=rows,
         note="\n".join(sentence for sentence in _facet_notes(facets) if sentence),
     )
@@ -38,17 +38,17 @@ def _facet_notes(facets: Mapping[str, Any]) -> list[str]:
     assigned = f"on {fitting:,} other pairs" if fitting else "(no other pairs to assign on)"
     undefined = [row["name"] for row in facets["rows"] if row["encoder"] is None]
     baselines = (
-        f"SB-full is the whole embedding of the start model, SB-rand {facets['width']} random dimensions a facet (mean "
-        f"of {facets['draws']} draws), SB-ILP the dimensions that an integer programme assigns {assigned}."
+        f"SB-full is the whole embedding of the start model, SB-rand {facets['width']} random dimensions per facet "
+        f"(mean of {facets['draws']} draws), SB-ILP the dimensions that an integer programme assigns {assigned}."
     )
     verdicts = (
         "A facet is above or below where the 95 % interval of the difference, from a paired bootstrap over the pairs, "
-        "does not hold 0; of facets without any difference one in twenty gets there by chance."
+        "excludes 0; where there is no difference, one facet in twenty is above or below by chance."
     )
     return [
         tell_seen(facets["seen"], facets["split"], facets["others"]),
         warn_of_few_pairs(facets),
-        f"Beside SB-full: {tell_counts(facets, 'full')}. Beside SB-rand: {tell_counts(facets, 'random')}.",
+        f"Against SB-full: {tell_counts(facets, 'full')}. Against SB-rand: {tell_counts(facets, 'random')}.",
         baselines,
         verdicts,
         f"{UNDEFINED}: the metric, or the facet, is the same for all pairs ({', '.join(undefined)})."

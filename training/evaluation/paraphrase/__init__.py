@@ -1,1 +1,1 @@
-"""The suite of judged pairs: does an encoder tell paraphrases from pairs that only look like some?"""
+"""The suite of judged pairs: does an encoder tell paraphrases from pairs that only look like them?"""

@@ -17,11 +17,11 @@ from training.evaluation.suites import Chapter, Figure
 from training.evaluation.tables import hundred
 
 WRONG = 5
-"""Pairs of each kind of error that are shown of a set."""
-_POINTS = 200  # of a curve: more are not seen
+"""Pairs shown per set for each kind of error."""
+_POINTS = 200  # of a curve: more would not be visible
 _ABOUT = (
-    "How well pairs that say the same are told from others. A bar is F1 of the pairs that are called paraphrases; from "
-    "which score on they are stands below."
+    "How well paraphrases are distinguished from other pairs. A bar is the F1 of the predicted paraphrases; the "
+    "thresholds are given below."
 )
 
 
@@ -29,8 +29,8 @@ def paraphrase_chapter(result: Mapping[str, Any], table: pl.DataFrame) -> Chapte
     """Return the chapter.
 
     Args:
-        result: what `ParaphraseSuite` found.
-        table: what each pair got.
+        result: result of `ParaphraseSuite`.
+        table: scores and predictions of each pair.
     """
     parts = []
     for each in result["corpora"]:
@@ -43,7 +43,7 @@ def paraphrase_chapter(result: Mapping[str, Any], table: pl.DataFrame) -> Chapte
         + _chart(result)
         + folded("The numbers", tables_html(paraphrase_tables(result)))
         + "".join(parts),
-        facts={"Judged as paraphrase or not": names},
+        facts={"Judged pairs": names},
         warnings=tell_seen_pairs(result),
         figures=[_figure(result)],
         origin={f"pairs of {each['name']}": each["digest"] for each in result["corpora"]},
@@ -54,10 +54,10 @@ def paraphrase_chapter(result: Mapping[str, Any], table: pl.DataFrame) -> Chapte
 def precision_curve(
     positive: NDArray[np.bool_], scores: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return recall and precision at each score, from the highest down, (n_points,) each; at most some hundred points.
+    """Return recall and precision at each score, from the highest down, (n_points,) each; 200 points at most.
 
     Args:
-        positive: whether each pair is, (n_pairs,); some are.
+        positive: whether each pair is positive, (n_pairs,); at least one is.
         scores: (n_pairs,).
     """
     order = np.argsort(-scores, kind="stable")
@@ -74,7 +74,7 @@ def most_wrong(each: Mapping[str, Any], rows: pl.DataFrame, predicted: str) -> p
 
     Args:
         each: the set.
-        rows: what its pairs got.
+        rows: scores and predictions of its pairs.
         predicted: the label.
     """
     wrong = rows.filter((pl.col("predicted") == predicted) & (pl.col("label") != predicted))
@@ -83,7 +83,7 @@ def most_wrong(each: Mapping[str, Any], rows: pl.DataFrame, predicted: str) -> p
 
 
 def _of_split(each: Mapping[str, Any]) -> str:
-    """Return of which split the pairs of a set are; nothing for an evaluation set, which has one."""
+    """Return the split of a set's pairs, as a phrase; nothing for an evaluation set."""
     return f" of {each['split']}" if each["split"] else ""
 
 
@@ -112,11 +112,11 @@ def _curves(each: Mapping[str, Any], rows: pl.DataFrame) -> str:
 
 
 def _wrong(each: Mapping[str, Any], rows: pl.DataFrame) -> str:
-    """Return the pairs that it is most wrong about, folded away."""
+    """Return the worst mistakes, collapsed."""
     what = "probability" if each["scored_by"] == "classifier" else "cosine"
     titles = {
-        "positive": "Called paraphrases, judged as none",
-        "negative": "Judged as paraphrases, not called so",
+        "positive": "Predicted as paraphrases, judged as not",
+        "negative": "Judged as paraphrases, predicted as not",
     }
     cards = []
     for kind, title in titles.items():
@@ -127,7 +127,7 @@ def _wrong(each: Mapping[str, Any], rows: pl.DataFrame) -> str:
             for row in wrong.iter_rows(named=True)
         )
         cards += [f"<h4>{title}</h4>{pairs}"] if pairs else []
-    return folded(f"Most wrong, {each['name']}", "".join(cards)) if cards else ""
+    return folded(f"Worst mistakes, {each['name']}", "".join(cards)) if cards else ""
 
 
 def _figure(result: Mapping[str, Any]) -> Figure:
@@ -143,7 +143,7 @@ def _figure(result: Mapping[str, Any]) -> Figure:
     )
     said = f"{of}."
     if score["start"] is not None:
-        said += f" Start model: {hundred(score['start'])}. This encoder against it: {tell(score)}."
+        said += f" Start model: {hundred(score['start'])}. This encoder relative to it: {tell(score)}."
     known = [each for each in corpora if each["swapped"] is not None]
     if known:
         pairs, changed = (sum(each[what] for each in known) for what in ("pairs", "changed"))

@@ -1,8 +1,8 @@
-"""Are probabilities true: of the pairs that are said to be paraphrases with p, is a share of p?
+"""Are probabilities calibrated: of the pairs with a predicted probability of p, is a share of p paraphrases?
 
 said    mean probability of the pairs in a bin   ┐
-so      share of them that are paraphrases       ├─ a point of the curve, which is the diagonal where all is true
-pairs   how many there are                       ┘
+so      share of them that are paraphrases       ├─ a point of the curve, the diagonal where calibration is perfect
+pairs   number of pairs                          ┘
 error   mean of |said - so| over all pairs: expected calibration error (Naeini et al. 2015), of the positive label
 """
 
@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 BINS = 10
-"""Of equal width, over [0, 1]."""
+"""Number of bins of equal width over [0, 1]."""
 
 
 def reliability(positive: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> dict[str, Any]:
-    """Return how true probabilities are, as JSON: `error`, `said`, `so` and `bins`.
+    """Return how well probabilities are calibrated, as JSON: `error`, `said`, `so` and `bins`.
 
     Args:
-        positive: whether each pair is, (n_pairs,); there are some.
-        probabilities: that it is, (n_pairs,), in [0, 1].
+        positive: whether each pair is positive, (n_pairs,); at least one pair.
+        probabilities: probability that it is, (n_pairs,), in [0, 1].
 
     Returns:
         `error`, the mean probability `said` and the share `so` of all pairs, in [0, 1]; and `said`, `so` and `pairs` of

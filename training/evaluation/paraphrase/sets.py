@@ -1,10 +1,10 @@
-"""Which judged pairs are scored, which of their labels is the positive one, and whose dev pairs choose a threshold.
+"""Which judged pairs are scored, which of their labels is positive, and whose dev pairs choose a threshold.
 
-    release or export      corpora whose pairs have two labels, their split that is asked for       dev: their dev split
-    [[evaluation]] file    judged pairs (`paws_qqp`), whatever the split that is asked for          dev: none
+    release or export      corpora whose pairs have two labels, their requested split               dev: their dev split
+    [[evaluation]] file    judged pairs (`paws_qqp`), whatever the requested split                  dev: none
     [[evaluation]] files   judged pairs with train and test                                         dev: its `files.dev`
 
-A corpus with more labels (inference) is none of paraphrases. What has two and cannot be scored is said in a sentence.
+A corpus with more labels (inference) is not one of paraphrases. If one with two cannot be scored, a message says why.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from features.corpora import ClassTask, EvaluationPairs
 
 POSITIVE = ("1", "paraphrase", "duplicate", "true", "yes")
-"""Labels that mean a paraphrase where the encoder names no `positive_label` of its own, in any case of letters."""
+"""Labels that mean a paraphrase where the encoder names no `positive_label`; case-insensitive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class JudgedPairs:
     Args:
         texts_a: sentences a, (n_pairs,).
         texts_b: sentences b, (n_pairs,).
-        positive: whether each pair is, (n_pairs,).
+        positive: whether each pair is positive, (n_pairs,).
     """
 
     texts_a: tuple[str, ...]
@@ -59,11 +59,11 @@ class JudgedSet:
 
     Args:
         name: of the set.
-        split: that is scored.
-        positive_label: of pairs that are positive.
-        negative_label: of the others.
-        pairs: that are scored.
-        dev: that a threshold is chosen on; None where there are none.
+        split: split that is scored.
+        positive_label: label of positive pairs.
+        negative_label: label of the others.
+        pairs: pairs that are scored.
+        dev: pairs that a threshold is chosen on; None where there are none.
     """
 
     name: str
@@ -81,14 +81,14 @@ class JudgedSet:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What there is to score.
+    """Judged pairs that were found.
 
     Args:
-        sets: what is scored.
-        learnt: sets of the corpora that the encoder learnt from and that have dev pairs, whose `pairs` those are.
+        sets: sets that are scored.
+        learnt: dev pairs, as `pairs`, of the corpora that the encoder was trained on and that have any.
         skipped: what has two labels and is not scored, a sentence each.
-        foreign: what has not two labels, a clause each.
-        others: split that had no part in the training → its pairs.
+        foreign: what does not have two labels, a clause each.
+        others: split not used in the training → its number of pairs.
     """
 
     sets: list[JudgedSet] = field(default_factory=list)
@@ -99,11 +99,11 @@ class Found:
 
 
 def positive_of(labels: Sequence[str], named: str | None) -> str | None:
-    """Return which of two labels is the positive one, None where nobody knows.
+    """Return which of two labels is the positive one, None where it is unclear.
 
     Args:
-        labels: two.
-        named: the `positive_label` of the encoder, which goes before the usual ones; None where it has none.
+        labels: two labels.
+        named: the `positive_label` of the encoder, which takes precedence; None where it has none.
     """
     if named in labels:
         return named
@@ -112,7 +112,7 @@ def positive_of(labels: Sequence[str], named: str | None) -> str | None:
 
 
 def find_sets(subject: Subject) -> Found:
-    """Read the judged pairs that a job brings.
+    """Read the judged pairs of a job.
 
     Raises:
         InputError: when a file or an export is missing or wrong.
@@ -143,8 +143,8 @@ def _of_corpora(source: Source, subject: Subject, named: str | None, found: Foun
             positives[corpus] = positive
         elif wanted and len(labels) == 2:
             found.skipped.append(
-                f"Not scored: {corpus}, whose labels are {labels[0]!r} and {labels[1]!r}, and neither or both mean a "
-                f"paraphrase ({', '.join(POSITIVE)}): name them 1 and 0."
+                f"Not scored: {corpus}, with the labels {labels[0]!r} and {labels[1]!r}: not exactly one of them means "
+                f"a paraphrase ({', '.join(POSITIVE)}); name them 1 and 0."
             )
         elif wanted:
             listed = ", ".join(map(repr, labels[:5])) + (" and more" if len(labels) > 5 else "")
@@ -157,10 +157,11 @@ def _of_corpora(source: Source, subject: Subject, named: str | None, found: Foun
 
 
 def _of_corpus(data: LabelledPairs, corpus: str, positive: str, subject: Subject, found: Found) -> None:
-    """Add one corpus: its dev pairs where it was learnt from, its pairs of the split where it is scored."""
+    """Add one corpus: its dev pairs where it was trained on, its pairs of the split where it is scored."""
     job = subject.job
     trained = subject.settings.get("splits") or ("train", "dev")
-    # A split that is asked for chooses no threshold because a training chose its model by it; `dev` does, and says so.
+    # The requested split does not choose a threshold just because a training chose its model by it; `dev` does, and
+    # the notes say so.
     dev_split = trained[1] if trained[1] != job.split else "dev"
     negative = next(label for label in data.labels if label != positive)
     splits = dict(data.pairs.group_by("split").len().sort("split").iter_rows())
@@ -189,7 +190,7 @@ def _pairs_of(data: LabelledPairs, split: str, positive: str) -> JudgedPairs:
 
 
 def _of_ratings(rated: "EvaluationPairs", named: str | None) -> JudgedSet | None:
-    """Return rated pairs as judged ones; None where they have no labels, or others than two."""
+    """Return rated pairs as judged ones; None where they have no labels, or not two."""
     labels = [label for label in rated.labels if label]
     known = sorted(set(labels))
     positive = positive_of(known, named) if len(known) == 2 else None
@@ -201,7 +202,7 @@ def _of_ratings(rated: "EvaluationPairs", named: str | None) -> JudgedSet | None
 
 
 def _of_task(task: "ClassTask", named: str | None) -> JudgedSet | None:
-    """Return pairs whose class is learnt as judged ones; None for texts, and for classes that are not two."""
+    """Return the pairs of a classification task as judged ones; None for texts, and unless there are two classes."""
     counts = Counter(task.labels)
     positive = positive_of(sorted(counts), named) if len(counts) == 2 else None
     if task.others is None or positive is None or len(task.parts) < 2:

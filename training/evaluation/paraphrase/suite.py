@@ -1,7 +1,7 @@
 """The suite of judged pairs: does an encoder tell paraphrases? For encoders of every kind.
 
-An encoder with a classifier that knows both labels of a set is scored by its probability of the positive one, all
-others by the cosine of the embeddings, as start models are. Thresholds are chosen on dev pairs (`threshold`).
+An encoder whose classifier knows both labels of a set is scored by its probability of the positive one; all others,
+including start models, by the cosine of the embeddings. Thresholds are chosen on dev pairs (`threshold`).
 """
 
 import logging
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from training.modules.pair_classifier import PairClassifier
 
 PAIRS_FILE = "paraphrase.parquet"
-"""What each scored pair got: what two encoders are compared by."""
+"""Scores and predictions of each pair: the basis for comparing two encoders."""
 _log = logging.getLogger("training")
 
 
@@ -46,14 +46,14 @@ class _Judge:
 
     Args:
         embed: the model.
-        classifier: its own; None for one that has none, such as start models.
+        classifier: its classifier; None where it has none, as start models.
     """
 
     embed: Embed
     classifier: "PairClassifier | None"
 
     def fits(self, judged: JudgedSet) -> bool:
-        """Return whether the classifier tells the labels of a set apart: then it decides, else the cosine."""
+        """Return whether the classifier knows both labels of a set: then it decides, otherwise the cosine."""
         return self.classifier is not None and set(judged.labels) <= set(self.classifier.labels)
 
     def score(self, pairs: JudgedPairs, judged: JudgedSet) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -66,7 +66,7 @@ class _Judge:
         return straight, swapped
 
     def dev_pairs(self, pairs: JudgedPairs, judged: JudgedSet) -> DevPairs:
-        """Return scored dev pairs of a set."""
+        """Return the scored dev pairs of a set."""
         return DevPairs((judged.name,), pairs.positive, self.score(pairs, judged)[0])
 
     def threshold(self, judged: JudgedSet, learnt: Sequence[JudgedSet]) -> Threshold:
@@ -74,7 +74,7 @@ class _Judge:
 
         Args:
             judged: the set.
-            learnt: dev pairs of the corpora that the encoder learnt from; those count that are scored in the same way.
+            learnt: dev pairs of the corpora that the encoder was trained on; only those scored in the same way count.
         """
         own = None if judged.dev is None else self.dev_pairs(judged.dev, judged)
         fits = self.fits(judged)
@@ -90,10 +90,10 @@ class ParaphraseSuite(Suite):
     Args:
         found: the pairs.
         classifier: of the encoder; None where it has none.
-        split: that is asked for.
-        bootstrap: how intervals are made.
+        split: the requested split.
+        bootstrap: how intervals are computed.
         training: content of the encoder's training.json; perhaps empty.
-        chosen_by: names of those of the sets that the model was chosen by.
+        chosen_by: names of the sets that the model was chosen by.
     """
 
     name: ClassVar[str] = "paraphrase"
@@ -127,8 +127,8 @@ class ParaphraseSuite(Suite):
         """Read the judged pairs, and the classifier of the encoder.
 
         Raises:
-            InputError: when the suite is asked for by name, and no pairs can be scored.
-            ModelError: when the classifier is damaged, or lost.
+            InputError: when the suite is requested by name, and no pairs can be scored.
+            ModelError: when the classifier is damaged or missing.
         """
         found = find_sets(subject)
         if not found.sets:
@@ -181,7 +181,7 @@ class ParaphraseSuite(Suite):
     def _score_set(
         self, judged: JudgedSet, judges: Mapping[str, _Judge]
     ) -> tuple[dict[str, Any], list[dict[str, float | None]], list[dict[str, NDArray[np.float64]]]]:
-        """Return the entry of a set, and by model its measures and their draws."""
+        """Return the entry of a set, and for each model its measures and their draws."""
         pairs = judged.pairs
         thresholds = {name: judge.threshold(judged, self._found.learnt) for name, judge in judges.items()}
         both = {name: judge.score(pairs, judged) for name, judge in judges.items()}
@@ -218,7 +218,7 @@ class ParaphraseSuite(Suite):
         return entry, values, draws
 
     def _explain(self, judged: JudgedSet, threshold: Threshold) -> dict[str, Any]:
-        """Return where a threshold is from, as JSON."""
+        """Return where a threshold comes from, as JSON."""
         return {
             "by": threshold.by,
             "corpora": list(threshold.of),
@@ -232,12 +232,12 @@ class ParaphraseSuite(Suite):
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
-        """Return F1 beside that of the start model, and all measures."""
+        """Return F1 next to that of the start model, and all measures."""
         return paraphrase_tables(result)
 
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
-        """Return bars, the numbers, curves of precision, and the pairs that it is most wrong about."""
+        """Return bars, the numbers, precision-recall curves, and the worst mistakes."""
         from training.evaluation.paraphrase.chapter import paraphrase_chapter
 
         table = read_items(folder / PAIRS_FILE, "corpus", "text_a", "text_b", "label", "score", "predicted")
@@ -255,7 +255,7 @@ class ParaphraseSuite(Suite):
 
     @classmethod
     def items(cls, folder: Path, result: Result) -> list[ItemScores]:
-        """Return which pairs are called positive, set by set where there is a threshold, and the scores of all sets."""
+        """Return the predictions of each set that has a threshold, and the scores of all sets."""
         named = numbered(read_items(folder / PAIRS_FILE, "corpus", "text_a", "text_b", "label", "predicted"), "corpus")
         found = []
         for each in result["corpora"]:
@@ -276,7 +276,7 @@ class ParaphraseSuite(Suite):
 
     @classmethod
     def pairs(cls, folder: Path, result: Result) -> list[ScoredPairs]:
-        """Return the pairs with their scores, set by set; sets without a threshold too."""
+        """Return the pairs with their scores, set by set, including sets without a threshold."""
         table = read_items(folder / PAIRS_FILE, "corpus", "text_a", "text_b", "label", "score")
         named = numbered(table, "corpus")
         return [
@@ -297,13 +297,13 @@ class ParaphraseSuite(Suite):
 
     @classmethod
     def same_data(cls, new: Result, current: Result) -> bool:
-        """Return whether the sets are the same, by name, pairs and judgements."""
+        """Return whether the sets have the same names, pairs and judgements."""
         first, second = ({each["name"]: each["digest"] for each in found["corpora"]} for found in (new, current))
         return first == second
 
     @classmethod
     def compared(cls, new: Result, current: Result) -> list[tuple[str, float, float]]:
-        """Return the F1 of each set that both have one of."""
+        """Return the F1 of each set that both have one for."""
         before = cls.numbers(current)
         return [
             (f"paraphrase F1 of {name}", known, score)
@@ -313,7 +313,7 @@ class ParaphraseSuite(Suite):
 
 
 def _sentences(clauses: Sequence[str]) -> list[str]:
-    return [f"Not scored, as paraphrase or not are two labels: {'; '.join(clauses)}."] if clauses else []
+    return [f"Not scored, because a paraphrase judgement has two labels: {'; '.join(clauses)}."] if clauses else []
 
 
 def _table_of(
@@ -322,7 +322,7 @@ def _table_of(
     called: Mapping[str, NDArray[np.bool_] | None],
     swapped: Scored,
 ) -> pl.DataFrame:
-    """Return what each pair of a set got, a row a pair."""
+    """Return the scores and predictions of a set, one row per pair."""
     pairs, labels = judged.pairs, judged.labels
     nothing = pl.Series([None] * len(pairs), dtype=pl.String)
 

@@ -1,4 +1,4 @@
-"""What the suite of judged pairs found, as tables of text and in words."""
+"""Results of the suite of judged pairs, as tables of text and in words."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,14 +16,14 @@ SHORT: Mapping[str, str] = {
     "mcc": "MCC",
     "auroc": "AUROC",
 }
-"""Measure → what tables call it."""
+"""Measure → its name in tables."""
 
 
 def paraphrase_tables(result: Mapping[str, Any]) -> list[ScoreTable]:
-    """Return F1 beside that of the start model, all measures of both, and how true the probabilities are.
+    """Return F1 next to that of the start model, all measures of both, and the calibration of the probabilities.
 
     Args:
-        result: what `ParaphraseSuite` found.
+        result: result of `ParaphraseSuite`.
     """
     rows = [
         (each["name"], f"{each['pairs']:,}", f"{each['positives']:,}", *cells(each["scores"]["f1"]))
@@ -41,7 +41,7 @@ def paraphrase_tables(result: Mapping[str, Any]) -> list[ScoreTable]:
 
 
 def tell_seen_pairs(result: Mapping[str, Any]) -> list[str]:
-    """Return what a reader must know before any number, a sentence each: pairs that chose something on themselves."""
+    """Return caveats to read before any number, a sentence each: scored pairs that also chose a model or threshold."""
     said = [
         tell_seen(result["seen"], result["split"], result["others"], chosen="on"),
         tell_chosen_by(result["chosen_by"]),
@@ -49,28 +49,28 @@ def tell_seen_pairs(result: Mapping[str, Any]) -> list[str]:
     same = [each["name"] for each in result["corpora"] if each["threshold_from"]["same"]]
     if same:
         said.append(
-            f"Thresholds of {', '.join(same)} were chosen on the pairs that are scored: on others accuracy, F1 and "
+            f"Thresholds of {', '.join(same)} were chosen on the scored pairs themselves: on others accuracy, F1 and "
             "MCC may be lower."
         )
     return [sentence for sentence in said if sentence]
 
 
 def tell_pairs(result: Mapping[str, Any]) -> str:
-    """Return how pairs were scored, and what could not be, a line each."""
+    """Return how pairs were scored, and what could not be scored, a line each."""
     said = [*tell_seen_pairs(result), *(tell_threshold(each) for each in result["corpora"])]
     said += [sentence for each in result["corpora"] if (sentence := _tell_single(each))]
     return "\n".join([*said, *result["skipped"]])
 
 
 def tell_threshold(each: Mapping[str, Any]) -> str:
-    """Return by what a set was scored, and where its thresholds are from."""
+    """Return how a set was scored, and where its thresholds come from."""
     labels = each["labels"]
     what = (
         f"the classifier's probability of {labels['positive']!r}"
         if each["scored_by"] == "classifier"
         else "the cosine of the embeddings"
     )
-    first = f"{each['name']}: by {what}, {_tell_from(each['threshold'], each['threshold_from'])}"
+    first = f"{each['name']}: scored by {what}, {_tell_from(each['threshold'], each['threshold_from'])}"
     if each["start_threshold_from"] is None:
         return f"{first}."
     return f"{first}; start model by its cosine, {_tell_from(each['start_threshold'], each['start_threshold_from'])}."
@@ -78,18 +78,21 @@ def tell_threshold(each: Mapping[str, Any]) -> str:
 
 def _tell_from(value: float | None, chosen: Mapping[str, Any]) -> str:
     if value is None:
-        return "without a threshold, as no dev pairs of both labels are scored so: what needs one is undefined"
-    said = f"from {value:.3f}"
+        return (
+            "without a threshold, because no dev pairs with both labels have such scores: measures that need one are "
+            "undefined"
+        )
+    said = f"threshold {value:.3f}"
     if chosen["by"] == "half":
-        return f"{said}, as no dev pairs of both labels are scored so"
+        return f"{said}, because no dev pairs with both labels have such scores"
     pairs = f"{chosen['pairs']:,} dev pairs"
     if chosen["by"] == "dev":
         return f"{said}, best on its {pairs}"
-    return f"{said}, best on the {pairs} of {', '.join(chosen['corpora'])}, as it has none of both labels itself"
+    return f"{said}, best on the {pairs} of {', '.join(chosen['corpora'])}, because it has none with both labels"
 
 
 def _tell_single(each: Mapping[str, Any]) -> str:
-    """Return what a reader must know of pairs that all have one label; nothing of others."""
+    """Return a caveat on pairs that all have one label; nothing for others."""
     if 0 < each["positives"] < each["pairs"]:
         return ""
     label = each["labels"]["positive" if each["positives"] else "negative"]
@@ -118,32 +121,32 @@ def _all_measures(result: Mapping[str, Any]) -> ScoreTable:
 
 
 def _probabilities(result: Mapping[str, Any]) -> list[ScoreTable]:
-    """Return how true the probabilities of a classifier are; nothing where none was asked, or by an earlier version."""
+    """Return the calibration of a classifier; nothing without one, or for results of an earlier version."""
     rows = [
         (each["name"], hundred(found["said"]), hundred(found["so"]), hundred(found["error"]))
         for each in result["corpora"]
         if (found := each.get("reliability"))
     ]
-    columns = ("judged pairs", "said", "so", "error")
+    columns = ("judged pairs", "predicted", "observed", "error")
     title = "Probabilities of a paraphrase × 100"
     return [ScoreTable(title, columns, tuple(rows), tell_reliability(result))] if rows else []
 
 
 def tell_reliability(result: Mapping[str, Any]) -> str:
-    """Return what the numbers on probabilities mean, and what these were put right by.
+    """Return what the numbers on probabilities mean, and how the probabilities were calibrated.
 
     Args:
-        result: what `ParaphraseSuite` found, with a classifier.
+        result: result of `ParaphraseSuite`, with a classifier.
     """
     pairs = result["classifier"]["calibrated_by"]
     by = (
-        f"They were put right by {pairs:,} dev pairs when the training ended."
+        f"They were calibrated on {pairs:,} dev pairs when the training ended."
         if pairs
-        else "Nothing put them right, as there were too few dev pairs when the training ended."
+        else "They were not calibrated, because there were too few dev pairs when the training ended."
     )
     return (
-        "Said: their mean. So: share of paraphrases. Error: by how much the two differ, in the mean over pairs of like "
-        f"probability (expected calibration error, {BINS} bins). {by}"
+        "Predicted: mean probability. Observed: share of paraphrases. Error: mean difference of the two over pairs of "
+        f"similar probability (expected calibration error, {BINS} bins). {by}"
     )
 
 
@@ -153,15 +156,15 @@ def _has_start(each: Mapping[str, Any]) -> bool:
 
 def _note_on_swaps(corpora: Sequence[Mapping[str, Any]]) -> str:
     said = (
-        "AP: average precision. MCC: Matthews' correlation. AUROC: how often a paraphrase stands above another pair. "
-        "Swapped: share of the predictions that are others with the sentences swapped."
+        "AP: average precision. MCC: Matthews' correlation. AUROC: how often a paraphrase scores above another pair. "
+        "Swapped: share of the predictions that change when the sentences are swapped."
     )
     changed = [f"{each['name']} {each['changed']:,} of {each['pairs']:,}" for each in corpora if each["changed"]]
-    return f"{said}\nOther predictions with the sentences swapped: {', '.join(changed)}." if changed else said
+    return f"{said}\nPredictions that change when the sentences are swapped: {', '.join(changed)}." if changed else said
 
 
 def tell_share(share: float | None) -> str:
-    """Return a share in percent, a dash where it is undefined; some that rounds to none has more digits."""
+    """Return a share in percent, a dash where it is undefined; "< 0.1 %" for one that would round to zero."""
     if share is None:
         return UNDEFINED
     return f"{100 * share:.1f} %" if share == 0 or share >= 0.0005 else "< 0.1 %"

@@ -1,6 +1,6 @@
-"""From which score on a pair is called positive: chosen on dev pairs, never on those that are scored.
+"""The score from which a pair is predicted positive: chosen on dev pairs, never on those that are scored.
 
-dev pairs of the set ──(none with both labels)──> dev pairs of the corpora that the encoder learnt from
+dev pairs of the set ──(none with both labels)──> dev pairs of the corpora that the encoder was trained on
                                                                  │ (none with both labels)
                                                                  v
                                         .5 for a probability, nothing for a cosine
@@ -14,17 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 Chooser = Literal["dev", "learnt", "half", "nothing"]
-"""What chose a threshold: dev pairs of the set, of the corpora that were learnt from, .5, or nothing."""
+"""What a threshold was chosen by: dev pairs of the set or of the training corpora, .5, or nothing."""
 HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class DevPairs:
-    """Pairs that a threshold may be chosen by.
+    """Pairs that a threshold may be chosen on.
 
     Args:
-        of: names of the sets that they are of.
-        positive: whether each pair is, (n_pairs,).
+        of: names of their sets.
+        positive: whether each pair is positive, (n_pairs,).
         scores: of the pairs, (n_pairs,).
     """
 
@@ -38,19 +38,19 @@ class DevPairs:
 
     @property
     def has_both(self) -> bool:
-        """Whether there are positive and negative pairs: without, F1 chooses nothing."""
+        """Whether there are both positive and negative pairs: otherwise F1 cannot choose."""
         return bool(self.positive.any() and not self.positive.all())
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """From which score on a pair is called positive.
+    """The score from which a pair is predicted positive.
 
     Args:
-        value: the score; None where nothing chose one.
-        by: what chose it.
+        value: the score; None where none was chosen.
+        by: what it was chosen by.
         of: names of the sets whose dev pairs it was chosen on.
-        pairs: how many those are.
+        pairs: number of those pairs.
     """
 
     value: float | None
@@ -64,8 +64,8 @@ def choose_threshold(own: DevPairs | None, learnt: DevPairs | None, *, probabili
 
     Args:
         own: dev pairs of the set; None where it has none.
-        learnt: those of the corpora that the encoder learnt from; None where there are none.
-        probabilities: whether scores are probabilities, for which .5 has a meaning.
+        learnt: those of the corpora that the encoder was trained on; None where there are none.
+        probabilities: whether scores are probabilities, for which .5 is meaningful.
     """
     for by, dev in (("dev", own), ("learnt", learnt)):
         if dev is not None and dev.has_both:
@@ -85,13 +85,13 @@ def joined(parts: Sequence[DevPairs]) -> DevPairs | None:
 
 
 def best_f1(positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
-    """Return the threshold whose F1 is highest.
+    """Return the threshold with the highest F1.
 
-    It lies halfway between two neighbouring scores, and at the lowest score where every pair is to be called positive.
-    Of several that are as good it is the highest, the one that calls the fewest pairs positive.
+    It lies halfway between two neighbouring scores, or at the lowest score where every pair is predicted positive.
+    Of several equally good ones it is the highest, which predicts the fewest positive pairs.
 
     Args:
-        positive: whether each pair is, (n_pairs,); some are.
+        positive: whether each pair is positive, (n_pairs,); at least one is.
         scores: (n_pairs,).
     """
     levels, where = np.unique(-scores, return_inverse=True)  # from the highest score down

@@ -1,4 +1,4 @@
-"""One group of texts, asked: how well each ranking finds the texts that belong together, as JSON."""
+"""Scores of one group of texts: how well each ranking finds the texts that belong together, as JSON."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,11 +15,11 @@ from training.nearest import Similarities, cosines_of, find_nearest
 from training.ranking import MEASURES, judge
 
 BANDS = (2, 5, 10, 25, 100)
-"""Least number of texts that a label of each band has."""
+"""Minimum number of texts with a label, for each frequency band."""
 
 
 def word_rankings(texts: Sequence[str]) -> dict[str, Similarities]:
-    """Return the rankings that need no encoder, of texts among themselves."""
+    """Return the rankings of texts among themselves that need no encoder."""
     weights = tfidf(texts)
     return {"bm25": products_of(*bm25(texts)), "tfidf": products_of(weights, weights)}
 
@@ -27,17 +27,17 @@ def word_rankings(texts: Sequence[str]) -> dict[str, Similarities]:
 def ask(
     group: Group, vectors: Mapping[str, NDArray[np.float32]], texts: Sequence[str], k: int, bootstrap: Bootstrap
 ) -> tuple[dict[str, NDArray[np.int64]], dict[str, Any], pl.DataFrame]:
-    """Ask with each text of a group which others belong to it.
+    """Use each text of a group as a query for the others that belong to it.
 
     Args:
         group: the texts, and which of them belong together.
         vectors: `encoder`, and `start` where it is known → embeddings of the group's texts, of unit length.
         texts: the group's texts.
-        k: rank up to which rankings are looked at.
+        k: rank at which rankings are cut off.
         bootstrap: how queries are drawn.
 
     Returns:
-        The rankings; what was found; and a row a query with its text, its number of relevant texts, and the encoder's
+        The rankings; the scores; and one row per query with its text, its number of relevant texts, and the encoder's
         values.
     """
     similarities = {name: cosines_of(of, of) for name, of in vectors.items()} | word_rankings(texts)
@@ -75,13 +75,13 @@ def ask(
 def ask_for(
     labels: Sequence[str], group: Group, rankings: Mapping[str, NDArray[np.int64]], k: int, bootstrap: Bootstrap
 ) -> dict[str, Any] | None:
-    """Return how well texts with one of some labels are found by each other, None where there are none.
+    """Return how well texts with certain labels find each other, None where there are none.
 
     Args:
-        labels: those that count, of the one aspect of the group.
+        labels: the labels, of the one aspect of the group.
         group: the texts.
         rankings: of the group.
-        k: rank up to which rankings are looked at.
+        k: rank at which rankings are cut off.
         bootstrap: how queries are drawn.
     """
     (aspect,) = group.aspects
@@ -101,7 +101,7 @@ def ask_for(
 
 
 def band_of(labels: AspectLabels) -> NDArray[np.int64]:
-    """Return for each text the place in `BANDS` of the rarest of its labels that another text has, -1 without any."""
+    """Return for each text the index in `BANDS` of the rarest of its labels that another text has, or -1."""
     frequencies = np.where(labels.frequencies > 1, labels.frequencies, np.iinfo(np.int64).max)
     rarest = np.full(labels.matrix.shape[0], np.iinfo(np.int64).max)
     rows = np.repeat(np.arange(labels.matrix.shape[0]), np.diff(labels.matrix.indptr))
@@ -116,7 +116,7 @@ def _by_frequency(
     values: Mapping[str, NDArray[np.float64]],
     bootstrap: Bootstrap,
 ) -> list[dict[str, Any]]:
-    """Return what was found for the queries of each band."""
+    """Return the scores of the queries in each band."""
     bands, frequencies = band_of(labels), labels.frequencies
     found = []
     for place, least in enumerate(BANDS):

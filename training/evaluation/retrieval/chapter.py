@@ -24,9 +24,9 @@ _MARKS = {
     "tfidf": Mark("TF-IDF: words", "diamond"),
 }
 _MAPS = (
-    "Each point is a text; near each other are texts that the model finds similar. Point at one, or choose one and go "
-    "on with the arrow keys, to read it and to see where it lies on each map; point at a label to see its texts alone. "
-    "Distances between clusters, and their sizes, mean little: the numbers are of the full space."
+    "Each point is a text; texts that the model finds similar are close together. Hover over a point, or select one "
+    "and move on with the arrow keys, to read it and to see where it lies on each map; hover over a label to see only "
+    "its texts. Distances between clusters, and their sizes, mean little: the numbers are computed in the full space."
 )
 
 
@@ -34,7 +34,7 @@ def retrieval_chapter(result: Mapping[str, Any], maps_file: Path) -> Chapter:
     """Return the chapter.
 
     Args:
-        result: what `RetrievalSuite` found.
+        result: result of `RetrievalSuite`.
         maps_file: the points of the maps.
 
     Raises:
@@ -43,8 +43,8 @@ def retrieval_chapter(result: Mapping[str, Any], maps_file: Path) -> Chapter:
     k = result["k"]
     tables = retrieval_tables(result)
     about = (
-        f"Each of the {result['texts']:,} texts of {result['split']} asks for the {k} that are most similar to it. A "
-        "bar is the mean of 1 / rank of the first that shares its label."
+        f"Each of the {result['texts']:,} texts of {result['split']} is a query for its {k} most similar texts. A bar "
+        "is the mean of 1 / rank of the first one that shares its label."
     )
     body = [
         f"<p>{escape(about)}</p>",
@@ -74,7 +74,7 @@ def _chart(result: Mapping[str, Any]) -> str:
     bars = [
         Bar(
             name=group["name"],
-            about=f"{group['queries']:,} queries among {group['texts']:,} texts; relevant is what {tell_way(group)}",
+            about=f"{group['queries']:,} queries among {group['texts']:,} texts; relevant: what {tell_way(group)}",
             value=hundredths(group["rankings"]["encoder"]["mrr"]["value"]),
             interval=ends_of(group["rankings"]["encoder"]["mrr"]),
             marks={
@@ -91,7 +91,7 @@ def _chart(result: Mapping[str, Any]) -> str:
 
 
 def _tell(group: Mapping[str, Any]) -> str:
-    """Return how the encoder stands to its start model; nothing where that is not known."""
+    """Return how the encoder compares with its start model; nothing where that is unknown."""
     start = group["rankings"].get("start")
     return "" if start is None else tell_verdict(start["difference"]["mrr"])
 

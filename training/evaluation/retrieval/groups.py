@@ -1,13 +1,13 @@
-"""What is asked of a set of texts with labels: for each aspect, and for each two of them, which texts belong together.
+"""Which labelled texts belong together: for each aspect, and for each pair of aspects.
 
-    text   country   industry         country   A B share a label            asked in  A B C D
-    A      France    banks            both      A B share one in each                  A B D      (C says no industry)
+    text   country   industry         country   A B share a label            among     A B C D
+    A      France    banks            both      A B share one in each                  A B D      (C has no industry)
     B      France    banks            any       A B D share one in either              A B D
     C      France    –
     D      Japan     banks
 
-Labels mean something within their corpus, so each corpus is asked by itself. A text without a label in an aspect is
-neither asked nor found in it: whether it belongs there is not known.
+Labels are only meaningful within their corpus, so each corpus is scored by itself. A text without a label in an aspect
+is neither a query nor a candidate there: whether it belongs is unknown.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from scipy import sparse
 from training.data.labelled_texts import LabelledTexts
 
 Way = Literal["one", "both", "any"]
-"""By which labels two texts belong together: of one aspect, of both aspects, of at least one of the two."""
+"""Which labels two texts must share: of one aspect, of both aspects, of at least one of the two."""
 _CELLS_AT_ONCE = 1 << 24
 
 
@@ -33,7 +33,7 @@ class AspectLabels:
 
     Args:
         names: of the labels, sorted.
-        matrix: which text has which, (n_texts, n_labels), 0 or 1.
+        matrix: which text has which label, (n_texts, n_labels), 0 or 1.
     """
 
     names: tuple[str, ...]
@@ -41,7 +41,7 @@ class AspectLabels:
 
     @property
     def frequencies(self) -> NDArray[np.int64]:
-        """Number of the texts that have each label, (n_labels,)."""
+        """Number of texts with each label, (n_labels,)."""
         return np.asarray(self.matrix.sum(axis=0), np.int64).reshape(-1)
 
     def shared(self, some: slice) -> NDArray[np.bool_]:
@@ -56,11 +56,11 @@ class AspectLabels:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Texts of a corpus, and by which labels two of them belong together.
+    """Texts of a corpus, and the labels by which two of them belong together.
 
     Args:
-        name: such as `country`, `country and industry`; with the corpus before it where there are several.
-        corpus: whose texts they are.
+        name: such as `country`, `country and industry`; prefixed with the corpus where there are several.
+        corpus: corpus of the texts.
         way: one aspect, both or any of two.
         texts: their positions among all texts, (n_texts,), ascending; each has a label in each aspect.
         labels: aspect → labels of these texts.
@@ -82,7 +82,7 @@ class Group:
         return tuple(self.labels)
 
     def relevant(self, some: slice) -> NDArray[np.bool_]:
-        """Return which texts belong to each of some texts, (n_some, n_texts); none to itself."""
+        """Return which texts are relevant to each of some texts, (n_some, n_texts); none to itself."""
         shared = [labels.shared(some) for labels in self.labels.values()]
         either = np.logical_and if self.way == "both" else np.logical_or
         found: NDArray[np.bool_] = either.reduce(shared)
@@ -91,13 +91,13 @@ class Group:
 
     @property
     def lacks(self) -> str:
-        """Why nothing can be asked of these texts, as a clause; empty where something can."""
+        """Why these texts cannot be scored, as a clause; empty where they can."""
         if not len(self):
             return "no text has labels in both aspects"
         if len(self) == 1:
             return "only one text has a label, so there is none to find"
         if self.way != "both" and (alone := self._of_all()) is not None:
-            return f"all {len(self):,} texts have the label {alone!r}, so every order of them is right"
+            return f"all {len(self):,} texts have the label {alone!r}, so every ranking of them is right"
         if not self._has_relevant():
             what = "a label in both aspects" if self.way == "both" else "a label"
             return f"no two of {len(self):,} texts share {what}, so there is none to find"
@@ -112,7 +112,7 @@ class Group:
         return None
 
     def _has_relevant(self) -> bool:
-        """Return whether any text belongs to another."""
+        """Return whether any text is relevant to another."""
         rows = max(1, _CELLS_AT_ONCE // len(self))
         return any(
             self.relevant(slice(start, min(start + rows, len(self)))).any() for start in range(0, len(self), rows)
@@ -120,10 +120,10 @@ class Group:
 
 
 def groups_of(data: LabelledTexts) -> list[Group]:
-    """Return each aspect of each corpus, then each two aspects of it, in both ways.
+    """Return each aspect of each corpus, then each pair of its aspects, combined in both ways.
 
     Args:
-        data: the texts that are asked and found; labels of other texts do not count.
+        data: the queries and candidates; labels of other texts do not count.
     """
     corpora = sorted(data.labels["corpus"].unique())
     found: list[Group] = []

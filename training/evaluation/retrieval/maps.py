@@ -1,4 +1,4 @@
-"""Maps: embeddings in two dimensions, coloured by label, and two numbers of the full space that a picture cannot show.
+"""Maps: embeddings in two dimensions, coloured by label, and two full-space numbers that a picture cannot show.
 
     t-SNE   van der Maaten & Hinton 2008, by scikit-learn
     UMAP    McInnes et al. 2018, where umap-learn is installed (`pip install facetflow[maps]`)
@@ -22,11 +22,11 @@ from training.evaluation.retrieval.groups import AspectLabels, Group
 from training.nearest import cosines_of, find_nearest
 
 MAPS_FILE = "maps.parquet"
-"""A row a point of each map: text, labels, colour, and where it lies by which method in which model's space."""
+"""One row per point of each map: text, labels, colour, and its place by each method in each model's space."""
 MOST_POINTS = 2000
 LEAST_POINTS = 10
 COLOURS = 9
-"""Most labels that have a colour of their own."""
+"""Maximum number of labels with their own colour."""
 Project = Callable[[NDArray[np.float32], int], NDArray[np.float64]]
 """Embeddings and a seed → places, (n, 2)."""
 
@@ -37,18 +37,18 @@ class Map:
 
     Args:
         name: of the group of texts.
-        aspect: that colours.
-        of: how many texts the group has; more than there are points where these were drawn.
-        seed: of the drawing and of the projections.
+        aspect: aspect of the labels that give the colours.
+        of: number of texts in the group; more than there are points where these are a sample.
+        seed: of the sampling and the projections.
         texts: (n_points,).
         labels: of each point, joined.
-        colours: the label that each point has the colour of; empty where it has none of `legend`.
+        colours: label that gives each point its colour; empty where it has none of `legend`.
         legend: the most frequent labels, with their number of points.
         vectors: model → embeddings of the points.
         agreement: model → share of the nearest points in the full space that share a label, in [0, 1].
         silhouette: model → mean silhouette of the coloured points by cosine distance in the full space (Rousseeuw
             1987), in [-1, 1]; None where fewer than two labels have a colour.
-        k: how many nearest points `agreement` looks at.
+        k: number of nearest points for `agreement`.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Map:
     k: int
 
     def as_json(self) -> dict[str, Any]:
-        """Return what the report says of the map, without its points."""
+        """Return the map's entry in the report, without its points."""
         return {
             "name": self.name,
             "aspect": self.aspect,
@@ -81,10 +81,10 @@ class Map:
         }
 
     def draw(self, known: dict[str, NDArray[np.float64]]) -> pl.DataFrame:
-        """Return the points with their places, a row each.
+        """Return the points with their places, one row each.
 
         Args:
-            known: projections by the digest of what was projected; those of this map are added.
+            known: projections by the digest of the projected vectors; those of this map are added.
         """
         columns: dict[str, Any] = {
             "map": [self.name] * len(self.texts),
@@ -108,21 +108,21 @@ def place_column(side: str, method: str, axis: str) -> str:
 
 
 def methods() -> dict[str, Project]:
-    """Return name → method of projection, those that are installed."""
+    """Return name → projection method, for those that are installed."""
     return {"t-SNE": _tsne, **({"UMAP": _umap} if find_spec("umap") is not None else {})}
 
 
 def choose_points(
     group: Group, texts: Sequence[str], vectors: Mapping[str, NDArray[np.float32]], seed: int, k: int
 ) -> list[Map]:
-    """Return the map of a group of one aspect; none where it has too few texts for one.
+    """Return the map of a group of one aspect; none where it has too few texts.
 
     Args:
-        group: the texts.
-        texts: themselves.
+        group: the group.
+        texts: its texts.
         vectors: model → their embeddings, of unit length.
-        seed: of the drawing and of the projections.
-        k: how many neighbours are looked at.
+        seed: of the sampling and the projections.
+        k: number of neighbours.
     """
     if len(group) < LEAST_POINTS:
         return []
@@ -161,7 +161,7 @@ def choose_points(
 def _agreement(vectors: NDArray[np.float32], labels: AspectLabels, k: int) -> float:
     count = len(vectors)
     nearest = find_nearest(cosines_of(vectors, vectors), queries=count, texts=count, k=k, themselves=True).positions
-    # Some 2,000 points at most, so all at once.
+    # At most 2,000 points, so all at once.
     return float(np.take_along_axis(labels.shared(slice(0, count)), nearest, axis=1).mean())
 
 
@@ -186,13 +186,13 @@ def _tsne(vectors: NDArray[np.float32], seed: int) -> NDArray[np.float64]:
     from sklearn.manifold import TSNE
 
     wide = min(30.0, (len(vectors) - 1) / 3)
-    # Of unit length, so that distances order neighbours as cosines do.
+    # Vectors have unit length, so distances order neighbours as cosines do.
     return np.asarray(TSNE(perplexity=wide, init="pca", random_state=seed).fit_transform(vectors), np.float64)
 
 
 def _umap(vectors: NDArray[np.float32], seed: int) -> NDArray[np.float64]:
     from umap import UMAP
 
-    # With a seed it computes in one thread, and says so where it is not told to.
+    # With a seed UMAP uses one thread, and warns unless n_jobs says so.
     model = UMAP(n_neighbors=min(15, len(vectors) - 1), random_state=seed, n_jobs=1)
     return np.asarray(model.fit_transform(vectors), np.float64)

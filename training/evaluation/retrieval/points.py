@@ -1,11 +1,11 @@
-"""Maps as HTML that needs no script: one point a text, at its place on each map, with the text where it is pointed at.
+"""Maps as HTML without scripts: one point per text, at its place on each map, with the text shown on hover.
 
 encoder · agree 54 %         start model · agree 48 %
-┌──────────────┐             ┌──────────────┐    a <label> a text: a radio button and a dot on each map, so that
-│  ∘ ∘   ● ←── the same text ──────→ ●  ∘   │    both light up together; Tab goes to the points, arrows go from
+┌──────────────┐             ┌──────────────┐    a <label> per text: a radio button and a dot on each map, so that
+│  ∘ ∘   ● ←── the same text ──────→ ●  ∘   │    both light up together; Tab goes to the points, arrow keys from
 └──────────────┘             └──────────────┘    one to the next
-Deutsche Bank: … (country: Germany)              the text of the point that is pointed at, or chosen
-● Germany  ● France  ○ others                    pointing at a label fades the others
+Deutsche Bank: … (country: Germany)              the text of the point that is hovered over, or selected
+● Germany  ● France  ○ others                    hovering over a label fades the others
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,12 +22,12 @@ _SHOWN_LETTERS = 220
 
 
 def draw_points(drawn: Mapping[str, Any], points: pl.DataFrame, name: str) -> str:
-    """Return the maps of one aspect beside each other.
+    """Return the maps of one aspect side by side.
 
     Args:
-        drawn: what is said of the map (`Map.as_json`).
+        drawn: entry of the map (`Map.as_json`).
         points: its rows of maps.parquet.
-        name: letters and digits that no other map of the page has.
+        name: letters and digits, unique on the page.
     """
     sides = list(drawn["sides"])
     methods = [method for method in drawn["methods"] if place_column(sides[0], method, "x") in points.columns]
@@ -35,7 +35,7 @@ def draw_points(drawn: Mapping[str, Any], points: pl.DataFrame, name: str) -> st
         points[place_column(side, method, axis)].to_list() for method in methods for side in sides for axis in "xy"
     ]
     colours = {label: place for place, label in enumerate(drawn["legend"])}
-    # Neighbours in the order of the arrow keys: by colour, and from left to right on the first map.
+    # Order for the arrow keys: by colour, and from left to right on the first map.
     order = sorted(
         range(points.height), key=lambda row: (colours.get(points["colour"][row], len(colours)), places[0][row])
     )
@@ -50,7 +50,7 @@ def draw_points(drawn: Mapping[str, Any], points: pl.DataFrame, name: str) -> st
     frames = "".join(
         f'<figure class="frame"><figcaption>{escape(_caption(drawn, side))}</figcaption></figure>' for side in sides
     )
-    asked = f"Texts by {drawn['aspect']}; arrow keys go from one to the next"
+    asked = f"Texts by {drawn['aspect']}; arrow keys move from one to the next"
     return (
         f'<div class="maps{" single" if len(sides) == 1 else ""}">{_choice(methods, name)}'
         f'<div class="plane" role="radiogroup" aria-label="{escape(asked)}">{frames}{marks}</div>'
@@ -59,7 +59,7 @@ def draw_points(drawn: Mapping[str, Any], points: pl.DataFrame, name: str) -> st
 
 
 def _choice(methods: Sequence[str], name: str) -> str:
-    """Return radio buttons for the methods; nothing where there is one."""
+    """Return radio buttons for the methods; nothing where there is only one."""
     if len(methods) < 2:
         return ""
     inputs = "".join(
@@ -74,7 +74,7 @@ def _choice(methods: Sequence[str], name: str) -> str:
 
 
 def _style(places: Sequence[Sequence[float]], row: int) -> str:
-    """Return where a text lies: a coordinate of each side by each method, in hundredths of a map."""
+    """Return the place of a text: a coordinate for each side and method, in hundredths of a map."""
     return ";".join(f"--{'abcdefgh'[number]}:{100 * of[row]:.1f}" for number, of in enumerate(places))
 
 
@@ -98,15 +98,15 @@ def _legend(legend: Mapping[str, int], points: int) -> str:
 
 def _note(drawn: Mapping[str, Any], methods: Sequence[str]) -> str:
     drawn_by = (
-        f"{drawn['points']:,} of {drawn['of']:,} texts, drawn with the seed {drawn['seed']}"
+        f"{drawn['points']:,} of {drawn['of']:,} texts, sampled with seed {drawn['seed']}"
         if drawn["points"] < drawn["of"]
         else f"All {drawn['of']:,} texts"
     )
-    more = "" if len(methods) > 1 else " For UMAP beside it: pip install facetflow[maps], and evaluate again."
+    more = "" if len(methods) > 1 else " For UMAP as well: pip install facetflow[maps], and evaluate again."
     return (
         f"{drawn_by}, by {' and '.join(methods)} (seed {drawn['seed']}). The {len(drawn['legend'])} most frequent "
-        "labels have a colour; a text with several has that of the most frequent one. Nearest texts and silhouette (of "
-        f"the coloured texts) are by cosine in the full space, among the points that are drawn.{more}"
+        "labels have a colour; a text with several labels has that of the most frequent one. Nearest texts and "
+        f"silhouette (of the coloured texts) are by cosine in the full space, among the points shown.{more}"
     )
 
 
@@ -128,7 +128,7 @@ def map_style() -> str:
 
 
 def _rules(place: int | None) -> str:
-    """Return the colour of a label, and what pointing at it in the legend fades."""
+    """Return the colour of a label, and the rule that fades the others when it is hovered over in the legend."""
     kind = _class(place)
     colour = "" if place is None else f".{kind} {{ --k: {_COLOURS[place]}; }}\n"
     pointed = f".maps:has(.labels .{kind}:is(:hover, :focus)) .plane label:not(.{kind}) i {{ opacity: .07; }}\n"

@@ -1,6 +1,6 @@
-"""How good rankings are on the whole: means with intervals, and differences.
+"""Overall quality of rankings: means with intervals, and differences.
 
-Means are over the queries that have a relevant text; the bootstrap draws queries, the same ones for all rankings.
+Means are over the queries that have a relevant text; the bootstrap draws queries, the same for all rankings.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from training.ranking import MEASURES
 
 
 def summarise(values: Mapping[str, NDArray[np.float64]], bootstrap: Bootstrap) -> dict[str, dict[str, Any]]:
-    """Return means, their intervals, and by how much the first ranking differs from each other one.
+    """Return means, their intervals, and how much the first ranking differs from each of the others.
 
     Args:
         values: ranking → values of `MEASURES` for each query, (n_queries, 5); the encoder's first.
@@ -23,12 +23,12 @@ def summarise(values: Mapping[str, NDArray[np.float64]], bootstrap: Bootstrap) -
 
     Returns:
         Ranking → measure → `value`, `low`, `high`; and for the others `difference`, measure → a
-        `training.evaluation.bootstrap.Difference` as a dict, of the first ranking less this one.
+        `training.evaluation.bootstrap.Difference` as a dict: the first ranking minus this one.
     """
     names = list(values)
     first = values[names[0]]
     means = _draw_means([*values.values()], bootstrap)
-    # Of the queries' own differences: those of means of equal values are not quite 0, and on one side of it.
+    # From per-query differences: between means of equal values, rounding leaves a small non-zero value of one sign.
     differences = _draw_means([first - values[name] for name in names[1:]], bootstrap)
     found: dict[str, dict[str, Any]] = {}
     for place, name in enumerate(names):

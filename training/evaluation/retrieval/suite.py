@@ -1,4 +1,4 @@
-"""The suite of texts with labels: is what an encoder finds similar alike in an aspect?"""
+"""The suite of labelled texts: are the texts that an encoder finds similar alike in an aspect?"""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -28,25 +28,25 @@ from training.nearest import cosines_of, find_nearest, unit
 from training.ranking import MEASURES, judge
 
 QUERIES_FILE = "retrieval.parquet"
-"""The encoder's values for each query of each group: what two encoders are compared by."""
+"""The encoder's values for each query of each group: the basis for comparing two encoders."""
 CUTOFF = 10
-"""Rank up to which rankings are looked at (k)."""
+"""Rank at which rankings are cut off (k)."""
 _MRR = MEASURES.index("mrr")
 _WAYS: Mapping[str, Way] = {"intersection": "both", "union": "any"}
-"""How several aspects were combined in a training → the groups that ask for it; else each aspect is asked for."""
+"""How a training combined several aspects → the groups that test it; otherwise each aspect is tested by itself."""
 _log = logging.getLogger("training")
 
 
 class RetrievalSuite(Suite):
-    """Texts asked which others share their labels: by aspect, and by two aspects together.
+    """Texts as queries for others that share their labels: by aspect, and by two aspects together.
 
     Args:
-        job: what is asked, and how intervals are made.
+        job: what to evaluate, and how intervals are computed.
         data: the texts of the split.
-        groups: what is asked, those that something can be asked of.
-        skipped: what could not be asked, a sentence each.
+        groups: the groups that can be scored.
+        skipped: the groups that cannot, a sentence each.
         training: content of the encoder's training.json; perhaps empty.
-        others: split that had no part in the training → its texts with labels.
+        others: split not used in the training → its number of labelled texts.
     """
 
     name: ClassVar[str] = "retrieval"
@@ -79,7 +79,7 @@ class RetrievalSuite(Suite):
         """Read the texts with labels.
 
         Raises:
-            InputError: when the suite is asked for by name, and nothing can be asked of the texts of the split.
+            InputError: when the suite is requested by name, and the texts of the split cannot be scored.
         """
         job = subject.job
         if job.source is None or not job.source.has_texts:
@@ -87,7 +87,7 @@ class RetrievalSuite(Suite):
         known = job.source.read_texts().select(corpora=job.corpora)
         data = known.select(splits=(job.split,))
         groups = groups_of(data)
-        skipped = [f"Not asked: {group.name}, {group.lacks}." for group in groups if group.lacks]
+        skipped = [f"Not scored: {group.name}, {group.lacks}." for group in groups if group.lacks]
         groups = [group for group in groups if not group.lacks]
         if not groups:
             corpora = f" of {', '.join(map(repr, job.corpora))}" if job.corpora else ""
@@ -144,7 +144,7 @@ class RetrievalSuite(Suite):
         }
 
     def _by_each_route(self, group: Group, models: Models, texts: Sequence[str]) -> dict[str, float]:
-        """Return the MRR of a group by each route of the encoder: what those of other aspects are worth in this one."""
+        """Return the MRR of a group by each route of the encoder: how useful the other aspects' routes are here."""
         rankings = {}
         for route in models.routes:
             vectors = unit(models.encoder(texts, route))
@@ -166,7 +166,7 @@ class RetrievalSuite(Suite):
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
-        """Return the groups by each ranking, and where it is known, by frequency, unseen labels and routes."""
+        """Return the scores of each ranking by group and, where known, by frequency, unseen labels and routes."""
         return retrieval_tables(result)
 
     @classmethod
@@ -199,12 +199,12 @@ class RetrievalSuite(Suite):
 
     @classmethod
     def same_data(cls, new: Result, current: Result) -> bool:
-        """Return whether the texts and their labels are the same, and were looked at up to the same rank."""
+        """Return whether the texts, their labels and the cutoff are the same."""
         return bool(new["data_digest"] == current["data_digest"] and new["k"] == current["k"])
 
     @classmethod
     def compared(cls, new: Result, current: Result) -> list[tuple[str, float, float]]:
-        """Return the MRR of what the new encoder learnt, as far as both have it: it may forget other aspects."""
+        """Return the MRR of what the new encoder was trained for, where both have it: it may forget other aspects."""
         learnt = new.get("learnt", cls.headline(new))
         return [
             (f"retrieval (MRR) by {name}", before, after)
@@ -223,14 +223,14 @@ def _both(suite: type[Suite], new: Result, current: Result) -> list[tuple[str, f
 
 
 def _learnt(groups: Sequence[Group], settings: Mapping[str, Any]) -> list[str]:
-    """Return the names of the groups that ask what an encoder was trained for; each aspect where it was for none.
+    """Return the names of the groups that test what an encoder was trained for; each aspect where it was for none.
 
-    An encoder of an intersection is asked for each two of its aspects together, one of a union for any of them; where
-    no texts have both, for each by itself.
+    An encoder of an intersection is tested on each pair of its aspects together, one of a union on either of them;
+    where no texts have both, on each by itself.
 
     Args:
-        groups: that something can be asked of.
-        settings: that the encoder was trained by; empty where they are not known.
+        groups: the groups that can be scored.
+        settings: settings of the encoder's training; empty where they are unknown.
     """
     aspects = settings.get("aspects") or {aspect for group in groups for aspect in group.aspects}
     own = [group for group in groups if {*group.aspects} <= {*aspects}]
@@ -239,10 +239,10 @@ def _learnt(groups: Sequence[Group], settings: Mapping[str, Any]) -> list[str]:
 
 
 def _by_routes(models: Models, texts: Sequence[str], aspects: Sequence[str]) -> NDArray[np.float32]:
-    """Return the embeddings by which an encoder is asked in some aspects, of unit length.
+    """Return the embeddings that an encoder is queried with in some aspects, of unit length.
 
-    An encoder with routes is asked by those of the aspects, or by all where it has none of them; of several routes the
-    embeddings stand beside each other, so that their cosine is the mean of the routes' cosines.
+    An encoder with routes uses those of the aspects, or all of them where it has none; embeddings of several routes
+    are concatenated, so that their cosine is the mean of the routes' cosines.
     """
     if not models.routes:
         return unit(models.encoder(texts))

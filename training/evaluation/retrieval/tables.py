@@ -1,4 +1,4 @@
-"""What retrieval found, as tables of text."""
+"""Retrieval results as tables of text."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,27 +8,27 @@ from training.evaluation.tables import UNDEFINED, ScoreTable, ends, hundred
 from training.evaluation.verdicts import tell_verdict
 
 RANKINGS = {"encoder": "encoder", "start": "start model", "bm25": "BM25", "tfidf": "TF-IDF"}
-"""Key of a ranking → what it is called."""
+"""Key of a ranking → its display name."""
 _MEASURES = {"precision": "P", "recall": "R", "mrr": "MRR", "ndcg": "nDCG", "map": "MAP"}
 
 
 def retrieval_tables(result: Mapping[str, Any]) -> list[ScoreTable]:
-    """Return the groups by each ranking; by frequency, unseen labels and routes where these are known.
+    """Return the scores of each ranking by group; by frequency, unseen labels and routes where these are known.
 
     Args:
-        result: what `RetrievalSuite` found.
+        result: result of `RetrievalSuite`.
     """
     tables = [_by_ranking(result), _measures(result), _bands(result), _unseen(result), _routes(result), _maps(result)]
     return [table for table in tables if table.rows]
 
 
 def tell_seen_texts(result: Mapping[str, Any]) -> str:
-    """Return what a reader must know where the texts had a part in the training; nothing where they had none."""
+    """Return a caveat where the texts were used in the training; nothing where they were not."""
     return tell_seen(result["seen"], result["split"], result["others"], unit="texts", chosen="on")
 
 
 def tell_way(group: Mapping[str, Any]) -> str:
-    """Return in words which texts belong together in a group."""
+    """Describe which texts belong together in a group."""
     first, *second = group["aspects"]
     if group["way"] == "one":
         return f"shares a label in {first}"
@@ -58,9 +58,9 @@ def _by_ranking(result: Mapping[str, Any]) -> ScoreTable:
         )
         for group in result["groups"]
     )
-    columns = ("asked by", "queries", *(RANKINGS[name] for name in others), "encoder", "95 % interval")
+    columns = ("queries by", "queries", *(RANKINGS[name] for name in others), "encoder", "95 % interval")
     title = f"MRR@{result['k']} × 100 among the {result['texts']:,} texts of {result['split']}"
-    return ScoreTable(title, (*columns, f"to {RANKINGS[others[0]]}"), rows, _note(result))
+    return ScoreTable(title, (*columns, f"vs {RANKINGS[others[0]]}"), rows, _note(result))
 
 
 def _note(result: Mapping[str, Any]) -> str:
@@ -68,27 +68,27 @@ def _note(result: Mapping[str, Any]) -> str:
     without = {group["name"]: group["without"] for group in groups if group["without"]}
     left_out = ", ".join(f"{name} {count:,}" for name, count in without.items())
     meaning = (
-        "Each text is a query, and is left out of what it finds; a text that shares a label with it is relevant. "
-        "Texts without a label in an aspect are left out of it. "
-        f"MRR@{k}: 1 / rank of the first relevant text among the {k} nearest, 0 where none is. Equally similar texts "
-        "stand in the order of their letters."
+        "Each text is a query and is left out of its own results; a text that shares a label with it is relevant. "
+        "Texts without a label in an aspect are left out of that aspect. "
+        f"MRR@{k}: 1 / rank of the first relevant text among the {k} nearest, 0 where there is none. Equally similar "
+        "texts are ranked alphabetically."
     )
     verdicts = (
-        "Intervals, and whether the encoder is above or below, are of a bootstrap over the queries (paired, at 95 %); "
-        "of comparisons without any difference one in twenty is above or below by chance."
+        "Intervals, and whether the encoder is above or below, come from a bootstrap over the queries (paired, at "
+        "95 %); where there is no difference, one comparison in twenty is above or below by chance."
     )
     sentences = [
         tell_seen_texts(result),
         meaning,
-        f"Left out, because no other text is relevant for them: queries of {left_out}." if left_out else "",
+        f"Queries left out because no other text is relevant to them: {left_out}." if left_out else "",
         verdicts,
         *result["skipped"],
     ]
     if result["routes"]:
         routes = ", ".join(result["routes"][0]["mrr"])
         sentences.append(
-            f"The encoder has routes ({routes}): each aspect is asked by its own, two aspects by both together, and an "
-            "aspect without one by all."
+            f"The encoder has routes ({routes}): each aspect is queried by its own route, two aspects by both "
+            "together, and an aspect without a route by all."
         )
     return "\n".join(sentence for sentence in sentences if sentence)
 
@@ -100,10 +100,10 @@ def _measures(result: Mapping[str, Any]) -> ScoreTable:
         for group in result["groups"]
         for name in _known(result)
     )
-    columns = ("asked by: ranking", *(f"{short}@{k}" for short in _MEASURES.values()))
+    columns = ("queries by: ranking", *(f"{short}@{k}" for short in _MEASURES.values()))
     note = (
-        f"P: share of the {k} nearest that is relevant. R: share of the relevant ones that is among them. nDCG and MAP "
-        "weigh hits by their rank. All × 100."
+        f"P: share of the {k} nearest texts that are relevant. R: share of the relevant texts that are among them. "
+        "nDCG and MAP weight hits by their rank. All × 100."
     )
     return ScoreTable(f"The {k} nearest texts", columns, rows, note)
 
@@ -121,7 +121,7 @@ def _bands(result: Mapping[str, Any]) -> ScoreTable:
         for band in group.get("bands", ())
     )
     columns = ("frequency of the label", "labels", "queries", *(RANKINGS[name] for name in known))
-    note = "A query belongs to the rarest of its labels that another text has. Of few queries these numbers say little."
+    note = "A query counts for the rarest of its labels that another text has. With few queries these say little."
     return ScoreTable(f"MRR@{result['k']} × 100 by label frequency", columns, rows, note)
 
 
@@ -138,14 +138,14 @@ def _unseen(result: Mapping[str, Any]) -> ScoreTable:
         for row in result["unseen"]
     )
     columns = ("aspect", "labels", "queries", *(RANKINGS[name] for name in known), "95 % interval")
-    note = "Texts with such a label are asked for the others with it, among all texts: how far the aspect carries over."
-    return ScoreTable(f"MRR@{result['k']} × 100 by labels that the training never saw", columns, rows, note)
+    note = "Texts with such a label are queries for the others with it, among all texts: does the aspect generalise?"
+    return ScoreTable(f"MRR@{result['k']} × 100 by labels not seen in training", columns, rows, note)
 
 
 def _routes(result: Mapping[str, Any]) -> ScoreTable:
     names = list(result["routes"][0]["mrr"]) if result["routes"] else []
     rows = tuple((row["name"], *(hundred(row["mrr"][name]) for name in names)) for row in result["routes"])
-    return ScoreTable(f"MRR@{result['k']} × 100 by each route of the encoder", ("asked by", *names), rows)
+    return ScoreTable(f"MRR@{result['k']} × 100 by each route of the encoder", ("queries by", *names), rows)
 
 
 def _maps(result: Mapping[str, Any]) -> ScoreTable:
@@ -162,7 +162,7 @@ def _maps(result: Mapping[str, Any]) -> ScoreTable:
     columns = ("aspect", "texts", *(f"{what}: {RANKINGS[s]}" for what in ("agree", "silhouette") for s in sides))
     note = (
         f"Agree: share of the {result['k']} nearest texts in the full space that share a label, × 100. Silhouette of "
-        "the most frequent labels, in [−1, 1]: how much nearer texts are to their own label than to the next."
+        "the most frequent labels, in [−1, 1]: how much closer texts are to their own label than to the next."
     )
     return ScoreTable("Neighbours and clusters", columns, rows, note)
 

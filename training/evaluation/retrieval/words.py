@@ -1,4 +1,4 @@
-"""Rankings by words alone, without any encoder: TF-IDF and BM25."""
+"""Rankings by words alone, without an encoder: TF-IDF and BM25."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -21,11 +21,11 @@ def tfidf(texts: Sequence[str]) -> sparse.csr_array:
 
 
 def bm25(texts: Sequence[str]) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Return what BM25 multiplies: words of the queries and weights of the texts, each (n_texts, n_words).
+    """Return the factors of BM25: words of the queries and weights of the texts, each (n_texts, n_words).
 
     A word that occurs f times in a text of length |t| weighs idf · f (k₁ + 1) / (f + k₁ (1 − b + b |t| / mean length)),
     idf = ln(1 + (n − n_w + ½) / (n_w + ½)), k₁ = 1.5, b = 0.75 (Robertson & Zaragoza 2009, with Lucene's idf, which is
-    never negative). A word of a query counts once, however often the query has it: queries are whole texts here.
+    never negative). A word counts once per query, however often it occurs there: queries are whole texts here.
     """
     from sklearn.feature_extraction.text import CountVectorizer
 
@@ -51,7 +51,7 @@ def products_of(queries: sparse.csr_array, texts: sparse.csr_array) -> Similarit
 
 
 def _counted(vectorizer: Any, texts: Sequence[str]) -> sparse.csr_array:
-    """Return what a vectorizer of scikit-learn makes of texts; no column where no text has a word."""
+    """Return the matrix of a scikit-learn vectorizer for texts; all zero where no text has a word."""
     try:
         return cast("sparse.csr_array", sparse.csr_array(vectorizer.fit_transform(texts)))
     except ValueError as error:

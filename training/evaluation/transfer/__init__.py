@@ -1,1 +1,1 @@
-"""SentEval's transfer tasks: what simple classifiers read from frozen embeddings (Conneau & Kiela 2018)."""
+"""SentEval's transfer tasks: what simple classifiers can read from frozen embeddings (Conneau & Kiela 2018)."""

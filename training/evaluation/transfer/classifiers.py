@@ -1,14 +1,15 @@
-"""SentEval's classifiers, all folds and penalties of a task at once: they share the batches of every pass.
+"""SentEval's classifiers, trained for all folds and penalties of a task at once, on shared batches.
 
     batch of rows   2 7 3 9 0 …                 one product for all classifiers
     fold 1 sees     2   3 9 0 …  ×  1e-5        (batch, d) @ (d, classifiers · classes)
     fold 2 sees     2 7   9   …     … 1e-2
 
-Each classifier is that of Conneau & Kiela (2018): PyTorch's first weights, Adam with an L2 penalty, a look at dev every
-four passes, and the weights kept that were best there. What a fold may not see has no weight in its loss; batches are
-so much longer that a fold sees 64 rows of each on average. A single fold sees all; where its dev part is given, every
-step is SentEval's. Where that is drawn (`draw_dev`) the rows are SentEval's, and their order is not: SentEval goes on
-with the random state that drew them and keeps the order drawn; here the state begins anew, and rows are sorted.
+Each classifier is that of Conneau & Kiela (2018): PyTorch's initial weights, Adam with an L2 penalty, a dev evaluation
+every four passes, and the weights that were best there. Rows that a fold may not see have no weight in its loss;
+batches are enlarged so that a fold sees 64 rows of each on average. A single fold sees all rows; where its dev part is
+given, every step is SentEval's. Where it is drawn (`draw_dev`), the rows are SentEval's but their order is not:
+SentEval continues with the random state that drew them and keeps the order drawn; here the state is reset, and rows
+are sorted.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,25 +24,25 @@ from torch.nn import functional
 BATCH = 64
 RATE = 1e-3
 PASSES = 4
-"""Passes between two looks at dev (`epoch_size`)."""
+"""Passes between two dev evaluations (`epoch_size`)."""
 PATIENCE = 5
-"""Looks without a better score, all in all, that are borne; the next one ends the training (`tenacity`)."""
+"""Dev evaluations without improvement, in total, that are tolerated; the next one stops the training (`tenacity`)."""
 MOST_PASSES = 200
 SEED = 1111
-"""SentEval's, of weights, batches and folds: the same for all classifiers."""
+"""SentEval's seed of weights, batches and folds, the same for all classifiers."""
 
 
 Tell = Callable[[int, int], None]
-"""Called with the passes that are done, and how many classifiers still learn."""
+"""Called with the number of passes done and of classifiers still training."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """What a classifier learns from, and what its weights and its penalty are chosen by.
+    """Rows to train a classifier on, and rows to choose its weights and penalty on.
 
     Args:
-        learn: positions of rows, (n_learn,), int64.
-        dev: likewise, (n_dev,).
+        learn: positions of the training rows, (n_learn,), int64.
+        dev: positions of the dev rows, (n_dev,), int64.
     """
 
     learn: NDArray[np.int64]
@@ -50,7 +51,7 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """Classifiers that have learnt, one a fold and penalty.
+    """Trained classifiers, one per fold and penalty.
 
     Args:
         accuracy: on dev, (n_folds, n_penalties), in [0, 1].
@@ -64,8 +65,8 @@ class Fitted:
         """Return the class of each row, (n,).
 
         Args:
-            fold: which classifier.
-            penalty: likewise.
+            fold: fold of the classifier.
+            penalty: position of its penalty.
             features: (n, d).
         """
         place = fold * self.accuracy.shape[1] + penalty
@@ -73,11 +74,11 @@ class Fitted:
 
 
 def draw_dev(rows: NDArray[np.int64], share: float = 0.05) -> Fold:
-    """Return a fold whose dev part is drawn from the rows to learn from, as SentEval does where none is given.
+    """Return a fold whose dev part is drawn from the training rows, as SentEval does where none is given.
 
     Args:
-        rows: positions, (n,), two at least.
-        share: of the rows, in (0, 1); one row at least.
+        rows: positions, (n,), at least two.
+        share: of the rows, in (0, 1); at least one row is drawn.
     """
     order = np.random.RandomState(SEED).permutation(len(rows))
     cut = max(1, int(share * len(rows)))
@@ -99,11 +100,11 @@ def fit(
     Args:
         features: of all rows, float32, (n, d).
         classes: of all rows, int64, (n,), from 0.
-        folds: what is learnt from.
+        folds: rows to train on.
         penalties: L2 penalties of each fold, (n_folds, n_penalties).
-        n_classes: how many classes there are.
+        n_classes: number of classes.
         hidden: units of a hidden layer; 0 for logistic regression.
-        tell: called after every look at dev.
+        tell: called after every dev evaluation.
     """
     models = _Models(folds, penalties, _first_weights(features, n_classes, hidden, penalties.size))
     models.learn(features, classes, tell)
@@ -111,12 +112,12 @@ def fit(
 
 
 class _Models:
-    """Classifiers that share batches; those that are done are left out of what is computed.
+    """Classifiers that share batches; finished ones are no longer computed.
 
     Args:
-        folds: what is learnt from.
+        folds: rows to train on.
         penalties: (n_folds, n_penalties).
-        weights: the first ones, (n_models, …) each, penalties of a fold beside each other.
+        weights: initial weights, (n_models, …) each; penalties of a fold are adjacent.
     """
 
     def __init__(self, folds: Sequence[Fold], penalties: NDArray[np.float64], weights: list[Tensor]) -> None:
@@ -132,7 +133,7 @@ class _Models:
         self.best = [each.detach().clone() for each in weights]
 
     def learn(self, features: Tensor, classes: Tensor, tell: Tell) -> None:
-        """Train all, until none gets better on dev."""
+        """Train all until none improves on dev."""
         device = features.device
         rows = np.unique(np.concatenate([fold.learn for fold in self._folds]))
         seen = torch.zeros(len(self._folds), len(features), device=device)
@@ -151,7 +152,7 @@ class _Models:
                 break
 
     def _step(self, features: Tensor, classes: Tensor, seen: Tensor) -> None:
-        """Learn from one batch.
+        """Train on one batch.
 
         Args:
             features: (n, d).
@@ -159,10 +160,10 @@ class _Models:
             seen: 1 for the rows that a fold may see, (n_folds, n).
         """
         logits = _logits(self._weights, features)
-        # Classes before classifiers: softmax over a last axis of two takes ten times as long.
+        # Classes before classifiers: softmax over a last axis of size two takes ten times as long.
         wanted = classes[:, None].expand(logits.shape[:2])
         losses = functional.cross_entropy(logits.transpose(1, 2).contiguous(), wanted, reduction="none")
-        # The mean over what each sees, summed: none has a part in the gradient of another.
+        # Each classifier's mean loss over the rows it sees, summed: gradients stay independent.
         share = (seen / seen.sum(dim=1, keepdim=True).clamp(min=1))[self._fold_of[self._learning]]
         self._optimizer.zero_grad()
         (losses * share.T).sum().backward()  # type: ignore[no-untyped-call]
@@ -174,7 +175,7 @@ class _Models:
 
     @torch.no_grad()
     def _look(self, features: Tensor, classes: Tensor) -> None:
-        """Score on dev, keep what is better than ever, and leave out what is done."""
+        """Score on dev, keep weights that improved, and drop classifiers that are finished."""
         accuracy = torch.empty(len(self._learning), dtype=torch.float64, device=features.device)
         folds = self._fold_of[self._learning]
         for fold in sorted(set(folds.tolist())):
@@ -192,7 +193,11 @@ class _Models:
             self._leave_out(on)
 
     def _leave_out(self, on: Tensor) -> None:
-        """Go on with some of the classifiers that learn, (n_learning,), where they are."""
+        """Continue with some of the classifiers still training.
+
+        Args:
+            on: which of them, (n_learning,).
+        """
         self._learning = self._learning[on]
         states = [self._optimizer.state[each] for each in self._weights]
         self._weights = [each.detach()[on].requires_grad_() for each in self._weights]
@@ -218,7 +223,7 @@ def _logits(weights: Sequence[Tensor], features: Tensor) -> Tensor:
 
 
 def _first_weights(features: Tensor, n_classes: int, hidden: int, count: int) -> list[Tensor]:
-    """Return the weights that PyTorch's layers have once the seed is set, the same for all classifiers."""
+    """Return the initial weights of PyTorch's layers after seeding, the same for all classifiers."""
     d = features.shape[1]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(SEED)

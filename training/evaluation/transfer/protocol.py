@@ -1,11 +1,11 @@
-"""SentEval's protocol: what is learnt from, what the penalty is chosen by, and what is scored.
+"""SentEval's protocol: what classifiers are trained on, what the penalty is chosen on, and what is scored.
 
     one part            ten folds are scored in turn; within the other nine, ten folds choose the penalty
     train, test         ten folds of train choose the penalty
     train, dev, test    dev chooses
 
-The classifier that is scored learns from all that it may see, but for the part that its weights are chosen by: dev, or
-a twentieth drawn from the rest.
+The scored classifier is trained on everything except the scored part and the part that its weights are chosen on: dev,
+or a twentieth drawn from the rest.
 """
 
 import time
@@ -26,19 +26,19 @@ from training.progress import EVERY, log
 PENALTIES = (1e-5, 1e-4, 1e-3, 1e-2)
 HIDDEN = {"logistic regression": 0, "mlp": 128}
 """Classifier → units of its hidden layer."""
-_PARAMETERS = 4_000_000  # of classifiers that learn at once: they and what Adam keeps stay in a cache of 64 MB
+_PARAMETERS = 4_000_000  # of classifiers trained at once: with Adam's state they fit in a cache of 64 MB
 
 Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """What classifiers said of items that they had not seen.
+    """Predictions for unseen items.
 
     Args:
-        rows: positions of the items that were scored, in ascending order, (n_scored,).
-        classes: what was said of each, (n_scored,).
-        penalties: the L2 penalties that were chosen, one a classifier.
+        rows: positions of the scored items, ascending, (n_scored,).
+        classes: predicted class of each, (n_scored,).
+        penalties: the chosen L2 penalties, one per classifier.
     """
 
     rows: Rows
@@ -48,12 +48,12 @@ class Predictions:
 
 @dataclass(frozen=True, slots=True)
 class Learner:
-    """Learns one task by one classifier.
+    """Trains one classifier on one task.
 
     Args:
         features: of all items, float32, (n_items, d).
         classes: of all items, (n_items,), from 0.
-        n_classes: how many there are.
+        n_classes: number of classes.
         hidden: units of the hidden layer; 0 for logistic regression.
         name: of the task and the classifier, for the log.
     """
@@ -65,11 +65,11 @@ class Learner:
     name: str
 
     def predict(self, parts: Sequence[Rows], folds: int) -> Predictions:
-        """Return what is predicted of the last part.
+        """Return the predictions for the last part.
 
         Args:
             parts: positions of items: all; or train and test; or train, dev and test.
-            folds: of cross-validations.
+            folds: number of cross-validation folds.
         """
         if len(parts) == 3:
             train, dev, test = parts
@@ -95,14 +95,14 @@ class Learner:
         )
         chosen, start = [], 0
         for group in groups:
-            # Rounded as SentEval does it: of equal ones the least penalty is taken.
+            # Rounded as in SentEval: of equal means the smallest penalty is taken.
             means = np.round(100 * accuracy[start : start + len(group)].mean(axis=0), 2)
             chosen.append(PENALTIES[int(means.argmax())])
             start += len(group)
         return chosen
 
     def _scored(self, folds: Sequence[Fold], parts: Sequence[Rows], penalties: Sequence[float]) -> Predictions:
-        """Return what a classifier of each fold predicts of its part."""
+        """Return the predictions of each fold's classifier for its part."""
         _, fitted = self._fit(folds, np.array(penalties)[:, None], 0, len(folds))
         said = [fitted.predict(at, 0, self.features[torch.from_numpy(part)]) for at, part in enumerate(parts)]
         rows, classes = np.concatenate(parts), np.concatenate(said)
@@ -112,7 +112,7 @@ class Learner:
     def _fit(
         self, folds: Sequence[Fold], penalties: NDArray[np.float64], before: int, total: int
     ) -> tuple[NDArray[np.float64], Fitted]:
-        """Train a classifier for each fold and penalty, and tell how far that is."""
+        """Train a classifier for each fold and penalty, and log the progress."""
         told = time.monotonic()
 
         def tell(passes: int, learning: int) -> None:
@@ -120,7 +120,7 @@ class Learner:
             if time.monotonic() - told >= EVERY:
                 told = time.monotonic()
                 log.info(
-                    "learning %s: folds %d to %d of %d, pass %d, %d of %d classifiers still get better",
+                    "training %s: folds %d to %d of %d, pass %d, %d of %d classifiers still improve",
                     *(self.name, before + 1, before + len(folds), total, passes, learning, penalties.size),
                 )
 
@@ -136,12 +136,12 @@ class Learner:
         return fitted.accuracy, fitted
 
     def _folds(self, rows: Rows, folds: int) -> list[Fold]:
-        """Return the folds of some rows; each is the dev part of one."""
+        """Return the folds of some rows; each row is in the dev part of one fold."""
         from sklearn.model_selection import StratifiedKFold
 
         splitter = StratifiedKFold(folds, shuffle=True, random_state=SEED)
         with warnings.catch_warnings():
-            # A class with fewer members than there are folds is missing in some, which is no fault.
+            # A class with fewer members than folds is missing from some folds, which is fine.
             warnings.filterwarnings("ignore", "The least populated class", UserWarning)
             return [Fold(rows[learn], rows[dev]) for learn, dev in splitter.split(rows, self.classes[rows])]
 
@@ -150,7 +150,7 @@ def require_enough(task: ClassTask, folds: int) -> None:
     """Refuse a task that is too small for cross-validation.
 
     Raises:
-        InputError: no class has enough texts for the folds within the folds.
+        InputError: no class has enough texts for the nested folds.
     """
     parts = task.parts
     if len(parts) == 3:
@@ -160,6 +160,6 @@ def require_enough(task: ClassTask, folds: int) -> None:
     within = largest if len(parts) == 2 else largest - -(-largest // folds)
     if within < folds:
         raise InputError(
-            f"the largest class of the evaluation set {task.name!r} has {largest:,} texts to learn from, too few for "
-            f"{folds} folds: give more texts, or set `folds` under [transfer] to less."
+            f"the largest class of the evaluation set {task.name!r} has {largest:,} texts to train on, too few for "
+            f"{folds} folds: give more texts, or set `folds` under [transfer] to a smaller number."
         )

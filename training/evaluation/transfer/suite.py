@@ -30,21 +30,21 @@ TRANSFER_FILE = "transfer.parquet"
 """Class and prediction of each scored item, by task and classifier."""
 AXIS = "accuracy × 100"
 OTHER_LENGTH = 2.0
-"""So many times the length of the others, embeddings are learnt from at another pace."""
+"""Ratio of embedding lengths above which classifiers train at a different pace."""
 
 
 class TransferSuite(Suite):
-    """Tasks whose class is learnt from embeddings that stay as they are.
+    """Classification tasks on frozen embeddings.
 
     Args:
         tasks: texts or pairs with a class.
-        classifiers: what learns them.
-        folds: of cross-validations.
-        bootstrap: how intervals are made.
+        classifiers: classifiers to train.
+        folds: number of cross-validation folds.
+        bootstrap: how intervals are computed.
     """
 
     name: ClassVar[str] = "transfer"
-    title: ClassVar[str] = "Classes learnt from embeddings"
+    title: ClassVar[str] = "Classification from embeddings"
     needs: ClassVar[str] = "texts or pairs with a class: name a set under [[evaluation]] (docs/corpora.md)"
     measure: ClassVar[str] = "accuracy"
 
@@ -96,7 +96,7 @@ class TransferSuite(Suite):
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
-        """Return a table with a row a task, for each classifier."""
+        """Return a table with a row per task, for each classifier."""
         return [_table(result, name) for name in result["classifiers"]]
 
     @classmethod
@@ -105,10 +105,10 @@ class TransferSuite(Suite):
         first = result["classifiers"][0]
         parts = [f"<h3>By {escape(name)}</h3>{_chart(result, name)}" for name in result["classifiers"]]
         return Chapter(
-            body="<p>How well a simple classifier tells classes by embeddings that stay as they are (SentEval).</p>"
+            body="<p>Accuracy of a simple classifier on frozen embeddings (SentEval).</p>"
             + "".join(parts)
             + folded("The numbers", tables_html(cls.tables(result))),
-            facts={"Classes learnt on": ", ".join(f"{t['name']} ({t['items']:,} scored)" for t in result["tasks"])},
+            facts={"Classification tasks": ", ".join(f"{t['name']} ({t['items']:,} scored)" for t in result["tasks"])},
             figures=_figures(result, first),
         )
 
@@ -128,10 +128,10 @@ class TransferSuite(Suite):
 
     @classmethod
     def items(cls, folder: Path, result: Result) -> list[ItemScores]:
-        """Return whether each item was classified rightly, by task and classifier."""
+        """Return whether each item was classified correctly, by task and classifier."""
         table = read_items(folder / TRANSFER_FILE, "task", "classifier", "text_a", "text_b", "label", "predicted")
         texts = [pl.col("text_a"), pl.col("text_b").fill_null("")]
-        # A text that a task has twice is two items.
+        # A text that occurs twice in a task is two items.
         numbered = table.with_columns(*texts, nth=pl.int_range(pl.len()).over("task", "classifier", "text_a", "text_b"))
         found = []
         for task in result["tasks"]:
@@ -144,7 +144,7 @@ class TransferSuite(Suite):
 
     @classmethod
     def same_data(cls, new: Result, current: Result) -> bool:
-        """Return whether the tasks are the same, by name and number of items, and learnt in the same way."""
+        """Return whether the tasks have the same names and sizes, and were trained in the same way."""
         first, second = (
             (known["folds"], {task["name"]: (task["learnt"], task["items"]) for task in known["tasks"]})
             for known in (new, current)
@@ -154,7 +154,7 @@ class TransferSuite(Suite):
     def _learn(
         self, task: "ClassTask", classifier: str, models: Models
     ) -> tuple[NDArray[np.float64], tuple[float, ...]]:
-        """Return what was right, (n_scored, n_models) of 0 and 1, and the penalties chosen for the encoder."""
+        """Return whether each item was classified correctly, 0 or 1, (n_scored, n_models), and the penalties."""
         import torch
 
         from features.parsers.devices import resolve_device
@@ -198,7 +198,7 @@ class TransferSuite(Suite):
 
 
 def _features(task: "ClassTask", embed: Embed) -> NDArray[np.float32]:
-    """Return what is learnt from: an embedding, or [|u - v|; u * v] of a pair, float32, (n_items, d)."""
+    """Return the features of a task: embeddings, or [|u - v|; u * v] of pairs, float32, (n_items, d)."""
     left = embed(task.texts)
     if task.others is None:
         return np.asarray(left, dtype=np.float32)
@@ -220,7 +220,7 @@ def _accuracy(right: NDArray[np.float64]) -> list[float | None]:
 
 
 def _about(task: "ClassTask") -> dict[str, Any]:
-    """Return what a task is."""
+    """Return the description of a task, as JSON."""
     parts = task.parts
     counts = Counter(task.splits)
     by_part = {
@@ -248,7 +248,7 @@ def _about(task: "ClassTask") -> dict[str, Any]:
 
 
 def _keys(task: "ClassTask") -> list[tuple[str, str]]:
-    """Return what tells items of a task apart: their texts without case and punctuation, (n_items,)."""
+    """Return keys of a task's items: their texts without case and punctuation, (n_items,)."""
     others = task.others or ("",) * len(task.texts)
     return [(leakage_key(text), leakage_key(other)) for text, other in zip(task.texts, others, strict=True)]
 
@@ -265,33 +265,33 @@ def _table(result: Result, classifier: str) -> ScoreTable:
 
 
 def _note(result: Result) -> str:
-    """Return how the tasks were learnt, and what a reader must know of them."""
+    """Return how the classifiers were trained, and caveats on the tasks."""
     said = []
     crossed = [task["name"] for task in result["tasks"] if len(task["parts"]) == 1]
     if crossed:
-        said.append(f"Cross-validated, {result['folds']} folds within {result['folds']}: {', '.join(crossed)}.")
+        said.append(f"Nested cross-validation, {result['folds']} × {result['folds']} folds: {', '.join(crossed)}.")
     for task in result["tasks"]:
         if task["empty"]:
             said.append(f"Left out of {task['name']}: {task['empty']:,} without text.")
         if task.get("seen"):
-            said.append(f"Scored on in {task['name']} and in its train too: {task['seen']:,} of {task['items']:,}.")
+            said.append(f"Scored items of {task['name']} that train also has: {task['seen']:,} of {task['items']:,}.")
         if task["unknown"]:
             listed = ", ".join(f"{label!r} ({count:,})" for label, count in task["unknown"].items())
-            said.append(f"Classes of {task['name']} that occur in test alone, and count as errors: {listed}.")
+            said.append(f"Classes of {task['name']} that occur only in test, and count as errors: {listed}.")
     return "\n".join([*said, *_note_of_lengths(result)])
 
 
 def _note_of_lengths(result: Result) -> list[str]:
-    """Return a line where the embeddings of one side are longer than those of the other by far."""
-    lengths = [task["lengths"] for task in result["tasks"] if "lengths" in task]  # none in an evaluation of before
+    """Return a note where the embeddings of one model are much longer than those of the other."""
+    lengths = [task["lengths"] for task in result["tasks"] if "lengths" in task]  # none in earlier evaluations
     known = [(each["encoder"], each["start"]) for each in lengths if each["start"] is not None]
     uneven = [pair for pair in known if max(pair) > OTHER_LENGTH * min(pair)]
     if not uneven:
         return []
     own, start = np.mean(uneven, axis=0)
     said = (
-        f"Lengths of embeddings differ: {own:.2g} in the mean by the encoder, {start:.2g} by its start model. "
-        "Classifiers learn from them as they are, as in SentEval; on small sets the length alone moves scores."
+        f"Embedding lengths differ: {own:.2g} on average for the encoder, {start:.2g} for its start model. "
+        "As in SentEval, they are not normalised; on small sets the length alone changes scores."
     )
     return [said]
 
@@ -315,5 +315,5 @@ def _figures(result: Result, classifier: str) -> list[Figure]:
     of = f"average accuracy of {len(tasks)} tasks" if len(tasks) > 1 else f"accuracy on {escape(tasks[0]['name'])}"
     said = f"{of}, by {escape(classifier)}."
     if score["start"] is not None:
-        said += f" Start model: {hundred(score['start'])}. This encoder against it: {tell(score)}."
+        said += f" Start model: {hundred(score['start'])}. This encoder relative to it: {tell(score)}."
     return [Figure(hundred(score["encoder"]), said)]

@@ -3,5 +3,5 @@
     graphs ── flat graphs ── alignment ── targets ── loop ── weights ── scores, model card
     corpus.py flattening.py  alignment.py targets.py loop.py            scoring.py, model_card.py
 
-The file of settings says which graphs teach, which are held out, and how long to learn (`settings`).
+The settings file says which graphs to train on, which are held out, and for how long to train (`settings`).
 """

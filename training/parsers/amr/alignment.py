@@ -1,10 +1,10 @@
-"""Put every node of a graph on one word of its sentence; several nodes may share a word.
+"""Align every node of a graph with one word of its sentence; several nodes may share a word.
 
-1. names on the words that spell them, numbers and strings on the words of that value;
-2. nodes whose letters or translations leave no doubt;
-3. the others where letters, translation and the words of their neighbours in the graph agree best;
-4. abstract concepts (date-entity, the type of a name) on the word of a certain child;
-5. what is left on the word of the neighbour that explains it best.
+1. names with the words that spell them, numbers and strings with the words of that value;
+2. nodes whose spelling or translation is unambiguous;
+3. the others where spelling, translation and the words of their neighbours in the graph agree best;
+4. abstract concepts (date-entity, the type of a name) with the word of a certain child;
+5. the remaining nodes with the word of the neighbour that explains them best.
 """
 
 from collections import defaultdict
@@ -33,25 +33,25 @@ _DECIDING_ROLES = {
     "phone-number-entity": ("value",),
     "rate-entity-91": ("ARG2", "ARG1", "ARG4", "ARG3"),
 }
-"""Abstract concepts, and the roles whose child decides on the word, the first that is there."""
+"""Abstract concepts, and the roles whose child decides on the word; the first one present counts."""
 
 _SPELT_NAME, _SPELT_VALUE = 2.0, 1.5
 _SIGNS = ("-", "+")
-"""Constants that no sign in the text stands for: `:polarity -` is a *not*, and no hyphen."""
+"""Constants that are not aligned with signs in the text: `:polarity -` is a *not*, not a hyphen."""
 _MARGIN = 1.5
 _EXPLAINED = 2.5
-"""How much less a word suits a node when it spells another: if 22 *people* are killed, *killed* names no person."""
+"""Penalty of a word that spells another node: if 22 *people* are killed, *killed* does not name a person."""
 _LEAST_TRANSLATION = 2e-4
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Where the nodes of a graph are in its sentence.
+    """The alignment of a graph's nodes with the words of its sentence.
 
     Args:
         word: position of the word of each node.
         spans: first and last word of the names that are spelt in the text.
-        certainty: how well the letters of word and node agree; above 1 for names and values that are spelt out.
+        certainty: string similarity of word and node; above 1 for names and values that are spelt out.
     """
 
     word: list[int]
@@ -64,7 +64,7 @@ def align(graph: FlatGraph, words: Sequence[Word], evidence: Evidence) -> Alignm
 
     Args:
         graph: the graph.
-        words: of its sentence, at least one.
+        words: words of its sentence, at least one.
         evidence: see `learn_translations`.
     """
     aligner = _Aligner(graph, words, evidence)
@@ -175,7 +175,7 @@ class _Aligner:
         return self._nodes[node] in _DECIDING_ROLES or any(role == "name" for role, _ in self._children[node])
 
     def _scores(self) -> tuple[Scores, Scores]:
-        """Return how well each word suits each node, and the translations without those that function words lend."""
+        """Return how well each word suits each node, and the translations with those of function words discounted."""
         likeness, translation = self._evidence.likeness, self._evidence.translation
         function = np.array([word in FUNCTION_WORDS for word in self._lower])
         lent = function & (likeness < CONFIDENT) & (translation < 0.15)
@@ -186,13 +186,13 @@ class _Aligner:
         return scores.astype(np.float32), np.where(lent, 0.02 * translation, translation)
 
     def _free(self, node: int, row: Scores) -> Scores:
-        """Return the scores with those of words that have this concept already lowered out of reach."""
+        """Return the scores, lowered out of reach for words that already have this concept."""
         taken = [self._nodes[node] in self._taken[position] for position in range(len(row))]
         free: Scores = np.where(taken, np.float32(-1e4), row)
         return free
 
     def _explained(self) -> Scores:
-        """Return 1 for words that spell a node which is on them already, else 0."""
+        """Return 1 for words that spell a node already aligned with them, otherwise 0."""
         explained = np.zeros(len(self._lower), np.float32)
         for word, certainty in zip(self.word, self.certainty, strict=True):
             if word >= 0 and certainty >= CONFIDENT:

@@ -1,4 +1,4 @@
-"""The sentences and graphs that a training learns from: read, freed of what is held out, each sentence once."""
+"""The sentences and graphs of a training: read, without held-out sentences, each sentence once."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,14 +20,14 @@ _log = logging.getLogger("training")
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence, its graph, and where it came from.
+    """A sentence, its graph and its source.
 
     Args:
         text: normalised.
         words: of the text.
         graph: the parser's view.
         penman: the graph as written.
-        share: how often an epoch sees it, on average.
+        share: average number of times per epoch.
         source: file name.
     """
 
@@ -41,17 +41,17 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class SourceReport:
-    """What became of a file, for log and model card.
+    """Counts of a file's sentences, for log and model card.
 
     Args:
         source: file name.
-        licence: as the settings say.
-        share: of its sentences that an epoch sees.
+        licence: as in the settings.
+        share: of its sentences used per epoch.
         read: sentences with a graph.
         held_out: left out because they are held out.
         repeated: left out because an earlier one is the same.
         unsuited: left out because empty or too long.
-        kept: learnt from.
+        kept: trained on.
     """
 
     source: str
@@ -90,11 +90,11 @@ def read_source(source: GraphSource) -> list[Sentence]:
 def read_training(
     sources: Sequence[GraphSource], held_out: set[str], *, max_words: int
 ) -> tuple[list[Sentence], list[SourceReport]]:
-    """Read what is learnt from.
+    """Read the training sentences.
 
     Args:
         sources: files, in order of preference.
-        held_out: keys of sentences that must not be learnt from.
+        held_out: keys of sentences that must not be trained on.
         max_words: longer sentences are left out.
 
     Returns:
@@ -125,12 +125,12 @@ def read_training(
 
 
 def kept_name(source: GraphSource) -> str:
-    """Return the name under which reports list a source."""
+    """Return the name of a source in reports."""
     return f"{source.path.parent.name}/{source.path.name}"
 
 
 def held_out_keys(files: Iterable[HeldOut], dev: Iterable[GraphSource]) -> set[str]:
-    """Return the keys of all sentences that must not be learnt from."""
+    """Return the keys of all sentences that must not be trained on."""
     keys = {leakage_key(sentence.text) for source in dev for sentence in read_source(source)}
     for file in files:
         if file.kind == "penman":
@@ -148,7 +148,7 @@ def _penman(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _guidelines(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the examples of the guidelines: a fenced graph, then quoted sentences that it is the meaning of."""
+    """Yield the examples of the guidelines: a fenced graph, then the quoted sentences that it represents."""
     graph: list[str] = []
     quote: list[str] = []
     fenced = False

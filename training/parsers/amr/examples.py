@@ -1,4 +1,4 @@
-"""Sentences and their targets as the arrays that batches are made of."""
+"""Sentences and their targets as arrays for batches."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from features.parsers.embedded.network import NodeTensors, TextTensors
 
 IGNORED = -100
-"""A class that no loss counts."""
+"""A class that losses ignore."""
 _EDGE_MULTIPLE = 128
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A sentence to learn from.
+    """A training sentence.
 
     Args:
         text: the sentence as numbers.
@@ -39,7 +39,7 @@ class Example:
         nodes: word, place and concept of each node, shape (n_nodes, 3).
         edges: source, target and class of the role, shape (n_edges, 3).
         root: node.
-        share: how often an epoch sees it, on average.
+        share: average number of times per epoch.
     """
 
     text: TextIds
@@ -51,7 +51,7 @@ class Example:
 
 
 class Gold(TypedDict):
-    """What a batch should come out as."""
+    """The targets of a batch."""
 
     primaries: "torch.Tensor"  # (batch, n_words), IGNORED beyond the sentence
     senses: "torch.Tensor"  # (batch, n_words), IGNORED where there is no primary concept
@@ -62,7 +62,7 @@ class Gold(TypedDict):
 
 
 def make_example(sentence: Sentence, target: Target, reader: SentenceReader, vocabulary: Vocabulary) -> Example | None:
-    """Return a sentence to learn from; None where the labels cannot express its root or any of its nodes."""
+    """Return a training sentence; None where the labels cannot express its root or any of its nodes."""
     if target.root < 0:
         return None
     concepts = [vocabulary.concept_id(label) for label in target.labels]

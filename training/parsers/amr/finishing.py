@@ -57,7 +57,7 @@ def finish(job: AmrParserJob, prepared: Prepared, description: Description, netw
 
 
 def choose_thresholds(parser: EmbeddedParser, dev: Sequence[Sentence]) -> Thresholds:
-    """Return the thresholds with the best Smatch on dev, chosen one after the other."""
+    """Return the thresholds with the best Smatch on dev, optimised one after the other."""
     texts, gold = [sentence.text for sentence in dev], [sentence.penman for sentence in dev]
     tried: dict[Thresholds, float] = {}
 

@@ -6,7 +6,7 @@ from features.graphs.graph import AmrGraph
 from features.parsers.embedded.nodes import Edge, FlatGraph, constant, name
 
 _OPERAND = re.compile(r"op(\d+)")
-# These end in -of and are no inverse.
+# These end in -of but are not inverses.
 _NOT_INVERSE = frozenset({"consist-of", "prep-out-of", "prep-on-behalf-of", "prep-instead-of"})
 _SAME_AS = {"domain-of": "mod", "mod-of": "domain"}
 

@@ -1,9 +1,9 @@
-"""How alike a word and the label of a node look, by their letters alone."""
+"""String similarity of a word and the label of a node."""
 
 from features.parsers.embedded.nodes import is_concept, split_sense
 
 CONFIDENT = 0.6
-"""From here on, letters alone decide."""
+"""Similarity from which spelling alone decides."""
 CERTAIN = 0.95
 
 FUNCTION_WORDS = frozenset(
@@ -76,13 +76,13 @@ FUNCTION_WORDS = frozenset(
         "t",
     ]
 )
-"""Words that rarely carry a concept of another spelling."""
+"""Words that rarely carry a concept with another spelling."""
 
 _ABSTRACT = ("-91", "-entity", "-quantity")
 
 
 def likeness(word: str, label: str) -> float:
-    """Return how much a word looks like a label.
+    """Return how similar a word looks to a label.
 
     Args:
         word: in lower case.

@@ -1,4 +1,4 @@
-"""What the network is to get right, and by how much each part counts.
+"""The losses of the network's parts, and their weights.
 
     loss = primary + 0.7 wrapper + 0.4 sense + arcs + 0.7 roles + 0.3 root
 
@@ -8,7 +8,7 @@
 | sense, roles, root | cross-entropy | concepts, edges, sentences |
 | arcs | binary cross-entropy of every pair of nodes | summed, divided by nodes |
 
-The nodes that arcs, roles and root see are the right ones (teacher forcing); a share of the labels is hidden.
+Arcs, roles and root are computed from the gold nodes (teacher forcing); a share of the labels is hidden.
 """
 
 from typing import NamedTuple
@@ -26,7 +26,7 @@ _SMOOTHING = 0.03
 
 
 class Scores(NamedTuple):
-    """Everything that the network says about a batch whose labels are known."""
+    """The scores of the network for a batch with known labels."""
 
     primaries: Tensor
     senses: Tensor
@@ -37,7 +37,7 @@ class Scores(NamedTuple):
 
 
 def score(network: Network, text: TextTensors, nodes: NodeTensors, gold: Gold, concept_dropout: float = 0.0) -> Scores:
-    """Return the scores of a batch, each step given the right labels of the step before."""
+    """Return the scores of a batch, each step given the gold labels of the previous one."""
     words = network.words(text)
     primaries = network.primary(words)
     senses, wrappers = network.given_primary(words, _hide(gold["primaries"].clamp(min=0), concept_dropout))
@@ -75,9 +75,9 @@ def counts(nodes: NodeTensors, gold: Gold) -> Tensor:
 
 
 def correct(scores: Scores, nodes: NodeTensors, gold: Gold) -> Tensor:
-    """Return right answers and answers of each part, shape (6, 2).
+    """Return the number of correct and of all predictions of each part, shape (6, 2).
 
-    Of arcs they are twice the hits, and the found plus the right ones: their quotient is F1.
+    For arcs, it is twice the hits, and the predicted plus the gold arcs: their quotient is F1.
     """
     mask = nodes["node_mask"]
     pairs = mask[:, :, None] & mask[:, None, :]

@@ -1,4 +1,4 @@
-"""The card of a trained parser: what it was trained on, under which terms, how good and how fast it is."""
+"""The model card of a trained parser: its training data, terms, accuracy and speed."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,42 +20,42 @@ def write_card(
     description: Description,
     scores: Mapping[str, ParserScore],
 ) -> None:
-    """Write the card beside the model.
+    """Write the card into the folder of the model.
 
     Args:
         folder: of the model.
         job: of the training.
-        sources: what became of each file.
+        sources: report on each file.
         description: of the model.
-        scores: by name of the file that was scored.
+        scores: name of the scored file → its scores.
     """
     size = sum((folder / name).stat().st_size for name in (DESCRIPTION_FILE, WEIGHTS_FILE)) / _MEGABYTE
     vocabulary, settings, loop = description.vocabulary, job.settings, job.settings.loop
     text = f"""# {settings.name}: an AMR parser for English
 
-Gives a sentence its AMR graph, without generating it token by token: each word says which concepts hang on it, then
-each pair of concepts whether and how it is related. No wiki links.
+Parses a sentence into its AMR graph, without generating it token by token: it predicts the concepts of each word, then
+for each pair of concepts whether and how they are related. No wiki links.
 
-- Base encoder: `{settings.backbone}`, all layers tuned, its table of word pieces as it is (not stored here).
+- Base encoder: `{settings.backbone}`, all layers tuned, its word piece embeddings unchanged (not stored here).
 - Size: {size:.1f} MB, matrices as {settings.storage}.
 - Labels: {len(vocabulary.primaries)} primary, {len(vocabulary.senses)} senses, {len(vocabulary.wrappers)} wrappers, \
 {len(vocabulary.roles)} roles.
 
 ## Scores
 
-Micro F1 of exact alignments, in points, wiki links left out; P and R are precision and recall of Smatch. Speed is from
+Micro F1 of exact alignments, in points, without wiki links; P and R are precision and recall of Smatch. Speed is from
 text to PENMAN on the machine that trained the model.
 
 {_score_table(scores)}
 
 ## Training data
 
-Each sentence once; those that occur in dev ({_names(job.source.dev)}) or in {_names(job.source.held_out)} were left \
-out.
+Each sentence is kept once; those that occur in dev ({_names(job.source.dev)}) or in {_names(job.source.held_out)} \
+were left out.
 
 {_source_table(sources)}
 
-Senses of lemmas never seen: {job.source.frames.name if job.source.frames else "the network's own guess"}.
+Senses of unseen lemmas: {job.source.frames.name if job.source.frames else "predicted by the network"}.
 
 ## Training
 
@@ -71,7 +71,7 @@ def _terms(note: str) -> str:
 
 
 def _source_table(sources: Sequence[SourceReport]) -> str:
-    header = ("file", "licence", "sentences", "held out", "repeated", "empty or long", "learnt from", "share an epoch")
+    header = ("file", "licence", "sentences", "held out", "repeated", "empty or long", "trained on", "share per epoch")
     counted = ("read", "held_out", "repeated", "unsuited", "kept")
     rows = [
         (report.source, report.licence, *(getattr(report, name) for name in counted), f"{report.share:g}")
@@ -88,7 +88,7 @@ def _score_table(scores: Mapping[str, ParserScore]) -> str:
         numbers = [smatch.precision, smatch.recall, *(score.metrics[metric].f1 for metric in metrics)]
         points = [f"{100 * number:.1f}" for number in numbers]
         rows.append((name, score.sentences, *points, f"{score.sentences / score.seconds:.0f}"))
-    return table(("file", "sentences", "P", "R", *metrics, "sentences a second"), rows)
+    return table(("file", "sentences", "P", "R", *metrics, "sentences per second"), rows)
 
 
 def _names(files: Sequence[GraphSource | HeldOut]) -> str:

@@ -23,14 +23,14 @@ _ROLESET = re.compile(r"([a-z][a-z-]*)-(\d\d+)\b")
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What a training starts from.
+    """The prepared data of a training.
 
     Args:
         vocabulary: labels counted on the training sentences.
-        train: examples to learn from.
+        train: examples to train on.
         dev: examples to measure progress on.
         dev_sentences: the sentences of dev, each once, with their graphs.
-        reports: what became of each source.
+        reports: report on each source.
     """
 
     vocabulary: Vocabulary
@@ -41,17 +41,17 @@ class Prepared:
 
 
 def prepare(source: GraphSources, reader: SentenceReader, *, max_words: int) -> Prepared:
-    """Read and align all sentences of a training; longer ones than `max_words` are left out.
+    """Read and align all sentences of a training; those longer than `max_words` are left out.
 
     Raises:
-        InputError: when a file cannot be read, or nothing is left to learn from.
+        InputError: when a file cannot be read, or nothing is left to train on.
     """
     held_out = held_out_keys(source.held_out, source.dev)
     train, reports = read_training(source.train, held_out, max_words=max_words)
     dev = list({sentence.text: sentence for file in source.dev for sentence in read_source(file)}.values())
     dev = [sentence for sentence in dev if 0 < len(sentence.words) <= max_words]
     if not train or not dev:
-        raise InputError(f"there are {len(train)} sentences to learn from and {len(dev)} of dev; give some of each")
+        raise InputError(f"there are {len(train)} sentences to train on and {len(dev)} of dev; give some of each")
     sentences = [*train, *dev]
     evidence = learn_translations(sentences)
     anchored = [

@@ -1,10 +1,10 @@
-"""How good a parser is: micro F1 of Smatch and its parts against graphs, by the project's own exact metrics.
+"""Scores of a parser: micro F1 of Smatch and its parts against gold graphs, by the project's own exact metrics.
 
-Two further scores count what such parsers are worst at, concepts that no word spells: how often each occurs in a graph,
-wherever it stands there.
+Two further scores cover what such parsers are worst at, concepts that no word spells: they compare how often each
+occurs in a graph, wherever it is attached.
 
-    frames_91        relations that AMR made frames of: have-org-role-91, rate-entity-91, ...
-    wrapper_frames   other frames that can hang on a word that does not name them: the *teach-01* of "professor"
+    frames_91        relations that AMR represents as frames: have-org-role-91, rate-entity-91, ...
+    wrapper_frames   other frames that belong to a word that does not name them: the *teach-01* of "professor"
 """
 
 import re
@@ -36,8 +36,8 @@ class MicroScore:
     """One metric over a file.
 
     Args:
-        precision: matched by parsed.
-        recall: matched by gold.
+        precision: matched / parsed.
+        recall: matched / gold.
         f1: of both.
     """
 
@@ -48,10 +48,10 @@ class MicroScore:
 
 @dataclass(frozen=True, slots=True)
 class ParserScore:
-    """How good and how fast a parser is on a file.
+    """Accuracy and speed of a parser on a file.
 
     Args:
-        sentences: of the file.
+        sentences: number of sentences in the file.
         seconds: for parsing them, from text to PENMAN.
         metrics: scores by name of the metric, then `frames_91` and `wrapper_frames`.
     """
@@ -62,7 +62,7 @@ class ParserScore:
 
 
 def without_wiki(penman: str) -> str:
-    """Return a graph without its wiki links, which no parser here gives."""
+    """Return a graph without its wiki links, which no parser here predicts."""
     return _WIKI.sub("", penman)
 
 
@@ -112,12 +112,12 @@ def score_parser(
 
 
 def score_concepts(parsed: Sequence[str], gold: Sequence[str], counted: Callable[[str], bool]) -> MicroScore:
-    """Score how often some concepts occur in each graph, whatever they are related to.
+    """Score how often some concepts occur in each graph, whatever their relations.
 
     Args:
         parsed: PENMAN.
         gold: as many.
-        counted: says which concepts count.
+        counted: returns whether a concept counts.
     """
     matched = found = wanted = 0
     for ours, theirs in zip(parsed, gold, strict=True):

@@ -1,4 +1,4 @@
-"""What a user chooses about a training of the embedded AMR parser: a training job, as one JSON file.
+"""User settings for training the embedded AMR parser: a training job as one JSON file.
 
 {"source": {"train": [{"path": "graphs.amr.gz"}], "dev": [{"path": "dev.amr.gz"}]}, "output": "runs/amr",
  "settings": {"loop": {"epochs": 9}}}
@@ -18,11 +18,11 @@ class GraphSource(BaseModel):
     """A file of graphs.
 
     Args:
-        path: relative to the file of settings.
+        path: relative to the settings file.
         kind: `penman`: blocks with `::snt`; `guidelines`: graphs and their sentences in a Markdown text.
-        skip_first: blocks at the beginning that are no sentence.
-        skip_last: blocks at the end that are no sentence.
-        share: of its sentences that an epoch sees; above 1 each is seen more than once.
+        skip_first: number of blocks at the beginning to skip, which are not sentences.
+        skip_last: number of blocks at the end to skip.
+        share: share of its sentences used per epoch; above 1, sentences are used more than once.
         licence: for the model card.
     """
 
@@ -37,10 +37,10 @@ class GraphSource(BaseModel):
 
 
 class HeldOut(BaseModel):
-    """A file whose sentences must not be learnt from.
+    """A file whose sentences must not be trained on.
 
     Args:
-        path: relative to the file of settings.
+        path: relative to the settings file.
         kind: `penman`: blocks with `::snt`; `table`: every tab-separated field of every line counts as a sentence.
     """
 
@@ -54,13 +54,13 @@ _File = TypeVar("_File", GraphSource, HeldOut)
 
 
 class GraphSources(BaseModel):
-    """What a parser learns from.
+    """The data of a parser.
 
     Args:
-        train: graphs to learn from; the first to have a sentence keeps it.
+        train: graphs to train on; a sentence in several files counts for the first.
         dev: graphs to measure progress on; held out.
-        held_out: further files whose sentences are not learnt from.
-        frames: a PropBank frame list (lines that start with `lemma-01`); limits the senses of lemmas never seen.
+        held_out: further files whose sentences are not trained on.
+        frames: a PropBank frame list (lines that start with `lemma-01`); limits the senses of unseen lemmas.
         evaluations: files that the finished model is scored on, for its card, by name.
     """
 
@@ -74,7 +74,7 @@ class GraphSources(BaseModel):
 
 
 class AmrParserSettings(Trainable):
-    """An embedded AMR parser; a batch of its loop is so many sentences.
+    """An embedded AMR parser; the batch size of its loop counts sentences.
 
     Args:
         loop: `learning_rate` is that of the encoder's layers; `epochs` may be changed while a training is stopped.
@@ -85,11 +85,11 @@ class AmrParserSettings(Trainable):
         dropout: of states while training.
         word_dropout: share of the word pieces, and of the spellings, hidden while training.
         concept_dropout: share of nodes and primary labels hidden while training, so that wrong ones do less harm.
-        head_learning_rate: highest rate of all that is new.
+        head_learning_rate: peak learning rate of all new parameters.
         max_words: longer sentences are left out.
-        dev_examples: sentences of dev, evenly chosen, that the log's accuracies are measured on.
-        storage: of matrices in the model; int8 is half of float16.
-        note: for the card: terms of the model, and what else a user should know.
+        dev_examples: number of dev sentences, evenly spaced, for the accuracies in the log.
+        storage: of matrices in the model; int8 takes half the space of float16.
+        note: for the card: terms of the model, and whatever else a user should know.
     """
 
     loop: LoopSettings = LoopSettings(
@@ -121,7 +121,7 @@ AmrParserJob = TrainingJob[GraphSources, AmrParserSettings]
 
 
 def read_amr_job(path: Path) -> AmrParserJob:
-    """Read the job of a training; its paths become absolute, and start from the folder of the file.
+    """Read a training job; its paths are made absolute, relative to the folder of the file.
 
     Raises:
         SettingsError: when the file cannot be read or says something unknown.

@@ -1,4 +1,4 @@
-"""From aligned graphs to what the network is to say: labels of words, edges between their nodes, and the root."""
+"""From aligned graphs to targets of the network: labels of words, edges between their nodes, and the root."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ class WordNodes:
 
     Args:
         primary: the node that the word itself names; None where there is none.
-        wrapper: the others, by label.
+        wrapper: the other nodes, sorted by label.
     """
 
     primary: int | None
@@ -47,7 +47,7 @@ class Anchored:
         sentence: the sentence.
         by_word: nodes of each word.
         names: nodes of names that are spelt in the text.
-        inside: words inside of such a name, after its first.
+        inside: words of such a name after its first.
     """
 
     sentence: Sentence
@@ -58,7 +58,7 @@ class Anchored:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What the network is to say about a sentence.
+    """The targets of a sentence.
 
     Args:
         primaries: class of each word.
@@ -80,14 +80,14 @@ class Target:
 
 
 def anchor(sentence: Sentence, alignment: Alignment, evidence: Evidence) -> Anchored:
-    """Choose for each word the node that it names itself; the others become its wrapper."""
+    """Choose for each word the node that the word itself names; the others become its wrapper."""
     by_word: list[list[int]] = [[] for _ in sentence.words]
     for node, word in enumerate(alignment.word):
         by_word[word].append(node)
     labels = sentence.graph.nodes
 
     def belongs(node: int) -> float:
-        """Return how much the node is the word's own."""
+        """Return how strongly the node belongs to its word."""
         if node in alignment.spans:
             return 100.0
         if is_name(labels[node]):
@@ -106,7 +106,7 @@ def anchor(sentence: Sentence, alignment: Alignment, evidence: Evidence) -> Anch
 
 
 def count_vocabulary(anchored: Sequence[Anchored], frames: Mapping[str, Sequence[str]]) -> Vocabulary:
-    """Return the labels that occur often enough to be learnt."""
+    """Return the labels that are frequent enough to be trained on."""
     lemmas_of_script: dict[str, set[str]] = defaultdict(set)
     seen: dict[str, Counter[str]] = defaultdict(Counter)
     senses: Counter[str] = Counter()
@@ -203,14 +203,14 @@ def _primary_class(example: Anchored, position: int, node: int, vocabulary: Voca
     if lemma in ids:
         return ids[lemma], sense_class
     if is_name(lemma):
-        return ids[NAME], sense_class  # a name that is written otherwise: the text is closest
+        return ids[NAME], sense_class  # a name with another spelling: the text is closest
     if is_concept(lemma) and _COPY in ids:
         return ids[_COPY], sense_class
     return None
 
 
 def _known_part(wrapper: list[int], labels: Sequence[str], vocabulary: Vocabulary) -> list[int]:
-    """Return the wrapper, without the nodes that keep it from being a known one."""
+    """Return the wrapper without the nodes that make it unknown."""
     known = vocabulary.wrapper_ids
     while tuple(labels[node] for node in wrapper) not in known:
         shorter = [wrapper[:left_out] + wrapper[left_out + 1 :] for left_out in range(len(wrapper))]
@@ -219,7 +219,7 @@ def _known_part(wrapper: list[int], labels: Sequence[str], vocabulary: Vocabular
 
 
 def _is_general(script: str, lemmas: int) -> bool:
-    """Return whether a script is a rule of the language: common, and the more so the more it drops."""
+    """Return whether a script is a general rule: the more letters it drops, the more common it must be."""
     return is_script(script) and lemmas >= 8 and dropped(script) <= 6 and (dropped(script) < 4 or lemmas > 25)
 
 

@@ -1,4 +1,4 @@
-"""What the AMR parser gives the loop: batches of sentences, the losses of its parts, accuracies on dev."""
+"""The training task of the AMR parser: batches of sentences, the losses of its parts, accuracies on dev."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -16,12 +16,12 @@ from training.parsers.amr.examples import Example, collate
 from training.parsers.amr.losses import PARTS, WEIGHTS, correct, counts, losses, score
 from training.parsers.amr.settings import AmrParserSettings
 
-_SORTED_TOGETHER = 50  # batches whose sentences are sorted by length, so that little is padded
+_SORTED_TOGETHER = 50  # batches whose sentences are sorted by length, to save padding
 _DEV_BATCH = 64
 
 
 def epoch_batches(examples: Sequence[Example], batch_size: int, seed: int, epoch: int) -> list[list[int]]:
-    """Return the batches of an epoch: positions of examples of like length, in random order."""
+    """Return the batches of an epoch: positions of examples of similar length, in random order."""
     random = np.random.default_rng([seed, epoch])
     shares = np.array([example.share for example in examples])
     times = np.floor(shares + random.random(len(shares))).astype(int)
@@ -36,14 +36,14 @@ def epoch_batches(examples: Sequence[Example], batch_size: int, seed: int, epoch
 
 
 class AmrParserTask:
-    """Teach the network.
+    """Train the network.
 
     Args:
         network: with the base encoder's layers filled in, on the machine's device.
-        train: examples to learn from.
+        train: examples to train on.
         dev: examples to measure progress on.
         settings: see `AmrParserSettings`.
-        machine: on what.
+        machine: machine to train on.
     """
 
     unit = "sentences"
@@ -79,9 +79,9 @@ class AmrParserTask:
         self.network.train()
 
     def losses(self, batch: Sequence[int]) -> dict[str, Tensor]:
-        """Return the weighted sum and the losses of the parts; each process learns from its share of the sentences."""
+        """Return the weighted sum and the losses of the parts; each process computes its share of the sentences."""
         mine = together.share(batch)
-        # A process without a share takes a sentence that counts nothing: all of them have to talk to each other.
+        # A process without a share takes a sentence of weight zero: all processes must communicate.
         examples = [self._train[position] for position in mine or batch[:1]]
         text, nodes, gold = collate(examples, len(SPECIAL_PRIMARIES), self._machine.device)
         with self._autocast():
@@ -92,7 +92,7 @@ class AmrParserTask:
 
     @torch.no_grad()
     def judge(self) -> Judgement:
-        """Return the accuracy of each part on dev, of arcs F1, and their mean."""
+        """Return the accuracy of each part on dev (F1 for arcs), and their mean."""
         self.network.eval()
         found = torch.zeros(len(PARTS), 2, dtype=torch.float64)
         order = sorted(range(len(self._dev)), key=lambda position: len(self._dev[position].text.pieces))

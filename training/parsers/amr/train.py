@@ -1,6 +1,6 @@
 """Train the embedded AMR parser: `python -m training.parsers.amr.train --settings FILE.json`.
 
-Stopped by a signal, it writes a checkpoint first; started again with the same settings, it goes on from there.
+When stopped by a signal, it writes a checkpoint first; restarted with the same settings, it continues from there.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ def train(job: AmrParserJob) -> Path:
         Folder of the model.
 
     Raises:
-        InputError: when files cannot be read or hold nothing to learn from.
+        InputError: when files cannot be read or have nothing to train on.
         ModelError: when the base encoder is missing.
         SettingsError: when the folder holds another training.
         RunError: when a loss is not finite, or the folder cannot be written.
@@ -83,9 +83,9 @@ def _train(job: AmrParserJob) -> Path:
 
 
 def identity_of(job: AmrParserJob, base_digest: str) -> str:
-    """Return a hash of all that the weights depend on: settings, base encoder, and files, wherever they lie.
+    """Return a hash of everything that the weights depend on: settings, base encoder, and files, wherever they are.
 
-    With more or fewer epochs a training that was stopped goes on, at the rates of the new schedule.
+    The epochs are not part of it: a stopped training continues with more or fewer, at the rates of the new schedule.
     """
     source = job.source
     shares = [(file.kind, file.skip_first, file.skip_last, file.share) for file in source.train]
@@ -104,7 +104,7 @@ def identity_of(job: AmrParserJob, base_digest: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the settings, train, and return the exit code."""
-    about = "Train the embedded AMR parser on files of graphs: TrainingJob as JSON, see training.parsers.amr.settings."
+    about = "Train the embedded AMR parser from a TrainingJob as JSON; see training.parsers.amr.settings."
     return run_process("training.parsers.amr.train", about, _train_alone, arguments)
 
 
@@ -112,7 +112,7 @@ def _train_alone(path: Path) -> None:
     job = read_amr_job(path)
     import torch
 
-    torch.set_flush_denormal(True)  # of the whole process, so not in `train`: numbers next to 0 only cost time
+    torch.set_flush_denormal(True)  # for the whole process, so not in `train`: denormal numbers only cost time
     train(job)
 
 

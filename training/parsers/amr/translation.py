@@ -1,7 +1,7 @@
-"""How likely a word stands for a concept, learnt from all sentences by expectation maximisation.
+"""How likely a word stands for a concept, estimated from all sentences by expectation maximisation.
 
-IBM model 1 (Brown et al. 1993) with words as the source and nodes as the target. It starts from how alike the two look;
-frames count without their sense. All pairs of all sentences are one array, so an iteration is two sums over it.
+IBM model 1 (Brown et al. 1993) with words as the source and nodes as the target, initialised by their string
+similarity; frames count without their sense. All pairs of all sentences are one array, so an iteration is two sums.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,18 +17,18 @@ from training.parsers.amr.likeness import likeness
 _ITERATIONS = 5
 _LIKENESS_WEIGHT = 30.0
 _NO_WORD = 0.3  # weight of "stands for no word of the sentence"
-_DOUBT = 8.0  # occurrences added to each word: rare ones are not believed at once
+_DOUBT = 8.0  # occurrences added to each word, so that rare ones are not trusted too early
 
 Scores = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known about the words of one sentence and its nodes, before they are aligned.
+    """Evidence about the words and nodes of one sentence, before they are aligned.
 
     Args:
         translation: probability of the node's concept given the word, shape (n_nodes, n_words).
-        likeness: of their letters, shape (n_nodes, n_words).
+        likeness: string similarity, shape (n_nodes, n_words).
         frequency: share of each node's concept among all nodes, shape (n_nodes,).
     """
 
@@ -38,12 +38,12 @@ class Evidence:
 
 
 def concept_key(label: str) -> str:
-    """Return what is counted: frames without sense, unless the sense is 91 and makes them abstract."""
+    """Return the counted form of a label: frames without sense, unless the sense is 91, which makes them abstract."""
     return label if not is_concept(label) or label.endswith("-91") else split_sense(label)[0]
 
 
 def learn_translations(sentences: Sequence[Sentence]) -> list[Evidence]:
-    """Return the evidence for each sentence, learnt from all of them."""
+    """Return the evidence for each sentence, estimated from all of them."""
     words, labels = _Numbering(), _Numbering()
     of_words = [words.of(word.text.lower() for word in sentence.words) for sentence in sentences]
     of_nodes = [labels.of(sentence.graph.nodes) for sentence in sentences]
@@ -94,7 +94,7 @@ def learn_translations(sentences: Sequence[Sentence]) -> list[Evidence]:
 
 
 class _Numbering:
-    """Numbers strings in the order in which they are first seen."""
+    """Numbers strings in order of first occurrence."""
 
     def __init__(self) -> None:
         self._ids: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""What the network learns from: sentences as word pieces, with a mark on one predicate or on none.
+"""Training examples: sentences as word pieces, with one predicate marked or none.
 
 pieces       [CLS]  the     cat     me      ##owed  [SEP]
 types          0    0       0       1       1       0        all 0 where nothing is marked
@@ -92,7 +92,7 @@ def _piece_tags(frame: Frame, pieces: Pieces, index: dict[str, int]) -> Row:
 
 
 def _cut(example: Example, centre: int, longest: int) -> Example:
-    """Return the example with the pieces around one of them, and [CLS] and [SEP]."""
+    """Return the example cut to the pieces around one of them, with [CLS] and [SEP]."""
     size = len(example)
     if size <= longest:
         return example
@@ -102,11 +102,11 @@ def _cut(example: Example, centre: int, longest: int) -> Example:
 
 
 def batches(lengths: NDArray[np.int64], *, batch_pieces: int, seed: tuple[int, int]) -> list[Row]:
-    """Return an epoch's batches: shuffled, each of sequences of like length, so that little is padding.
+    """Return an epoch's batches: shuffled, each of sequences of similar length, to save padding.
 
     Args:
         lengths: of the sequences, (n,).
-        batch_pieces: pieces in a batch when padded.
+        batch_pieces: pieces in a padded batch.
         seed: of the training, and the epoch.
 
     Returns:

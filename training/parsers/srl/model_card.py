@@ -1,4 +1,4 @@
-"""The README.md of a tagger: what it learnt from, how good and how fast it is, and what its use is bound to."""
+"""The README.md of a tagger: its training data, accuracy, speed and licence terms."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,11 +8,11 @@ from training.runs import flattened
 
 _ABOUT = """\
 A tagger of semantic roles (PropBank) in the architecture and file format of AllenNLP's `srl_bert`: BERT with the
-predicate marked by token types, BIO tags, constrained Viterbi. A head of its own finds the predicates. Weights are in
-half precision; the parameters that equal those of the base encoder are not repeated here."""
+predicate marked by token types, BIO tags, constrained Viterbi. A separate head finds the predicates. Weights are in
+half precision; the parameters that equal those of the base encoder are not stored here."""
 _DATA = """\
 Trained on `{file}`: {sentences:,} sentences, {predicates:,} predicates. Licence of these annotations: {licence}; it
-binds the use of the weights too. The base encoder, {base} (`{digest}`), is under {base_licence}."""
+also binds the use of the weights. The base encoder, {base} (`{digest}`), is under {base_licence}."""
 _SCORES = """\
 On `{file}`: {sentences:,} sentences, {predicates:,} predicates, none of them trained on. Arguments as `srl-eval.pl`
 counts them, predicates (V) excluded."""
@@ -51,5 +51,5 @@ def _scores(scores: Mapping[str, Any]) -> str:
     rows = [(names[name], *(f"{scores[name][part]:.4f}" for part in parts)) for name in names if name in scores]
     lines = [table(("", "precision", "recall", "F1"), rows)]
     if "sentences_per_second" in scores:
-        lines += ["", f"Speed on these: {scores['sentences_per_second']:.0f} sentences a second of one core."]
+        lines += ["", f"Speed on these: {scores['sentences_per_second']:.0f} sentences per second on one core."]
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""What a user chooses about a training of the tagger of semantic roles: a training job, as one JSON file.
+"""User settings for training the semantic role tagger: a training job as one JSON file.
 
 {"source": {"train": "train.conll.gz", "dev": "dev.conll.gz", "licence": "CC BY-SA 4.0"}, "output": "runs/srl",
  "settings": {"loop": {"epochs": 8}}}
@@ -14,10 +14,10 @@ from training.loop.settings import LoopSettings, Trainable
 
 
 class FrameSources(BaseModel):
-    """What a tagger learns from: gold frames, in the format of `features.parsers.srl.conll`.
+    """The data of a tagger: gold frames, in the format of `features.parsers.srl.conll`.
 
     Args:
-        train: file to learn from.
+        train: file to train on.
         dev: file to evaluate on.
         licence: of the gold frames, for the model card.
     """
@@ -30,17 +30,17 @@ class FrameSources(BaseModel):
 
 
 class TaggerSettings(Trainable):
-    """A tagger; a batch of its loop is so many word pieces, padding included.
+    """A tagger; the batch size of its loop counts word pieces, including padding.
 
     Args:
         loop: `learning_rate` is that of the encoder; `epochs` may be changed while a training is stopped.
         backbone: known name or folder of the BERT to start from; uncased.
         head_learning_rate: highest rate of the two projections.
         dropout: on the encoder's output.
-        encoder_dropout: within the encoder, on the embeddings, the attention and what each layer adds.
+        encoder_dropout: within the encoder, on the embeddings, the attention and each layer's output.
         longest: word pieces of a sequence; a longer one is cut to those around its predicate.
-        unmarked: share of the sentences that are read without a predicate in each epoch.
-        predicate_weight: of the loss of the head that finds predicates.
+        unmarked: share of the sentences used without a marked predicate in each epoch.
+        predicate_weight: weight of the loss of the head that finds predicates.
     """
 
     loop: LoopSettings = LoopSettings(
@@ -65,7 +65,7 @@ TaggerJob = TrainingJob[FrameSources, TaggerSettings]
 
 
 def read_tagger_job(path: Path) -> TaggerJob:
-    """Read the job of a training; its paths become absolute, and start from the folder of the file.
+    """Read a training job; its paths are made absolute, relative to the folder of the file.
 
     Raises:
         SettingsError: when the file cannot be read or says something unknown.

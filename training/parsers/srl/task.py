@@ -1,4 +1,4 @@
-"""What the tagger of semantic roles gives the loop: batches of word pieces, two losses, F1 on dev."""
+"""The training task of the semantic role tagger: batches of word pieces, two losses, F1 on dev."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from training.parsers.srl.settings import TaggerSettings
 
 @dataclass(frozen=True, slots=True)
 class TrainingData:
-    """What is learned from.
+    """Training sequences.
 
     Args:
         marked: a sequence for each predicate.
@@ -30,14 +30,14 @@ class TrainingData:
 
 
 class TaggerTask:
-    """Teach the network.
+    """Train the network.
 
     Args:
         network: with its start weights, on the machine's device.
-        data: sequences to learn from.
+        data: sequences to train on.
         settings: see `TaggerSettings`.
-        machine: on what.
-        f1: of the network as it is, on dev.
+        machine: machine to train on.
+        f1: returns the network's current F1 on dev.
     """
 
     unit = "sequences"
@@ -77,8 +77,8 @@ class TaggerTask:
         self._network.train()
 
     def losses(self, batch: Sequence[Example]) -> dict[str, Tensor]:
-        """Return the weighted sum, and the losses of tags and predicates; each process learns from its share."""
-        # A process without a share takes a sequence without a target: all of them have to talk to each other.
+        """Return the weighted sum, and the losses of tags and predicates; each process computes its share."""
+        # A process without a share takes a sequence without a target: all processes must communicate.
         mine = together.share(batch) or [_without_targets(batch[0])]
         device, precision = self._machine.device, self._machine.precision
         ids, types, mask, tags, predicates = (torch.from_numpy(rows).to(device) for rows in stack(mine))
@@ -94,7 +94,7 @@ class TaggerTask:
         return {"loss": loss, "tags": of_tags, "predicates": of_predicates}
 
     def judge(self) -> Judgement:
-        """Return the F1 of arguments on dev, predicates given."""
+        """Return the F1 of arguments on dev, with predicates given."""
         f1 = self._f1(self._network)
         return Judgement({"f1": round(f1, 4)}, value=f1)
 
@@ -105,7 +105,7 @@ def _without_targets(example: Example) -> Example:
 
 
 def _mean(loss: Callable[..., Tensor], logits: Tensor, targets: Tensor) -> Tensor:
-    """Return the mean loss where there is a target, over all processes; 0 where a batch has none."""
+    """Return the mean loss over the targets of all processes; 0 where a batch has none."""
     known = targets != IGNORED
     mean = loss(logits[known], targets[known]) if bool(known.any()) else logits.sum() * 0
     return together.over_all(mean, known.sum())

@@ -1,4 +1,4 @@
-"""Train a tagger of semantic roles: `python -m training.parsers.srl.train --settings FILE.json`."""
+"""Train a semantic role tagger: `python -m training.parsers.srl.train --settings FILE.json`."""
 
 import hashlib
 import json
@@ -39,16 +39,16 @@ def train(job: TaggerJob) -> Path:
     """Train a tagger, from a checkpoint in the output folder if there is one.
 
     Args:
-        job: what to do; dev chooses nothing where the last model is kept, which it is by default.
+        job: what to do; dev has no influence where the last model is kept, as it is by default.
 
     Returns:
-        Folder of the tagger. One that is there already and was made in this way is left as it is.
+        Folder of the tagger. A finished one with the same settings and data is reused.
 
     Raises:
-        InputError: a file cannot be read, or has no frame.
-        ModelError: the base encoder is not on this machine.
-        SettingsError: the folder holds another training.
-        RunError: a loss is not finite, or the folder cannot be written.
+        InputError: when a file cannot be read, or has no frame.
+        ModelError: when the base encoder is not on this machine.
+        SettingsError: when the folder holds another training.
+        RunError: when a loss is not finite, or the folder cannot be written.
     """
     folder = models.locate(job.settings.backbone)
     identity = _identity(job, models.digest(folder))
@@ -130,7 +130,7 @@ def start_network(settings: TaggerSettings, folder: Path, n_labels: int) -> "Srl
     network = SrlBert(encoder_config(weights, described), n_labels, finds_predicates=True, dropout=settings.dropout)
     known = network.state_dict()
     network.load_state_dict({**known, **{name: weights[name] for name in weights if name in known}})
-    # Not shipped, so not changed; the fused attention is slow backwards on a CPU.
+    # Not shipped, so not changed; fused attention has a slow backward pass on a CPU.
     for table in (network.bert_model.embeddings.word_embeddings, network.bert_model.embeddings.position_embeddings):
         table.weight.requires_grad = False
     network.bert_model.set_attn_implementation("eager")
@@ -146,7 +146,7 @@ def _tagger(network: "SrlBert", wordpieces: Wordpieces, labels: Sequence[str]) -
 
 
 def _configuration(network: "SrlBert", settings: TaggerSettings) -> dict[str, Any]:
-    """Return the content of config.json: what AllenNLP reads, and what only we do."""
+    """Return the content of config.json: what AllenNLP reads, and what only facetflow reads."""
     described = network.bert_model.config.to_dict()
     sizes = (
         "vocab_size",
@@ -173,12 +173,12 @@ def _configuration(network: "SrlBert", settings: TaggerSettings) -> dict[str, An
 def _read(path: Path) -> list[AnnotatedSentence]:
     sentences = [sentence for sentence in read_annotated(path) if sentence.reject is None]
     if not any(sentence.frames for sentence in sentences):
-        raise InputError(f"The file {str(path)!r} has no frame to learn from.")
+        raise InputError(f"The file {str(path)!r} has no frame to train on.")
     return sentences
 
 
 def _identity(job: TaggerJob, base: str) -> str:
-    """Return a hash of all that decides the result, but for the epochs: a training that was stopped may have others."""
+    """Return a hash of everything that affects the result except the epochs, which may change while it is stopped."""
     chosen = flattened(decisive(job.settings, exclude=frozenset({"backbone"})))
     del chosen["loop.epochs"]
     files = (job.source.train, job.source.dev)
@@ -188,7 +188,7 @@ def _identity(job: TaggerJob, base: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one training job."""
-    about = "Train a tagger of semantic roles: TrainingJob as JSON, see training.parsers.srl.settings."
+    about = "Train a semantic role tagger from a TrainingJob as JSON; see training.parsers.srl.settings."
     return run_process("training.parsers.srl.train", about, lambda path: train(read_tagger_job(path)), arguments)
 
 

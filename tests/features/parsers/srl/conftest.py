@@ -1,4 +1,4 @@
-"""A tagger of a few thousand parameters that learns a toy language here, and its base encoder."""
+"""A tagger of a few thousand parameters, trained here on a toy language, and its base encoder."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ def toy_sentence(subject: str, verb: str, thing: str) -> str:
 
 
 def write_base(folder: Path) -> Path:
-    """Write a BERT with random weights as transformers writes one."""
+    """Write a BERT with random weights in the format of transformers."""
     import torch
     from transformers import BertConfig, BertModel
 

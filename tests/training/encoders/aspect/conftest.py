@@ -1,4 +1,4 @@
-"""Labelled texts of the words that the tiny encoder knows: each animal and each place is a label."""
+"""Labelled texts of words that the tiny encoder knows: each animal and each place is a label."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ SPLITS = ("train", "train", "train", "dev", "test")
 
 
 def make_texts(count=100, *, seed=0):
-    """Return texts with an animal and a place among other words, and these two as labels."""
+    """Return texts that mention an animal and a place, with these two as labels."""
     random = np.random.default_rng(seed)
     rows = []
     for number in range(count):
@@ -42,7 +42,7 @@ def zoo():
 
 @pytest.fixture
 def job(zoo, tiny_encoder, tmp_path):
-    """Return a function that makes a training of seconds."""
+    """Return a function that sets up a training that takes seconds."""
     zoo.export(tmp_path / "texts.parquet")
 
     def make(source: Path | None = None, run="run", loop=None, **given):

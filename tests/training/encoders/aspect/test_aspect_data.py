@@ -44,23 +44,23 @@ def plan(data, chosen):
             many(4, "xy"),
             {"corpora": ["wiki"]},
             SettingsError,
-            "names 'wiki', of which no text has a label; there are: papers",
+            "names 'wiki', which has no texts with labels; there are: papers",
         ),
         (
             [*many(4, "xy"), *many(4, "pq", "area")],
             {"aspects": []},
             SettingsError,
-            "labels in 2 aspects (area, task): say by `aspects` of the encoder 'mine'",
+            "labels in 2 aspects (area, task): name one in `aspects` of the encoder 'mine'",
         ),
         (many(4, "x"), {}, InputError, "All 4 training texts with a label in the aspect 'task' have the same, 'x'"),
         (
             many(6, "xyzuvw"),
             {"min_texts": 2},
             InputError,
-            "0 of the 6 labels in the aspect 'task' are left to learn from: 6 have fewer than 2 training texts",
+            "0 of the 6 labels in the aspect 'task' are left to train on: 6 have fewer than 2 training texts",
         ),
-        (many(4, "wxyz"), {}, InputError, "of 4 texts 4 share their labels with no other"),
-        (many(4, "xy", split="test"), {}, InputError, "there are texts in: test. A corpus of one file gets splits by"),
+        (many(4, "wxyz"), {}, InputError, "of 4 training texts 4 share their labels with no other"),
+        (many(4, "xy", split="test"), {}, InputError, "splits with texts: test. `draw` splits a corpus of one file"),
     ],
     ids=["aspect", "corpus", "several aspects", "one label", "rare", "all alone", "no training split"],
 )
@@ -82,7 +82,7 @@ def test_a_text_of_another_split_is_not_learnt_from_and_that_is_told(caplog):
     learnt = learnt_from(texts(*rows), settings())
 
     assert learnt.labels.filter(split="train").height == 4
-    assert "2 texts of split 'train' are in another split too, and are not learnt from" in caplog.text
+    assert "2 texts of split 'train' are also in another split and are not trained on" in caplog.text
 
 
 def test_labels_that_are_held_out_are_named_and_no_text_of_them_is_seen():
@@ -121,11 +121,11 @@ def test_the_texts_of_an_intersection_are_those_with_a_label_in_each_aspect():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"aspects": ["a", "b"]}, "aspects names 2: say by `combine`"),
-        ({"combine": "union"}, "aspects names 'task' alone"),
+        ({"aspects": ["a", "b"]}, "aspects names 2: set `combine` to say"),
+        ({"combine": "union"}, "aspects names only 'task'"),
         ({"aspects": ["a", "a"]}, "must differ"),
         ({"loop": {"batch_size": 1}}, "batch_size must be at least 2"),
-        ({"objective": "simcse", "masked": False}, "masked is false, and objective is .simcse"),
+        ({"objective": "simcse", "masked": False}, "masked is false, but objective is .simcse"),
         ({"objective": "simcse", "dropout": False}, "learns from dropout"),
         ({"objective": "simcse", "aspects": ["a", "b"], "combine": "routes"}, "no routes"),
         ({"preset": "large"}, "preset"),

@@ -120,4 +120,4 @@ def test_what_is_done_is_left_alone_and_other_settings_do_not_replace_it(job):
 def test_a_model_that_is_chosen_by_what_it_learns_from_is_told(job, caplog, keep, told):
     with caplog.at_level("WARNING", logger="training"):
         train(job(splits=["train", "train"], loop={"epochs": 1, "keep": keep}))
-    assert ("names 'train' twice: the best model is chosen by what it learns from" in caplog.text) is told
+    assert ("names 'train' twice: the best model is chosen on its own training data" in caplog.text) is told

@@ -1,4 +1,4 @@
-"""Frames of the judged pairs, made without a tagger, and trainings of seconds."""
+"""Frames of the judged pairs, made without a tagger, and trainings that take seconds."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ DOES = {"sees", "eats", "runs", "sleeps"}
 
 
 def frames_of(text):
-    """Return a row of the table `srl`: each verb with what stands before and behind it; other sentences have none."""
+    """Return a row of the table `srl`: each verb with what precedes and follows it; other sentences have none."""
     words = text.split()
     verbs = [place for place, word in enumerate(words) if word in DOES]
     spans = []
@@ -29,7 +29,7 @@ def frames_of(text):
 
 @pytest.fixture(scope="session")
 def frames(judged):
-    """Frames of their sentences, but of the first, which counts as rejected."""
+    """Frames of their sentences except the first, which counts as rejected."""
     from training.modules.parser_weights import weights_of
 
     rows = [{"text": text, **frames_of(text)} for text in judged.texts[1:]]
@@ -40,7 +40,7 @@ def frames(judged):
 
 @pytest.fixture
 def job(judged, frames, tiny_encoder, tmp_path):
-    """Return a function that makes a training of seconds."""
+    """Return a function that sets up a training that takes seconds."""
     judged.export(tmp_path / "judged.parquet")
     frames.export(tmp_path / "frames.parquet")
 

@@ -12,13 +12,13 @@ from training.modules import pair_classifier
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"spans": "none", "weights": "equal"}, 'spans is "none", and weights is about spans: leave `weights` out'),
+        ({"spans": "none", "weights": "equal"}, "weights is a setting of spans: leave `weights` out"),
         ({"spans": "none", "pooled": False}, "leave `pooled` out"),
-        ({"spans": "random", "harmed": 0.1}, "harmed spoils spans of the tagger"),
-        ({"spans": "none", "words_below": 1}, "words_below is about spans"),
+        ({"spans": "random", "harmed": 0.1}, "harmed corrupts spans of the tagger"),
+        ({"spans": "none", "words_below": 1}, "words_below is a setting of spans"),
         ({"labels": ["1", "1"]}, "must differ"),
-        ({"labels": ["1"]}, "names '1' alone"),
-        ({"labels": ["a", "b"]}, "positive_label '1' is none of labels"),
+        ({"labels": ["1"]}, "labels has only '1'"),
+        ({"labels": ["a", "b"]}, "positive_label '1' is not in labels"),
         ({"classifier": ["u", "u"]}, "must differ"),
         ({"classifier": ["u-v"]}, "classifier"),
         ({"classifier": []}, "classifier"),

@@ -185,7 +185,7 @@ def changed(judged, column, value, split="train"):
         (None, {"positive_label": "1"}, SettingsError, "`positive_label` of the encoder 'pas' is '1', which no"),
         (None, {"corpora": ["qqp"]}, SettingsError, "`corpora` of the encoder 'pas' names 'qqp'"),
         (None, {"splits": ["test", "dev"]}, InputError, "No pair in the split 'test' has a label"),
-        (None, {"training_share": 1e-6}, InputError, "Of the training pairs 0 are left by `training_share` = 1e-06"),
+        (None, {"training_share": 1e-6}, InputError, "The 0 training pairs left by `training_share` = 1e-06"),
         (
             lambda data: changed(data, "label", "neutral", "dev"),
             {},
@@ -208,7 +208,7 @@ def test_without_dev_pairs_the_last_model_is_kept_and_it_is_said(job, judged, tm
     judged.select(splits=["train"]).export(tmp_path / "judged.parquet")
     with caplog.at_level("WARNING", logger="training"):
         folder = train(one)
-    assert "there is no dev pair (split 'dev')" in caplog.text
+    assert "no dev pairs (split 'dev')" in caplog.text
     assert "There were no dev pairs to choose by" in (folder / "README.md").read_text()
 
 
@@ -223,25 +223,25 @@ def test_the_probabilities_are_put_right_by_the_dev_pairs(job, monkeypatch, capl
     assert found.pairs == 30
     assert found.loss_before == pytest.approx(told(folder)["dev"]["loss"], abs=1e-5)
     assert found.loss < found.loss_before
-    assert "its probabilities are put right by 30 dev pairs, temperature" in caplog.text
-    assert "Its probabilities are put right by 30 dev pairs" in (folder / "README.md").read_text()
+    assert "its probabilities are calibrated on 30 dev pairs, temperature" in caplog.text
+    assert "Its probabilities are calibrated on 30 dev pairs" in (folder / "README.md").read_text()
 
 
 def test_too_few_dev_pairs_put_no_probability_right_and_it_is_said(job, caplog, told):
     folder = train(job(loop={"epochs": 1}))
     assert told(folder)["calibration"] is None
     assert PairClassifier.load(folder).calibration is None
-    assert "to put them right takes 50 dev pairs, 10 of each label" in caplog.text
-    assert "Nothing put its probabilities right" in (folder / "README.md").read_text()
+    assert "calibrating them takes 50 dev pairs, 10 of each label" in caplog.text
+    assert "Its probabilities are not calibrated" in (folder / "README.md").read_text()
 
 
 def test_roles_of_a_tagger_that_is_not_here_are_refused(job, frames, tmp_path):
     one = job()
     replace(frames, weights="0" * 64).export(tmp_path / "frames.parquet")
-    with pytest.raises(ModelError, match="with the digest '0000000000000000', and the tagger 'embedded' here has"):
+    with pytest.raises(ModelError, match="with the digest '0000000000000000', but the installed tagger 'embedded' has"):
         train(one)
     replace(frames, parser="srl_bert/mine").export(tmp_path / "frames.parquet")
-    with pytest.raises(ModelError, match=r"are by 'srl_bert/mine', .* which is not here .*: pull it, or give"):
+    with pytest.raises(ModelError, match=r"are by 'srl_bert/mine', .* which is not installed .*: pull it, or give"):
         train(one)
     assert train(job(tagger="embedded", loop={"epochs": 1})).is_dir()
 
@@ -258,5 +258,5 @@ def test_frames_of_other_texts_are_refused(job, frames, tmp_path):
     one = job()
     words = pl.Series([["elsewhere", *words[1:]] for words in frames.table["words"].to_list()])
     replace(frames, table=frames.table.with_columns(words=words)).export(tmp_path / "frames.parquet")
-    with pytest.raises(InputError, match="have the word 'elsewhere', which is not in it there"):
+    with pytest.raises(InputError, match="have the word 'elsewhere', which is not found there"):
         train(one)

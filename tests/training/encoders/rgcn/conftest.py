@@ -1,4 +1,4 @@
-"""Trees of the judged pairs, and trainings of seconds."""
+"""Trees of the judged pairs, and trainings that take seconds."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def parser():
 
 @pytest.fixture(scope="session")
 def parses(judged, parser):
-    """Trees of their sentences, but of the first, which counts as rejected."""
+    """Trees of their sentences except the first, which counts as rejected."""
     texts = list(judged.texts[1:])
     rows = [
         {"text": text, **{name: tree[name] for name in ("tokens", "starts", "heads", "relations")}}
@@ -36,7 +36,7 @@ def parses(judged, parser):
 
 @pytest.fixture
 def job(judged, parses, tiny_encoder, tmp_path):
-    """Return a function that makes a training of seconds."""
+    """Return a function that sets up a training that takes seconds."""
     judged.export(tmp_path / "judged.parquet")
     parses.export(tmp_path / "parses.parquet")
 

@@ -50,7 +50,7 @@ def test_the_classifier_learns_labels_and_is_saved_beside_the_encoder(job, judge
     assert encoder[0].parser_identity == parses.parser
     assert encoder[0].parser_weights == weights_of(DependencySettings())
     card = (folder / "README.md").read_text()
-    assert f"with {parses.parser}" in card
+    assert f"parses with spaCy ({parses.parser})" in card
     assert "Chosen by the dev loss: loss" in card
 
 
@@ -163,7 +163,7 @@ def test_that_nothing_contradicts_is_said_by_its_reason(judged, caplog):
         (table.filter(~contradicts), "no training pair has the `negative_label` 'contradiction': there are no hard"),
         (
             table.with_columns(pl.when(contradicts).then("text_b").otherwise("text_a").alias("text_a")),
-            "no training pair with the label 'contradiction' has a sentence a of a pair to learn from",
+            "no training pair with the label 'contradiction' shares its sentence a with a pair to train on",
         ),
     ):
         data = LabelledPairs.from_table(pairs, source={})
@@ -213,8 +213,8 @@ def test_trees_of_a_parser_that_is_not_here_are_refused(job, parses, tmp_path):
     from dataclasses import replace
 
     for identity, said in (
-        ("spacy/en_core_web_md-1.0.0", r"the trees are by 'spacy/en_core_web_md-1.0.0', and the pipeline"),
-        ("spacy/xx_nobody_has-1.0.0", r"the trees are by 'spacy/xx_nobody_has-1.0.0', .* which is not here .*: pull"),
+        ("spacy/en_core_web_md-1.0.0", r"the trees are by 'spacy/en_core_web_md-1.0.0', but the installed pipeline"),
+        ("spacy/xx_nobody_has-1.0.0", r"the trees are by 'spacy/xx_nobody_has-1.0.0', .* is not installed .*: pull"),
     ):
         replace(parses, parser=identity).export(tmp_path / "parses.parquet")
         with pytest.raises(ModelError, match=said):
@@ -227,7 +227,7 @@ def test_trees_of_a_pipeline_of_the_same_name_with_other_weights_are_refused(job
     digest = weights_of(DependencySettings(model=str(own)))
     monkeypatch.setattr(Source, "tree_weights", lambda self: digest)
 
-    with pytest.raises(ModelError, match=r"'en_core_web_md' has the same name .* as `parser` of the encoder 'rgcn'"):
+    with pytest.raises(ModelError, match=r"'en_core_web_md' of the same name .* as `parser` of the encoder 'rgcn'"):
         train(job())
     folder = train(job(parser=str(own), loop={"epochs": 1}))
     transformer = load_encoder(folder, device="cpu")[0]
@@ -237,12 +237,12 @@ def test_trees_of_a_pipeline_of_the_same_name_with_other_weights_are_refused(job
 @pytest.mark.parametrize(
     ("given", "error", "said"),
     [
-        ({"corpora": ["snli"]}, SettingsError, "names 'snli', of which no pair has a label; there are: nli"),
+        ({"corpora": ["snli"]}, SettingsError, "names 'snli', which has no pairs with labels; there are: nli"),
         ({"labels": ["entailment", "maybe"]}, SettingsError, "names 'maybe', which no training pair has; there are"),
         (
             {"splits": ["learn", "dev"]},
             InputError,
-            "No pair in the split 'learn' has a label.* such pairs in: dev, train",
+            "No pair in the split 'learn' has a label.* such pairs: dev, train",
         ),
         ({"objective": "multiple_negatives", "positive_label": "yes"}, SettingsError, "is 'yes', which no training"),
         (
@@ -264,6 +264,6 @@ def test_sentences_without_any_tree_are_refused(job, tmp_path, parses):
     Parses(parses.table.with_columns(text="text"[:0] + parses.table["text"] + " x"), parses.parser, 512).export(
         tmp_path / "parses.parquet"
     )
-    with pytest.raises(InputError, match="has no dependency trees of any of the"):
+    with pytest.raises(InputError, match="has no dependency trees for any of the"):
         train(job())
     assert train(job(graph=False, source=Source(judged=tmp_path / "judged.parquet"))).is_dir()

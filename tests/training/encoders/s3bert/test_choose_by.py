@@ -58,7 +58,7 @@ def test_the_model_that_orders_the_pairs_best_is_kept_and_all_say_so(job, rated,
     assert found["suites"]["ratings"]["chosen_by"] == ["ours"]
     assert "The model was chosen by its score on ours" in score_tables(found)[1].note
     page = (tmp_path / "run" / "report.html").read_text()
-    assert "<dt>Chosen by</dt><dd>its score on mine (40 rated pairs), the best model of all looks</dd>" in page
+    assert "<dt>Chosen by</dt><dd>its score on mine (40 rated pairs): the best model of the training</dd>" in page
     assert "Spearman with mine over the steps of the training" in page
     assert found["suites"]["facets"]["seen"] is None
 
@@ -87,7 +87,7 @@ def test_without_dev_pairs_the_ratings_choose_alone(job, changed, caplog):
         report = read_json(train(alone) / "training.json")
     assert set(report["dev"]) == {"spearman"}
     assert "the best model is chosen by 40 rated pairs of 'mine'" in caplog.text
-    assert "there is nothing to choose" not in caplog.text
+    assert "to choose the best model by" not in caplog.text
 
 
 def test_an_encoder_that_was_chosen_by_other_ratings_is_not_taken_for_this_one(job, tmp_path):

@@ -91,7 +91,7 @@ def test_without_graphs_the_highest_and_the_lowest_facet_are_those_that_are_leas
         "varies": "highest",  # a cosine of 0, but hardly any pair has more
         "unclear": "",  # higher still, but it is not known to follow anything
     }
-    assert found.headline == "By the encoder alone, varies stands highest and agrees lowest among dev pairs."
+    assert found.headline == "From the encoder alone, varies ranks highest and agrees lowest among dev pairs."
     assert found.residual is None
 
 
@@ -100,7 +100,7 @@ def test_a_facet_without_a_known_reliability_is_never_marked():
     (found,) = explain_embeddings([("x", "y")], np.array([[1, 1]]), np.array([[-1, 1]]), layout)
     assert [(reading.mark, reading.standing, reading.prediction) for reading in found.facets] == [("", None, None)] * 2
     assert found.headline == (
-        "How far the facets of this encoder follow their metrics is not known, so none is named here."
+        "How closely the facets of this encoder follow their metrics is unknown, so none is named here."
     )
 
 
@@ -108,7 +108,7 @@ def test_an_encoder_whose_facets_are_all_unclear_names_none():
     unclear = Reliability(pairs=100, spearman=0.1, low=-0.1, high=0.3)
     layout = FacetLayout(dimension=2, facets=(Facet(name="a", start=0, stop=2, reliability=unclear),))
     (found,) = explain_embeddings([("x", "y")], np.array([[1, 1]]), np.array([[-1, 1]]), layout)
-    assert found.headline.startswith("No facet of this encoder follows its metric clearly")
+    assert found.headline.startswith("No facet of this encoder clearly follows its metric")
 
 
 def readings(**measured_and_predicted):
@@ -142,7 +142,7 @@ def test_a_facet_that_was_not_measured_is_not_said_to_be():
     assert some.headline == "Measured 1.00 in every reliable facet that was measured."
     # Only what is not reliable was measured: the encoder speaks alone, and by standing.
     alone = with_measured(readings(named_entities=(1, 0.9), rhymes=(1, 0.9)), {"named_entities": 1.0})
-    assert alone.headline == "By the encoder alone; no facet stands out."
+    assert alone.headline == "From the encoder alone, no facet stands out."
 
 
 def test_graphs_give_the_words(encoder):
@@ -160,7 +160,7 @@ def test_an_empty_sentence_is_an_error(encoder):
 
 
 def test_a_plain_encoder_cannot_explain(tiny_encoder):
-    with pytest.raises(ModelError, match="no encoder with facets"):
+    with pytest.raises(ModelError, match="so its encoder has no facets"):
         explain(tiny_encoder, [("a cat", "a dog")])
 
 
@@ -209,8 +209,8 @@ class TestCommand:
 
     def test_a_sentence_that_the_encoder_cuts_is_told(self, encoder):
         done = self.run("a cat", "the cat sleeps " * 20, "--model", encoder, "--no-graphs")
-        assert "Sentence b is cut: the encoder reads the first 30 of its 60 word pieces" in done.stdout
-        assert "Sentence a is cut" not in done.stdout
+        assert "Sentence b is truncated: the encoder reads the first 30 of its 60 word pieces" in done.stdout
+        assert "Sentence a is truncated" not in done.stdout
         done = self.run("a cat", "the cat sleeps", "--model", encoder, "--no-graphs", "--json")
         assert json.loads(done.stdout)["notes"] == []
 
@@ -273,9 +273,9 @@ class TestCommand:
         (old / "training.json").unlink()
         done = self.run("two cat sleeps", "a cat runs", "--model", old, "--no-graphs")
         assert done.exit_code == 0
-        assert "is of format 1: its predictions are not calibrated" in done.stderr
+        assert "has format 1: its predictions are not calibrated" in done.stderr
         assert "so its data are unknown" in " ".join(done.stdout.split())
-        assert "How far the facets of this encoder follow their metrics is not known" in done.stdout
+        assert "How closely the facets of this encoder follow their metrics is unknown" in done.stdout
 
     def test_a_table_of_pairs_is_explained_line_by_line(self, encoder, tmp_path):
         (tmp_path / "pairs.tsv").write_text("sentence_a\tsentence_b\na cat\ta dog\ntwo man\tno man\n")

@@ -42,7 +42,7 @@ def test_a_saved_layout_is_loaded_unchanged(tmp_path):
         ({"format": 3}, "Input should be 1 or 2"),
         (
             {"facets": [{"name": "a", "start": 0, "stop": 2, "reliability": {"pairs": 3}}]},
-            "which format 1 has not",
+            "which format 1 lacks",
         ),
         ({"unknown": 1}, "Extra inputs"),
     ],
@@ -112,7 +112,7 @@ def test_an_encoder_of_format_1_opens_and_says_what_it_lacks(tmp_path):
     facet = {"name": "smatch", "start": 0, "stop": 2, "slope": 1.3, "offset": 0.0, "usual": [0.1, 0.9]}
     (tmp_path / "facets.json").write_text(json.dumps({"format": 1, "dimension": 2, "facets": [facet]}))
     layout = FacetLayout.load(tmp_path)
-    assert "is of format 1" in layout.lacks
+    assert "has format 1" in layout.lacks
     assert "`facetflow train`" in layout.lacks
     assert np.isnan(layout.predictions(np.ones((1, 1)))).all()
     assert not layout.facets[0].is_clear

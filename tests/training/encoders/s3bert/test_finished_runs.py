@@ -57,11 +57,11 @@ def test_a_finished_encoder_that_lost_a_file_is_not_done_already(job):
     with pytest.raises(ModelError) as refused:
         train(job)
     assert str(refused.value) == (
-        f"The encoder '{encoder}' has model.safetensors with {size - 1} bytes, not {size}, and so is not what was "
-        "trained: delete the folder, then train it again."
+        f"The encoder '{encoder}' has model.safetensors with {size - 1} bytes, not {size}, so it is damaged: delete "
+        "the folder, then train it again."
     )
     weights.unlink()
-    with pytest.raises(ModelError, match=r"lacks model\.safetensors, and so is not what was trained: delete the"):
+    with pytest.raises(ModelError, match=r"lacks model\.safetensors, so it is damaged: delete the"):
         train(job)
     shutil.rmtree(encoder)
     assert train(job) == encoder

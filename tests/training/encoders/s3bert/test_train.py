@@ -215,7 +215,7 @@ def test_without_dev_pairs_the_last_model_is_kept(job, caplog):
         folder = train(with_changes(job, "no-dev", splits=("train", "none")))
     report = json.loads((folder / "training.json").read_text())
     assert (report["dev"], report["best_step"], report["history"]) == (None, 27, [])
-    assert "last model is kept" in caplog.text
+    assert "the last one is kept" in caplog.text
 
 
 def test_a_single_pair_is_learnt_from_with_a_warning(job, caplog):
@@ -224,7 +224,7 @@ def test_a_single_pair_is_learnt_from_with_a_warning(job, caplog):
     with caplog.at_level("WARNING", logger="training"):
         folder = train(with_changes(job, "one"))
     assert json.loads((folder / "training.json").read_text())["steps"] == 3
-    assert "few pairs to learn from: 1 in split 'train'" in caplog.text
+    assert "few pairs to train on: 1 in split 'train'" in caplog.text
 
 
 def test_pairs_of_other_corpora_and_splits_are_left_out(job):
@@ -265,7 +265,7 @@ def test_the_model_card_says_where_it_comes_from(job):
 def test_the_model_card_says_by_which_similarity_facets_are_read(job):
     folder = train(with_changes(job, "manhattan-card", similarity="manhattan"))
     card = " ".join((folder / "README.md").read_text().split())
-    assert "1 less the Manhattan distance of two sentences in a facet's dimensions says how similar they are" in card
+    assert "1 minus the Manhattan distance of two sentences in a facet's dimensions says how similar they are" in card
     assert "the cosine of a facet" not in card
 
 

@@ -13,7 +13,7 @@ from training.encoders.s3bert.checks import check_pairs, warn_of_little
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"corpora": ("left", "rigth")}, "names 'rigth', of which .* there are: left, right"),
+        ({"corpora": ("left", "rigth")}, "names 'rigth', which .* there are: left, right"),
         ({"splits": ("training", "dev")}, r"split 'training', .* there are: train \(72\), dev \(24\), test \(24\)"),
         ({"corpora": ("left",), "splits": ("t", "dev")}, r"pair of 'left' is in the split 't', .*: train \(36\), "),
         ({"facets": ("smash",)}, "not measured with 'smash'"),
@@ -33,7 +33,7 @@ def warnings(caplog, data, settings):
 
 def test_a_metric_that_never_changes_is_named(measured, settings, caplog):
     (told,) = warnings(caplog, measured, settings)
-    assert told.startswith("every training pair has the same named_entities: the facets can learn nothing")
+    assert told.startswith("all training pairs have the same value of named_entities, so its facets learn nothing")
     other = settings.model_copy(update={"facets": ("smatch", "root")})
     assert warnings(caplog, measured, other) == []
 
@@ -42,6 +42,6 @@ def test_few_pairs_and_no_dev_pairs_are_named(measured, settings, caplog):
     few = MeasuredPairs(measured.texts, measured.pairs.filter(pl.col("split") == "train").head(3))
     told = warnings(caplog, few, settings.model_copy(update={"facets": ("smatch",)}))
     assert told == [
-        "few pairs to learn from: 3 in split 'train', less than one batch (8)",
-        "no pair is in split 'dev': the last model is kept, there is nothing to choose a better one by",
+        "few pairs to train on: 3 in split 'train', less than one batch (8)",
+        "no pairs in split 'dev' to choose the best model by: the last one is kept",
     ]

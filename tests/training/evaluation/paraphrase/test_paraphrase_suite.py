@@ -174,7 +174,7 @@ def test_a_classifier_without_an_order_changes_no_prediction_by_a_swap_and_anoth
     swapped = ordered.probabilities(alike(table["text_b"]), alike(table["text_a"]))[:, 1]
     assert table["swapped_score"].to_numpy() == pytest.approx(swapped)
     note = "\n".join(table.note for table in ParaphraseSuite.tables(result))
-    assert f"Other predictions with the sentences swapped: tweets {changed} of 24." in note
+    assert f"Predictions that change when the sentences are swapped: tweets {changed} of 24." in note
 
 
 def test_the_threshold_is_that_of_dev_whatever_the_scored_labels_are(job, tmp_path):
@@ -194,8 +194,8 @@ def test_without_dev_pairs_the_threshold_is_of_the_corpora_that_were_learnt_from
     assert found["fresh"]["threshold_from"] == {"by": "learnt", "corpora": ["tweets"], "pairs": 12, "same": False}
     assert found["fresh"]["threshold"] == found["tweets"]["threshold"]
     note = ParaphraseSuite.tables(scored(job, source=source))[0].note
-    assert "fresh: by the cosine of the embeddings, from" in note
-    assert "best on the 12 dev pairs of tweets, as it has none of both labels itself" in note
+    assert "fresh: scored by the cosine of the embeddings, threshold" in note
+    assert "best on the 12 dev pairs of tweets, because it has none with both labels" in note
 
 
 def test_dev_pairs_that_are_scored_otherwise_choose_no_threshold(job, tmp_path):
@@ -218,8 +218,8 @@ def test_without_any_dev_pairs_a_probability_is_cut_at_a_half_and_a_cosine_not_a
     assert each["scores"]["auroc"]["start"] is not None
     note = ParaphraseSuite.tables(result)[0].note
     assert (
-        "from 0.500, as no dev pairs of both labels are scored so; start model by its cosine, without a threshold"
-        in note
+        "threshold 0.500, because no dev pairs with both labels have such scores; start model by its cosine, without a "
+        "threshold" in note
     )
 
 
@@ -227,7 +227,7 @@ def test_a_threshold_of_the_pairs_that_are_scored_is_told(job):
     result = scored(job, split="dev")
     assert all(each["threshold_from"]["same"] for each in result["corpora"])
     note = ParaphraseSuite.tables(result)[0].note
-    assert "Thresholds of questions, tweets were chosen on the pairs that are scored" in note
+    assert "Thresholds of questions, tweets were chosen on the scored pairs themselves" in note
     assert "The model was chosen on the dev pairs of tweets" in note
     assert "--split with test (48 pairs)" in note
 
@@ -254,7 +254,7 @@ def test_what_is_not_scored_is_told_beside_what_is(job, tmp_path):
     assert list(by_name(result)) == ["tweets"]
     said = " ".join(result["skipped"])
     assert "pairs of nli have the labels 'contradiction', 'entailment', 'neutral'" in said
-    assert "Not scored: odd, whose labels are 'a' and 'b', and neither or both mean a paraphrase" in said
+    assert "Not scored: odd, with the labels 'a' and 'b': not exactly one of them means a paraphrase" in said
     assert "Not scored: late, which has no pair in test; it has train (6)." in said
     write_training(job.output, positive_label="b")
     assert by_name(scored(job, source=exported(tmp_path / "odd.parquet", odd)))["odd"]["labels"]["positive"] == "b"
@@ -264,7 +264,7 @@ def test_inference_alone_is_no_reason_for_a_word_unless_the_suite_is_asked_for(j
     only = job.model_copy(update={"source": exported(tmp_path / "nli.parquet", NLI)})
     assert ParaphraseSuite.of(Subject(only)) is None
     assert not caplog.records
-    with pytest.raises(InputError, match=r"^Paraphrases cannot be scored\. Not scored, as paraphrase or not are two"):
+    with pytest.raises(InputError, match=r"^Paraphrases cannot be scored\. Not scored, because a paraphrase judgement"):
         ParaphraseSuite.of(Subject(only.model_copy(update={"suites": ("paraphrase",)})))
     assert ParaphraseSuite.of(Subject(job.model_copy(update={"source": None}))) is None
 
@@ -360,8 +360,8 @@ def test_the_chapter_draws_curves_and_names_the_worst_mistakes_escaped(job, tmp_
     assert "<h2>Paraphrase or not</h2>" in text
     assert "tweets: precision over recall of encoder" in text
     assert "share of paraphrases over the probability" not in text  # by the cosine
-    assert "Called paraphrases, judged as none" in text
-    assert "Judged as paraphrases, not called so" in text
+    assert "Predicted as paraphrases, judged as not" in text
+    assert "Judged as paraphrases, predicted as not" in text
     assert "the &lt;b&gt;cat sees" in text
     assert "<b>cat" not in text
     assert browser.find_faults(page) == []
@@ -380,11 +380,11 @@ def test_the_probabilities_of_a_classifier_are_held_against_what_is_so(job, brow
     assert reliable["so"] == pytest.approx(16 / 24)
     assert sum(each["pairs"] for each in reliable["bins"]) == 24
     text = write_report(job.output, job.encoder).read_text()
-    assert "tweets: share of paraphrases over the probability that is said" in text
-    assert "Nothing put them right, as there were too few dev pairs" in text
+    assert "tweets: share of paraphrases over the predicted probability" in text
+    assert "They were not calibrated, because there were too few dev pairs" in text
     assert browser.find_faults(job.output / "report.html") == []
     made.calibration = Calibration(2.0, (0.0, 0.0), 969, 1.0, 0.9)
     made.save(job.encoder)
     (again,) = paraphrase_tables(evaluate(job.model_copy(update={"suites": ()}))["suites"]["paraphrase"])[2:]
     assert [row[0] for row in again.rows] == ["tweets"]
-    assert "put right by 969 dev pairs" in again.note
+    assert "calibrated on 969 dev pairs" in again.note

@@ -77,7 +77,7 @@ def test_labels_of_two_corpora_are_not_compared():
     [
         ([("a", "x", "1")], "only one text has a label, so there is none to find"),
         ([("a", "x", "1"), ("b", "x", "2")], "no two of 2 texts share a label, so there is none to find"),
-        ([("a", "x", "1"), ("b", "x", "1")], "all 2 texts have the label '1', so every order of them is right"),
+        ([("a", "x", "1"), ("b", "x", "1")], "all 2 texts have the label '1', so every ranking of them is right"),
         ([("a", "x", "1"), ("b", "x", "1"), ("c", "x", "2")], ""),
     ],
     ids=["one text", "one text a label", "one label", "two labels"],
@@ -108,7 +108,7 @@ def test_two_aspects_that_no_two_texts_share_together_are_not_asked_but_each_of_
 def test_an_aspect_that_all_texts_share_says_nothing_beside_another_either():
     rows = [(f"t{n}", aspect, label) for n in range(4) for aspect, label in (("x", f"{n % 2}"), ("y", "all"))]
     by_name = {group.name: group.lacks for group in groups_of(labelled(rows))}
-    assert by_name["y"] == by_name["x or y"] == "all 4 texts have the label 'all', so every order of them is right"
+    assert by_name["y"] == by_name["x or y"] == "all 4 texts have the label 'all', so every ranking of them is right"
     assert by_name["x"] == by_name["x and y"] == ""
 
 

@@ -164,8 +164,8 @@ def test_what_is_asked_of_a_label_by_its_frequency_adds_up(result):
 
 def test_that_the_model_was_chosen_on_these_texts_is_said(scores, result):
     note = score_tables(scores)[0].note
-    assert note.startswith("The model was chosen on the dev texts of zoo: on texts that had no part")
-    assert "queries of animal 1, animal and place 1" in note
+    assert note.startswith("The model was chosen on the dev texts of zoo: on texts that its training did not use")
+    assert "no other text is relevant to them: animal 1, animal and place 1" in note
     assert result["others"] == {}
 
 
@@ -247,7 +247,7 @@ def test_a_split_without_texts_is_refused_with_those_that_there_are(job):
 
 def test_where_nobody_asked_for_it_by_name_it_is_left_out_with_a_warning(job, caplog):
     assert RetrievalSuite.of(Subject(job.model_copy(update={"split": "train"}))) is None
-    assert "Not asked: animal, only one text has a label, so there is none to find." in caplog.text
+    assert "Not scored: animal, only one text has a label, so there is none to find." in caplog.text
     assert RetrievalSuite.of(Subject(job.model_copy(update={"source": None}))) is None
 
 
@@ -256,7 +256,7 @@ def test_an_aspect_that_says_nothing_is_skipped_and_told_beside_the_others(job, 
     source = exported(tmp_path / "texts.parquet", rows)
     found = scored(job, Models(perfect, None), source=source)
     (first, *_) = RetrievalSuite.tables(found)
-    assert "Not asked: kind, all 12 texts have the label 'text', so every order of them is right." in first.note
+    assert "Not scored: kind, all 12 texts have the label 'text', so every ranking of them is right." in first.note
 
 
 def test_maps_are_drawn_by_seed_with_the_most_frequent_labels_coloured(job, monkeypatch):

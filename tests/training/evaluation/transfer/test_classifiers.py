@@ -154,5 +154,5 @@ def test_a_task_that_is_too_small_for_its_folds_says_so(count, fits):
     if fits:
         require_enough(task, 10)
     else:
-        with pytest.raises(InputError, match="'mine' has 11 texts to learn from, too few for 10 folds: give more"):
+        with pytest.raises(InputError, match="'mine' has 11 texts to train on, too few for 10 folds: give more"):
             require_enough(task, 10)

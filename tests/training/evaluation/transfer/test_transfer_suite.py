@@ -75,7 +75,7 @@ def test_tasks_of_every_form_are_learnt_by_both_classifiers_and_shown(files, tin
     said = capsys.readouterr().out
     assert "Accuracy × 100, by logistic regression" in said
     assert "Accuracy × 100, by mlp" in said
-    assert "Cross-validated, 3 folds within 3: mr." in said
+    assert "Nested cross-validation, 3 × 3 folds: mr." in said
     assert "By mlp" in (files / "out" / "report.html").read_text()
     table = pl.read_parquet(files / "out" / "transfer.parquet")
     right = table.filter(task="sst2", classifier="mlp").select((pl.col("label") == pl.col("predicted")).mean()).item()
@@ -113,7 +113,7 @@ def test_a_class_of_the_test_part_alone_is_named_and_counts_as_an_error(files, t
     assert task["unknown"] == {"2": 2}
     assert task["items"] == 20
     print_scores(scores)
-    assert "Classes of sst5 that occur in test alone, and count as errors: '2' (2)." in capsys.readouterr().out
+    assert "Classes of sst5 that occur only in test, and count as errors: '2' (2)." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("factor", "noted"), [(3.0, True), (0.25, True), (1.9, False)])
@@ -126,7 +126,7 @@ def test_embeddings_of_other_lengths_are_noted_and_scored_as_they_are(files, fac
     found = suite.score(Models(lambda texts: factor * embed(texts), embed))
     assert found["tasks"][1]["lengths"] == {"encoder": pytest.approx(factor), "start": pytest.approx(1)}
     note = suite.tables(found)[0].note
-    assert (f"Lengths of embeddings differ: {factor:.2g} in the mean by the encoder, 1 by its start" in note) is noted
+    assert (f"Embedding lengths differ: {factor:.2g} on average for the encoder, 1 for its start" in note) is noted
     assert ("differ" in note) is noted
     for task in found["tasks"]:  # as an evaluation of before has them
         del task["lengths"], task["seen"]
@@ -140,7 +140,7 @@ def test_what_is_scored_and_learnt_from_is_counted(files, tiny_encoder, capsys):
     scores = evaluate(job(files, tiny_encoder, SST, MR))
     assert [task["seen"] for task in scores["suites"]["transfer"]["tasks"]] == [1, 0]
     print_scores(scores)
-    assert "Scored on in sst2 and in its train too: 1 of 3." in capsys.readouterr().out
+    assert "Scored items of sst2 that train also has: 1 of 3." in capsys.readouterr().out
 
 
 def test_one_file_for_two_splits_is_refused_unless_a_column_says_the_split(files):
@@ -177,7 +177,7 @@ def test_lines_without_text_are_left_out_and_counted(files, tiny_encoder, capsys
         (
             MR,
             "0 a\n1 b\n",
-            r"the largest class of the evaluation set 'mr' has 1 texts to learn from, too few for 3 folds",
+            r"the largest class of the evaluation set 'mr' has 1 texts to train on, too few for 3 folds",
         ),
         ({"dataset": "cr", "file": "mr.all"}, b"0 caf\xe9\n1 b\n", r"mr\.all:1: the row is not UTF-8"),
         ({"dataset": "cr", "file": "mr.all"}, "0 caf\u00e9\n".encode("utf-16"), r"mr\.all.*UTF-8"),

@@ -1,4 +1,4 @@
-"""A language of a few dozen sentences with their graphs, and a parser that is trained on it here."""
+"""A language of a few dozen sentences with their graphs, and a parser trained on it here."""
 
 import itertools
 import json
@@ -46,7 +46,7 @@ def write_blocks(path: Path, pairs: list[tuple[str, str]]) -> None:
 
 @pytest.fixture(scope="session")
 def make_settings(tiny_encoder: Path) -> Callable[..., Path]:
-    """Return a function that writes the files of a training to a folder: every fifth sentence is of dev."""
+    """Return a function that writes the files of a training to a folder; every fifth sentence is in dev."""
 
     def make(folder: Path, *, source: dict[str, Any] | None = None, **changes: Any) -> Path:
         pairs = list(language())

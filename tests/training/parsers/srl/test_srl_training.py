@@ -150,7 +150,7 @@ def test_a_finished_training_is_left_alone(job, monkeypatch):
 def test_a_file_without_frames_is_refused(job, tmp_path):
     (tmp_path / "empty.conll").write_text("1\tYes\tyes\tUH\t*\t-\t-\n")
     empty = job().model_copy(update={"source": FrameSources(train=tmp_path / "empty.conll", dev=Path("none"))})
-    with pytest.raises(InputError, match="no frame to learn from"):
+    with pytest.raises(InputError, match="no frame to train on"):
         srl_train.train(empty)
 
 

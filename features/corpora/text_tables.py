@@ -1,0 +1,115 @@
+"""Texts of a table for commands on files: as they are in the cells, with an id.
+
+id,name,about
+007,Cat,"a cat, red"        TextCells(line=2, id="007", text="Cat: a cat, red", problem="")
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from features.corpora.cells import cell_rows, decided_quotes
+from features.corpora.tables import as_text, columns_of, no_text, parse_object, require_once, scan_parquet
+from features.errors import RowError
+from features.files import TableFormat, open_text, table_format
+from features.types import RejectCode
+
+JOIN = ": "
+"""Separator between the columns of a text, such as title and abstract."""
+_ID = "id"
+
+
+class TextCells(NamedTuple):
+    """A row of a table of texts.
+
+    Args:
+        line: number of its first line, from 1 (of the row, for Parquet).
+        id: content of the column `id`; empty where there is none.
+        text: columns of the text, joined; empty for a wrong row.
+        problem: what is wrong with the row; empty for a usable one.
+    """
+
+    line: int
+    id: str
+    text: str
+    problem: str = ""
+
+
+def text_columns(path: Path, wanted: Sequence[str]) -> list[str]:
+    """Return the names of a table's columns.
+
+    Args:
+        path: TSV, CSV, JSONL or Parquet file.
+        wanted: columns with the text; JSON lines are read until all of them have occurred.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    return columns_of(path, table_format(path), [wanted], optional=[_ID])
+
+
+def read_text_table(path: Path, columns: Sequence[str]) -> Iterator[TextCells]:
+    """Yield the texts of a table, row by row.
+
+    Args:
+        path: TSV, CSV, JSONL or Parquet file.
+        columns: columns with the text, joined by ": "; all are there (`text_columns`).
+
+    Raises:
+        InputError: the file cannot be read, or has a column that is read more than once.
+    """
+    require_once(path, text_columns(path, columns), [*columns, _ID])
+    for line, cells in named_rows(path, table_format(path)):
+        try:
+            if isinstance(cells, RowError):
+                raise cells
+            texts = [text_of_cell(cells.get(name)) for name in columns]
+            yield TextCells(line, as_text(cells.get(_ID)), JOIN.join(text for text in texts if text))
+        except RowError as error:
+            yield TextCells(line, "", "", str(error))
+
+
+def text_of_cell(cell: object) -> str:
+    """Return the text in a cell, stripped.
+
+    Raises:
+        RowError: it is not text.
+    """
+    # A number may be part of a text, such as the year of a paper; true and false are not.
+    if isinstance(cell, bool):
+        raise no_text(cell)
+    return as_text(cell).strip()
+
+
+def named_rows(
+    path: Path, form: TableFormat, encoding: str | None = None
+) -> Iterator[tuple[int, Mapping[str, object] | RowError]]:
+    """Yield the line of each row, and its cells by the names of their columns or what is wrong with it.
+
+    Args:
+        path: the file.
+        form: form of the table.
+        encoding: encoding of a text file; UTF-8 when None.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    match form:
+        case "parquet":
+            yield from enumerate(scan_parquet(path).collect().iter_rows(named=True), start=1)
+        case "jsonl":
+            with open_text(path, newline="\n", errors="surrogateescape") as file:
+                for number, line in enumerate(file, start=1):
+                    if line.strip():
+                        yield number, parse_object(line)
+        case _:
+            quotes = decided_quotes(path, form, "detect")
+            rows = cell_rows(path, form, quotes, encoding)
+            header = columns_of(path, form, quotes=quotes)
+            next(rows)
+            for number, cells in rows:
+                if isinstance(cells, list) and len(cells) != len(header):
+                    message = f"the row has {len(cells)} cells; expected {len(header)}"
+                    yield number, RowError(RejectCode.WRONG_COLUMNS, message)
+                else:
+                    yield number, cells if isinstance(cells, RowError) else dict(zip(header, cells, strict=True))

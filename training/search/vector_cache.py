@@ -1,0 +1,203 @@
+"""A cache of text vectors, so that an encoder embeds each searched text only once.
+
+    runs/.vectors/<digest of encoder and route>/<random name>.npz     text keys, (n, 16) bytes; vectors, (n, d)
+
+Vectors are written while they are computed: a killed search resumes where it stopped, and a file that has grown costs
+only its new texts. Each part appears whole or not at all and never changes, so concurrent searches do not disturb each
+other; at worst both embed the same texts. Above 2 GiB, the parts that have been unused for longest are removed.
+"""
+
+import hashlib
+import os
+import time
+import uuid
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from features import leftovers, models
+from features.errors import InputError
+from features.outputs import whole_file
+
+FOLDER = ".vectors"
+"""In the folder of a project's runs; no encoder's name begins with a dot."""
+_MOST_BYTES = 2 << 30
+_WRITTEN_EVERY = 30.0  # seconds; a kill costs no more work than this
+_SMALL_BYTES = 16 << 20
+_MOST_SMALL = 32  # parts before they are merged
+_KEY_BYTES = 16
+_DAMAGED = (OSError, ValueError, KeyError, EOFError, BadZipFile)
+
+Vectors = NDArray[np.float32]
+
+
+def cached_vectors(
+    runs: Path | None,
+    encoder: Path,
+    task: str | None,
+    texts: Sequence[str],
+    embed: Callable[[Sequence[str]], Iterable[Vectors]],
+) -> Vectors:
+    """Return the embeddings of texts, (n, d), computing only those that are not cached yet.
+
+    Args:
+        runs: folder of the project's runs, where the cache is; None for no cache.
+        encoder: folder of the encoder.
+        task: route of the encoder; None for an encoder without routes.
+        texts: in any order; duplicates are embedded once.
+        embed: yields the embeddings of new texts in their order, some (n, d) at a time.
+    """
+    numbers: dict[bytes, int] = {}
+    rows = np.array([numbers.setdefault(_key(text), len(numbers)) for text in texts])
+    cache = _Cache(None if runs is None else runs / FOLDER / _digest(encoder, task), numbers)
+    new = cache.missing()
+    if len(new):
+        text_of = dict(zip(rows.tolist(), texts, strict=True))
+        cache.add(new, embed([text_of[number] for number in new.tolist()]))
+    return cache.vectors if len(numbers) == len(texts) else cache.vectors[rows]
+
+
+class _Cache:
+    """Vectors of some texts, read from a folder of parts and written to it.
+
+    Args:
+        folder: parts of one encoder and route; None keeps nothing.
+        numbers: key of each text → its row among the vectors.
+    """
+
+    def __init__(self, folder: Path | None, numbers: dict[bytes, int]) -> None:
+        self._folder = folder
+        self._keys = list(numbers)
+        self._is_known = np.zeros(len(numbers), dtype=bool)
+        self._used: set[Path] = set()
+        self.vectors: Vectors = np.empty((len(numbers), 0), dtype=np.float32)
+        """(n_texts, d); d is 0 until the first vector is known. Rows of unknown texts are undefined."""
+        for part in () if folder is None else sorted(folder.glob("*.npz")):
+            self._read(part, numbers)
+
+    def missing(self) -> NDArray[np.int64]:
+        """Return the rows of texts without a vector."""
+        return np.flatnonzero(~self._is_known)
+
+    def add(self, rows: NDArray[np.int64], parts: Iterable[Vectors]) -> None:
+        """Add the vectors of some rows as they arrive; those that arrived are written however this ends."""
+        done = written = 0
+        last = time.monotonic()
+        try:
+            for part in parts:
+                self._set(rows[done : done + len(part)], part)
+                done += len(part)
+                if time.monotonic() - last > _WRITTEN_EVERY:
+                    self._write(rows[written:done])
+                    written, last = done, time.monotonic()
+        finally:
+            self._write(rows[written:done])
+            self._tidy()
+
+    def _set(self, rows: NDArray[np.int64], vectors: Vectors) -> None:
+        if not self.vectors.shape[1]:
+            self.vectors = np.empty((len(self._keys), vectors.shape[1]), dtype=np.float32)
+        self.vectors[rows] = vectors
+        self._is_known[rows] = True
+
+    def _read(self, part: Path, numbers: dict[bytes, int]) -> None:
+        """Read the vectors of wanted texts from a part; a damaged part is removed."""
+        try:
+            keys, vectors = _load(part)
+        except FileNotFoundError:  # another search has just merged it
+            return
+        except _DAMAGED:
+            with suppress(OSError):
+                part.unlink()
+            return
+        found = [(numbers[key], at) for at, key in enumerate(keys) if key in numbers]
+        if found:
+            rows, places = np.array(found).T
+            self._set(rows, vectors[places])
+            self._used.add(part)
+            with suppress(OSError):
+                os.utime(part)  # used now, so not the next to be removed
+
+    def _write(self, rows: NDArray[np.int64]) -> None:
+        """Write the vectors of rows as a new part."""
+        if self._folder is not None and len(rows):
+            part = _save(self._folder, [self._keys[row] for row in rows], self.vectors[rows])
+            self._used.update([part] if part else [])
+
+    def _tidy(self) -> None:
+        """Merge small parts if there are many, and clean up."""
+        if self._folder is None:
+            return
+        with suppress(OSError):
+            small = [part for part in self._folder.glob("*.npz") if part.stat().st_size < _SMALL_BYTES]
+            if len(small) > _MOST_SMALL:
+                part = _merge(self._folder, small)
+                self._used.update([part] if part else [])
+        with suppress(OSError):
+            _forget(self._folder.parent, self._used)
+
+
+def _key(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(), digest_size=_KEY_BYTES).digest()
+
+
+def _digest(encoder: Path, task: str | None) -> str:
+    return hashlib.blake2b(f"{models.digest(encoder)}\0{task or ''}".encode(), digest_size=16).hexdigest()
+
+
+def _load(part: Path) -> tuple[list[bytes], Vectors]:
+    """Return keys and vectors of a part.
+
+    Raises:
+        ValueError, KeyError, EOFError, BadZipFile: it is damaged; the archive has checksums.
+        OSError: it cannot be read.
+    """
+    with part.open("rb") as file, np.load(file, allow_pickle=False) as content:
+        keys, vectors = content["keys"], content["vectors"]
+    if keys.shape != (len(vectors), _KEY_BYTES) or vectors.ndim != 2 or vectors.dtype != np.float32:
+        raise ValueError("unexpected shape or dtype")
+    return [key.tobytes() for key in keys], vectors
+
+
+def _save(folder: Path, keys: Sequence[bytes], vectors: Vectors) -> Path | None:
+    """Write a part and return it; None if it cannot be written, which is no reason for a search to fail."""
+    part = folder / f"{uuid.uuid4().hex}.npz"
+    try:
+        with whole_file(part) as output:
+            np.savez(output, keys=np.frombuffer(b"".join(keys), np.uint8).reshape(-1, _KEY_BYTES), vectors=vectors)
+    except InputError:
+        return None
+    return part
+
+
+def _merge(folder: Path, parts: Sequence[Path]) -> Path | None:
+    """Merge small parts into one and return it; None if it cannot be written."""
+    found: dict[bytes, NDArray[np.float32]] = {}
+    for part in parts:
+        with suppress(*_DAMAGED):
+            found.update(zip(*_load(part), strict=True))
+    merged = _save(folder, list(found), np.stack(list(found.values()))) if found else None
+    if merged:
+        for part in parts:
+            part.unlink(missing_ok=True)
+    return merged
+
+
+def _forget(folder: Path, used: Collection[Path]) -> None:
+    """Remove temporary files of killed searches and, above the limit, the parts that were unused for longest.
+
+    Args:
+        folder: of all parts, by any encoder.
+        used: parts that this search needs, which stay.
+    """
+    leftovers.remove_dead(folder.rglob(".*.tmp"))
+    parts = sorted(folder.rglob("*.npz"), key=lambda part: (part not in used, -part.stat().st_mtime))
+    taken = 0
+    for part in parts:
+        taken += part.stat().st_size
+        if taken > _MOST_BYTES and part not in used:
+            part.unlink(missing_ok=True)
