@@ -131,6 +131,9 @@ def load_amrlib(settings: AmrSettings) -> AmrlibParser:
     try:
         with warnings.catch_warnings():  # importing some modules of amrlib switches all warnings off
             import amrlib
+            from torch.nn import Module
+
+            from features.parsers.onednn import use_onednn
 
             inference = amrlib.load_stog_model(model_dir=str(folder), **options)
     except ImportError as error:
@@ -144,6 +147,8 @@ def load_amrlib(settings: AmrSettings) -> AmrlibParser:
             f" check the folder, and that its tokenizer is on this machine (`tokenizer` under [amr] takes a folder)."
         ) from error
     _forget_generation_defaults(inference)
+    if isinstance(network := getattr(inference, "model", None), Module):
+        use_onednn(network)
     # It logs a line for each graph of a beam that it cannot read; the rejects report it once per sentence.
     logging.getLogger("amrlib.models.parse_xfm.penman_serializer").setLevel(logging.CRITICAL)
     return AmrlibParser(inference, settings)

@@ -8,9 +8,9 @@ import pytest
 
 from features.errors import ModelError, RowError, SettingsError
 from features.graphs.graph import decode
-from features.parsers import stages
+from features.parsers import onednn, stages
 from features.parsers.amr import load
-from features.parsers.amrlib_parser import AmrlibParser
+from features.parsers.amrlib_parser import AmrlibParser, load_amrlib
 from features.parsers.settings import AmrSettings
 from features.stages import Reject
 from features.types import RejectCode
@@ -181,6 +181,20 @@ def test_the_stage_gives_every_sentence_once(parser: AmrlibParser) -> None:
 def test_a_parser_is_loaded_once_per_process(parser: AmrlibParser, amr_parser_folder: Path) -> None:
     again = load(settings(model=str(amr_parser_folder), batch_size=2, beams=1, threads=1))
     assert again is parser
+
+
+@pytest.mark.slow
+def test_graphs_are_the_same_with_linear_layers_by_onednn(
+    amr_parser_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graphs = {}
+    for slow in (False, True):
+        monkeypatch.setattr(onednn, "mkl_is_slow", lambda slow=slow: slow)
+        parser = load_amrlib(settings(model=str(amr_parser_folder), beams=1))
+        layers = {type(module) for module in parser._inference.model.modules()}  # type: ignore[attr-defined]
+        assert (onednn.OneDnnLinear in layers) == slow
+        graphs[slow] = parser.parse(["1", "2"], ["the boy wants to sleep", "the cat does not sleep"])
+    assert graphs[True] == graphs[False]
 
 
 def test_threads_are_set_on_purpose(parser: AmrlibParser) -> None:
