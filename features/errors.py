@@ -9,7 +9,7 @@
         └── PartlyDoneError    but it did some of it, which stays
 
 The command line prints the message of any of them and leaves with exit code 1, of the last one with 2. A single bad row
-is no error: it becomes a row of `rejects` with a `RejectCode` (see `features.types`), raised as `RowError` where a row
+is not an error: it becomes a row of `rejects` with a `RejectCode` (see `features.types`), raised as `RowError` where it
 is read or parsed.
 """
 
@@ -48,7 +48,7 @@ class PartlyDoneError(RunError):
 
     Args:
         message: what failed.
-        done: what the flow would have returned of the rest.
+        done: the results of the parts that succeeded.
     """
 
     def __init__(self, message: str, done: Sequence[Any] = ()) -> None:
@@ -57,7 +57,7 @@ class PartlyDoneError(RunError):
 
 
 class RowError(InputError):
-    """One row cannot be processed; the shard goes on without it.
+    """One row cannot be processed; the rest of the shard is processed without it.
 
     Args:
         code: the stable reason, kept in `rejects`.

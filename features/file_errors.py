@@ -4,9 +4,9 @@ import errno
 import re
 
 _IN_RUST = re.compile(r"\(os error (\d+)\)")
-"""How polars, deltalake and safetensors name the number of an error; they leave `errno` empty."""
+"""How polars, deltalake and safetensors write the error number; they leave `errno` empty."""
 _FREE_SPACE = "free some space and run the same command again"
-_PERMIT = "there is no permission; correct its permissions, or choose another place"
+_PERMIT = "permission denied; correct its permissions, or choose another place"
 _ADVICE = {
     errno.ENOENT: "it does not exist; check the path",
     errno.EACCES: _PERMIT,
@@ -20,7 +20,7 @@ _ADVICE = {
     errno.EEXIST: "it exists already; remove it, or choose another name",
     errno.ENAMETOOLONG: "its name is too long for this file system; choose a shorter one",
     errno.EMFILE: "too many files are open; raise the limit (`ulimit -n`) and run the same command again",
-    errno.EIO: "the disk fails; check it",
+    errno.EIO: "the disk reports an error; check it",
 }
 _OF_CLASS: dict[type[OSError], int] = {
     FileNotFoundError: errno.ENOENT,
@@ -29,11 +29,11 @@ _OF_CLASS: dict[type[OSError], int] = {
     NotADirectoryError: errno.ENOTDIR,
     FileExistsError: errno.EEXIST,
 }
-"""Libraries raise these without a number, too."""
+"""Libraries also raise these without a number."""
 
 
 def system_number(error: BaseException) -> int | None:
-    """Return the number (`errno`) of an error of the operating system, also of one that a Rust library met; else None.
+    """Return the `errno` of an operating system error, also of one raised by a Rust library; None for other errors.
 
     >>> system_number(OSError(28, "No space left on device"))
     28
@@ -49,7 +49,7 @@ def system_number(error: BaseException) -> int | None:
 
 
 def advice(error: BaseException) -> str | None:
-    """Return what is wrong and what to do about it, as the end of a sentence; None for what is none of the usual.
+    """Return what is wrong and what to do about it, as the end of a sentence; None for an error not in the table.
 
     >>> advice(OSError(28, "No space left on device"))
     'the disk is full; free some space and run the same command again'
@@ -61,8 +61,8 @@ def explain(error: BaseException, otherwise: str = "correct that and run again")
     """Return what is wrong and what to do about it, as the end of a sentence.
 
     Args:
-        error: of the file system, or of a Rust library that met one.
-        otherwise: what to do about an error that is not of the usual ones.
+        error: a file system error, possibly raised by a Rust library.
+        otherwise: advice for an error that is not in the table.
     """
-    # A Rust error goes on with its causes, and a DeltaError with a stack trace.
+    # A Rust error continues with its causes, a DeltaError with a stack trace.
     return advice(error) or f"{str(error).partition(chr(10))[0].strip().rstrip('.;')}; {otherwise}"

@@ -1,4 +1,4 @@
-"""Files that people bring and take away: text that is read with clear errors, tables whose suffix chooses the format.
+"""User files: text read with clear errors, and tables whose suffix selects the format.
 
     .tsv .txt   tab separated, one header line, quotes are ordinary characters, no tab and no line break in a cell
     .csv        comma separated, one header line, cells in double quotes where needed
@@ -35,7 +35,7 @@ def table_format(path: Path) -> TableFormat:
     """Return the format that the suffix of a table names, before a `.gz` if there is one.
 
     Raises:
-        InputError: the suffix is unknown, or a Parquet file is to be compressed once more.
+        InputError: the suffix is unknown, or a Parquet file would be compressed twice.
     """
     suffixes = path.suffixes[-2:]
     zipped = bool(suffixes) and suffixes[-1] == ".gz"
@@ -44,7 +44,7 @@ def table_format(path: Path) -> TableFormat:
     if found is None or (zipped and found == "parquet"):
         save = _SAVED_AS.get(suffix.lower(), "use one of")
         raise InputError(
-            f"{str(path)!r} has no suffix of a table: {save} {', '.join(_FORMATS)}; the text formats also with .gz."
+            f"{str(path)!r} has no table suffix: {save} {', '.join(_FORMATS)}; text formats also with .gz."
         )
     return found
 
@@ -56,26 +56,26 @@ def open_text(path: Path, *, newline: str | None = None, errors: str = "strict")
     Args:
         path: the file.
         newline: as for `open`; `"\n"` keeps a carriage return inside a line.
-        errors: as for `open`; `"surrogateescape"` leaves it to the reader to find lines that are no UTF-8.
+        errors: as for `open`; `"surrogateescape"` leaves it to the reader to find lines that are not UTF-8.
 
     Yields:
         The open file.
 
     Raises:
-        InputError: the file is missing, a folder, unreadable, empty, damaged, or no UTF-8; also while it is being read.
+        InputError: the file is missing, a folder, unreadable, empty, damaged or not UTF-8; also while it is being read.
     """
     with open_bytes(path) as raw:
         head = raw.peek(_HEAD_BYTES)[:_HEAD_BYTES]
         if not head:
             raise InputError(f"{source_name(path)} is empty.")
         if b"\x00" in head:
-            raise InputError(f"{source_name(path)} is no UTF-8 text (it holds zero bytes): save it as UTF-8.")
+            raise InputError(f"{source_name(path)} is not UTF-8 text (it contains null bytes): save it as UTF-8.")
         try:
             with io.TextIOWrapper(raw, encoding="utf-8-sig", errors=errors, newline=newline) as text:
                 yield text
         except UnicodeDecodeError as error:
             raise InputError(
-                f"{source_name(path)} is no UTF-8 text ({error.reason}, byte {error.object[error.start]:#04x}): "
+                f"{source_name(path)} is not UTF-8 text ({error.reason}, byte {error.object[error.start]:#04x}): "
                 "save it as UTF-8."
             ) from error
 
@@ -85,13 +85,13 @@ def open_bytes(path: Path) -> Iterator[io.BufferedReader]:
     """Open a file for reading, decompressed when it ends in `.gz`.
 
     Args:
-        path: the file; `-` is standard input, which is read to its end first.
+        path: the file; `-` is standard input, which is first read to its end.
 
     Yields:
         The open file.
 
     Raises:
-        InputError: the file is missing, a folder, unreadable, or no complete gzip file; also while it is being read.
+        InputError: the file is missing, a folder, unreadable or an incomplete gzip file; also while it is being read.
     """
     try:
         raw = _opened(path)
@@ -103,16 +103,18 @@ def open_bytes(path: Path) -> Iterator[io.BufferedReader]:
         with raw:
             yield raw
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{source_name(path)} is no complete gzip file ({error}): fetch or make it again.") from error
+        raise InputError(
+            f"{source_name(path)} is not a complete gzip file ({error}): fetch or make it again."
+        ) from error
 
 
 def source_name(path: Path) -> str:
-    """Return how a message names a file that is read."""
+    """Return the name of an input file for messages."""
     return shown(path, "standard input")
 
 
 def short_name(path: Path) -> str:
-    """Return the name of a file that is read, without its folder."""
+    """Return the name of an input file for messages, without its folder."""
     return "standard input" if path == STANDARD else path.name
 
 
@@ -126,12 +128,12 @@ def _opened(path: Path) -> io.BufferedReader:
 
 
 def read_table(path: Path, columns: Sequence[str] | Mapping[str, pl.DataType | type[pl.DataType]] = ()) -> pl.DataFrame:
-    """Read a table; the suffix says in which format.
+    """Read a table in the format of its suffix.
 
     Args:
         path: TSV, CSV, JSONL or Parquet file.
-        columns: the columns that are wanted, in this order; a mapping also gives their types. All columns, with the
-            types that polars infers, when empty.
+        columns: the columns to read, in this order; a mapping also gives their types. When empty, all columns with
+            the types that polars infers.
 
     Raises:
         InputError: the file cannot be read in its format, or lacks a column.
@@ -152,7 +154,7 @@ def read_table(path: Path, columns: Sequence[str] | Mapping[str, pl.DataType | t
             frame = frame.cast(pl.Schema(columns))
         return frame.select(list(columns)) if columns else frame
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{str(path)!r} is no {kind} table as expected: {_first_line(error)}") from error
+        raise InputError(f"{str(path)!r} is not a valid {kind} table: {_first_line(error)}") from error
 
 
 def _parse(data: bytes, kind: TableFormat, types: Mapping[str, pl.DataType | type[pl.DataType]]) -> pl.DataFrame:
@@ -168,12 +170,12 @@ def _parse(data: bytes, kind: TableFormat, types: Mapping[str, pl.DataType | typ
 
 
 def write_table(frame: pl.DataFrame, path: Path, chosen: str | None = None) -> None:
-    """Write a table; a reader sees the old file or the whole new one.
+    """Write a table; a reader sees the old file or the complete new one.
 
     Args:
         frame: the table.
         path: the file; `-` is standard output.
-        chosen: name of the format; that which the suffix names when None.
+        chosen: name of the format; by default the format of the suffix.
 
     Raises:
         InputError: the suffix is unknown, the format cannot hold the table (lists in TSV or CSV, a tab or a line
@@ -183,7 +185,7 @@ def write_table(frame: pl.DataFrame, path: Path, chosen: str | None = None) -> N
     if kind in {"tsv", "csv"}:
         nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
         if nested:
-            raise InputError(f"{shown(path)}: {kind} cannot hold the lists of {nested}; write .jsonl or .parquet.")
+            raise InputError(f"{shown(path)}: {kind} cannot hold the lists in {nested}; write .jsonl or .parquet.")
     if kind == "tsv":
         _require_plain_cells(frame, path)
     with whole_file(path) as file:

@@ -1,7 +1,7 @@
-"""Requests to end (SIGTERM, an interrupt at the terminal) that wait for a moment in which nothing is half done.
+"""Requests to stop (SIGTERM, Ctrl-C) that are deferred until nothing is half done.
 
-A signal handler that raises does so between any two instructions, also inside libraries that catch what they do not
-know and make another error of it. Here the signal is noted; its former handler is called when the caller is ready.
+A signal handler that raises does so between any two instructions, also inside libraries that catch unknown exceptions
+and turn them into another error. Here the signal is recorded; its former handler is called when the caller is ready.
 """
 
 import os
@@ -16,7 +16,7 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class Interruption:
-    """The signal that has come, if any."""
+    """The signal received so far, if any."""
 
     def __init__(self) -> None:
         self._handlers: dict[int, Any] = {}
@@ -24,11 +24,11 @@ class Interruption:
 
     @property
     def pending(self) -> bool:
-        """Whether a signal waits to be delivered."""
+        """Whether a signal is waiting to be delivered."""
         return self._received is not None
 
     def deliver(self) -> None:
-        """Do what the signal would have done at once; nothing when none has come."""
+        """Do what the signal would have done immediately; nothing if none was received."""
         if self._received is None:
             return
         (number, frame), self._received = self._received, None
@@ -41,10 +41,10 @@ class Interruption:
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self._received = (number, frame)
-        self._restore()  # who asks a second time does not want to wait
+        self._restore()  # a second request is not made to wait
 
     def _hold(self) -> None:
-        # A shell ignores interrupts on behalf of what it starts in the background: that stays so.
+        # A shell ignores interrupts on behalf of its background processes: keep it that way.
         heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
         self._handlers = {number: signal.signal(number, self._note) for number in heard}
 
@@ -55,12 +55,12 @@ class Interruption:
 
 @contextmanager
 def held_back() -> Iterator[Interruption]:
-    """Hold signals back; what has not been delivered by the end is delivered then.
+    """Defer signals; those not delivered by the end of the block are delivered then.
 
-    Outside of the main thread signals go their usual way.
+    Outside the main thread, signals are handled as usual.
 
     Yields:
-        What has come so far.
+        The signal received so far.
     """
     interruption = Interruption()
     if threading.current_thread() is not threading.main_thread():
@@ -75,7 +75,7 @@ def held_back() -> Iterator[Interruption]:
 
 
 def cause(error: BaseException) -> str:
-    """Return what asked a run to end, from the exception that a signal handler made of it.
+    """Return what asked a run to stop, from the exception raised by the signal handler.
 
     >>> cause(KeyboardInterrupt())
     'Ctrl-C'
@@ -84,7 +84,7 @@ def cause(error: BaseException) -> str:
     """
     if isinstance(error, KeyboardInterrupt):
         return "Ctrl-C"
-    # Ours leaves with 128 + the number of the signal; Prefect's exception has the number itself.
+    # Our handler exits with 128 + the signal number; Prefect's exception has the number itself.
     number = error.code if isinstance(error, SystemExit) else getattr(error, "signal", None)
     with suppress(TypeError, ValueError):
         return signal.Signals(int(number or 0) % 128).name

@@ -1,11 +1,11 @@
-"""Temporary files and folders, and how to tell those of a dead process from those of a living one.
+"""Temporary files and folders, and how to distinguish those of a dead process from those of a live one.
 
-    made ── locked ── written ── renamed, or removed        the kernel lets go of the lock when the process is gone
+    made ── locked ── written ── renamed, or removed        the kernel releases the lock when the process is gone
               │
-              └── killed here: nobody holds the lock, so whoever comes next may remove what is left
+              └── killed here: nobody holds the lock, so the next process may remove what is left
 
-The lock is one of `flock`: no process number that another process may have by now, no age at which a slow writer counts
-as dead. Network file systems pass it on to other machines; on one that has no locks nothing is removed but by age.
+The lock is an `flock`: no process id that another process may have by now, no age at which a slow writer counts as
+dead. Network file systems pass it on to other machines; on one without locks, files are removed only by age.
 """
 
 import fcntl
@@ -19,7 +19,7 @@ from io import BufferedWriter
 from pathlib import Path
 
 SCRATCH = ".facetflow-"
-"""What the names of all folders begin with that this program makes for temporary files."""
+"""Prefix of the names of all temporary folders that this program makes."""
 _SCRATCH_NAME = re.compile(rf"{re.escape(SCRATCH)}[a-z]+-[a-z0-9_]{{8}}")
 
 
@@ -27,13 +27,13 @@ def hold(descriptor: int, path: Path) -> bool:
     """Lock a temporary file or folder that this process has just made, until the descriptor is closed.
 
     Args:
-        descriptor: of the open file or folder.
-        path: of it.
+        descriptor: descriptor of the open file or folder.
+        path: its path.
 
     Returns:
-        False where somebody took it for a dead one's in the moment before, and removed it: make another.
+        False if another process has just removed it, taking it for a dead process's: make another.
     """
-    with suppress(OSError):  # a file system without locks: nobody can show that we are dead, either
+    with suppress(OSError):  # a file system without locks: nobody can tell that we are dead, either
         fcntl.flock(descriptor, fcntl.LOCK_EX)
     try:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
@@ -43,10 +43,10 @@ def hold(descriptor: int, path: Path) -> bool:
 
 @contextmanager
 def held_file(path: Path) -> Iterator[BufferedWriter]:
-    """Make a temporary file and hold it; it is removed, or has been renamed, when the block ends.
+    """Make a temporary file and hold its lock; at the end of the block it is removed unless it has been renamed.
 
     Args:
-        path: of the file, which must not exist.
+        path: path of the file, which must not exist.
     """
     while not hold((file := path.open("xb")).fileno(), path):
         file.close()
@@ -59,10 +59,10 @@ def held_file(path: Path) -> Iterator[BufferedWriter]:
 
 @contextmanager
 def held_folder(path: Path) -> Iterator[None]:
-    """Make a temporary folder and hold it; it is removed, or has been renamed, when the block ends.
+    """Make a temporary folder and hold its lock; at the end of the block it is removed unless it has been renamed.
 
     Args:
-        path: of the folder, which must not exist.
+        path: path of the folder, which must not exist.
     """
     descriptor = _make(path)
     try:
@@ -76,11 +76,10 @@ def scratch_folder(kind: str) -> tuple[Path, int]:
     """Make a folder for temporary files of this process.
 
     Args:
-        kind: what it is for, a word of lower-case letters.
+        kind: what it is for, one word in lower case.
 
     Returns:
-        The folder, and a descriptor that keeps it from being taken for a dead one's while it is open, here or in a
-        process that inherits it.
+        The folder, and a descriptor that protects it from removal while open, here or in a process that inherits it.
     """
     while True:
         path = Path(tempfile.mkdtemp(prefix=f"{SCRATCH}{kind}-"))
@@ -93,7 +92,7 @@ def scratch_folder(kind: str) -> tuple[Path, int]:
 
 @contextmanager
 def scratch(kind: str) -> Iterator[Path]:
-    """Give a folder for temporary files, which is removed when the block ends.
+    """Provide a folder for temporary files, which is removed when the block ends.
 
     Args:
         kind: as for `scratch_folder`.
@@ -116,7 +115,7 @@ def remove_dead(paths: Iterable[Path]) -> list[Path]:
     """Remove temporary files and folders that no process holds.
 
     Args:
-        paths: temporary ones only; nothing else is locked by who uses it.
+        paths: temporary ones only; other files are not locked while in use.
 
     Returns:
         Those that were removed.
@@ -154,7 +153,7 @@ def _make(path: Path) -> int:
 def _remove_if_dead(path: Path) -> bool:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    except OSError:  # gone meanwhile, a link, or another user's
+    except OSError:  # already gone, a link, or another user's
         return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -162,7 +161,7 @@ def _remove_if_dead(path: Path) -> bool:
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink()
-    except OSError:  # held by a living process, or of a file system without locks
+    except OSError:  # held by a live process, or on a file system without locks
         return False
     finally:
         os.close(descriptor)

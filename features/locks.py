@@ -1,4 +1,4 @@
-"""One process at a time: a lock on a file, which goes with the process that holds it, however that ends."""
+"""One process at a time: a lock on a file, released when the process that holds it ends, however it ends."""
 
 import fcntl
 import os
@@ -15,9 +15,9 @@ def only_one(path: Path, refusal: str, holder: str | None = None) -> Iterator[No
     """Hold a lock.
 
     Args:
-        path: the lock file; it is made where there is none, and stays when the lock is given back.
-        refusal: what another process is doing that holds the lock, such as "A build works on the store 'x'".
-        holder: what the file says of this process; its number by default.
+        path: the lock file; it is created if missing, and stays when the lock is released.
+        refusal: what the process that holds the lock is doing, such as "A build works on the store 'x'".
+        holder: what the file says about this process; its process id by default.
 
     Raises:
         RunError: another process holds it, or the file system refuses.
@@ -25,7 +25,7 @@ def only_one(path: Path, refusal: str, holder: str | None = None) -> Iterator[No
     try:
         lock = path.open("a+")
     except OSError as error:
-        raise RunError(f"The lock {str(path)!r} cannot be made: {explain(error)}.") from error
+        raise RunError(f"The lock {str(path)!r} cannot be created: {explain(error)}.") from error
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -45,7 +45,7 @@ def only_one(path: Path, refusal: str, holder: str | None = None) -> Iterator[No
 
 
 def is_held(path: Path) -> bool:
-    """Return whether a process holds a lock; one that cannot be asked about is not held.
+    """Return whether a process holds a lock; one that cannot be checked counts as not held.
 
     Args:
         path: the lock file.

@@ -1,9 +1,9 @@
 """Files that are written whole or not at all, and the formats that their suffixes name.
 
--o graphs.amr      written beside itself, flushed, renamed: a reader sees the old file or the whole new one
--o graphs.amr.gz   likewise, compressed
--o -               standard output, once all is made
--o /dev/stdout     what is no regular file (a device, a pipe) is written to as it is, and never replaced
+-o graphs.amr      written under a temporary name, flushed, renamed: a reader sees the old or the complete new file
+-o graphs.amr.gz   the same, compressed
+-o -               standard output, once everything is ready
+-o /dev/stdout     anything but a regular file (a device, a pipe) is written to directly, and never replaced
 """
 
 import errno
@@ -26,20 +26,20 @@ STANDARD = Path("-")
 """Standard input where a file is read, standard output where one is written."""
 
 Formats = Mapping[str, tuple[str, ...]]
-"""Name of a format → the suffixes that ask for it."""
+"""Format name → the suffixes that select it."""
 
 TABLES: Formats = {"tsv": (".tsv", ".txt"), "csv": (".csv",), "jsonl": (".jsonl", ".ndjson"), "parquet": (".parquet",)}
-"""What a table is written as; see `features.files`."""
+"""The formats of tables; see `features.files`."""
 
 BINARY = frozenset({"parquet"})
-"""Formats that are compressed already."""
+"""Formats that are already compressed."""
 
 _OS_ERROR = re.compile(r" \(os error \d+\)$")
-_IN_MEMORY = 1 << 26  # bytes of standard output that wait in memory, not in a temporary file
+_IN_MEMORY = 1 << 26  # bytes of standard output buffered in memory before a temporary file is used
 
 
 def shown(path: Path, standard: str = "standard output") -> str:
-    """Return how a message names a file: its path in quotes, or the words for `-`."""
+    """Return the name of a file for messages: its path in quotes, or the words for `-`."""
     return standard if path == STANDARD else repr(str(path))
 
 
@@ -48,12 +48,12 @@ def format_of(path: Path, formats: Formats, chosen: str | None = None, *, by_nam
 
     Args:
         path: the output; `.gz` after another suffix compresses.
-        formats: what can be written; the first is the default of standard output.
-        chosen: the format asked for by name, which goes before the suffix.
-        by_name: whether there is an option `--format` to ask with.
+        formats: what can be written; the first is the default for standard output.
+        chosen: the format given by name, which overrides the suffix.
+        by_name: whether there is an option `--format` to choose it.
 
     Raises:
-        InputError: the suffix is that of no such format, or would compress what is compressed already.
+        InputError: the suffix belongs to none of the formats, or would compress a compressed format again.
     """
     suffixes = [suffix.lower() for suffix in path.suffixes]
     zipped = suffixes[-1:] == [".gz"]
@@ -63,29 +63,29 @@ def format_of(path: Path, formats: Formats, chosen: str | None = None, *, by_nam
         found = next(iter(formats))
     if found is not None and not (zipped and found in BINARY):
         return found
-    what = "has no suffix of a format that can be written here" if found is None else f"would compress {found} twice"
+    what = "has no suffix of a supported output format" if found is None else f"would compress {found} twice"
     known = ", ".join(suffix for suffixes in formats.values() for suffix in suffixes)
     named = f", or choose with --format ({', '.join(formats)})" if by_name else ""
     raise InputError(f"{shown(path)} {what}: use one of {known}{named}; text formats also with .gz.")
 
 
 def check_output(path: Path, *others: Path) -> None:
-    """Refuse an output that cannot be written, before the work and not after it.
+    """Refuse an output that cannot be written, before any work is done.
 
     Args:
         path: the output.
-        others: what else the command reads and writes.
+        others: the other files that the command reads and writes.
 
     Raises:
-        InputError: it is a folder, its folder is a file, nothing may be written there, or it is one of the others,
-            which would be lost.
+        InputError: it is a folder, its folder is a file, the location is not writable, or it is one of the others,
+            which would be overwritten.
     """
     if path == STANDARD:
         return
     for other in others:
         if other != STANDARD and path.resolve() == other.resolve() and (path.is_file() or not path.exists()):
             raise InputError(
-                f"{shown(path)} is named twice, and what is written there would take the place of the other: give the "
+                f"{shown(path)} is named twice, and the output would overwrite the other file: give the "
                 "output a file of its own."
             )
     try:
@@ -96,7 +96,7 @@ def check_output(path: Path, *others: Path) -> None:
             return
         folder = next(above for above in target.parents if above.exists())
         if not folder.is_dir():
-            raise _refused(path, f"{str(folder)!r} is no folder")
+            raise _refused(path, f"{str(folder)!r} is not a folder")
         if folder == target.parent:
             _beside(target).touch(exist_ok=False)
             _beside(target).unlink()
@@ -108,16 +108,16 @@ def check_output(path: Path, *others: Path) -> None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """Give a binary file to write to; what is written becomes `path` when the block ends without an exception.
+    """Provide a binary file to write to; it becomes `path` when the block ends without an exception.
 
-    Folders above it are made.
+    Missing parent folders are created.
 
     Args:
         path: compressed when it ends in `.gz`; `-` is standard output.
 
     Raises:
         InputError: it cannot be written.
-        BrokenPipeError: the reader of standard output has gone.
+        BrokenPipeError: the reader of standard output is gone.
     """
     try:
         if path == STANDARD:
@@ -133,11 +133,11 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 def write_text(path: Path, parts: Iterable[str]) -> None:
-    """Write a UTF-8 text, whole or not at all.
+    """Write a UTF-8 text file, whole or not at all.
 
     Args:
         path: as for `whole_file`.
-        parts: of the text, one after the other.
+        parts: parts of the text, in order.
 
     Raises:
         InputError: it cannot be written.
@@ -158,7 +158,7 @@ def _standard_output() -> Iterator[IO[bytes]]:
         except BrokenPipeError:
             raise
         except OSError:
-            # What could not be written is not tried again when the process ends.
+            # Do not retry the failed write when the process ends.
             with suppress(OSError), Path(os.devnull).open("wb") as nowhere:
                 os.dup2(nowhere.fileno(), sys.stdout.fileno())
             raise
@@ -185,7 +185,7 @@ def _compressed(file: IO[bytes], path: Path) -> Iterator[Any]:
     if path.suffix.lower() != ".gz":
         yield file
         return
-    # No name and no time inside: equal content is equal bytes.
+    # No name and no time inside: equal content gives equal bytes.
     with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as zipped:
         yield zipped
 
@@ -195,10 +195,10 @@ def _beside(path: Path) -> Path:
 
 
 def _reason(error: OSError) -> str:
-    """Return what the system said; polars passes it on without its number."""
+    """Return the system's message; polars passes it on without the error number."""
     return error.strerror or _OS_ERROR.sub("", str(error))
 
 
 def _refused(path: Path, why: str) -> InputError:
-    hint = "check its folder and the space on the disk" if path != STANDARD else "check where it leads"
+    hint = "check its folder and the free disk space" if path != STANDARD else "check where it is redirected to"
     return InputError(f"{shown(path)} cannot be written: {why}; {hint}.")

@@ -1,8 +1,8 @@
 """The skeleton of every page that facetflow writes: one file that opens offline, light and dark, wide and narrow.
 
-render_page    head, style, body       the policy in its head lets nothing be fetched and no script run
+render_page    head, style, body       the policy in its head blocks all requests and scripts
 heading        title · fact · fact     what it is, of which project, from when
-explained      a word with a sentence  that hovering, focusing or touching it shows
+explained      a word with a sentence  shown on hover, focus or touch
 """
 
 from collections.abc import Mapping
@@ -31,19 +31,19 @@ _PAGE = """\
 
 
 def render_page(title: str, body: str, style: str = "") -> str:
-    """Return a page with its style inside; nothing is fetched from anywhere.
+    """Return a page with its style embedded; nothing is fetched from anywhere.
 
     Args:
         title: text.
         body: HTML.
-        style: rules beside those of every page.
+        style: rules in addition to those of every page.
     """
     rules = (files("features") / "page.css").read_text(encoding="utf-8") + style
     return _PAGE.format(title=escape(title), style=rules, body=body)
 
 
 def heading(title: str, *facts: str) -> str:
-    """Return the title of a page and a line below it: the project, the date and what else is known.
+    """Return the title of a page and a line below it: the project, the date and other facts.
 
     Args:
         title: text.
@@ -54,10 +54,10 @@ def heading(title: str, *facts: str) -> str:
 
 
 def tell_date(date: str) -> str:
-    """Return a date for people.
+    """Return a date in readable form.
 
     Args:
-        date: in ISO 8601, with its zone.
+        date: in ISO 8601, with its time zone.
 
     >>> tell_date("2026-03-01T09:05:00+00:00")
     '1 March 2026, 09:05 UTC'
@@ -67,11 +67,11 @@ def tell_date(date: str) -> str:
 
 
 def explained(word: str, sentence: str) -> str:
-    """Return a word as HTML whose explanation hovering, focusing or touching it shows.
+    """Return a word as HTML, with an explanation shown on hover, focus or touch.
 
     Args:
-        word: text, the name of a facet perhaps.
-        sentence: text; the word stands alone where it is empty.
+        word: text, such as the name of a facet.
+        sentence: text; if empty, the word stands alone.
     """
     if not sentence:
         return escape(word)
@@ -80,12 +80,12 @@ def explained(word: str, sentence: str) -> str:
 
 
 def folded(title: str, content: str, *, shown: bool = False) -> str:
-    """Return HTML that is shown when its title is chosen.
+    """Return HTML that unfolds when its title is clicked.
 
     Args:
         title: text.
         content: HTML.
-        shown: whether it is shown from the start.
+        shown: whether it is unfolded from the start.
     """
     return f"<details{' open' if shown else ''}><summary>{escape(title)}</summary>{content}</details>"
 

@@ -1,6 +1,6 @@
-"""Rows that were rejected, with what is needed to mend them: file, line, code and text.
+"""Rejected rows, with what is needed to fix them: file, line, code and text.
 
-rejects ──┬── of ingest: `file:line` is kept ──────────────> the line itself, read again
+rejects ──┬── of ingest: `file:line` is stored ────────────> the line itself, read again
           └── of a stage: the id of a sentence or pair ──┬──> its text, from the store
                                                          └──> its first file and line, found in the corpora
 """
@@ -34,7 +34,7 @@ REJECTED: dict[str, type[pl.DataType]] = {
     "entity_id": pl.String,
 }
 """Columns of rejected rows. `other_text` is the second sentence of a pair; `file` and `line` are null for a negative,
-which no file has, and where the corpora cannot be read any more."""
+which is in no file, and where the corpora can no longer be read."""
 
 _ORIGIN = re.compile(r"(?P<file>.+?):(?P<line>\d+): ")
 
@@ -54,16 +54,16 @@ def rejected_rows(
 
     Args:
         store: the store.
-        corpora: where its rows came from, to find their lines.
-        base: what relative paths are relative to.
-        stage: rejects of this one only.
-        code: rejects with this code only.
+        corpora: the corpora its rows came from, to find their lines.
+        base: folder that relative paths are resolved against.
+        stage: only rejects of this stage.
+        code: only rejects with this code.
 
     Returns:
         Columns `REJECTED`.
 
     Raises:
-        SettingsError: nothing was rejected by that stage or with that code, while other rows were.
+        SettingsError: no row was rejected by that stage or with that code, although others were.
         StoreError: the store cannot be read.
     """
     rejects = store.read("rejects", columns=["stage", "code", "entity_id", "message"])
@@ -91,7 +91,7 @@ def rejected_rows(
 
 
 def _entities(store: Store, ids: Sequence[str]) -> tuple[dict[str, _Key], dict[SentenceId, str]]:
-    """Return the sentences of those ids that are a sentence or a pair of the store, and their texts."""
+    """Return the sentences behind the ids of sentences and pairs in the store, and their texts."""
     wanted = pl.Series("id", ids, dtype=pl.String).unique().implode()
     pairs = (
         store.scan("pairs", columns=["pair_id", "sentence_a", "sentence_b"])
@@ -108,7 +108,7 @@ def _entities(store: Store, ids: Sequence[str]) -> tuple[dict[str, _Key], dict[S
 
 
 def _origins(corpora: Sequence[CorpusSettings], base: Path, wanted: Collection[_Key]) -> dict[_Key, _Origin]:
-    """Return the first line that has a sentence, or a pair of them."""
+    """Return the first line in which each sentence, or pair of sentences, occurs."""
     found: dict[_Key, _Origin] = {}
     if not wanted:
         return found
@@ -122,7 +122,7 @@ def _origins(corpora: Sequence[CorpusSettings], base: Path, wanted: Collection[_
 
 
 def _readable(corpora: Sequence[CorpusSettings], base: Path) -> Iterator[PairRow]:
-    """Yield the pairs of the corpora as far as they can be read: a file may have gone since."""
+    """Yield the pairs of the corpora as far as they can be read: a file may be gone by now."""
     for corpus in corpora:
         try:
             for outcome in read_outcomes(corpus, base):
@@ -133,7 +133,7 @@ def _readable(corpora: Sequence[CorpusSettings], base: Path) -> Iterator[PairRow
 
 
 def _with_lines(rows: pl.DataFrame, corpora: Iterable[CorpusSettings], base: Path) -> pl.DataFrame:
-    """Return rows in which a line that was never a sentence has its text from its file."""
+    """Return the rows, with the text of lines that never became a sentence read from their file."""
     lines = rows.filter(pl.col("text").is_null() & pl.col("line").is_not_null()).select("file", "line").unique()
     paths: dict[str, Path] = {}
     for corpus in corpora:
@@ -154,7 +154,7 @@ def _with_lines(rows: pl.DataFrame, corpora: Iterable[CorpusSettings], base: Pat
 
 
 def _lines(path: Path, wanted: Collection[int]) -> Iterator[tuple[int, str]]:
-    """Yield those lines of a text file, numbered from 1, in which tabs have become ` | `."""
+    """Yield the wanted lines of a text file, numbered from 1, with tabs replaced by ` | `."""
     if path.suffix == ".parquet":
         return
     try:

@@ -1,10 +1,10 @@
-"""How work over many rows reports its progress, without knowing to whom: a terminal, a flow, or nobody."""
+"""How work over many rows reports its progress, whether to a terminal, to a flow or to nobody."""
 
 from collections.abc import Callable
 
 OnRows = Callable[[int, int], None]
-"""Called with the number of rows that are done, and of all."""
+"""Called with the number of finished rows and of all rows."""
 
 
 def ignore_rows(_done: int, _total: int) -> None:
-    """Tell nobody."""
+    """Ignore the progress."""

@@ -35,7 +35,7 @@ METRIC_NAMES: tuple[str, ...] = (
 """The fifteen AMR metrics, in the order of their columns and of the facets of S3BERT."""
 
 ALIGNED_METRICS: tuple[str, ...] = ("smatch", "unlabeled", "coreference", "srl")
-"""Metrics found by an alignment; each has a column `<name>_optimal`: True where the optimum is proven."""
+"""Metrics computed from an alignment; each has a column `<name>_optimal`: True where the optimum is proven."""
 
 SENTENCES: Columns = {"sentence_id": pl.String, "text": pl.String}
 """A unique sentence, in the shard where it was first seen."""
@@ -54,7 +54,7 @@ PAIRS: Columns = {
     "positive_id": pl.String,
 }
 """A pair of sentences, with its human score, its human label, both or neither. `kind` is `positive` for a row of the
-corpus, whatever its label says, and `negative` for one that ingest drew; `positive_id` is set on negatives only.
+corpus, whatever its label, and `negative` for one that ingest drew; `positive_id` is set for negatives only.
 `shard_a` and `shard_b` name their sentence shards."""
 
 LABELS: Columns = {
@@ -66,7 +66,7 @@ LABELS: Columns = {
     "aspect": pl.String,
     "label": pl.String,
 }
-"""One label of a text in one aspect: the task of a paper, the sentiment of a review. A text has as many rows as labels.
+"""One label of a text in one aspect: the task of a paper, the sentiment of a review. A text has one row per label.
 `sentence` is the id of the text in `sentences`; `sentence_shard` names its shard there."""
 
 AMR: Columns = {
@@ -106,24 +106,24 @@ SRL: Columns = {
     "span_starts": _POSITIONS,
     "span_ends": _POSITIONS,
 }
-"""The semantic roles of one sentence. `predicates` are word positions, one a frame; each span says the number of its
+"""The semantic roles of one sentence. `predicates` are word positions, one per frame; each span has the number of its
 frame, its role (`V` for the predicate itself), its first word, and the position after its last."""
 
 EMBEDDINGS: Columns = {"sentence_id": pl.String, "vector": _VECTOR}
-"""One sentence embedding by the teacher, unit length."""
+"""One sentence embedding by the teacher, of unit length."""
 
 LABEL_VECTORS: Columns = {"label": pl.String, "vector": _VECTOR}
-"""The vector of one word of the labels of the shard's graphs. A word has the same vector in every shard."""
+"""The vector of one word in the labels of the shard's graphs. A word has the same vector in every shard."""
 
 METRICS: Columns = {
     "pair_id": pl.String,
     **dict.fromkeys(METRIC_NAMES, pl.Float64),
     **{f"{name}_optimal": pl.Boolean for name in ALIGNED_METRICS},
 }
-"""One pair, measured; a column more for each metric of the project's own (`features.metrics.own`)."""
+"""One measured pair; one more column for each of the project's own metrics (`features.metrics.own`)."""
 
 FURTHER_COLUMNS: Mapping[str, type[pl.DataType]] = MappingProxyType({"metrics": pl.Float64})
-"""Tables that may have more columns than they were made with, and the type of these: metrics of a project's own."""
+"""Tables that may gain columns, and the type of these: a project's own metrics."""
 
 REJECTS: Columns = {"entity_id": pl.String, "code": pl.String, "message": pl.String}
 """An entity that a stage could not process. `stage`, `shard` and `fingerprint` are partition values."""

@@ -1,4 +1,4 @@
-"""What a sentence is: its normalised text and the id that follows from it.
+"""What a sentence is: its normalised text and the id derived from it.
 
 Two texts are one sentence when they differ only in white space or in Unicode composition. Case and punctuation count,
 because a parser sees them.
@@ -16,7 +16,7 @@ _ID_BYTES = 10  # 80 bits: for 10^9 sentences the chance of any collision is bel
 
 
 def normalise(text: str) -> str:
-    """Return the text in Unicode NFC with every run of white space made one blank, none at the ends.
+    """Return the text in Unicode NFC, stripped, with every run of white space replaced by one space.
 
     >>> normalise("  A cat   sleeps. ")
     'A cat sleeps.'
@@ -25,7 +25,7 @@ def normalise(text: str) -> str:
 
 
 def leakage_key(text: str) -> str:
-    """Return what the leakage guard compares: NFKC, case-folded, without punctuation, single blanks.
+    """Return the text that the leakage guard compares: NFKC, case-folded, without punctuation, single spaces.
 
     >>> leakage_key("A cat, sleeping!") == leakage_key("a cat sleeping")
     True
@@ -51,7 +51,7 @@ def pair_id(
         first: id of sentence a.
         second: id of sentence b.
         occurrence: 0 for the first row of the split with these two sentences, 1 for the next: corpora do repeat
-            pairs, and none is lost or merged.
+            pairs, and none may be lost or merged.
     """
     return PairId(_digest("\x1f".join((corpus, split, kind, first, second, str(occurrence)))))
 
@@ -64,7 +64,7 @@ def label_id(corpus: str, split: Split, sentence: SentenceId, aspect: str, label
         split: its split.
         sentence: id of the text.
         aspect: what the label is about.
-        label: the label, where a text may have several of one aspect; empty where it has one, which may be corrected.
+        label: the label, where a text may have several in one aspect; empty where it has one, which may be corrected.
         occurrence: 0 for the first row of the split with this text, 1 for the next, where rows are counted.
     """
     return LabelId(_digest("\x1f".join((corpus, split, "label", sentence, aspect, label, str(occurrence)))))

@@ -1,4 +1,4 @@
-"""What a stage gives back for a shard: the rows it made and the rows it could not make.
+"""What a stage returns for a shard: the rows it made and the rows it could not make.
 
 A bad row never fails a shard, so every entity that goes in comes out exactly once, in `rows` or in `rejects`
 (label vectors are the exception: their rows are words, not sentences).

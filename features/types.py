@@ -1,7 +1,7 @@
 """The vocabulary: the names that the whole project uses, with their types.
 
 sentence ──┐
-           ├── pair ── metrics          entity   a sentence or a pair; it has an id for ever
+           ├── pair ── metrics          entity   a sentence or a pair; its id never changes
 sentence ──┘                            shard    a fixed group of entities, born at ingest
    │                                    stage    a pure function from shard to shard
    └── amr, dependencies, embeddings    reject   an entity that a stage could not process
@@ -19,7 +19,7 @@ LabelId = NewType("LabelId", str)
 Shard = NewType("Shard", str)
 """Name of a shard: `sentences-00000`, `pairs-00000` or `labels-00000`."""
 Fingerprint = NewType("Fingerprint", str)
-"""`<identity>-<inputs>`, 12 hexadecimal digits each: what was done, and to what (`features.store.fingerprints`)."""
+"""`<identity>-<inputs>`, 12 hexadecimal digits each: recipe and inputs (`features.store.fingerprints`)."""
 
 PairKind = Literal["positive", "negative"]
 Split = Literal["train", "dev", "test"]
@@ -50,4 +50,4 @@ class RejectCode(StrEnum):
 
 
 LEFT_OUT: frozenset[str] = frozenset({RejectCode.LEAKED, RejectCode.JOINS_SPLITS})
-"""Codes of rows that are right and were left out for the sake of evaluation: no limit counts them."""
+"""Codes of correct rows that were left out for the sake of evaluation: no limit counts them."""

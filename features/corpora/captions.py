@@ -1,7 +1,7 @@
 """Pairs of captions of one image.
 
-Five captions make ten pairs. Where fewer are asked for, they are drawn with the image's name as the seed, so that a
-rebuild, and a file with more images, draw the same.
+Five captions make ten pairs. If fewer are requested, they are drawn with the image's name as the seed, so that a
+rebuild or a file with more images draws the same pairs.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ class Caption(NamedTuple):
     Args:
         image: which image it describes.
         text: the caption.
-        line: where it stands, from 1: line of the file, or position among the annotations of COCO.
+        line: line of the file, or position among the annotations of COCO, from 1.
     """
 
     image: str
@@ -34,7 +34,7 @@ class Caption(NamedTuple):
 
 
 class CaptionPair(NamedTuple):
-    """Two captions of one image; `line` is where the first stands."""
+    """Two captions of one image; `line` is the line of the first."""
 
     text_a: str
     text_b: str
@@ -49,7 +49,7 @@ def read_captions(path: Path, layouts: Sequence[CaptionLayout]) -> Iterator[Capt
         Each caption, or its line and what was wrong with it.
 
     Raises:
-        InputError: the file cannot be read, or fits none.
+        InputError: the file cannot be read, or fits none of the layouts.
     """
     with open_text(path, newline="\n", errors="surrogateescape") as text:
         start = text.readline()
@@ -118,9 +118,9 @@ def _coco(path: Path) -> Iterator[Caption | tuple[int, RowError]]:
         try:
             annotations = json.load(text).get("annotations")
         except ValueError as error:  # also a number with too many digits
-            raise InputError(f"{str(path)!r} is no JSON ({error}): fetch the file again.") from error
+            raise InputError(f"{str(path)!r} is not JSON ({error}): fetch the file again.") from error
     if not isinstance(annotations, list):
-        raise InputError(f"{str(path)!r} has no list 'annotations': give a file captions_*.json of COCO.")
+        raise InputError(f"{str(path)!r} has no list 'annotations': give a COCO file captions_*.json.")
     for position, entry in enumerate(annotations, start=1):
         if not (isinstance(entry, dict) and isinstance(entry.get("caption"), str) and "image_id" in entry):
             message = f"annotation {position} lacks 'image_id' or 'caption'"

@@ -1,6 +1,6 @@
-"""The cells of a TSV or CSV file line by line, and what its double quotes are: part of the text, or around cells.
+"""The cells of a TSV or CSV file line by line, and the role of its double quotes: part of the text, or around cells.
 
-A row that is wrong is an item like any other, with its error, so the file goes on.
+A wrong row is an item like any other, with its error, so reading goes on.
 """
 
 import csv
@@ -16,14 +16,14 @@ from features.files import TableFormat, open_text
 from features.types import RejectCode
 
 SEPARATORS: dict[str, str] = {"tsv": "\t", "csv": ","}
-"""What stands between two cells, by form."""
-_EVIDENCE = 1000  # cells with quotes that are enough to see whether quotes enclose cells
-_UNDECODED = re.compile("[\ud800-\udfff]")  # bytes that are no UTF-8, and half characters that JSON may escape
+"""Separator of cells, by form."""
+_EVIDENCE = 1000  # cells with quotes that suffice to tell whether quotes enclose cells
+_UNDECODED = re.compile("[\ud800-\udfff]")  # bytes that are not UTF-8, and half characters that JSON may escape
 _ENCLOSED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 _IN_QUOTES = r'"[^"]*(?:""[^"]*)*"'
-_NUMBER = r"[-+.\deE]*"  # or nothing: writers that enclose every text leave these bare
-_LONGEST = 1 << 24  # characters of a cell of a CSV; csv takes no more than 131,072 by itself
-_BROKEN = 100  # lines of a cell with line breaks, beyond which a quote only seems to open it
+_NUMBER = r"[-+.\deE]*"  # or nothing: writers that enclose every text do not enclose these
+_LONGEST = 1 << 24  # characters in a cell of a CSV file; the default limit of csv is 131,072
+_BROKEN = 100  # lines of a cell with line breaks, beyond which its opening quote is taken for a mistake
 
 Numbered = tuple[int, list[str] | RowError]
 
@@ -35,7 +35,7 @@ def cell_rows(path: Path, form: TableFormat, quotes: Quotes, encoding: str | Non
         path: the file.
         form: `tsv` or `csv`.
         quotes: what double quotes are.
-        encoding: of lines that are no UTF-8; such a line is wrong when None.
+        encoding: encoding of lines that are not UTF-8; when None, such a line is wrong.
 
     Yields:
         Number of the row's first line, from 1, and its cells, or what was wrong with it.
@@ -43,7 +43,7 @@ def cell_rows(path: Path, form: TableFormat, quotes: Quotes, encoding: str | Non
     separator = SEPARATORS[form]
     enclose = decided_quotes(path, form, quotes) == "enclose"
     checked = False
-    # Only a line feed ends a line: a carriage return may stand inside a sentence.
+    # Only a line feed ends a line: a carriage return may occur inside a sentence.
     with open_text(path, newline="\n", errors="surrogateescape") as text:
         for line, cells in _enclosed(text, separator, path) if enclose else _plain(text, separator):
             if isinstance(cells, list) and encoding is not None:
@@ -52,13 +52,13 @@ def cell_rows(path: Path, form: TableFormat, quotes: Quotes, encoding: str | Non
                 if not checked:
                     _require_mostly_utf8(path)
                     checked = True
-                yield line, RowError(RejectCode.BAD_ENCODING, "the row is no UTF-8; expected UTF-8")
+                yield line, RowError(RejectCode.BAD_ENCODING, "the row is not UTF-8; expected UTF-8")
             else:
                 yield line, cells
 
 
 def decided_quotes(path: Path, form: TableFormat, quotes: Quotes) -> Quotes:
-    """Return what double quotes are in a file, which shows it where that is to be detected."""
+    """Return the role of double quotes in a file, detected from the file if so requested."""
     if form == "csv":
         return "enclose"
     if form != "tsv" or quotes != "detect":
@@ -72,7 +72,7 @@ def is_text(cell: str) -> bool:
 
 
 def in_encoding(text: str, encoding: str) -> str:
-    """Return a text whose bytes were read as UTF-8 and are in another encoding, unless they are UTF-8 after all."""
+    """Decode a text again whose bytes were read as UTF-8 but are in another encoding, unless they are valid UTF-8."""
     return text if is_text(text) else text.encode(errors="surrogateescape").decode(encoding)
 
 
@@ -84,7 +84,7 @@ def _plain(text: TextIO, separator: str) -> Iterator[Numbered]:
 
 
 def _enclosed(text: TextIO, separator: str, path: Path) -> Iterator[Numbered]:
-    csv.field_size_limit(_LONGEST)  # of the whole process, so whoever needs another one sets it likewise
+    csv.field_size_limit(_LONGEST)  # process-wide, so other code that needs another limit sets it, too
     reader = csv.reader(text, delimiter=separator, strict=True)
     first = 1
     while True:
@@ -99,7 +99,7 @@ def _enclosed(text: TextIO, separator: str, path: Path) -> Iterator[Numbered]:
                 raise InputError(message) from error
             if "field limit" in str(error):
                 raise InputError(
-                    f"{path.name}:{first}: a cell has more than {_LONGEST:,} characters: shorten it; or where a double "
+                    f"{path.name}:{first}: a cell has more than {_LONGEST:,} characters: shorten it; or if a double "
                     f"quote opens it by mistake, {advice}"
                 ) from error
             yield first, RowError(RejectCode.WRONG_COLUMNS, f"the row cannot be split into cells ({error})")
@@ -113,8 +113,8 @@ def _quotes_enclose(path: Path, separator: str) -> bool:
     """Return whether double quotes enclose cells.
 
     A writer that encloses cells encloses every cell with a quote in it and doubles that quote; a cell with a quote
-    inside but none in front shows that quotes are ordinary characters. Cells without quotes inside say nothing one by
-    one, but they do where all are enclosed.
+    inside but none in front shows that quotes are ordinary characters. A cell without quotes inside shows nothing by
+    itself, but all of them being enclosed does.
     """
     enclosed = ordinary = 0
     with open_text(path, newline="\n", errors="surrogateescape") as text:
@@ -123,7 +123,7 @@ def _quotes_enclose(path: Path, separator: str) -> bool:
                 for cell in line.rstrip("\r\n").split(separator):
                     if '"' in cell:
                         enclosed += bool(_ENCLOSED.fullmatch(cell))
-                        # The last line of a cell that is enclosed and broken ends in a quote, so that says nothing.
+                        # The last line of an enclosed cell with line breaks ends in a quote: no evidence.
                         ordinary += not cell.startswith('"') and '"' in cell[:-1]
                 if enclosed + ordinary >= _EVIDENCE:
                     break
@@ -149,7 +149,7 @@ def _row_of(cell: str, separator: str) -> re.Pattern[str]:
 
 
 def _whole_rows(lines: Iterable[str]) -> Iterator[str]:
-    """Join the lines of a cell with line breaks: up to its end the quotes of a row are odd in number."""
+    """Join the lines of a cell with line breaks: up to its end, the number of quotes in the row is odd."""
     row: list[str] = []
     odd = False
     for line in lines:
@@ -164,7 +164,7 @@ def _whole_rows(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _require_mostly_utf8(path: Path) -> None:
-    """Raise when the file as a whole is in another encoding: most of its lines beyond ASCII are no UTF-8."""
+    """Raise if the file as a whole is in another encoding: most of its non-ASCII lines are not UTF-8."""
     good = bad = 0
     with open_text(path, newline="\n", errors="surrogateescape") as text:
         for line in text:
@@ -173,6 +173,6 @@ def _require_mostly_utf8(path: Path) -> None:
                 bad += not is_text(line)
     if bad > good:
         raise InputError(
-            f"{str(path)!r} is no UTF-8 text ({bad} lines with other bytes): convert it, for instance with "
+            f"{str(path)!r} is not UTF-8 text ({bad} lines with other bytes): convert it, for instance with "
             "iconv -f latin1 -t utf-8."
         )

@@ -1,8 +1,8 @@
-"""Evaluation sets whose class is learnt from embeddings: texts with a class, or pairs with a judgement.
+"""Evaluation sets for classifiers trained on embeddings: texts with a class, or pairs with a judgement.
 
 file = "…"                          one part, which is cross-validated            MR, CR, MPQA, SUBJ
-files = { train, test }             learnt from one, scored on the other          TREC, MRPC
-files = { train, dev, test }        and chosen by the third                       SST-2, SST-5
+files = { train, test }             trained on one, scored on the other           TREC, MRPC
+files = { train, dev, test }        and selected on the third                     SST-2, SST-5
 """
 
 from collections.abc import Sequence
@@ -21,12 +21,12 @@ class ClassTask:
     """Texts or pairs with one class each.
 
     Args:
-        name: of the set, with the aspect where a set has several.
-        texts: (n_items,).
+        name: name of the set, with the aspect if the set has several.
+        texts: texts or first sentences of pairs, (n_items,).
         others: second sentences of pairs, (n_items,); None for texts.
         labels: class of each item, (n_items,).
-        splits: of each item, (n_items,); all the same where the task is cross-validated.
-        empty: rows that were left out because they have no text.
+        splits: split of each item, (n_items,); all the same if the task is cross-validated.
+        empty: number of rows left out because they have no text.
     """
 
     name: str
@@ -38,20 +38,20 @@ class ClassTask:
 
     @property
     def parts(self) -> tuple[Split, ...]:
-        """The splits that it has, in their order."""
+        """The splits of the task, in order."""
         return tuple(split for split in SPLITS if split in self.splits)
 
 
 def read_tasks(evaluation: EvaluationSet, base: Path) -> list[ClassTask]:
-    """Read the tasks of an evaluation set: one, or one an aspect where its texts have several.
+    """Read the tasks of an evaluation set: one, or one per aspect if its texts have several.
 
     Args:
         evaluation: a set that `has_classes`.
-        base: what relative paths are relative to.
+        base: folder that relative paths are resolved against.
 
     Raises:
         InputError: a file is missing or in another form, a row is wrong, a text has two classes, or there is nothing to
-            learn or to score on.
+            train or to score on.
     """
     items: dict[str, list[tuple[str, str | None, str, Split]]] = {}
     empty = 0
@@ -103,6 +103,6 @@ def _require_something_to_learn(task: ClassTask, evaluation: EvaluationSet) -> N
     learnt = [label for label, split in zip(task.labels, task.splits, strict=True) if split == task.parts[0]]
     if len(set(learnt)) < 2:
         raise InputError(
-            f"all {len(learnt):,} texts that the evaluation set {task.name!r} is learnt from have the class "
-            f"{learnt[0]!r}: give two classes at least."
+            f"all {len(learnt):,} texts to train on in the evaluation set {task.name!r} have the class "
+            f"{learnt[0]!r}: give at least two classes."
         )

@@ -1,11 +1,11 @@
-"""What the registry keeps of a dataset: one pinned record, and the layouts that its files are found in.
+"""A dataset in the registry: one pinned record, and the layouts that its files come in.
 
     Dataset ── layouts ─┬─ TableLayout     sentence pairs in rows (TSV, CSV, JSON lines, Parquet)
                         ├─ CaptionLayout   captions of images; pairs are captions of one image
                         ├─ GraphLayout     two parallel PENMAN files
                         └─ TextLayout      texts with labels: aspects of papers, classes of reviews
 
-A file is read in the first layout that it fits. A record holds facts only; how they are read is in `tables.py`,
+A file is read in the first layout that it fits. A record holds facts only; the readers are in `tables.py`,
 `captions.py`, `parallel_graphs.py` and `texts.py`.
 """
 
@@ -33,14 +33,14 @@ class TableLayout(Record):
     """Rows of a table, one pair each.
 
     Args:
-        columns: where each role is found: by name (in a header line or as a key), or by position from 0 in a file
+        columns: the column of each role: by name (in a header line or as a key), or by position from 0 in a file
             without a header line.
-        form: of the table; by the suffix of the file when None.
+        form: form of the table; by the suffix of the file when None.
         optional: roles that a file may lack.
         width: least number of cells in a row, for files without a header line; cells after the known ones are notes.
-        quotes: of a tab separated file: double quotes are `ordinary` characters, or `enclose` cells, or the file shows
-            which (`detect`). In CSV they always enclose.
-        scores_beside: the file has no scores; they stand line by line in a second file, whose name is made by
+        quotes: of a tab-separated file: double quotes are `ordinary` characters, or `enclose` cells, or this is
+            detected from the file (`detect`). In CSV they always enclose.
+        scores_beside: the scores are not in the file but line by line in a second one, whose name is made by
             replacing the first text by the second.
         label_form: how labels are written (`features.corpora.judgements`).
     """
@@ -55,7 +55,7 @@ class TableLayout(Record):
 
     @property
     def has_header(self) -> bool:
-        """Whether columns go by name."""
+        """Whether columns are found by name."""
         return all(isinstance(place, str) for place in self.columns.values())
 
 
@@ -64,10 +64,10 @@ class CaptionLayout(Record):
 
     Args:
         form: `wide` has all captions of an image in one row, after its name, below a header line; `tokens` has rows
-            `image#number <tab> caption` without a header line; `rows` has one caption a row below a header line;
+            `image#number <tab> caption` without a header line; `rows` has one caption per row below a header line;
             `coco json` is the annotation file of COCO.
         image: name of the column with the image (`wide`, `rows`).
-        caption: name of the column with the caption (`rows`); what the names of its columns begin with (`wide`).
+        caption: name of the column with the caption (`rows`); prefix of the names of the caption columns (`wide`).
     """
 
     form: Literal["wide", "tokens", "rows", "coco json"]
@@ -76,24 +76,25 @@ class CaptionLayout(Record):
 
 
 class GraphLayout(Record):
-    """Two parallel PENMAN files, of sentences a and of sentences b; the sentences stand in `# ::snt`."""
+    """Two parallel PENMAN files, of sentences a and of sentences b; the sentences are in `# ::snt`."""
 
     form: Literal["penman"] = "penman"
 
 
 class TextLayout(Record):
-    """Texts with labels, one text a row.
+    """Texts with labels, one text per row.
 
     Args:
-        form: `label first` has lines `label text`, without a header line; the others are tables whose columns go by
-            name, TSV, CSV, JSON lines or Parquet by the suffix of the file when None.
-        text: columns that make the text, joined by ": " (title and abstract); several tuples are several texts a row.
-        needs: columns without which a row is left out: nothing else says what it is about.
+        form: `label first` has lines `label text`, without a header line; the others are tables with named columns,
+            TSV, CSV, JSON lines or Parquet, by the suffix of the file when None.
+        text: columns that make the text, joined by ": " (title and abstract); several tuples give several texts per
+            row.
+        needs: columns without which a row is left out, because nothing else says what it is about.
         aspects: aspect → column with its labels; the one aspect of `label first` has no column.
-        separator: what stands between several labels in a cell; a cell is one label when None. A list, as JSON lines
-            and Parquet have, is several labels in any case.
-        cut: the part of a label from this sign on is left out (`DESC:manner` is `DESC`).
-        encoding: of lines that are no UTF-8: of releases older than that custom.
+        separator: separator between several labels in a cell; when None, a cell is one label. A list, as in JSON lines
+            and Parquet, is always several labels.
+        cut: character from which on a label is cut off (`DESC:manner` is `DESC`).
+        encoding: encoding of lines that are not UTF-8, in old releases.
     """
 
     form: TableFormat | Literal["label first"] | None = None
@@ -116,19 +117,19 @@ class Dataset(Record):
     """A pinned record of a dataset.
 
     Args:
-        name: what settings call it.
-        kind: what its pairs are judged for; `aspects` and `classes` are texts with labels, of which a text has several
-            or one, `own` is what a user brings.
+        name: its name in settings.
+        kind: what its pairs are judged for; `aspects` and `classes` are texts with several labels and with one label,
+            `own` is a user's data.
         about: one sentence for a reader who does not know it.
         splits: the splits that its makers released.
-        layouts: the forms that its files are found in; a file is read in the first that fits.
+        layouts: the forms that its files come in; a file is read in the first that fits.
         score_range: lowest and highest human score, as released.
         unscored: rows without a score belong to the release; they are skipped, not rejected.
-        labels: the labels as released; empty where there are none or any is taken.
-        label_scores: score of a label, where an evaluation ranks pairs by their labels.
-        no_gold: labels that say that annotators did not agree, or that nothing is known; rows without another label are
+        labels: the labels as released; empty if there are none or any label is accepted.
+        label_scores: score of a label, if an evaluation ranks pairs by their labels.
+        no_gold: labels that mean that annotators disagreed, or that nothing is known; rows without another label are
             skipped, not rejected.
-        split_names: what a column with the role `split` calls our splits.
+        split_names: names of our splits in a column with the role `split`.
         licence: terms of use, as its makers state them.
         source: where to get it.
         paper: where it was published.
@@ -155,7 +156,7 @@ class Dataset(Record):
 
     @property
     def judged(self) -> bool:
-        """Whether its pairs are judged, related or not: they are taken whole, and need no negatives drawn."""
+        """Whether its pairs are judged, related or not: they are used whole, and need no negatives drawn."""
         return self.kind in {"inference", "paraphrase"}
 
     @property

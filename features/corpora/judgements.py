@@ -1,6 +1,6 @@
-"""Human judgements as they are written in the files: scores, labels, votes.
+"""Human judgements as written in the files: scores, labels, votes.
 
-Votes become labels as the makers of the datasets say; what they call debatable is no judgement:
+Votes become labels as the makers of the datasets define; what they call debatable is not a judgement:
 
     votes_of_six    `(4, 6)`   Twitter URL: n of six annotators; n >= 4 is 1, n <= 2 is 0     (Lan et al. 2017)
     votes_of_five   `(3, 2)`   PIT-2015, train and dev: n of five said yes; n >= 3 is 1, n <= 1 is 0
@@ -19,7 +19,7 @@ _VOTES = re.compile(r"\(\s*(\d)\s*,\s*(\d)\s*\)")
 
 
 class NoJudgement(NamedTuple):
-    """The makers of the dataset took this row out of their count.
+    """A row that the makers of the dataset do not count.
 
     Args:
         reason: why, in a few words.
@@ -32,11 +32,11 @@ def read_score(written: str | float | None, dataset: Dataset) -> float | NoJudge
     """Return a score.
 
     Args:
-        written: a number or its text; None or empty where the row has none.
+        written: a number or its text; None or empty if the row has none.
         dataset: the record, for the range.
 
     Returns:
-        The score in the range of the dataset; None where any table may go without.
+        The score in the range of the dataset; None if it is missing and the dataset allows that.
 
     Raises:
         RowError: BAD_SCORE.
@@ -48,7 +48,7 @@ def read_score(written: str | float | None, dataset: Dataset) -> float | NoJudge
     try:
         score = float(written)
     except (ValueError, OverflowError) as error:
-        message = f"the score {written!r} is no number; expected a number{_range(dataset)}"
+        message = f"the score {written!r} is not a number; expected a number{_range(dataset)}"
         raise RowError(RejectCode.BAD_SCORE, message) from error
     low, high = dataset.score_range or (-math.inf, math.inf)
     if not (math.isfinite(score) and low <= score <= high):
@@ -66,7 +66,7 @@ def read_label(written: str | None, form: LabelForm, dataset: Dataset) -> str | 
     """Return a label.
 
     Args:
-        written: as it stands in the file; None or empty where the row has none.
+        written: the label in the file; None or empty if the row has none.
         form: how it is written.
         dataset: the record, for the label set.
 
@@ -96,9 +96,9 @@ def _majority(text: str, form: LabelForm) -> str | NoJudgement:
         yes, least, most = int(text), 4, 2
     else:
         expected = "(n, 6)" if form == "votes_of_six" else "(yes, no) of five votes, or 0 to 5"
-        raise RowError(RejectCode.BAD_LABEL, f"the label {text!r} is no vote; expected {expected}")
+        raise RowError(RejectCode.BAD_LABEL, f"the label {text!r} is not a vote; expected {expected}")
     if yes >= least:
         return "1"
     if yes <= most:
         return "0"
-    return NoJudgement("votes are even" if form == "votes_of_six" else "debatable")
+    return NoJudgement("votes are tied" if form == "votes_of_six" else "debatable")

@@ -1,7 +1,7 @@
 """The guard against evaluation sentences in training data.
 
 Sentences are compared without case and punctuation (`features.sentences.leakage_key`): captions and inference data
-contain sentences of the test sets of STSb and SICK with another full stop.
+contain sentences of the test sets of STSb and SICK that differ only in punctuation.
 """
 
 from collections.abc import Mapping
@@ -30,9 +30,9 @@ class LeakageGuard:
 
     @classmethod
     def from_settings(cls, settings: LeakageSettings, base: Path) -> "LeakageGuard":
-        """Read the evaluation sets, but for what classifiers learn from.
+        """Read the evaluation sets, except what classifiers are trained on.
 
-        Pairs that were not rated count for nothing in an evaluation, nor here.
+        Pairs that were not rated do not count in an evaluation, nor here.
 
         Raises:
             InputError: an evaluation set cannot be read, or a row of it is wrong.
@@ -46,7 +46,7 @@ class LeakageGuard:
                     texts = (outcome.text,) if isinstance(outcome, TextRow) else (outcome.text_a, outcome.text_b)
                     for text in texts:
                         key = leakage_key(text)
-                        # A sentence of punctuation alone has no key, and would match all its likes.
+                        # A sentence of punctuation only has an empty key, and would match all others like it.
                         if key and evaluation.name not in sets_of.get(key, ()):
                             sets_of[key] = (*sets_of.get(key, ()), evaluation.name)
         return cls(sets_of)

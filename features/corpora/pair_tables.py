@@ -1,4 +1,4 @@
-"""Pairs of sentences in one table, under the names that it or a project gives its columns."""
+"""Pairs of sentences in one table, with column names known from datasets or the project."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ from features.outputs import STANDARD, TABLES, shown
 from features.sentences import normalise
 
 _SENTENCES = ("sentence_a", "sentence_b")
-_ADVICE = "name the two with --columns, or give their positions from 0 where there is no header line"
+_ADVICE = "name the two with --columns, or give their positions from 0 if there is no header line"
 
 
 class PairCells(NamedTuple):
@@ -27,9 +27,9 @@ class PairCells(NamedTuple):
 
     Args:
         line: number of its first line, from 1 (of the row, for Parquet).
-        text_a: sentence a, with single blanks; None where the row could not be read.
-        text_b: sentence b, likewise.
-        problem: why it is no pair of sentences; empty where it is one.
+        text_a: sentence a, with single spaces; None if the row could not be read.
+        text_b: sentence b, in the same form.
+        problem: why it is not a pair of sentences; empty if it is one.
     """
 
     line: int
@@ -39,21 +39,21 @@ class PairCells(NamedTuple):
 
 
 def _nothing(_: str) -> None:
-    """Tell nobody."""
+    """Ignore the notes."""
 
 
 def read_pair_table(
     path: Path, corpora: Sequence[CorpusSettings] = (), tell: Callable[[str], None] = _nothing
 ) -> list[tuple[str, str]]:
-    """Read the pairs of a table (TSV, CSV, JSONL, Parquet), whose columns are found as by `read_pair_rows`.
+    """Read the pairs of a table (TSV, CSV, JSONL, Parquet), finding its columns as `read_pair_rows` does.
 
     Args:
         path: the table; `-` is standard input, whose first line shows whether it is TSV, CSV or JSONL.
-        corpora: of a project.
-        tell: takes what a reader of the pairs should know of the columns.
+        corpora: corpora of a project.
+        tell: called with notes on how the columns were found.
 
     Returns:
-        The pairs, as many as there are rows, in their order.
+        The pairs, one per row, in order.
 
     Raises:
         InputError: the table cannot be read, has no known columns, or has a wrong row.
@@ -75,18 +75,18 @@ def read_pair_rows(
     corpora: Sequence[CorpusSettings] = (),
     tell: Callable[[str], None] = _nothing,
 ) -> list[PairCells]:
-    """Read every row of a table of pairs (TSV, CSV, JSONL, Parquet), those that are wrong too, in their order.
+    """Read every row of a table of pairs (TSV, CSV, JSONL, Parquet), including wrong ones, in order.
 
     Args:
         path: the table; `-` is standard input, whose first line shows whether it is TSV, CSV or JSONL.
         columns: the two with the sentences: names, or positions from 0 in a table without a header line; names of
-            digits are positions where there are no such columns. When empty those that a corpus of the project names,
+            digits are positions if there are no such columns. When empty, those that a corpus of the project names,
             `sentence_a` and `sentence_b`, or those of a known dataset.
-        corpora: of the project.
-        tell: takes what a reader of the pairs should know of the columns.
+        corpora: corpora of the project.
+        tell: called with notes on how the columns were found.
 
     Raises:
-        InputError: the table cannot be read, has no row, or no such columns.
+        InputError: the table cannot be read, has no rows, or lacks these columns.
     """
     found = []
     with _as_file(path) as file:
@@ -112,7 +112,7 @@ def _asked(
     name: str,
     tell: Callable[[str], None],
 ) -> TableLayout:
-    """Return the layout of the two columns that are asked for."""
+    """Return the layout of the two requested columns."""
     form = table_format(file)
     there = columns_of(file, form, [[str(column) for column in columns]])
     listed = ", ".join(map(repr, there)) or "none"
@@ -124,13 +124,13 @@ def _asked(
         raise InputError(f"--columns takes both sentences from {places[0]!r}: give the columns of two.")
     if all(isinstance(place, int) for place in places):
         if form in {"jsonl", "parquet"}:
-            raise InputError(f"{name} is {form}, whose columns have names; they are {listed}: give two of them.")
+            raise InputError(f"{name} is {form}, whose columns have names: {listed}; give two of them.")
         first = {cell.casefold() for cell in there}
         headers = [layout.columns.values() for layout in _known(corpora) if layout.has_header]
         if any({str(column).casefold() for column in header} <= first for header in headers):
             tell(
-                f"The first row of {name} looks like a header line ({listed}), and is taken for a pair, as --columns "
-                "has positions: give names in their place."
+                f"The first row of {name} looks like a header line ({listed}), but is read as a pair because --columns "
+                "has positions: give names instead."
             )
     for place in places:
         if isinstance(place, str) and place not in there:
@@ -141,7 +141,7 @@ def _asked(
 def _found(
     file: Path, corpora: Sequence[CorpusSettings], name: str, tell: Callable[[str], None], advice: str
 ) -> TableLayout:
-    """Return the first known layout whose sentences the header of a file has, else one by position of the project."""
+    """Return the first known layout whose sentence columns are in the file's header, else a project's by position."""
     form = table_format(file)
     known = [layout for layout in _known(corpora) if layout.has_header]
     names = [[str(place) for place in layout.columns.values()] for layout in known]
@@ -153,22 +153,20 @@ def _found(
     if by_position and form in {"tsv", "csv"}:
         layout = fitting_layout(file, by_position)
         cells = " and ".join(str(int(place) + 1) for place in layout.columns.values())
-        tell(
-            f"{name} has no header line that is known: its sentences are cells {cells}, as in a corpus of the project."
-        )
+        tell(f"{name} has no known header line: its sentences are cells {cells}, as in a corpus of the project.")
         return layout
     such = dict.fromkeys(" and ".join(map(str, own.columns.values())) for own in (*_own(corpora), *_of_record(PAIRS)))
     listed = ", ".join(map(repr, there("detect"))) or "none"
     raise InputError(
-        f"{name} has no columns that are known to hold two sentences, such as {' or '.join(such)}; its columns are "
+        f"{name} has no columns known to hold two sentences, such as {' or '.join(such)}; its columns are "
         f"{listed}: {advice}{hint_of_form(file)}."
     )
 
 
 def _known(corpora: Sequence[CorpusSettings]) -> list[TableLayout]:
-    """Return the layouts of the two sentences alone, in the order in which a file is tried in them."""
+    """Return the layouts of the two sentences alone, in the order in which they are tried on a file."""
     datasets = [layout for record in DATASETS.values() for layout in _of_record(record)]
-    # A table of a dataset may have been written again by a programme that encloses cells.
+    # A table of a dataset may have been rewritten by a program that encloses cells.
     again = [layout.model_copy(update={"quotes": "detect"}) for layout in datasets]
     return [*_own(corpora), *_of_record(PAIRS), *datasets, *again]
 
@@ -178,7 +176,7 @@ def _own(corpora: Sequence[CorpusSettings]) -> list[TableLayout]:
 
 
 def _of_record(record: Dataset) -> list[TableLayout]:
-    # Only the sentences are wanted: a table to explain or to label needs no score.
+    # Only the sentences are needed: a table to explain or to label needs no score.
     return [
         TableLayout(columns=_of_sentences(layout), quotes=layout.quotes)
         for layout in record.layouts
@@ -192,7 +190,7 @@ def _of_sentences(layout: TableLayout) -> dict[Role, str | int]:
 
 @contextmanager
 def _as_file(path: Path) -> Iterator[Path]:
-    """Yield a file that can be read twice: what comes through a pipe is kept for as long as it is read."""
+    """Yield a file that can be read twice: piped input is kept in a file while it is read."""
     if path != STANDARD and (path.is_file() or path.is_dir() or not path.exists()):
         yield path
         return

@@ -1,4 +1,4 @@
-"""Pairs of sentences that are parsed already: two PENMAN files, the n-th block of each is the n-th pair."""
+"""Parsed pairs of sentences: two PENMAN files whose n-th blocks are the n-th pair."""
 
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -13,21 +13,21 @@ from features.types import RejectCode
 def read_parallel(first: Path, second: Path) -> Iterator[TableRow | tuple[int, RowError]]:
     """Read the sentences of two parallel PENMAN files.
 
-    A block whose graph is broken still has its sentence; the parse stage says what is wrong with the graph.
+    A block whose graph is broken still has its sentence; the parse stage reports what is wrong with the graph.
 
     Yields:
         The two sentences of each position (`# ::snt`) at the line of block a, or what was wrong.
 
     Raises:
-        InputError: a file cannot be read or is empty, or they do not have equally many blocks.
+        InputError: a file cannot be read or is empty, or the numbers of blocks differ.
     """
     count = 0
     for block_a, block_b in zip_longest(read_blocks(first), read_blocks(second)):
         if block_a is None or block_b is None:
             longer = second if block_a is None else first
             raise InputError(
-                f"{str(first)!r} and {str(second)!r} are not parallel: {longer.name} goes on after {count} blocks; "
-                "give two files with a block for every pair."
+                f"{str(first)!r} and {str(second)!r} are not parallel: {longer.name} continues after {count} blocks; "
+                "give two files with one block per pair."
             )
         count += 1
         unnamed = [block for block in (block_a, block_b) if not block.metadata.get("snt", "").strip()]

@@ -36,12 +36,12 @@ def read(settings: CorpusSettings, base: Path) -> Iterator[PairRow | TextRow | R
     """Read the rows of a corpus.
 
     Args:
-        settings: of the corpus.
-        base: what relative paths are relative to: the folder of the project file.
+        settings: settings of the corpus.
+        base: folder that relative paths are resolved against: that of the project file.
 
     Yields:
-        Every pair or text, and a reject for every row that is wrong. Rows that are left out by design are not there
-        (`read_outcomes` has them too).
+        Every pair or text, and a reject for every wrong row. Rows left out by design are not included (`read_outcomes`
+        has them, too).
 
     Raises:
         InputError: a file is missing, empty, in another encoding or in another form.
@@ -65,11 +65,11 @@ class EvaluationPairs:
     """Pairs with human judgements.
 
     Args:
-        name: of the set.
+        name: name of the set.
         texts_a: sentences a, (n_pairs,).
         texts_b: sentences b, (n_pairs,).
-        scores: float64 (n_pairs,), in the range of the dataset; where it has labels only, the scores of the labels.
-        labels: human labels, (n_pairs,); None where there is none.
+        scores: float64 (n_pairs,), in the range of the dataset; if it only has labels, the scores of the labels.
+        labels: human labels, (n_pairs,); None if there is none.
     """
 
     name: str
@@ -83,8 +83,8 @@ def read_evaluation(evaluation: EvaluationSet, base: Path) -> EvaluationPairs:
     """Read pairs with human judgements; pairs that were not rated are left out, as in the official scoring.
 
     Raises:
-        InputError: a file is missing or in another form, a row is wrong (a score over other rows than everybody's
-            would compare to nobody's), or the set has no scores.
+        InputError: a file is missing or in another form, a row is wrong (scores on a different set of rows are not
+            comparable to published ones), or the set has no scores.
     """
     scores_of_labels = evaluation.record.label_scores
     rows: list[PairRow] = []
@@ -116,8 +116,8 @@ def evaluation_outcomes(evaluation: EvaluationSet, base: Path, *, held_out: bool
 
     Args:
         evaluation: the set.
-        base: what relative paths are relative to.
-        held_out: without what a classifier learns from.
+        base: folder that relative paths are resolved against.
+        held_out: leave out what a classifier is trained on.
     """
     files = evaluation.held_out if held_out else evaluation.splits
     reader = _Reader(evaluation.name, own_record(evaluation), None, "all")
@@ -137,7 +137,7 @@ def _without_text(outcome: Outcome) -> Outcome:
 
 
 def own_record(settings: CorpusSettings | EvaluationSet) -> Dataset:
-    """Return the record with the layout that the user's columns and quotes make."""
+    """Return the record with a layout made from the user's columns and quotes."""
     record = settings.record
     layouts = record.layouts
     if settings.text is not None or settings.aspects is not None:
@@ -164,9 +164,9 @@ class _Reader:
 
     Args:
         corpus: its name.
-        record: of its dataset.
-        labels: of the rows that are taken; None when every row is.
-        caption_pairs: how many pairs of captions of an image.
+        record: record of its dataset.
+        labels: labels of the rows to read; None for every row.
+        caption_pairs: how many pairs of captions per image.
     """
 
     corpus: str
@@ -208,7 +208,7 @@ class _Reader:
                 yield self._bad(source, line, row[1])
         if scores is not None and len(scores) != line:
             raise InputError(
-                f"{source.name!r} has {line} lines and its score file {len(scores)}: they must correspond line by line."
+                f"{source.name!r} has {line} lines, but its score file has {len(scores)}: they must match line by line."
             )
 
     def _judged(self, row: TableRow, layout: TableLayout, source: Source) -> Outcome:
@@ -315,7 +315,7 @@ def _label_columns(layout: object) -> list[str]:
 
 
 def _scores_beside(source: Source, layout: TableLayout) -> dict[int, str] | None:
-    """Return the scores of a second file by line, from 1; None when the layout has none."""
+    """Return the scores in the second file by line, from 1; None if the layout has none."""
     if layout.scores_beside is None:
         return None
     path = source.path.with_name(source.path.name.replace(*layout.scores_beside))

@@ -1,4 +1,4 @@
-"""What a reader yields for each row of a source: a pair, a text, a reject, or a row that is neither by design."""
+"""What a reader yields for each row of a source: a pair, a text, a reject, or a row left out by design."""
 
 from typing import NamedTuple
 
@@ -14,13 +14,13 @@ class PairRow(NamedTuple):
         split: its split.
         text_a: sentence a, as written.
         text_b: sentence b, as written.
-        score: human score in the range of the dataset; None where there is none.
-        label: human label; None where there is none.
-        kind: what reading yields is positive; negatives are drawn at ingest.
+        score: human score in the range of the dataset; None if there is none.
+        label: human label; None if there is none.
+        kind: pairs that are read are positive; negatives are drawn at ingest.
         origin: `file:line`.
-        group: what it shares with pairs that must be in its split: image, topic, document; empty where it is unknown.
-        kept: whether the store has it in this split, into which the settings would put no pair by now.
-        joins: why it is in no split, as it would join two of them; empty where it is in one.
+        group: what it shares with pairs that must be in its split: image, topic, document; empty if unknown.
+        kept: whether the store has it in this split, although the present settings would put no pair there.
+        joins: why it is in no split, because it would join two of them; empty if it is in one.
     """
 
     corpus: str
@@ -42,10 +42,10 @@ class TextRow(NamedTuple):
     Args:
         corpus: name of the corpus.
         split: its split.
-        text: as written.
+        text: the text, as written.
         labels: aspect and label, each once.
         origin: `file:line`.
-        kept: whether the store has it in this split, and the settings would put it into another by now.
+        kept: whether the store has it in this split, although the present settings would put it into another.
     """
 
     corpus: str
@@ -57,11 +57,11 @@ class TextRow(NamedTuple):
 
 
 class Skip(NamedTuple):
-    """A row that the dataset or the settings leave out: not rated, no gold label, a label not asked for.
+    """A row that the dataset or the settings leave out: not rated, no gold label, a label not requested.
 
     Args:
         split: its split.
-        reason: why, in a few words; rows are counted by it.
+        reason: why, in a few words; rows are counted by reason.
         origin: `file:line`.
     """
 

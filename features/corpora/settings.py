@@ -1,4 +1,4 @@
-"""What a user writes about corpora in the project file: `[[corpora]]`, `[leakage]`, `[[evaluation]]` and `[ingest]`."""
+"""Settings of corpora in the project file: `[[corpora]]`, `[leakage]`, `[[evaluation]]` and `[ingest]`."""
 
 import difflib
 import hashlib
@@ -20,7 +20,7 @@ def _known_dataset(name: str) -> str:
         close = difflib.get_close_matches(name, DATASETS, n=2)
         hint = f"did you mean {' or '.join(map(repr, close))}? Use" if close else "use"
         raise ValueError(
-            f"{name!r} is no known dataset; {hint} one of {', '.join(DATASETS)}; 'pairs' is for a table of your own"
+            f"{name!r} is not a known dataset; {hint} one of {', '.join(DATASETS)}; 'pairs' is for a table of your own"
         )
     return name
 
@@ -37,17 +37,17 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 
 
 class DrawSettings(_Settings):
-    """Splits that are drawn, for texts with labels and for pairs that come without.
+    """Random splits, for texts with labels and for pairs that come without splits.
 
-    Each text is drawn by a hash of it and the seed: it never changes its split when others come, and has the same in
-    every corpus that is drawn with this seed. Pairs that share a sentence are drawn together, by a hash of one of their
-    sentences, so that no sentence is in two splits. What is drawn is a place in [0, 1), of which `test` takes the
-    beginning, `dev` the end, and `train` what is between.
+    Each text is drawn by a hash of it and the seed: its split never changes when others are added, and is the same in
+    every corpus drawn with this seed. Pairs that share a sentence are drawn together, by a hash of one of their
+    sentences, so that no sentence is in two splits. The hash gives a place in [0, 1): `test` takes the beginning,
+    `dev` the end, and `train` what is in between.
 
     Args:
         dev: share of the texts or pairs, in [0, 1).
         test: share of the texts or pairs, in [0, 1).
-        seed: another one draws other texts or pairs.
+        seed: seed of the drawing; another one draws other texts or pairs.
     """
 
     dev: Share = 0.0
@@ -66,9 +66,8 @@ class DrawSettings(_Settings):
         """Return the split of a text, or of pairs that are drawn together.
 
         Args:
-            sentence: the text, or the one that stands for the pairs.
-            share: of all pairs that are drawn together, in [0, 1]: where it is larger than the split's, they stay in
-                train.
+            sentence: the text, or the one that represents the pairs.
+            share: share of these pairs among all, in [0, 1]: if it is larger than the split's, they stay in train.
         """
         drawn = hashlib.blake2b(f"{self.seed}/{sentence}".encode(), digest_size=8).digest()
         place = int.from_bytes(drawn) / 2**64
@@ -84,17 +83,17 @@ class DrawSettings(_Settings):
 
 
 class _SourceSettings(_Settings):
-    """What every source of pairs or texts has.
+    """Settings common to all sources of pairs or texts.
 
     Args:
         dataset: a record of the registry; `pairs` for a table of the user's own.
-        name: what it is called in the store and in reports.
+        name: its name in the store and in reports.
         text: of a table of texts with labels: the column with the text, or several that are joined by ": ".
         aspects: of such a table: aspect → column with its labels.
-        columns: where the roles are found in a table whose columns have other names than the record says; positions
-            from 0 for a table without a header line. `group` is for `draw`: the topic or document of a pair.
-        quotes: of a tab separated table: double quotes are ordinary characters, or enclose cells; by default as the
-            record says, else as the file shows.
+        columns: role → column, for a table whose column names differ from those of the record; positions from 0 for a
+            table without a header line. `group` is for `draw`: the topic or document of a pair.
+        quotes: of a tab-separated table: double quotes are ordinary characters, or enclose cells; by default as the
+            record says, else detected from the file.
     """
 
     dataset: DatasetName
@@ -142,14 +141,14 @@ class CorpusSettings(_SourceSettings):
     """A corpus: sentence pairs that go into the store.
 
     Args:
-        files: where each split is; two PENMAN files, of sentences a and b, for the dataset `penman`. May be left out
-            for data that come with facetflow.
-        labels: labels of the rows that are taken, or `all`, which is the default.
-        negatives: splits whose pairs get a negative each; by default `train`, and none for judged pairs that are taken
+        files: the files of each split; two PENMAN files, of sentences a and b, for the dataset `penman`. May be left
+            out for data that come with facetflow.
+        labels: labels of the rows to use, or `all`, the default.
+        negatives: splits whose pairs get one negative each; by default `train`, and none for judged pairs that are used
             whole: they are of every kind.
         caption_pairs: how many pairs are drawn from the captions of one image, or `all`.
-        draw: of texts with labels, or of pairs, whose splits do not all come in files: the shares that are drawn for
-            the others, from the files of train or the only ones, and the seed.
+        draw: for texts with labels, or pairs, that do not have files for all splits: the shares drawn for the other
+            splits, from the files of train or the only ones, and the seed.
     """
 
     files: Mapping[Split, Files] = Field(default_factory=dict)
@@ -191,7 +190,7 @@ class CorpusSettings(_SourceSettings):
                 f"`draw` is not for texts with one class, as {self.dataset!r} has: give a file for each split"
             )
         if not self.files:
-            raise ValueError(f"`draw` is for files of your own, and those of {self.dataset!r} come with their splits")
+            raise ValueError(f"`draw` is for files of your own; those of {self.dataset!r} come with their splits")
         if len(self.files) > 1 and "train" not in self.files:
             raise ValueError(
                 f"corpus {self.name!r} has `draw`, and files for {' and '.join(self.files)} but none for train, from "
@@ -207,29 +206,29 @@ class CorpusSettings(_SourceSettings):
 
     @property
     def drawn_from(self) -> Split | None:
-        """The split whose rows may be put into those that have no files; None where every split has files."""
+        """The split whose rows may be drawn into the splits without files; None if every split has files."""
         if len(self.files) == 1:
             return next(iter(self.files))
         return "train" if "train" in self.files and len(self.files) < len(SPLITS) else None
 
     @property
     def without_files(self) -> tuple[Split, ...]:
-        """The splits that no files are given for."""
+        """The splits without files."""
         return tuple(split for split in SPLITS if split not in self.files)
 
     @property
     def files_key(self) -> str:
-        """What messages call the place where the files are named; `{split}` stands for the split."""
+        """The name of the setting with the files, for messages; `{split}` stands for the split."""
         return f"`files.{{split}}` of the corpus {self.name!r}"
 
     @property
     def chosen_labels(self) -> tuple[str, ...] | None:
-        """Labels of the rows that are taken; None when every row is."""
+        """Labels of the rows to use; None for every row."""
         return self.labels if isinstance(self.labels, tuple) else None
 
     @property
     def drawn_splits(self) -> tuple[Split, ...]:
-        """Splits whose pairs get a negative each."""
+        """Splits whose pairs get one negative each."""
         if self.negatives is not None:
             return self.negatives
         return () if self.record.judged and self.chosen_labels is None else ("train",)
@@ -239,11 +238,11 @@ class EvaluationSet(_SourceSettings):
     """What an encoder is evaluated on, and training data must not contain: rated pairs, or texts or pairs with a class.
 
     Args:
-        split: of the dataset.
-        file: where it is; two PENMAN files for the dataset `penman`. May be left out for data that come with facetflow.
+        split: split of the dataset.
+        file: its file; two PENMAN files for the dataset `penman`. May be left out for data that come with facetflow.
             Texts with a class in one file are cross-validated.
-        files: of texts or judged pairs whose class is learnt from embeddings (the suite `transfer`): where `train`,
-            perhaps `dev`, and `test` are, instead of `file`.
+        files: instead of `file`, for texts or judged pairs whose class is learnt from embeddings (the suite
+            `transfer`): the files of `train`, optionally `dev`, and `test`.
     """
 
     split: Split = "test"
@@ -261,7 +260,7 @@ class EvaluationSet(_SourceSettings):
 
     @property
     def files_key(self) -> str:
-        """What messages call the place where the file is named."""
+        """The name of the setting with the file, for messages."""
         return f"`files.{{split}}` of the evaluation set {self.name!r}" if self.files else self._file_key
 
     @property
@@ -275,12 +274,12 @@ class EvaluationSet(_SourceSettings):
 
     @property
     def splits(self) -> Mapping[Split, Files]:
-        """Where each of its splits is."""
+        """The files of each of its splits."""
         return self.files or ({self.split: self.file} if self.file else {})
 
     @property
     def held_out(self) -> Mapping[Split, Files]:
-        """The splits whose sentences training data must not contain: all but those that a classifier learns from."""
+        """The splits whose sentences training data must not contain: all but those a classifier is trained on."""
         return {split: files for split, files in self.splits.items() if not self.files or split != "train"}
 
     @model_validator(mode="after")
@@ -306,9 +305,9 @@ class LeakageSettings(_Settings):
     """The guard against evaluation sentences in training data.
 
     Args:
-        mode: `drop` keeps pairs with such a sentence out of the splits `train`; `report` counts them; `off` does
-            nothing about them.
-        evaluation: sets whose sentences are guarded beside those under `[[evaluation]]`.
+        mode: `drop` keeps pairs with such a sentence out of the splits `train`; `report` counts them; `off` ignores
+            them.
+        evaluation: sets whose sentences are guarded in addition to those under `[[evaluation]]`.
     """
 
     mode: Literal["drop", "report", "off"] = "drop"
@@ -319,9 +318,9 @@ class IngestSettings(_Settings):
     """How sentences and pairs are stored.
 
     Args:
-        sentences_per_shard: most sentences in a shard.
-        pairs_per_shard: most pairs in a shard.
-        max_words: longest sentence that is taken, in words between blanks.
+        sentences_per_shard: maximum number of sentences in a shard.
+        pairs_per_shard: maximum number of pairs in a shard.
+        max_words: length of the longest accepted sentence, in words separated by white space.
     """
 
     sentences_per_shard: PositiveInt = 4096

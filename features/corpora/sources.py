@@ -20,10 +20,10 @@ class Source(NamedTuple):
     """A file to read.
 
     Args:
-        path: where it is.
-        name: as the user wrote it; `file:line` in messages begins with it.
-        splits: which splits of it are wanted: one, or several where a column of the file says the split.
-        partner: the file of sentences b, where sentences a and b stand in two files.
+        path: its path.
+        name: its path as the user wrote it; `file:line` in messages begins with it.
+        splits: the splits to read from it: one, or several if the file has a column with the split.
+        partner: the file of sentences b, if sentences a and b are in two files.
     """
 
     path: Path
@@ -38,11 +38,11 @@ def locate(dataset: Dataset, files: Mapping[Split, Files], base: Path, key: str)
     Args:
         dataset: the record.
         files: paths or patterns by split; may be empty for data that come with facetflow.
-        base: what relative paths are relative to.
-        key: what messages call the place where the user has named the files, with `{split}` for the split.
+        base: folder that relative paths are resolved against.
+        key: name of the setting with the files, for messages, with `{split}` for the split.
 
     Raises:
-        InputError: a file is missing or a folder, a pattern finds nothing, or parsed pairs are not two files.
+        InputError: a file is missing or a folder, a pattern matches nothing, or parsed pairs are not two files.
     """
     if not files and dataset.package_file is not None:
         path = Path(str(package_files("features.corpora"))) / dataset.package_file
@@ -80,7 +80,7 @@ def _expand(files: Files, base: Path, key: str) -> list[tuple[Path, str]]:
         matches = sorted(glob(str(path)))  # noqa: PTH207 - the pattern may be absolute, which Path.glob refuses
         if not matches:
             raise InputError(
-                f"No file matches {name!r}, which {key} names (looked from {str(base)!r}): check the pattern."
+                f"No file matches {name!r}, which {key} names (relative to {str(base)!r}): check the pattern."
             )
         found += [(Path(match), str(Path(name).parent / Path(match).name)) for match in matches]
     return found
@@ -101,7 +101,7 @@ class Copy(NamedTuple):
 
     Args:
         sha256: digest of the uncompressed file.
-        known_as: name of the checked file that it is equal to; None for any other copy.
+        known_as: name of the checked file that it equals; None for any other copy.
     """
 
     sha256: str
@@ -109,7 +109,7 @@ class Copy(NamedTuple):
 
 
 def identify(dataset: Dataset, path: Path) -> Copy:
-    """Return the digest of a file and, if it is one that the readers were checked with, its name."""
+    """Return the digest of a file and, if the readers were checked with it, its name."""
     digest = hashlib.sha256()
     with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
         while block := file.read(_BLOCK):

@@ -1,8 +1,8 @@
-"""Rows of a table, whatever its form, with the line that each begins at.
+"""Rows of a table in any form, each with its first line.
 
 A file is read in the first layout that it fits: its header line (or keys, or schema) has the columns, or, for files
-without a header line, one of the first rows has enough cells. A row that is wrong is an item like any other, with its
-error, so the file goes on.
+without a header line, one of the first rows has enough cells. A wrong row is an item like any other, with its error, so
+reading goes on.
 """
 
 import difflib
@@ -22,8 +22,8 @@ from features.errors import InputError, RowError
 from features.files import TableFormat, open_text, table_format
 from features.types import RejectCode
 
-_HEAD = 20  # rows that are looked at to see whether a file fits a layout
-_SHOWN = 60  # characters of a cell that a message shows
+_HEAD = 20  # rows read to decide whether a file fits a layout
+_SHOWN = 60  # characters of a cell shown in a message
 
 Cell = str | float | None
 
@@ -38,7 +38,7 @@ class TableRow(NamedTuple):
         score: score, as written.
         label: label, as written.
         split: name of the split, as written.
-        group: what pairs of one split may share, as written.
+        group: topic, document or image, as written; pairs that share it must be in one split.
     """
 
     line: int
@@ -51,10 +51,10 @@ class TableRow(NamedTuple):
 
 
 def fitting_layout(path: Path, layouts: Sequence[TableLayout]) -> TableLayout:
-    """Return the first layout that a file fits, with its form decided.
+    """Return the first layout that a file fits, with its form determined.
 
     Raises:
-        InputError: the file cannot be read, or fits none.
+        InputError: the file cannot be read, or fits none of the layouts.
     """
     found: list[str] = []
     columns: list[str] = []
@@ -91,7 +91,7 @@ def fitting_layout(path: Path, layouts: Sequence[TableLayout]) -> TableLayout:
 def _by_name(path: Path, form: TableFormat) -> str:
     there = ", ".join(map(repr, columns_of(path, form))) or "none"
     return (
-        f"{str(path)!r} is {form}, whose columns have names; they are {there}: give names in place of positions, "
+        f"{str(path)!r} is {form}, whose columns have names: {there}; give names instead of positions, "
         'columns = { sentence_a = "…", sentence_b = "…" }.'
     )
 
@@ -101,7 +101,7 @@ def _needed(layout: TableLayout) -> list[str]:
 
 
 def _lacking(path: Path, layout: TableLayout, columns: Sequence[str]) -> str:
-    """Return the sentence on the columns that a file lacks, with those that may have been meant."""
+    """Return the message about the columns that a file lacks, suggesting those that may have been meant."""
     lacking = {role: str(place) for role, place in layout.columns.items() if place not in columns}
     needed = {role: place for role, place in lacking.items() if role not in layout.optional}
     free = {name.casefold(): name for name in columns if name not in layout.columns.values()}
@@ -124,7 +124,7 @@ def _lacking(path: Path, layout: TableLayout, columns: Sequence[str]) -> str:
 
 
 def hint_of_form(path: Path) -> str:
-    """Return what to do about a text file whose first line has another form than its suffix says, else nothing."""
+    """Return advice on a text file whose first line does not have the form of its suffix; else an empty text."""
     form = table_format(path)
     if form == "parquet":
         return ""
@@ -137,7 +137,7 @@ def hint_of_form(path: Path) -> str:
     if not counts[sign] or counts[SEPARATORS.get(form, "\t")]:
         return ""
     if form == "jsonl":
-        return ". Its first line is no JSON: name it .tsv or .csv, as its columns are separated"
+        return ". Its first line is not JSON: name it .tsv or .csv, as its columns are separated"
     advice = {"\t": "tabs: name it .tsv", ",": "commas: name it .csv", ";": "semicolons: save it with commas or tabs"}
     return f". Its columns look separated by {advice[sign]}"
 
@@ -157,22 +157,22 @@ def columns_of(
     quotes: Quotes = "detect",
     optional: Collection[str] = (),
 ) -> list[str]:
-    """Return the names that the header line, the objects or the schema give.
+    """Return the column names of the header line, the objects or the schema.
 
     Args:
         path: the file.
-        form: of the table.
-        wanted: sets of names, of which one is enough. JSON lines are read on until they have had all names of one, as
-            many writers leave out the keys without a value; else their first objects do.
-        quotes: what double quotes are in a TSV file.
-        optional: names that are wanted too where JSON lines have them: they are looked for up to the last line.
+        form: form of the table.
+        wanted: sets of names, any one of which suffices. JSON lines are read until all names of one set have occurred,
+            because many writers leave out keys without a value; without names, their first objects suffice.
+        quotes: role of double quotes in a TSV file.
+        optional: names that are also wanted if JSON lines have them: they are searched for up to the last line.
     """
     if form == "parquet":
         return list(scan_parquet(path).collect_schema().names())
     if form == "jsonl":
         with open_text(path, newline="\n", errors="surrogateescape") as text:
             return _keys(text, wanted, optional)
-    # A name that is no UTF-8 is shown as Latin-1: the others may be all that is read.
+    # A name that is not UTF-8 is shown as Latin-1: perhaps only the others are read.
     _, header = next(cell_rows(path, form, quotes, "latin-1"), (1, []))
     return [] if isinstance(header, RowError) else [name.strip() for name in header]
 
@@ -186,7 +186,7 @@ def _keys(lines: Iterable[str], wanted: Sequence[Collection[str]], optional: Col
             missing = [name for name in optional if name not in keys]
             if not missing:
                 break
-            # To look for a key is much faster than to read the object.
+            # Searching for a key is much faster than parsing the object.
             if not any(f'"{name}"' in line or json.dumps(name) in line for name in missing):
                 continue
         entry = parse_object(line) if line.strip() else None
@@ -196,10 +196,10 @@ def _keys(lines: Iterable[str], wanted: Sequence[Collection[str]], optional: Col
 
 
 def require_once(path: Path, columns: Sequence[str], read: Collection[str]) -> None:
-    """Raise when a column that is read is there more than once: nothing says which is meant.
+    """Raise if a column to read occurs more than once: it is unclear which is meant.
 
     Raises:
-        InputError: it names the column.
+        InputError: a column occurs more than once; the message names it.
     """
     for name in read:
         if columns.count(name) > 1:
@@ -291,25 +291,27 @@ def _json_rows(path: Path, layout: TableLayout) -> Iterator[TableRow | tuple[int
 def parse_object(line: str) -> dict[str, object] | RowError:
     """Return the object of a line of JSON, or what is wrong with it."""
     if not is_text(line):
-        return RowError(RejectCode.BAD_ENCODING, "the row is no UTF-8; expected UTF-8")
+        return RowError(RejectCode.BAD_ENCODING, "the row is not UTF-8; expected UTF-8")
     try:
         entry = json.loads(line)
     except json.JSONDecodeError as error:
-        return RowError(RejectCode.WRONG_COLUMNS, f"the line is no JSON object ({error}); expected one object a line")
+        return RowError(
+            RejectCode.WRONG_COLUMNS, f"the line is not a JSON object ({error}); expected one object a line"
+        )
     except ValueError:
         return RowError(RejectCode.WRONG_COLUMNS, "the object has a number with too many digits to read")
     except RecursionError:
         return RowError(RejectCode.WRONG_COLUMNS, "the object is nested too deeply to read")
     if not isinstance(entry, dict):
-        return RowError(RejectCode.WRONG_COLUMNS, "the line is no JSON object; expected one object a line")
+        return RowError(RejectCode.WRONG_COLUMNS, "the line is not a JSON object; expected one object a line")
     return entry
 
 
 def scan_parquet(path: Path) -> pl.LazyFrame:
-    """Return the rows of a Parquet file, which are not read yet.
+    """Return the rows of a Parquet file as a lazy frame.
 
     Raises:
-        InputError: there is no such file, or it is no Parquet.
+        InputError: there is no such file, or it is not Parquet.
     """
     if not path.is_file():
         raise InputError(f"{str(path)!r} does not exist: check the path.")
@@ -317,7 +319,9 @@ def scan_parquet(path: Path) -> pl.LazyFrame:
         frame = pl.scan_parquet(path)
         frame.collect_schema()
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{str(path)!r} is no Parquet file ({str(error).splitlines()[0]}): write it again.") from error
+        raise InputError(
+            f"{str(path)!r} is not a Parquet file ({str(error).splitlines()[0]}): write it again."
+        ) from error
     return frame
 
 
@@ -347,7 +351,7 @@ def _sentence(cell: object) -> str:
 
 
 def as_text(cell: object) -> str:
-    """Return a cell of a typed format as a table of text has it: 1.0 and true are 1, null and NaN are empty.
+    """Return a cell of a typed format as a text table would have it: 1.0 and true are 1, null and NaN are empty.
 
     Raises:
         RowError: WRONG_COLUMNS, BAD_ENCODING.
@@ -364,8 +368,8 @@ def as_text(cell: object) -> str:
 
 
 def no_text(cell: object) -> RowError:
-    """Return what is wrong with a row whose sentence or text is another value."""
-    return RowError(RejectCode.WRONG_COLUMNS, f"the cell {_show(cell)} is no text")
+    """Return the error of a row whose sentence or text is not a text."""
+    return RowError(RejectCode.WRONG_COLUMNS, f"the cell {_show(cell)} is not text")
 
 
 def _show(cell: object) -> str:

@@ -1,4 +1,4 @@
-"""Texts of a table for commands on files: as the cells have them, with an id.
+"""Texts of a table for commands on files: as they are in the cells, with an id.
 
 id,name,about
 007,Cat,"a cat, red"        TextCells(line=2, id="007", text="Cat: a cat, red", problem="")
@@ -15,7 +15,7 @@ from features.files import TableFormat, open_text, table_format
 from features.types import RejectCode
 
 JOIN = ": "
-"""Between the columns of a text, such as title and abstract."""
+"""Separator between the columns of a text, such as title and abstract."""
 _ID = "id"
 
 
@@ -73,9 +73,9 @@ def text_of_cell(cell: object) -> str:
     """Return the text in a cell, stripped.
 
     Raises:
-        RowError: it is no text.
+        RowError: it is not text.
     """
-    # A number may be part of a text, such as the year of a paper; true and false say nothing.
+    # A number may be part of a text, such as the year of a paper; true and false are not.
     if isinstance(cell, bool):
         raise no_text(cell)
     return as_text(cell).strip()
@@ -88,8 +88,8 @@ def named_rows(
 
     Args:
         path: the file.
-        form: of the table.
-        encoding: of a text file; UTF-8 when None.
+        form: form of the table.
+        encoding: encoding of a text file; UTF-8 when None.
 
     Raises:
         InputError: the file cannot be read.

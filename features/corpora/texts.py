@@ -18,13 +18,13 @@ from features.types import RejectCode
 
 
 class LabelledText(NamedTuple):
-    """A text as a file has it.
+    """A text as found in a file.
 
     Args:
-        line: where it begins, from 1 (of the row, for Parquet).
+        line: number of its first line, from 1 (of the row, for Parquet).
         text: the text.
         labels: aspect and label, as written, in the order of the layout.
-        lacking: the column that the row lacks and that it is left out for; empty where it is taken.
+        lacking: the missing column for which the row is left out; empty if it is used.
     """
 
     line: int
@@ -63,7 +63,7 @@ def _fitting(path: Path, layouts: Sequence[TextLayout]) -> TextLayout:
     lacking = [name for name in _needed(layouts[0]) if name not in columns]
     raise InputError(
         f"{str(path)!r} lacks the column{'s' if len(lacking) > 1 else ''} {', '.join(map(repr, lacking))}; its columns "
-        f'are {", ".join(map(repr, columns)) or "none"}: name those that there are, text = "..." and '
+        f'are {", ".join(map(repr, columns)) or "none"}: name existing ones, text = "..." and '
         'aspects = { aspect = "column" }.'
     )
 
@@ -81,7 +81,7 @@ def _lines(path: Path, layout: TextLayout) -> Iterator[LabelledText | tuple[int,
                 continue
             label, _, text = line.strip().partition(" ")
             if not is_text(line):
-                yield number, RowError(RejectCode.BAD_ENCODING, "the row is no UTF-8; expected UTF-8")
+                yield number, RowError(RejectCode.BAD_ENCODING, "the row is not UTF-8; expected UTF-8")
             elif not text:
                 yield (
                     number,
@@ -118,7 +118,7 @@ def _table(path: Path, layout: TextLayout) -> Iterator[LabelledText | tuple[int,
 
 
 def _labels(cell: object, separator: str | None) -> list[str]:
-    """Return the labels of a cell, with blanks stripped; a list is several whatever the layout says."""
+    """Return the labels of a cell, stripped; a list is always several, whatever the layout says."""
     if isinstance(cell, list):
         return [as_text(item).strip() for item in cell]
     written = as_text(cell)

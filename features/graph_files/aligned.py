@@ -1,4 +1,4 @@
-"""Two files of AMR graphs aligned pair by pair: what `facetflow align A.amr B.amr` does, callable in a notebook."""
+"""Alignment of two files of AMR graphs pair by pair: `facetflow align A.amr B.amr` for notebooks."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,14 +11,14 @@ from features.metrics.explanation.pair import GraphPair, explain_graphs
 
 @dataclass(frozen=True, slots=True)
 class AlignedPair:
-    """A pair of graphs of two files.
+    """A pair of graphs from two files.
 
     Args:
-        number: from 1.
-        ids: `::id` of each graph, None where it has none.
-        names: `::snt` of each graph, else its `::id`, else nothing.
-        graphs: what matches; None where one of them is wrong.
-        wrong: what is wrong with them, a sentence each.
+        number: its number, from 1.
+        ids: `::id` of each graph, None if it has none.
+        names: `::snt` of each graph, else its `::id`, else empty.
+        graphs: what matches; None if one of them is wrong.
+        wrong: what is wrong with them, one sentence each.
     """
 
     number: int
@@ -30,11 +30,11 @@ class AlignedPair:
 
 @dataclass(frozen=True, slots=True)
 class AlignedFiles:
-    """Pairs of two files, in their order.
+    """Pairs of two files, in order.
 
     Args:
         files: their names.
-        pairs: those that were asked for.
+        pairs: the requested pairs.
     """
 
     files: tuple[str, str]
@@ -42,7 +42,7 @@ class AlignedFiles:
 
     @property
     def wrong(self) -> tuple[str, ...]:
-        """Why pairs could not be aligned, a sentence each."""
+        """Why pairs could not be aligned, one sentence each."""
         return tuple(f"pair {pair.number}: {reason}" for pair in self.pairs for reason in pair.wrong)
 
 
@@ -53,10 +53,10 @@ def align_files(
 
     Args:
         first: a file of graphs in PENMAN (`.gz` too; `-` is standard input).
-        second: another, that matches it line by line.
+        second: another one, which matches it line by line.
         start: number of the first pair, from 1.
-        count: so many pairs; all when None.
-        by_position: pair by position whatever the ids are.
+        count: number of pairs; all when None.
+        by_position: pair by position, whatever the ids.
 
     Raises:
         InputError: a file cannot be read, the files do not match line by line, or have fewer pairs than `start`.
@@ -64,7 +64,7 @@ def align_files(
     files = pair_files(first, second, by_position=by_position)
     if start > len(files):
         raise InputError(
-            f"there is no pair {start}: {source_name(first)} has {len(files)} graphs; give a smaller --start."
+            f"pair {start} does not exist: {source_name(first)} has {len(files)} graphs; give a smaller --start."
         )
     pairs = files.pairs(start - 1, None if count is None else start - 1 + count)
     explained = iter(explain_graphs([pair.graphs for pair in pairs if pair.graphs is not None]))

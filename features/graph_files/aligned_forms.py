@@ -1,4 +1,4 @@
-"""What aligned graphs are written as: JSON lines, a page, a drawing."""
+"""Output formats of aligned graphs: JSON lines, a page, a drawing."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from features.outputs import Formats
 
 
 def write_lines(aligned: AlignedFiles) -> str:
-    """Return the pairs as JSON, a line each."""
+    """Return the pairs as JSON, one per line."""
     return "".join(json.dumps(asdict(pair), ensure_ascii=False, allow_nan=False) + "\n" for pair in aligned.pairs)
 
 
@@ -30,9 +30,9 @@ def render_drawing(aligned: AlignedFiles) -> str:
 
 
 FORMATS: Formats = {"jsonl": (".jsonl", ".ndjson"), "html": (".html", ".htm"), "svg": (".svg",)}
-"""What alignments are written as."""
+"""The formats of alignments."""
 
 WRITERS: Mapping[str, tuple[Callable[[AlignedFiles], str], int | None]] = MappingProxyType(
     {"jsonl": (write_lines, None), "html": (render_aligned, 50), "svg": (render_drawing, 1)}
 )
-"""Format → how alignments are written, and how many when nothing else is asked for: a pair on a page is some 12 kB."""
+"""Format → how alignments are written, and how many by default: a pair on a page takes some 12 kB."""

@@ -20,8 +20,8 @@ h2 > span, .contents a > span { display: block; width: fit-content; max-width: 1
 """
 _UNNAMED = "a graph without a sentence"
 _READING = (
-    "Choose a facet to colour what it reads and what of that matches. Behind its name stand its score, and how many "
-    "things match, of so many on the left | right."
+    "Choose a facet to colour what it reads and which of it matches. Its name is followed by its score, and by how "
+    "many items match, of how many on the left | right."
 )
 
 
@@ -30,7 +30,7 @@ def render_aligned(aligned: AlignedFiles, date: datetime | None = None) -> str:
 
     Args:
         aligned: the pairs.
-        date: what stands on the page; now when None.
+        date: the date shown on the page; now when None.
     """
     first, second = aligned.files
     drawn = sum(pair.graphs is not None for pair in aligned.pairs)
@@ -48,7 +48,7 @@ def render_aligned(aligned: AlignedFiles, date: datetime | None = None) -> str:
 
 
 def _left_out(wrong: tuple[str, ...]) -> str:
-    """Return what could not be aligned; its pairs keep their places below."""
+    """Return a warning about pairs that could not be aligned; they keep their places below."""
     items = "".join(f"<li>{escape(sentence)}</li>" for sentence in wrong)
     return (
         f'<div class="warning">Not aligned, because a graph is wrong or missing:<ul>{items}</ul></div>' if wrong else ""

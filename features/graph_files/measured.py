@@ -1,6 +1,6 @@
 """Two files of AMR graphs measured pair by pair: the first graph of one with the first of the other, and so on.
 
-No project, no store; what `facetflow measure A.amr B.amr` does, callable in a notebook.
+Without a project or a store: `facetflow measure A.amr B.amr` for notebooks.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,18 +24,18 @@ from features.schemas import METRICS, PAIRS
 from features.types import RejectCode
 
 _AT_ONCE = 256
-"""Pairs that are decoded and measured at once, so that memory does not grow with the graphs of all. More are no faster
-(1,500 pairs of STS: 1.1 s of processor time with 128, 512 and 2,048), and progress would stand still."""
+"""Pairs decoded and measured at once, so that memory does not grow with the number of graphs. More are not faster
+(1,500 pairs of STS: 1.1 s of CPU time with 128, 512 and 2,048), and progress would be reported less often."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredFiles:
-    """Pairs of graphs of two files.
+    """Measured pairs of graphs from two files.
 
     Args:
-        scores: one row a pair: `pair` (from 1), `id_a`, `id_b` (their `::id`, null without), the fifteen metrics, the
-            flags `*_optimal`, the further metrics; null where one of the graphs is wrong.
-        wrong: why a pair has no scores (file, line and reason), or a further metric none of it, a sentence each.
+        scores: one row per pair: `pair` (from 1), `id_a`, `id_b` (their `::id`, null without), the fifteen metrics, the
+            flags `*_optimal`, the own metrics; null if one of the graphs is wrong.
+        wrong: why a pair has no scores (file, line and reason), or no value of an own metric, one sentence each.
         unmeasured: number of pairs without scores.
     """
 
@@ -57,10 +57,10 @@ def measure_files(
 
     Args:
         first: a file of graphs (`.gz` too; `-` is standard input).
-        second: another, that matches it line by line.
+        second: another one, which matches it line by line.
         vectors: where the vectors of labels come from.
-        own: further metrics, that read graphs or sentences (`# ::snt`).
-        by_position: pair by position whatever the ids are.
+        own: own metrics, which read graphs or sentences (`# ::snt`).
+        by_position: pair by position, whatever the ids.
         on_rows: called with how many pairs are done, and how many there are.
 
     Returns:
@@ -69,7 +69,7 @@ def measure_files(
     Raises:
         InputError: a file cannot be read or has no graph, or the files do not match line by line.
         ModelError: the model of the label vectors is not on this machine.
-        SettingsError: an own metric reads what is not in such files.
+        SettingsError: an own metric reads something that such files do not have.
     """
     from features.parsers.label_vectors import load
 
@@ -90,7 +90,7 @@ def measure_files(
 
 
 class _Remembered:
-    """Vectors of words, each looked up once: the parts of a file share most of their words."""
+    """Vectors of words, each looked up once: parts of a file share most of their words."""
 
     def __init__(self, source: WordVectors) -> None:
         self._source = source
@@ -110,13 +110,13 @@ class _Remembered:
         return found, np.stack([self._known[word] for word in found]) if found else self._nothing
 
 
-_Failures = dict[int, list[str]]  # number of a pair → why a further metric has no value for it
+_Failures = dict[int, list[str]]  # number of a pair → why an own metric has no value for it
 
 
 def _measure(
     pairs: Sequence[BlockPair], words: WordVectors, own: Sequence[OwnMetric]
 ) -> tuple[pl.DataFrame, _Failures]:
-    """Return the rows of some pairs, and what went wrong in further metrics."""
+    """Return the rows of some pairs, and the failures of own metrics."""
     from features.parsers.stages import embed_labels
 
     amr = encode_decoded(
@@ -153,7 +153,7 @@ def _measure(
 def _measure_own(
     metrics: Sequence[OwnMetric], pairs: Sequence[BlockPair], amr: pl.DataFrame
 ) -> tuple[pl.DataFrame, _Failures]:
-    """Return the columns of further metrics, and why one has no value for a pair."""
+    """Return the columns of own metrics, and why one has no value for a pair."""
     items: Items = {
         "graphs": items_of("graphs", amr),
         "sentences": {
@@ -166,7 +166,7 @@ def _measure_own(
     columns, failures = measure_own(metrics, items, [(f"a{pair.number}", f"b{pair.number}") for pair in pairs])
     failed: _Failures = {}
     for failure in failures:
-        # Not once more what is wrong with the graph itself.
+        # Do not repeat what is wrong with the graph itself.
         if (failure.metric.reads, failure.code) != ("graphs", RejectCode.MISSING_PARSE):
             failed.setdefault(pairs[failure.pair].number, []).append(failure.message)
     return columns, failed

@@ -4,8 +4,8 @@
     b.amr  # ::id 1 (b / bark-01 …)    # ::id 2 (d / dog)       # ::id 3 (p / pour-01)
                     pair 1              pair 2, without graphs           pair 3
 
-A block without a graph keeps its place, and so do all that follow it. Files that do not match are refused: a pair that
-was made of the wrong halves would have scores like any other.
+A block without a graph keeps its place, and so do all that follow it. Files that do not match are refused: a pair of
+graphs that do not belong together would have scores like any other.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from features.graphs.graph import AmrGraph
 from features.graphs.penman_files import PenmanBlock, RawBlock, read_raw_blocks
 from features.graphs.table import too_large
 
-BY_POSITION = "if they belong together all the same, pair them with --by-position"
+BY_POSITION = "if they belong together nevertheless, pair them with --by-position"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,9 @@ class BlockPair:
     """Two blocks that belong together.
 
     Args:
-        number: from 1.
-        first: of the first file.
-        second: of the second.
+        number: its number, from 1.
+        first: block of the first file.
+        second: block of the second file.
     """
 
     number: int
@@ -38,13 +38,13 @@ class BlockPair:
 
     @property
     def ids(self) -> tuple[str | None, str | None]:
-        """`::id` of each block, None where it has none."""
+        """`::id` of each block, None if it has none."""
         first, second = (" ".join(block.metadata.get("id", "").split()) for block in (self.first, self.second))
         return first or None, second or None
 
     @property
     def name(self) -> str:
-        """Number and ids, as messages name the pair."""
+        """Number and ids of the pair, for messages."""
         known = dict.fromkeys(identity for identity in self.ids if identity)
         if not known or list(known) == [str(self.number)]:
             return f"pair {self.number}"
@@ -52,19 +52,19 @@ class BlockPair:
 
     @property
     def graphs(self) -> tuple[AmrGraph, AmrGraph] | None:
-        """Both graphs; None where one is wrong."""
+        """Both graphs; None if one is wrong."""
         if self.first.graph is None or self.second.graph is None or self.faults:
             return None
         return self.first.graph, self.second.graph
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What is wrong with the blocks, a sentence each."""
+        """What is wrong with the blocks, one sentence each."""
         return tuple(found for block in (self.first, self.second) if (found := fault(block)) is not None)
 
 
 def fault(block: PenmanBlock) -> str | None:
-    """Return why a block has no graph to measure, with file and line; None where it has one."""
+    """Return why a block has no graph to measure, with file and line; None if it has one."""
     if block.error is not None:
         return block.error.message
     size = None if block.graph is None else too_large(block.graph)
@@ -73,10 +73,10 @@ def fault(block: PenmanBlock) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class PairedFiles:
-    """The blocks of two files, pair by pair; graphs are decoded when they are asked for.
+    """The blocks of two files, pair by pair; graphs are decoded on demand.
 
     Args:
-        blocks: of both files, as many of each.
+        blocks: blocks of both files, equally many of each.
     """
 
     blocks: Sequence[tuple[RawBlock, RawBlock]]
@@ -90,7 +90,7 @@ class PairedFiles:
         return [BlockPair(number, first.read(), second.read()) for number, (first, second) in some]
 
     def parts(self, size: int) -> Iterator[list[BlockPair]]:
-        """Yield all pairs in order, at most `size` at once."""
+        """Yield all pairs in order, at most `size` at a time."""
         for start in range(0, len(self), size):
             yield self.pairs(start, start + size)
 
@@ -100,12 +100,12 @@ def pair_files(first: Path, second: Path, *, by_position: bool = False) -> Paire
 
     Args:
         first: a file of graphs in PENMAN (`.gz` too); `-` is standard input.
-        second: another, with as many.
-        by_position: whether blocks with different ids are a pair.
+        second: another one, with as many graphs.
+        by_position: whether blocks with different ids may be a pair.
 
     Raises:
-        InputError: a file cannot be read or has no graph, the files have different numbers of blocks, or two blocks of
-            a pair both have an id and not the same; the message names the first difference.
+        InputError: a file cannot be read or has no graph, the files have different numbers of blocks, or the two blocks
+            of a pair have different ids; the message names the first difference.
     """
     sides = [list(read_raw_blocks(path)) for path in (first, second)]
     for path, blocks in zip((first, second), sides, strict=True):
@@ -129,14 +129,14 @@ def _difference(
     left: RawBlock | None,
     right: RawBlock | None,
 ) -> str:
-    """Return where two files differ first, and what to do."""
+    """Return where two files first differ, and what to do."""
     counts = [len(blocks) for blocks in sides]
     names = [source_name(path) for path in paths]
     files = f"{names[0]} has {counts[0]} graphs and {names[1]} has {counts[1]}"
     if counts[0] == counts[1]:
         files = f"{names[0]} and {names[1]} do not match line by line"
     both = [_in_words(block) for block in (left, right)]
-    what_to_do = BY_POSITION if counts[0] == counts[1] else "give files with a block for each pair"
+    what_to_do = BY_POSITION if counts[0] == counts[1] else "give files with one block per pair"
     return f"{files}: pair {number} would be {both[0]} with {both[1]}{_earlier(sides, number)}; {what_to_do}."
 
 
@@ -148,7 +148,7 @@ def _in_words(block: RawBlock | None) -> str:
 
 
 def _earlier(sides: Sequence[Sequence[RawBlock]], number: int) -> str:
-    """Return what is wrong with a graph before a difference: a blank line within one makes two blocks of it."""
+    """Return what is wrong with a graph before a difference: a blank line within a graph splits it into two blocks."""
     for block in (block for pair in zip(*(blocks[:number] for blocks in sides), strict=False) for block in pair):
         error = block.read().error if block.graph else None
         if error is not None:

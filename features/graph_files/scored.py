@@ -1,6 +1,6 @@
-"""A file of parsed graphs scored against a file of gold graphs: how good a parser is.
+"""Evaluation of a parser: a file of parsed graphs scored against a file of gold graphs.
 
-No project, no store; what `facetflow score GOLD.amr PARSED.amr` does, callable in a notebook.
+Without a project or a store: `facetflow score GOLD.amr PARSED.amr` for notebooks.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ from features.metrics.label_vectors import LabelVectors
 from features.metrics.metric import Comparison, Metric, Statistics
 from features.metrics.own import OwnMetric
 
-_BATCH = 8192  # pairs that are measured at once; memory does not grow with the files' number of pairs
+_BATCH = 8192  # pairs measured at once; memory does not grow with the number of pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class ScoredFiles:
 
     Args:
         scores: one for each metric.
-        wrong: what is wrong with a graph, a sentence each. A wrong parsed graph counts as one without any triple; the
+        wrong: what is wrong with a graph, one sentence each. A wrong parsed graph counts as one without triples; the
             pair of a wrong gold graph is left out.
     """
 
@@ -51,20 +51,20 @@ def score_files(
 ) -> ScoredFiles:
     """Score the graphs of a parser against gold graphs.
 
-    Graphs belong together by their `# ::id` when every graph has one, else by their position in the files; two graphs
-    at one position whose ids differ are refused.
+    Graphs are paired by their `# ::id` if every graph has one, else by their position in the files; two graphs at one
+    position whose ids differ are refused.
 
     Args:
         gold: a file of graphs in PENMAN (`.gz` too).
         parsed: the graphs to score.
-        metrics: names; all that have precision and recall when empty.
-        bootstrap: how intervals are made; 1,000 draws by default.
+        metrics: names; when empty, all that have precision and recall.
+        bootstrap: how intervals are computed; 1,000 draws by default.
         drop_wiki: leave `:wiki` out on both sides, for parsers that do not link entities.
-        by_position: pair by position whatever the ids are.
-        own: further metrics; those count that read graphs and return (matched, left, right).
+        by_position: pair by position, whatever the ids.
+        own: own metrics; only those that read graphs and return (matched, left, right) are used.
 
     Raises:
-        InputError: a file cannot be read, has no graph, or the graphs do not belong together one to one.
+        InputError: a file cannot be read, has no graph, or the graphs cannot be paired one to one.
         SettingsError: a metric has no precision and recall.
     """
     chosen = choose_metrics(metrics, own)
@@ -88,7 +88,7 @@ _Pair = tuple[int, AmrGraph, AmrGraph | None]  # number of the gold graph, gold,
 
 
 def _statistics(pairs: Sequence[_Pair], metrics: Mapping[str, AnyMetric]) -> dict[str, Statistics]:
-    # Beside a missing graph the gold graph stands itself, for its size; then nothing of it is found.
+    # A missing graph is replaced by the gold graph, for its size; then nothing counts as parsed or matched.
     both = [(gold, gold if parsed is None else parsed) for _, gold, parsed in pairs]
     first = np.arange(len(pairs))
     nothing = LabelVectors([], np.empty((0, 1), np.float32))  # counts need no vectors
@@ -114,7 +114,7 @@ def _counts(metric: OwnMetric, numbers: Sequence[int], pairs: Sequence[tuple[Amr
             raise InputError(f"pair {number}: {error.message}") from error
         if len(found) != 3:
             raise InputError(
-                f"pair {number}: metric {metric.name!r} of {metric.file!r} returned {found.tolist()!r}; F1 is made of "
+                f"pair {number}: metric {metric.name!r} of {metric.file!r} returned {found.tolist()!r}; F1 needs "
                 "three counts: matched, left, right"
             )
         counts.append(found)
@@ -137,7 +137,7 @@ def _partners(gold: _File, parsed: _File, *, by_position: bool) -> tuple[list[in
     """Return the position of the parsed graph of each gold graph, and how they were found."""
     paths, sides = [source_name(path) for path, _ in (gold, parsed)], [blocks for _, blocks in (gold, parsed)]
     if not all(sides):
-        raise InputError(f"{paths[0 if not sides[0] else 1]} holds no graph; give a file of graphs in PENMAN")
+        raise InputError(f"{paths[0 if not sides[0] else 1]} has no graph; give a file of graphs in PENMAN")
     ids = [[block.metadata.get("id", "") for block in blocks] for blocks in sides]
     complete = all(all(names) for names in ids)
     if by_position or not complete or ids[0] == ids[1]:
@@ -171,7 +171,7 @@ def _partners(gold: _File, parsed: _File, *, by_position: bool) -> tuple[list[in
 
 
 def _require_equal_ids(sides: Sequence[Sequence[PenmanBlock]]) -> None:
-    """Refuse graphs at one position that have ids, and not the same."""
+    """Refuse graphs at one position with different ids."""
     for number, (wanted, found) in enumerate(zip(*sides, strict=True), start=1):
         ids = wanted.metadata.get("id"), found.metadata.get("id")
         if ids[0] and ids[1] and ids[0] != ids[1]:

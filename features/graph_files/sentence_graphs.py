@@ -1,6 +1,6 @@
-"""The graphs of a few sentences, wherever they are: in files, in the store, or made by a parser.
+"""The graphs of a few sentences, from any source: files, the store, or a parser.
 
-For explanations, which name what matches; the stages of a build have their own ways.
+For explanations, which name what matches; the stages of a build obtain graphs in their own way.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from features.sentences import sentence_id
 from features.stages import Reject
 
 Graphs = dict[str, AmrGraph]
-"""Text → graph, for those that have one."""
+"""Text → graph, for texts that have one."""
 
 
 def graphs_in_files(texts: Sequence[str], files: Iterable[Path]) -> Graphs:
@@ -44,7 +44,7 @@ class StoredGraphs:
         release: its number; the latest when missing.
 
     Raises:
-        StoreError: when there is no store or no such release.
+        StoreError: when the store or the release does not exist.
     """
 
     def __init__(self, root: Path, release: int | None = None) -> None:
@@ -60,7 +60,7 @@ class StoredGraphs:
         return {text: items[identity] for text in texts if (identity := sentence_id(text)) in items}
 
     def vectors(self, graphs: Iterable[AmrGraph]) -> LabelVectors | None:
-        """Return the vectors of the words of some graphs' labels; None when the release has none."""
+        """Return the vectors of the words in the labels of some graphs; None when the release has none."""
         rows = self._rows("label_vectors", "label", sorted(words_of(_labels(graphs))))
         return None if rows is None or rows.is_empty() else LabelVectors.from_rows(rows.unique("label"))
 
@@ -85,7 +85,7 @@ def parsed_graphs(texts: Sequence[str], settings: AmrSettings | None = None) -> 
 
 
 def label_vectors(graphs: Iterable[AmrGraph], settings: LabelVectorSettings | None = None) -> LabelVectors | None:
-    """Return vectors of the words of some graphs' labels, made anew; None when the model is not on this machine."""
+    """Compute vectors of the words in the labels of some graphs; None when the model is not on this machine."""
     from features.parsers.label_vectors import load
 
     try:
@@ -96,7 +96,7 @@ def label_vectors(graphs: Iterable[AmrGraph], settings: LabelVectorSettings | No
 
 
 def find_graphs(texts: Sequence[str], files: Sequence[Path], store: Path | None) -> tuple[Graphs, str]:
-    """Return graphs from files where there are any, else from a store, else parsed; and a line that says from where.
+    """Return graphs from files if any are given, else from a store, else from a parser; and a line on their source.
 
     Args:
         texts: the sentences.
@@ -118,7 +118,7 @@ def find_graphs(texts: Sequence[str], files: Sequence[Path], store: Path | None)
     try:
         return parsed_graphs(texts), "graphs by the embedded parser"
     except ModelError:
-        return {}, "without graphs: no file with them was given, the store has none, and there is no parser"
+        return {}, "without graphs: no graph file was given, the store has none, and there is no parser"
 
 
 def _labels(graphs: Iterable[AmrGraph]) -> set[str]:
@@ -128,5 +128,5 @@ def _labels(graphs: Iterable[AmrGraph]) -> set[str]:
 def pairs_with_graphs(
     pairs: Sequence[tuple[str, str]], graphs: Mapping[str, AmrGraph]
 ) -> dict[int, tuple[AmrGraph, AmrGraph]]:
-    """Return position → both graphs, of the pairs whose sentences both have one."""
+    """Return position → both graphs, for pairs whose sentences both have one."""
     return {n: (graphs[a], graphs[b]) for n, (a, b) in enumerate(pairs) if a in graphs and b in graphs}

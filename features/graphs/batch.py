@@ -1,7 +1,7 @@
-"""A batch of graphs as integer arrays: what the metrics work on.
+"""A batch of graphs as integer arrays, the input of the metrics.
 
-Graph g owns the slice `offsets[g]:offsets[g + 1]` of each array (CSR). Strings are held once, in three vocabularies,
-so that work on strings is done once for each distinct string, not for each graph.
+Graph g owns the slice `offsets[g]:offsets[g + 1]` of each array (CSR). Strings are stored once, in three vocabularies,
+so that work on strings is done once per distinct string, not per graph.
 
     concepts   [0, 1, 2 | 3, 1]      node_offsets  [0, 3, 5]     concept_names  [want-01, boy, sleep-01, see-01]
 """
@@ -94,7 +94,7 @@ class GraphBatch:
         return cls.from_rows(graphs_frame(decode(text) for text in texts))
 
     def followed_by(self, other: "GraphBatch") -> "GraphBatch":
-        """Return this batch's graphs and then the other's, over common vocabularies."""
+        """Return this batch's graphs followed by the other's, over common vocabularies."""
         concept_names, concept_map = _merge(self.concept_names, other.concept_names)
         role_names, role_map = _merge(self.role_names, other.role_names)
         value_names, value_map = _merge(self.value_names, other.value_names)
@@ -141,7 +141,7 @@ class GraphBatch:
 
 
 def _list_column(rows: pl.DataFrame, name: str) -> tuple[Offsets, Any]:
-    column: Any = rows[name].rechunk().to_arrow()  # a LargeListArray, which the stubs do not tell
+    column: Any = rows[name].rechunk().to_arrow()  # a LargeListArray, which the stubs do not say
     lengths = column.value_lengths().to_numpy(zero_copy_only=False)
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), column.flatten()
 

@@ -6,9 +6,9 @@
           :polarity -
           :ARG0 b))
 
-Roles stay **as written**: `:ARG0-of` is not turned round, `:mod` is not `:domain`, because each metric takes its own
-view of the triples (`features.metrics.triples`). The decoder scans the text with two regular expressions, one match a
-node and one a branch, and keeps a stack of its own, so that depth is no matter.
+Roles stay **as written**: `:ARG0-of` is not inverted, `:mod` is not `:domain`, because each metric takes its own view
+of the triples (`features.metrics.triples`). The decoder scans the text with two regular expressions, one match per node
+and one per branch, and uses an explicit stack, so that depth is not limited.
 """
 
 import re
@@ -70,12 +70,12 @@ def decode(text: str) -> AmrGraph:
     [(0, 'ARG0', 1), (0, 'ARG1', 2), (2, 'ARG0', 1)]
     """
     if "#" in text:
-        text = _COMMENT.sub(lambda comment: " " * len(comment[0]), text)  # same length: columns stay true
+        text = _COMMENT.sub(lambda comment: " " * len(comment[0]), text)  # same length: columns stay correct
     start, end = len(text) - len(text.lstrip()), len(text.rstrip())
     if start >= end:
-        raise RowError(RejectCode.NO_GRAPH, "there is no graph in this text; expected one in PENMAN, such as (b / boy)")
+        raise RowError(RejectCode.NO_GRAPH, "the text contains no graph; expected one in PENMAN, such as (b / boy)")
     if text[start] != "(":
-        _fail(text, start, f"a graph starts with '(', but here is {text[start]!r}")
+        _fail(text, start, f"a graph starts with '(', but found {text[start]!r}")
     scan = _Scan(text)
     at = start
     while at < end:
@@ -87,23 +87,23 @@ def decode(text: str) -> AmrGraph:
         elif sign == ")":
             at = scan.close_node(at, end)
         elif sign == '"':
-            _fail(text, at, "this string is not closed, or stands after no role", RejectCode.UNBALANCED_PENMAN)
+            _fail(text, at, "this string is not closed, or does not follow a role", RejectCode.UNBALANCED_PENMAN)
         else:
-            _fail(text, at, f"expected a role, '(' or ')', but here is {text[at : at + 20].split()[0]!r}")
+            _fail(text, at, f"expected a role, '(' or ')', but found {text[at : at + 20].split()[0]!r}")
     return scan.graph()
 
 
 @dataclass(slots=True)
 class _Scan:
-    """What was read so far.
+    """The state of the scan.
 
     Args:
         text: the text, comments blanked.
         concepts: concept of each node.
         nodes: node of each variable.
         branches: (source, role, node below or -1, target as written, position of the target).
-        path: the nodes that are open, with the positions of their parentheses.
-        role: the role that waits for its node; None when there is none.
+        path: the open nodes, with the positions of their parentheses.
+        role: the role waiting for its node; None if there is none.
     """
 
     text: str
@@ -127,7 +127,7 @@ class _Scan:
         self.concepts.append(_without_alignment(concept))
         if self.path:
             if self.role is None:
-                _fail(self.text, at, f"node {variable!r} stands after no role")
+                _fail(self.text, at, f"node {variable!r} does not follow a role")
             self.branches.append((self.path[-1][0], self.role, node, "", at))
             self.role = None
         self.path.append((node, at))
@@ -181,8 +181,7 @@ class _Scan:
     def _is_like_a_variable(self, name: str) -> bool:
         """Return whether a name is letters and a number, and a variable of the graph is the same letters and a number.
 
-        `a2` is a constant in most graphs ("the A2 road"), but not beside a variable `a` that is numbered too, as in
-        `a3`.
+        `a2` is a constant in most graphs ("the A2 road"), but not next to a numbered variable `a`, such as `a3`.
         """
         match = _NUMBERED.fullmatch(name)
         return match is not None and any(

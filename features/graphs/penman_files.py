@@ -5,14 +5,14 @@
     (s / sleep-01                       text: from the first parenthesis on
        :ARG0 (b / boy))
 
-A block that is wrong is an item like any other, with its error; the file goes on. So is one that keeps the place of a
-sentence without a graph, which `facetflow parse amr` writes:
+A wrong block is an item like any other, with its error; reading goes on. So is a placeholder for a sentence without a
+graph, as written by `facetflow parse amr`:
 
     # ::id 8
     # ::snt The dogs.
     # ::reject no_graph: no graph file has a graph with ::snt 'The dogs.'
 
-Such a block has no parenthesis on purpose: penman and smatch pass over it, amrlib's `load_amr_entries` keeps it as an
+Such a block deliberately has no parenthesis: penman and smatch skip it, amrlib's `load_amr_entries` keeps it as an
 entry without a graph. A graph of one invented node would be scored like any other, and smatch 1.0.4 fails on `()`.
 """
 
@@ -39,10 +39,10 @@ class PenmanBlock:
 
     Args:
         metadata: values of the `# ::key value` lines, by key.
-        text: the graph as written, without metadata; empty when there is none.
+        text: the graph as written, without metadata; empty if there is none.
         path: the file.
         line: number of the block's first line, from 1.
-        graph: the decoded graph; None when there is an error.
+        graph: the decoded graph; None if there is an error.
         error: why there is no graph: code, and a message with file, line and column.
     """
 
@@ -61,7 +61,7 @@ class PenmanBlock:
 
 @dataclass(slots=True)
 class RawBlock:
-    """One block as its lines are, before its graph is decoded.
+    """The lines of one block, before its graph is decoded.
 
     Args:
         path: the file.
@@ -79,7 +79,7 @@ class RawBlock:
 
     @property
     def holds_something(self) -> bool:
-        """Whether it is a block of a sentence: there is a graph, or metadata."""
+        """Whether the block belongs to a sentence: it has a graph, or metadata."""
         return bool(self.graph) or any(b"::" in line for line in self.comments)
 
     @property
@@ -104,7 +104,7 @@ class RawBlock:
         if not text and _REJECT in metadata:
             return self._wrong(metadata, "", _code(metadata[_REJECT]), f"rejected as {metadata[_REJECT]}")
         if not text:
-            return self._wrong(metadata, "", RejectCode.NO_GRAPH, "there is metadata but no graph")
+            return self._wrong(metadata, "", RejectCode.NO_GRAPH, "the block has metadata but no graph")
         try:
             return PenmanBlock(metadata, text, self.path, self.line, graph=decode(text))
         except RowError as error:
@@ -119,7 +119,7 @@ class RawBlock:
 def read_blocks(path: Path | str) -> Iterator[PenmanBlock]:
     """Read the blocks of a PENMAN file, in order.
 
-    Comments that are not metadata are skipped, and so are blocks that hold nothing else.
+    Comments that are not metadata are skipped, and so are blocks that contain nothing else.
 
     Args:
         path: UTF-8 text; gzip when the name ends in `.gz`; `-` is standard input.
@@ -128,7 +128,7 @@ def read_blocks(path: Path | str) -> Iterator[PenmanBlock]:
         Each block, with its graph or its error.
 
     Raises:
-        InputError: when the file cannot be read at all, is no text, or breaks off inside its compression.
+        InputError: when the file cannot be read at all, is not text, or its compressed data is incomplete.
     """
     for block in read_raw_blocks(path):
         yield block.read()
@@ -139,19 +139,19 @@ def read_raw_blocks(path: Path | str) -> Iterator[RawBlock]:
     path = Path(path)
     with open_bytes(path) as file:
         if b"\x00" in file.peek(_HEAD_BYTES)[:_HEAD_BYTES]:
-            raise InputError(f"{source_name(path)} is no text in PENMAN (it holds zero bytes); give a file of graphs.")
+            raise InputError(f"{source_name(path)} is not PENMAN text (it contains null bytes); give a file of graphs.")
         for block in _split(file, path):
             if block.holds_something:
                 yield block
 
 
 def format_block(identity: str, text: str, penman: str) -> str:
-    """Return a block with its blank line."""
+    """Return a block, including its blank line."""
     return f"{_head(identity, text)}{penman}\n\n"
 
 
 def format_reject(identity: str, text: str, code: str, message: str) -> str:
-    """Return the block that keeps the place of a sentence without a graph.
+    """Return the placeholder block of a sentence without a graph.
 
     >>> print(format_reject("8", "The dogs.", "no_graph", "no file has it"), end="")
     # ::id 8
@@ -182,7 +182,7 @@ def _split(file: Iterable[bytes], path: Path) -> Iterator[RawBlock]:
         line = line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line  # noqa: PLW2901  # the same line
         content = line.strip()
         comment = content.startswith(b"#")
-        # Metadata after a graph starts a block even where the blank line was forgotten.
+        # Metadata after a graph starts a block even if the blank line is missing.
         if not content or (comment and b"::" in content and block.graph):
             yield block
             block = RawBlock(path, number if content else number + 1)
@@ -199,7 +199,7 @@ def _metadata(lines: list[bytes]) -> dict[str, str]:
     for line in lines:
         text = line.decode(errors="replace").lstrip("#").strip()
         keys = list(_KEY.finditer(text))
-        # A comment without a key has no first one to follow: strict would count the None.
+        # A comment without a key has no first key to follow: strict would count the None.
         for key, following in zip(keys, [*keys[1:], None], strict=False):
             if key[1] in _UP_TO_THE_END:
                 found[key[1]] = text[key.end() :].strip()

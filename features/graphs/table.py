@@ -15,8 +15,8 @@ from features.stages import Reject, StageOutput, rejects_frame
 from features.types import RejectCode
 
 MAX_NODES = 512
-"""A sentence has at most `ingest.max_words` words, and a graph about a node for two of them. More nodes are a fault of
-the parser (repetition), and an alignment of two such graphs does not end in reasonable time."""
+"""A sentence has at most `ingest.max_words` words, and a graph about one node for every two words. More nodes are a
+parser error (repetition), and aligning two such graphs does not finish in reasonable time."""
 
 _ATTRIBUTE = ("nodes", "roles", "values")
 _RELATION = ("sources", "roles", "targets")
@@ -46,7 +46,7 @@ def encode(sentence_ids: Sequence[str], penmans: Sequence[str], parser: str) -> 
 
 
 def encode_decoded(decoded: Iterable[tuple[str, str, AmrGraph]], parser: str) -> StageOutput:
-    """Turn graphs that are decoded already into rows of the table `amr`.
+    """Turn decoded graphs into rows of the table `amr`.
 
     Args:
         decoded: sentence id, graph in PENMAN, and the same graph decoded.
@@ -79,7 +79,7 @@ def too_large(graph: AmrGraph) -> str | None:
 
 
 def graphs_frame(graphs: Iterable[AmrGraph]) -> pl.DataFrame:
-    """Return graphs as the list columns of the table `amr`, one row a graph."""
+    """Return graphs as the list columns of the table `amr`, one row per graph."""
     graphs = list(graphs)
     columns = _list_columns([graph.concepts for graph in graphs], ["concepts"])
     columns |= _list_columns([graph.attributes for graph in graphs], [f"attribute_{end}" for end in _ATTRIBUTE])
@@ -88,9 +88,9 @@ def graphs_frame(graphs: Iterable[AmrGraph]) -> pl.DataFrame:
 
 
 def _list_columns(lists: Sequence[Sequence[Any]], names: Sequence[str]) -> dict[str, pl.Series]:
-    """Return a list of items for each graph as columns, a column for each part of an item where it has parts.
+    """Return a list of items for each graph as columns: one for each part of an item, if it has parts.
 
-    By way of Arrow, and of all graphs at once: polars would make a series of each list.
+    Built through Arrow, and for all graphs at once: polars would make a series from each list.
     """
     offsets = pa.array(np.concatenate([[0], np.cumsum([len(items) for items in lists])]), pa.int64())
     items = list(chain.from_iterable(lists))

@@ -6,8 +6,8 @@
                     ├─ known
                     └─ rejects
 
-Known pairs are skipped and known shards never change, so that a refresh, the second call with everything known, and the
-first build are the same code. Files are cumulative: the n-th repeat of a pair within a split is known by counting, so a
+Known pairs are skipped and known shards never change, so a refresh, a second call with everything known, and the first
+build are the same code. Files are cumulative: the n-th repeat of a pair within a split is recognised by counting, so a
 refresh reads the old rows and the new ones.
 """
 

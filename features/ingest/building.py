@@ -32,9 +32,9 @@ from features.stages import Reject
 from features.types import LabelId, PairId, PairKind, Shard, Split
 
 ALGORITHM_VERSION = "1"
-"""Part of the fingerprint of ingest: goes up when the same files would give rows with other ids or other negatives.
+"""Part of the fingerprint of ingest: incremented when the same files would give rows with other ids or negatives.
 
-How new rows are cut into shards is no part of it: shards that exist stay as they are.
+How new rows are cut into shards is not part of it: existing shards stay as they are.
 """
 
 Cutting = Literal["corpus", "mixed"]
@@ -43,7 +43,7 @@ AnySplit = TypeVar("AnySplit", SplitPairs, SplitLabels)
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """What is new.
+    """The new rows.
 
     Args:
         sentences: rows of `SENTENCES` by shard.
@@ -78,22 +78,22 @@ def ingest(
     admits: Callable[[PairId | LabelId], bool] | None = None,
     cutting: Cutting = "corpus",
 ) -> Ingested:
-    """Read corpora and make shards of what the store does not hold yet.
+    """Read corpora and make shards from what is not yet in the store.
 
     Args:
         corpora: what to read; their names differ.
         leakage: the guard of evaluation sentences.
         settings: sizes of shards, longest sentence.
-        base: what relative paths are relative to: the folder of the project file.
-        known_sentences: what is stored: columns of `KNOWN_SENTENCES`; may be an empty frame.
-        known_pairs: what is stored: columns of `KNOWN_PAIRS`; may be an empty frame.
-        known_labels: what is stored: columns of `KNOWN_LABELS`; nothing when None.
-        placed: pairs whose splits hold where splits are drawn: columns of `KNOWN_PAIRS`; those that are stored by
-            default. An earlier ingest that is repeated must draw as it did, and what came later says how.
-        admits: says of a pair or a label whether it is read; every one by default. Those that are not are as if the
-            files did not have them, so that an earlier ingest can be repeated.
-        cutting: `corpus` makes shards of one corpus each; `mixed` as versions did that let a shard go on with the next
-            corpus, for ingests of theirs that are repeated.
+        base: folder that relative paths are resolved against: that of the project file.
+        known_sentences: stored sentences: columns of `KNOWN_SENTENCES`; may be an empty frame.
+        known_pairs: stored pairs: columns of `KNOWN_PAIRS`; may be an empty frame.
+        known_labels: stored labels: columns of `KNOWN_LABELS`; none when None.
+        placed: pairs whose splits are binding when splits are drawn: columns of `KNOWN_PAIRS`; the stored pairs by
+            default. Repeating an earlier ingest must give the same splits, which later pairs show.
+        admits: whether a pair or a label is read; every one by default. The others are treated as missing from the
+            files, so that an earlier ingest can be repeated.
+        cutting: `corpus` makes shards of one corpus each; `mixed` continues a shard with the next corpus, as earlier
+            versions did, to repeat their ingests.
 
     Returns:
         New rows only, in shards numbered after the known ones; the same for the same input.
@@ -105,7 +105,7 @@ def ingest(
     """
     repeated = [name for name, count in Counter(corpus.name for corpus in corpora).items() if count > 1]
     if repeated:
-        raise SettingsError(f"{repeated[0]!r} is the name of two corpora: give each a `name` of its own.")
+        raise SettingsError(f"{repeated[0]!r} is the name of two corpora: give each its own `name`.")
     labels = pl.DataFrame() if known_labels is None else known_labels
     known = Known(known_sentences, known_pairs, labels, placed, admits)
     sentences = Sentences(known, settings)
@@ -144,7 +144,7 @@ def _split(corpus: CorpusSettings, split: Split, arrivals: Iterator[int]) -> Spl
 def _take(
     split: SplitPairs | SplitLabels, outcome: Outcome, sentences: Sentences, guard: LeakCounter, known: Known
 ) -> Reject | None:
-    """Count a row and keep it if it is what its split holds; return the reject if it is to be one."""
+    """Count a row and keep it if it is of its split's kind; return a reject if it is rejected."""
     split.rows += 1
     if isinstance(outcome, Skip):
         split.report.skipped[outcome.reason] = split.report.skipped.get(outcome.reason, 0) + 1
@@ -184,7 +184,7 @@ def _finish(
     files: list[FileReport],
     cutting: Cutting,
 ) -> Ingested:
-    """Cut what is new into shards: sentences as they came, rows of corpora as they came, negatives near each other."""
+    """Cut the new rows into shards: sentences and rows of corpora in order of arrival, negatives close together."""
     of_pairs = [split for split in splits if isinstance(split, SplitPairs)]
     of_labels = [split for split in splits if isinstance(split, SplitLabels)]
     sentence_shards = sentences.shards()
@@ -224,7 +224,7 @@ def _finish(
 
 
 def _groups(splits: Sequence[AnySplit], cutting: Cutting) -> list[list[AnySplit]]:
-    """Return the splits whose rows may stand in one shard: those of a corpus, or all."""
+    """Return the splits whose rows may share a shard: those of a corpus, or all."""
     if cutting == "mixed":
         return [list(splits)] if splits else []
     return [list(group) for _, group in groupby(splits, key=lambda split: split.report.corpus)]

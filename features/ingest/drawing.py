@@ -1,4 +1,4 @@
-"""Which split a row is in: that of its file, or one that is drawn, unless the store has it already.
+"""Which split a row is in: that of its file, or a drawn one, unless the row is already in the store.
 
     text ── its hash ───────────────────────────────> split
 
@@ -6,9 +6,8 @@
             together by sentences   ├── too large? ─> train
                                     └── its hash ───> split
 
-Sentences that the leakage guard takes for one (case, punctuation) hang together too. What the store holds stays as it
-is, whatever `draw` says by now. A pair that would join two groups which the store has in different splits is in none:
-it is left out.
+Sentences that are the same for the leakage guard (case, punctuation) belong together, too. What the store holds stays
+as it is, whatever `draw` says now. A pair that would join two groups stored in different splits is left out.
 """
 
 from collections import Counter
@@ -24,7 +23,7 @@ from features.sentences import leakage_key, pair_id
 from features.types import SPLITS, SentenceId, Split
 
 WRITTEN_MEANWHILE = "written while the corpus was read"
-"""Why a row is left out until the next build: pairs are drawn when all are known."""
+"""Why a row is left out until the next build: pairs are drawn once all are known."""
 
 
 class Placing:
@@ -45,20 +44,20 @@ class Placing:
         return row
 
     def reports(self) -> list[DrawReport]:
-        """Return by which splits too little was drawn, of the rows that were placed."""
+        """Return the splits for which too few of the placed rows were drawn."""
         return []
 
 
 def placing(
     corpus: CorpusSettings, rows: Callable[[], Iterable[Outcome]], sentences: Sentences, known: Known
 ) -> Placing:
-    """Return what puts the rows of a corpus into their splits.
+    """Return the object that assigns the rows of a corpus to splits.
 
     Args:
-        corpus: what it is.
-        rows: reads its rows, in the splits of their files; it is called where pairs are drawn, which have to be known
-            all before the first is placed.
-        sentences: knows the ids of texts.
+        corpus: the corpus.
+        rows: reads its rows, in the splits of their files; called if pairs are drawn, all of which have to be known
+            before the first is placed.
+        sentences: gives the ids of texts.
         known: what is stored.
     """
     source = corpus.drawn_from
@@ -72,7 +71,7 @@ def placing(
 
 
 class _Drawing(Placing):
-    """Puts rows of the files of one split into those without files.
+    """Assigns rows in the files of one split to the splits without files.
 
     Args:
         corpus: that the rows are of.
@@ -92,7 +91,7 @@ class _Drawing(Placing):
 
 
 class _Texts(_Drawing):
-    """Puts texts into splits, each for itself."""
+    """Assigns texts to splits, independently of each other."""
 
     def place(self, row: Outcome) -> Outcome:
         if not isinstance(row, TextRow) or row.split != self.source:
@@ -105,7 +104,7 @@ class _Texts(_Drawing):
 
 
 class _Pairs(_Drawing):
-    """Puts pairs into splits, those together that share a sentence or a group of the user's.
+    """Assigns pairs to splits, keeping those together that share a sentence or a user-defined group.
 
     Args:
         corpus: that the pairs are of.
@@ -144,14 +143,14 @@ class _Pairs(_Drawing):
             self._placed[split] += 1
             return row._replace(split=split, kept=split not in self._possible)
         colors = sorted(self._groups.colors(hanging), key=SPLITS.index)
-        if len(colors) < 2:  # it was not there when the file was read first; the next build takes it
+        if len(colors) < 2:  # it was not in the file at the first reading; the next build takes it
             return Skip(row.split, WRITTEN_MEANWHILE, row.origin)
         first, second = colors[:2]
         why = f"the pair would join sentences of {first} and of {second}, and no sentence may be in two splits"
         return row._replace(joins=why)
 
     def _hanging(self, row: PairRow) -> "_Hanging | None":
-        """Return what hangs together by a pair; None where a sentence is too long: a reject joins nothing."""
+        """Return what a pair joins; None if a sentence is too long: a reject joins nothing."""
         (a, text_a, too_long), (b, text_b, too_long_b) = map(self.sentences.identify, (row.text_a, row.text_b))
         if too_long or too_long_b:
             return None
@@ -166,7 +165,7 @@ class _Pairs(_Drawing):
         )
 
     def _drawn(self, row: PairRow, hanging: "_Hanging") -> Split | None:
-        """Return the split of a new pair; None for one that would join two, or that nobody knows of."""
+        """Return the split of a new pair; None for one that would join two splits, or that is unknown."""
         groups = self._groups
         root, *others = {groups.root(node) for node in hanging.nodes}
         if others or root not in groups.first:
@@ -196,12 +195,12 @@ class _Pairs(_Drawing):
 
 
 class _Hanging(NamedTuple):
-    """What hangs together by a pair.
+    """What a pair joins.
 
     Args:
         a: sentence a.
         b: sentence b.
-        further: what the leakage guard takes them for, and their image, topic or document.
+        further: their leakage keys, and their image, topic or document.
     """
 
     a: SentenceId
@@ -210,16 +209,16 @@ class _Hanging(NamedTuple):
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """All of it."""
+        """All of these."""
         return (self.a, self.b, *self.further)
 
 
 class _Groups:
-    """Sets of sentences that pairs hang together by (union-find).
+    """Sets of sentences that are joined by pairs (union-find).
 
     Attributes:
-        first: root → the sentence with the smallest id, which stands for the group whatever the order of its pairs.
-        pairs: root → how many pairs it has.
+        first: root → the sentence with the smallest id, which represents the group whatever the order of its pairs.
+        pairs: root → its number of pairs.
         split: root → the split that the store has it in.
     """
 
@@ -230,28 +229,28 @@ class _Groups:
         self.split: dict[str, Split] = {}
 
     def root(self, node: str) -> str:
-        """Return what stands for the group of a node now."""
+        """Return the present root of the group of a node."""
         above = self._above
         while above.setdefault(node, node) != node:
             above[node] = node = above[above[node]]
         return node
 
     def colors(self, hanging: _Hanging) -> set[Split]:
-        """Return the splits that the store has some of it in."""
+        """Return the splits in which the store has any of these sentences."""
         return {self.split[root] for root in map(self.root, hanging.nodes) if root in self.split}
 
     def color(self, stored: _Hanging, split: Split) -> None:
-        """Join the sentences of a stored pair, unless another split of the store has one of them too."""
+        """Join the sentences of a stored pair, unless one of them is also in another split of the store."""
         if self.colors(stored) <= {split}:
             self.split[self._united(stored)] = split
 
     def join(self, hanging: _Hanging) -> None:
-        """Join what a pair hangs together and count the pair, unless that joins two splits of the store."""
+        """Join the sentences of a pair and count the pair, unless that joins two splits of the store."""
         if len(self.colors(hanging)) < 2:
             self.pairs[self._united(hanging)] += 1
 
     def _united(self, hanging: _Hanging) -> str:
-        """Make one group of those of what hangs together, and return its root."""
+        """Merge the groups of what a pair joins, and return the root."""
         root, *others = dict.fromkeys(map(self.root, hanging.nodes))
         firsts = [hanging.a, hanging.b, *(self.first.pop(node) for node in (root, *others) if node in self.first)]
         for other in others:

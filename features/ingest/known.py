@@ -1,4 +1,4 @@
-"""What the store holds already."""
+"""What is already in the store."""
 
 from collections.abc import Callable, Iterator
 
@@ -23,7 +23,7 @@ KNOWN_PAIRS: Columns = {
     "label": pl.String,
 }
 """Columns of `pairs` that ingest needs to know what is stored: whether a pair has its negative, whether a judgement
-changed, and which split a sentence is in, where splits are drawn."""
+changed, and which split a sentence is in, if splits are drawn."""
 
 
 KNOWN_LABELS: Columns = {
@@ -46,8 +46,8 @@ class Known:
         sentences: columns of `KNOWN_SENTENCES`.
         pairs: columns of `KNOWN_PAIRS`.
         labels: columns of `KNOWN_LABELS`.
-        placed: pairs whose splits hold for what is drawn, columns of `KNOWN_PAIRS`; the stored ones by default.
-        admits: says of a pair or a label whether it is read at all; every one is by default.
+        placed: pairs whose splits are binding for drawing, columns of `KNOWN_PAIRS`; the stored ones by default.
+        admits: whether a pair or a label is read at all; every one by default.
 
     Raises:
         StoreError: a column is missing.
@@ -90,13 +90,13 @@ class Known:
             }
 
     def splits_of_pairs(self, corpus: str) -> set[Split]:
-        """Return the splits of a corpus that the store has pairs of."""
+        """Return the splits of a corpus for which the store has pairs."""
         if not self._placed.height:
             return set()
         return set(self._placed.filter(corpus=corpus)["split"].unique().to_list())
 
     def split_pairs(self, corpus: str) -> Iterator[tuple[SentenceId, SentenceId, Split]]:
-        """Yield both sentences and the split of the pairs of a corpus that the store has."""
+        """Yield both sentences and the split of the stored pairs of a corpus."""
         if self._placed.height:
             yield from self._placed.filter(corpus=corpus).select("sentence_a", "sentence_b", "split").iter_rows()
 

@@ -1,4 +1,4 @@
-"""What is odd about the labels of texts, and told: none, one for all, two spellings of one, stored ones now gone."""
+"""Suspicious labels of texts, which are reported: none, one for all, two spellings of one, stored ones now gone."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,11 +15,11 @@ from features.sentences import normalise
 def label_faults(
     corpora: Sequence[CorpusSettings], splits: Sequence[SplitLabels], known: Known
 ) -> list[LabelFaultReport]:
-    """Return what is odd about the labels of corpora, over all their splits; texts with one class are not looked at.
+    """Return what is suspicious about the labels of corpora, over all their splits; texts with one class are ignored.
 
     Args:
-        corpora: that were read.
-        splits: of those with labels.
+        corpora: the corpora that were read.
+        splits: splits of those with labels.
         known: what is stored.
     """
     found = []
@@ -37,7 +37,7 @@ def label_faults(
 
 
 def _gone(corpus: str, splits: Sequence[SplitLabels], known: Known) -> list[LabelFaultReport]:
-    """Return labels that the store has of texts which came again without them."""
+    """Return stored labels of texts that were read again without them."""
     if not known.labels.height:
         return []
     came = {(split.report.split, sentence) for split in splits if split.several for sentence in split.occurrences}

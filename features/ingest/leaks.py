@@ -1,4 +1,4 @@
-"""Leakage while an ingest runs: which pairs have a sentence of an evaluation set, counted by corpus, split and set."""
+"""Leakage during an ingest: pairs with a sentence of an evaluation set, counted by corpus, split and set."""
 
 from collections import Counter
 

@@ -1,8 +1,8 @@
 """Negatives: for a positive (a, a+), a pair (a, a−) with a− from another random pair of the same split of the corpus.
 
-The draw is a hash of the pair's id, over the pairs in the order of their ids: a rebuild from the same files, in
-whatever order of rows, draws the same. a− is never a, a+, nor any sentence that is paired with a (captions of one
-image). A stored negative stays, also when a later refresh brings its two sentences as a positive.
+The draw is a hash of the pair's id, over the pairs in the order of their ids: a rebuild from the same files, with rows
+in any order, draws the same negatives. a− is never a, a+, or any sentence paired with a (captions of one image). A
+stored negative stays, even if a later refresh adds its two sentences as a positive.
 """
 
 import hashlib
@@ -27,11 +27,11 @@ def draw_negatives(
 
     Args:
         pool: all positives of one split of one corpus.
-        wanted: those that need a negative.
+        wanted: the pairs that need a negative.
         paired: sentences that are a pair, in either order; those of the pool and any others.
 
     Yields:
-        Each wanted pair, in the order of ids, and its a−; None where every sentence of the pool is a or paired with a.
+        Each wanted pair, in the order of ids, and its a−; None if every sentence of the pool is a or paired with a.
     """
     ordered = sorted(pool)
     listed: dict[SentenceId, list[SentenceId]] = {}
@@ -57,7 +57,7 @@ def _draw(
         candidate = second if side else first
         if may_be(candidate):
             return candidate
-    # Few candidates are left for this a (a small split, or one question with many answers): list them once.
+    # Few candidates remain for this a (a small split, or one question with many answers): list them once.
     if a not in listed:
         listed[a] = sorted({sentence for _, *both in ordered for sentence in both if may_be(sentence)})
     return listed[a][_hash(name, _TRIES) % len(listed[a])] if listed[a] else None
@@ -70,13 +70,13 @@ def _hash(pair_id: PairId, attempt: int) -> int:
 def arrange(negatives: pl.DataFrame, pairs_per_shard: int) -> pl.DataFrame:
     """Order negatives so that a shard of them needs few sentence shards.
 
-    Both sentences of a negative are anywhere, so a shard in random order would need every sentence shard. Ordered by
-    the cells of a square grid over (shard_a, shard_b), with about as many cells as there will be shards, it needs about
-    two sides of a cell.
+    Both sentences of a negative may be in any shard, so a shard in random order would need every sentence shard.
+    Ordered by the cells of a square grid over (shard_a, shard_b), with about as many cells as there will be shards, it
+    needs about two sides of a cell.
 
     Args:
         negatives: rows with `shard_a`, `shard_b` and `pair_id`.
-        pairs_per_shard: size of the shards that they will be cut into.
+        pairs_per_shard: size of the shards into which they will be cut.
     """
     if negatives.height <= pairs_per_shard:
         return negatives.sort("pair_id")

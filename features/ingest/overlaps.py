@@ -1,4 +1,4 @@
-"""Splits that are the same pairs or texts: a train and a dev that were made of one file, by mistake."""
+"""Splits with the same pairs or texts: train and dev made from one file by mistake."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -9,15 +9,15 @@ from features.ingest.split_pairs import SplitPairs
 from features.types import SentenceId
 
 MOST = 0.5
-"""Share of a split's pairs or texts in `train` above which it is told; what is less is a matter of the corpora."""
+"""Share of a split's pairs or texts in `train` above which it is reported; smaller overlaps are up to the corpora."""
 
 
 def overlaps(pairs: Sequence[SplitPairs], texts: Sequence[SplitLabels]) -> list[OverlapReport]:
-    """Return the splits of evaluation that have most of their pairs or texts in common with a split `train`.
+    """Return the evaluation splits that share most of their pairs or texts with a split `train`.
 
     Args:
         pairs: splits of pairs.
-        texts: splits of texts with labels; those with one class a text may repeat texts, and are left out.
+        texts: splits of texts with labels; those with one class per text may repeat texts, and are left out.
     """
     of_pairs = [(split.report, _pairs(split)) for split in pairs]
     of_texts = [(split.report, set(split.occurrences)) for split in texts if split.several]

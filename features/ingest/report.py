@@ -1,4 +1,4 @@
-"""What an ingest did, by corpus and split."""
+"""Report of an ingest, by corpus and split."""
 
 from collections import Counter
 from typing import Literal
@@ -21,20 +21,20 @@ class SplitReport(_Report):
         split: the split.
         rows: rows that were read; for captions, pairs.
         new: pairs of the corpus, or texts with a new label, that were added.
-        known: those that were stored before; texts whose labels an earlier row has given count too.
+        known: those that were stored before, including texts whose labels an earlier row has given.
         dropped: pairs that were kept out because a sentence is in an evaluation set.
-        joining: pairs that were kept out because they would have joined two splits that are drawn.
+        joining: pairs that were kept out because they would have joined two drawn splits.
         rejected: rows that were wrong.
-        skipped: rows that are no pair by design, by reason.
+        skipped: rows left out by design, by reason.
         repeats: exact repeats of a pair among new and known; all are kept.
         leaked: pairs with a sentence of an evaluation set, dropped or not.
         leaked_stored: those of them that were stored before the guard knew; only a new store is free of them.
-        changed: known pairs whose score or label is another now; shards never change, so the stored one stands.
+        changed: known pairs whose score or label has changed; shards never change, so the stored one is kept.
         negatives: negatives that were added.
         without_negative: positives that have none, because every sentence of the split is paired with theirs.
         labels: labels of texts that were added.
-        kept: known texts that the settings would put into another split by now, and known pairs in a split into which
-            they would put none; shards never change, so the stored split stands.
+        kept: known texts that the present settings would put into another split, and known pairs in a split into which
+            they would put none; shards never change, so the stored split is kept.
     """
 
     corpus: str
@@ -64,7 +64,7 @@ class LeakReport(_Report):
         split: its split.
         evaluation: name of the evaluation set.
         pairs: pairs of the corpus with a sentence of the set.
-        sentences: different sentences of the corpus that are in the set.
+        sentences: distinct sentences of the corpus that are in the set.
     """
 
     corpus: str
@@ -75,15 +75,15 @@ class LeakReport(_Report):
 
 
 class ChangedJudgement(_Report):
-    """A known pair or text whose score or label is another now.
+    """A known pair or text whose score or label has changed.
 
     Args:
         pair_id: the pair, or the label of the text.
-        origin: `file:line` of what was read now.
-        stored_score: in the store.
-        found_score: in the file.
-        stored_label: in the store.
-        found_label: in the file.
+        origin: `file:line` of the row that was read.
+        stored_score: score in the store.
+        found_score: score in the file.
+        stored_label: label in the store.
+        found_label: label in the file.
     """
 
     pair_id: str
@@ -95,15 +95,15 @@ class ChangedJudgement(_Report):
 
 
 class OverlapReport(_Report):
-    """How many pairs (in either order of their sentences) or labelled texts of a split are in a split `train` too.
+    """How many pairs (with their sentences in either order) or labelled texts of a split are also in a split `train`.
 
     Args:
         corpus: name of the corpus with the split `train`.
         other_corpus: name of the other corpus; may be the same.
         other_split: its split, `dev` or `test`.
-        pairs: different pairs of the other split, or texts.
-        shared: those of them that are in `train`.
-        what: these are.
+        pairs: number of distinct pairs, or texts, of the other split.
+        shared: number of these that are in `train`.
+        what: what they are.
     """
 
     corpus: str
@@ -117,21 +117,21 @@ class OverlapReport(_Report):
         count = "All" if self.shared == self.pairs else f"{self.shared:,} of"
         new = "new sentences" if self.what == "pairs" else "new texts"
         return (
-            f"{count} {self.pairs:,} {self.what} of {self.other_split} of {self.other_corpus!r} are in train of "
-            f"{self.corpus!r} too: scores on them say nothing about {new}; give each split {self.what} of its own."
+            f"{count} {self.pairs:,} {self.what} of {self.other_split} of {self.other_corpus!r} are also in train "
+            f"of {self.corpus!r}: scores on them say nothing about {new}; give each split its own {self.what}."
         )
 
 
 class LabelFaultReport(_Report):
-    """What is odd about the labels of a corpus in one aspect; they are kept as they are.
+    """Suspicious labels of a corpus in one aspect; they are kept as they are.
 
     Args:
         corpus: its name.
         aspect: what the labels are about.
-        fault: `no label` has none at all, `one label` is the same for all texts, `spelling` differs from another label
-            in case or blanks only, `gone` is in the store and no longer in the file, where its text still is.
+        fault: `no label`: there is none at all; `one label`: the same for all texts; `spelling`: differs from another
+            label only in case or white space; `gone`: in the store and no longer in the file, although its text is.
         labels: how many labels have the fault.
-        texts: that have one of them.
+        texts: number of texts that have one of them.
         examples: labels with the number of their texts.
     """
 
@@ -158,28 +158,28 @@ class LabelFaultReport(_Report):
             label = next(iter(self.examples))
             texts = "1 text" if self.texts == 1 else f"{self.texts:,} texts"
             return (
-                f"{texts} of {self.corpus!r} lost a label in the aspect {self.aspect!r} since the store took it, such "
-                f"as {label!r}: rows that a store has do not change, so it stays beside those of the file; where it "
+                f"{texts} of {self.corpus!r} lost a label in the aspect {self.aspect!r} since it was stored, such "
+                f"as {label!r}: stored rows do not change, so it stays in addition to those of the file; if it "
                 "was wrong, build a new store."
             )
         named = " and ".join(f"{label!r} ({texts:,})" for label, texts in self.examples.items())
         return (
             f"{self.labels:,} labels of {self.corpus!r} in the aspect {self.aspect!r} ({self.texts:,} texts) differ "
-            f"from another in case or blanks only, such as {named}: they count as different labels. Where they mean "
-            "the same, write them alike in the file and build a new store; rows that a store has do not change."
+            f"from another only in case or spaces, such as {named}: they count as different labels. If they mean "
+            "the same, write them alike in the file and build a new store; stored rows do not change."
         )
 
 
 class DrawReport(_Report):
-    """A split of pairs for which less than half of what was asked for could be drawn.
+    """A split of pairs for which less than half of the requested share could be drawn.
 
     Args:
         corpus: its name.
         split: the split.
-        share: of the pairs that was asked for.
-        pairs: that there are to draw from.
-        drawn: that are in the split.
-        largest: most pairs that hang together by shared sentences.
+        share: requested share of the pairs.
+        pairs: number of pairs to draw from.
+        drawn: number of pairs in the split.
+        largest: size of the largest group of pairs joined by shared sentences.
     """
 
     corpus: str
@@ -196,10 +196,10 @@ class DrawReport(_Report):
         )
         if self.largest > self.share * self.pairs:
             return (
-                f"{asked}, and as many as {self.largest:,} hang together, more than {self.split} may take, so that "
+                f"{asked}, and as many as {self.largest:,} belong together, more than {self.split} may take, so "
                 "they are in train."
             )
-        return f"{asked}, and pairs that the store has keep theirs; give a larger share, or build a new store."
+        return f"{asked}, and stored pairs keep theirs; give a larger share, or build a new store."
 
 
 class FileReport(_Report):
@@ -209,7 +209,7 @@ class FileReport(_Report):
         corpus: name of the corpus.
         name: as the user wrote it.
         sha256: digest of the uncompressed file.
-        known_as: name of the checked copy that it is equal to; None for any other copy.
+        known_as: name of the checked copy that it equals; None for any other copy.
     """
 
     corpus: str
@@ -219,16 +219,16 @@ class FileReport(_Report):
 
 
 class IngestReport(_Report):
-    """What an ingest did.
+    """Report of an ingest.
 
     Args:
         splits: counts by corpus and split.
         leaks: evaluation sentences found, by corpus, split and set.
         overlaps: splits that share most of their pairs or texts with a split `train`.
-        label_faults: what is odd about labels of texts.
+        label_faults: suspicious labels of texts.
         draws: splits for which too few pairs could be drawn.
         changed: judgements that changed at the source.
-        files: what was read.
+        files: files that were read.
         new_sentences: sentences that were added.
         sentence_shards: sentence shards that were added.
         pair_shards: pair shards that were added.
@@ -259,7 +259,7 @@ class IngestReport(_Report):
 
     @property
     def new_pairs(self) -> int:
-        """Pairs that were added, negatives too."""
+        """Pairs that were added, including negatives."""
         return sum(split.negatives + (0 if split.labels else split.new) for split in self.splits)
 
     @property
@@ -276,7 +276,7 @@ class IngestReport(_Report):
         return dict(found.most_common())
 
     def frame(self) -> pl.DataFrame:
-        """Return the counts as a table, one row a corpus and split; `skipped` is summed over reasons."""
+        """Return the counts as a table, one row per corpus and split; `skipped` is summed over reasons."""
         return pl.DataFrame(
             [{**split.model_dump(), "skipped": sum(split.skipped.values())} for split in self.splits],
             infer_schema_length=None,

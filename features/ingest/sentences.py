@@ -1,4 +1,4 @@
-"""Sentences while an ingest runs: their ids, and the shard that each is placed in when its first pair is taken."""
+"""Sentences during an ingest: their ids, and the shard in which each is placed when its first pair is taken."""
 
 import polars as pl
 
@@ -41,7 +41,7 @@ class Sentences:
             self.new[sentence] = text
 
     def open_shard(self) -> None:
-        """Let the next new sentence begin a shard."""
+        """Start a new shard with the next new sentence."""
         self._room = 0
 
     def shards(self) -> dict[Shard, pl.DataFrame]:

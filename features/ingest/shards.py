@@ -21,19 +21,19 @@ def next_number(table: str, known: Iterable[Shard]) -> int:
     """Return the first free number after those of the known shards.
 
     Raises:
-        StoreError: a shard is not named as ours are.
+        StoreError: a shard's name does not have our form.
     """
     last = -1
     for name in known:
         prefix, _, number = name.rpartition("-")
         if prefix != table or not number.isdecimal():
-            raise StoreError(f"the known shard {name!r} is no shard of {table!r}: pass the shards of that table.")
+            raise StoreError(f"the known shard {name!r} is not a shard of {table!r}: pass the shards of that table.")
         last = max(last, int(number))
     return last + 1
 
 
 def cut(rows: pl.DataFrame, table: str, size: int, first: int) -> dict[Shard, pl.DataFrame]:
-    """Cut rows into shards of `size` rows, the last with what is left, numbered from `first`."""
+    """Cut rows into shards of `size` rows, the last one with the remainder, numbered from `first`."""
     return {
         shard_name(table, first + number): rows.slice(start, size)
         for number, start in enumerate(range(0, rows.height, size))

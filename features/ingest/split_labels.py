@@ -1,4 +1,4 @@
-"""The labelled texts of one split of one corpus while an ingest runs: what is new, what is known, what is no text."""
+"""The labelled texts of one split of one corpus during an ingest: new ones, known ones, and rows that are not texts."""
 
 import itertools
 from collections import Counter
@@ -23,26 +23,26 @@ from features.types import LabelId, RejectCode, SentenceId, Shard
 class SplitLabels:
     """The labelled texts of one split of one corpus.
 
-    A text with several labels in one aspect has a row each, once. Where a text has one label, rows are counted like
-    pairs: one that is there twice is two examples, and a label that is corrected at the source makes no second one.
+    A text with several labels in one aspect has one row for each, once. If a text has one label, rows are counted like
+    pairs: a text that occurs twice is two examples, and a label corrected at the source does not add another one.
 
     Args:
         report: counts; rows are texts.
         several: whether a text may have several labels in one aspect.
-        arrivals: numbers that all splits of a corpus take from, one a new label.
-        ids: of the new labels.
+        arrivals: counter shared by all splits of a corpus, one number per new label.
+        ids: ids of the new labels.
         sentences: their texts.
         aspects: what they are about.
         labels: the labels.
-        arrived: when they came, among those of all splits.
-        changes: known texts whose one label is another now.
-        occurrences: how often a text came.
-        seen: labels that came before in the split.
-        counts: texts by aspect and label, known ones too.
-        kept: known texts that the settings would put into another split by now.
-        rows: texts that were read.
-        added: texts with a label that is new.
-        stored: texts whose labels were all stored before.
+        arrived: their order of arrival, among those of all splits.
+        changes: known texts whose one label has changed.
+        occurrences: how often a text has occurred.
+        seen: labels that occurred before in the split.
+        counts: texts by aspect and label, including known ones.
+        kept: known texts that the present settings would put into another split.
+        rows: number of texts read.
+        added: number of texts with a new label.
+        stored: number of texts whose labels were all stored before.
     """
 
     report: SplitReport
@@ -63,7 +63,7 @@ class SplitLabels:
     stored: int = 0
 
     def take(self, outcome: TextRow, sentences: Sentences, guard: LeakCounter, known: Known) -> Reject | None:
-        """Keep a text with its labels; return the reject if it is to be one."""
+        """Keep a text with its labels; return a reject if it is rejected."""
         report = self.report
         text = sentences.identify(outcome.text)
         occurrence = 0 if self.several else self.occurrences[text[0]]
@@ -162,10 +162,10 @@ def labels_of(splits: Sequence[SplitLabels], shard_of: Mapping[SentenceId, Shard
     """Return the new labels of a corpus as a table with the columns of `LABELS`.
 
     Args:
-        splits: of the corpus.
+        splits: splits of the corpus.
         shard_of: the shard of each text.
-        drawn: whether its splits are drawn. Then the rows stand as they came, so that those of a corpus that has grown
-            follow those before, as shards that are made again need it; else split by split.
+        drawn: whether its splits are drawn. Then the rows are in order of arrival, so that new rows of a corpus that
+            has grown follow the earlier ones, as shards that are made again require; else split by split.
     """
     rows = pl.concat([split.frame(shard_of) for split in splits])
     return in_order_of_arrival(rows, [split.arrived for split in splits]) if drawn else rows

@@ -1,4 +1,4 @@
-"""The pairs of one split of one corpus while an ingest runs: what is new, what is known, what is no pair."""
+"""The pairs of one split of one corpus during an ingest: new ones, known ones, and rows that are not pairs."""
 
 import itertools
 from collections import Counter
@@ -44,7 +44,7 @@ class PairColumns:
         positive: PairId | None = None,
         arrived: int = 0,
     ) -> None:
-        """Add a row; `arrived` is its place among those of all splits of the corpus."""
+        """Add a row; `arrived` is its place in the order of arrival over all splits of the corpus."""
         self.pair_id.append(pair)
         self.sentence_a.append(a)
         self.sentence_b.append(b)
@@ -77,16 +77,16 @@ class SplitPairs:
 
     Args:
         report: counts.
-        arrivals: numbers that all splits of a corpus take from, one a new pair.
-        pool: positives, new and known, that a negative may be drawn for and from: pair, sentence a, sentence b.
-        positives: new ones.
-        negatives: new ones.
-        stored: known ones, as they stand in the file now.
-        origins: of `stored`.
+        arrivals: counter shared by all splits of a corpus, one number per new pair.
+        pool: positives, new and known, for and from which a negative may be drawn: pair, sentence a, sentence b.
+        positives: new positives.
+        negatives: new negatives.
+        stored: known pairs, as they now are in the file.
+        origins: origins of `stored`.
         occurrences: how often two sentences were a pair.
-        kept: known pairs in a split into which the settings would put none by now.
-        rows: rows that were read.
-        repeats: pairs that were there before in the split.
+        kept: known pairs in a split into which the present settings would put none.
+        rows: number of rows read.
+        repeats: number of pairs that occurred before in the split.
     """
 
     report: SplitReport
@@ -102,7 +102,7 @@ class SplitPairs:
     repeats: int = 0
 
     def take(self, outcome: PairRow, sentences: Sentences, guard: LeakCounter, known: Known) -> Reject | None:
-        """Keep a pair; return the reject if it is to be one."""
+        """Keep a pair; return a reject if it is rejected."""
         report = self.report
         first, second = sentences.identify(outcome.text_a), sentences.identify(outcome.text_b)
         a, b = first[0], second[0]
@@ -172,7 +172,7 @@ class SplitPairs:
         return self.positives if kind == "positive" else self.negatives
 
     def changed(self, known: Known) -> list[ChangedJudgement]:
-        """Return the known pairs whose score or label is another now."""
+        """Return the known pairs whose score or label has changed."""
         if not self.origins:
             return []
         now = pl.DataFrame(
@@ -212,23 +212,23 @@ def pairs_of(
     """Return the new pairs of a kind as a table with the columns of `PAIRS`.
 
     Args:
-        splits: of the corpus.
-        kind: of the pairs.
+        splits: splits of the corpus.
+        kind: kind of the pairs.
         shard_of: the shard of each sentence.
-        drawn: whether its splits are drawn. Then positives stand as they came, as labels do (`labels_of`); else, and
-            negatives always, split by split.
+        drawn: whether its splits are drawn. Then positives are in order of arrival, as labels are (`labels_of`); else,
+            and for negatives always, split by split.
     """
     rows = pl.concat([split.columns(kind).frame(split.report, kind, shard_of) for split in splits])
     return in_order_of_arrival(rows, [split.columns(kind).arrived for split in splits]) if drawn else rows
 
 
 def in_order_of_arrival(rows: pl.DataFrame, arrived: Iterable[Sequence[int]]) -> pl.DataFrame:
-    """Return rows in the order in which they came, so that those of a corpus that has grown follow those before.
+    """Return rows in order of arrival, so that new rows of a corpus that has grown follow the earlier ones.
 
-    Shards that are made again need it: who is drawn for another split is nothing that a file is sorted by.
+    Shards that are made again require it: files are not sorted by the drawn split.
 
     Args:
-        rows: of all splits, split by split.
+        rows: rows of all splits, split by split.
         arrived: place of each row among those of all splits, by split.
     """
     places = pl.Series("arrived", list(chain.from_iterable(arrived)), dtype=pl.Int64)

@@ -1,6 +1,6 @@
-"""The fifteen AMR metrics: similarity of two graphs as a whole, and in one aspect each.
+"""The fifteen AMR metrics: similarity of two graphs as a whole, or in one aspect.
 
-GraphBatch, GraphBatch ── measure ──> one row a pair
+GraphBatch, GraphBatch ── measure ──> one row per pair
 
 whole       smatch, unlabeled, wlk, wwlk
 aspects     frames, concepts, named_entities, negations, coreference, srl, quantifiers

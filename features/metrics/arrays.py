@@ -30,7 +30,7 @@ def sums(values: Ids, offsets: Positions) -> Positions:
 def distinct(*columns: npt.NDArray[np.integer[Any]]) -> tuple[tuple[Positions, ...], Positions]:
     """Return the distinct rows of some columns of ids, sorted, and how often each occurs.
 
-    Each row is put into one number, which sorts many times faster than columns; a batch of some million nodes fits.
+    Each row is packed into one number, which sorts many times faster than columns; a batch of some million nodes fits.
     """
     sizes = [int(column.max(initial=0)) + 1 for column in columns]
     keys = columns[0].astype(np.int64)
@@ -49,6 +49,6 @@ def distinct(*columns: npt.NDArray[np.integer[Any]]) -> tuple[tuple[Positions, .
 
 
 def ids_of(names: Iterable[str], known: dict[str, int] | None = None) -> Ids:
-    """Return an id for each name, equal for equal names; `known` grows where it is given."""
+    """Return an id for each name, equal for equal names; new names are added to `known` if given."""
     known = {} if known is None else known
     return np.array([known.setdefault(name, len(known)) for name in names], np.int32)

@@ -1,14 +1,14 @@
 """How the metrics' inner loops are compiled.
 
-numba compiles a function at its first call and keeps the machine code on disk: beside the source, or in the user's
-cache folder when the package is installed read-only, or in `NUMBA_CACHE_DIR` when that is set. Worker processes that
-start together may each compile once; the cache is written atomically, so that is only a matter of time.
+numba compiles a function at its first call and caches the machine code on disk: next to the source, or in the user's
+cache folder if the package is installed read-only, or in `NUMBA_CACHE_DIR` if that is set. Worker processes that start
+together may each compile once; the cache is written atomically, so that only costs time.
 
-Two things make a kernel fast: to take the arrays out of a named tuple before a loop, because each access inside
-counts references; and to keep workspaces from call to call.
+Two things make a kernel fast: taking arrays out of a named tuple before a loop, because each access inside counts
+references; and reusing workspaces between calls.
 
 Pitfall for developers: numba notices a change in the file of a function, not in the files of the functions it calls.
-After editing a kernel that other files call, delete the `__pycache__` folders (the tests do so for themselves).
+After editing a kernel that other files call, delete the `__pycache__` folders (the tests do so themselves).
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ _Result = TypeVar("_Result")
 def kernel(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
     """Compile a function to machine code that runs without the interpreter lock, and cache it on disk.
 
-    Where no cache folder can be written, the function is compiled anew in every process.
+    If no cache folder is writable, the function is compiled anew in every process.
     """
     return _compile(function, "never")
 
@@ -31,7 +31,7 @@ def kernel(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _R
 def inlined(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
     """Compile a function into the kernels that call it.
 
-    For what is called in the innermost loop with a named tuple of arrays: handing those over costs as much as the work.
+    For functions called in the innermost loop with a named tuple of arrays: passing it costs as much as the work.
     """
     return _compile(function, "always")
 

@@ -5,7 +5,7 @@
                                                                F1         2 · matched / (gold + parsed)
 
 The bootstrap (Efron & Tibshirani 1993) draws as many pairs as there are, with replacement, and sums again: statistics
-are computed once, whatever the number of draws, and all metrics see the same draws.
+are computed only once, whatever the number of draws, and all metrics see the same draws.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ class Bootstrap:
 
     Args:
         resamples: number of draws; 0 for no intervals.
-        seed: of the draws.
+        seed: seed of the draws.
         confidence: share of the draws that lies within an interval.
     """
 
@@ -42,25 +42,25 @@ class Bootstrap:
         if self.resamples < 0:
             raise SettingsError(f"the number of resamples cannot be {self.resamples!r}; give 0 or more")
         if not 0 < self.confidence < 1:
-            raise SettingsError(f"a confidence of {self.confidence!r} is no share; give a number between 0 and 1")
+            raise SettingsError(f"a confidence of {self.confidence!r} is out of range; give a number between 0 and 1")
 
     def draws(self, items: int) -> Iterator[npt.NDArray[np.int64]]:
-        """Yield how often each of so many items is drawn, (items,), in each draw; the same in every call."""
+        """Yield how often each of `items` items occurs in each draw, (items,); the same in every call."""
         random = np.random.default_rng(self.seed)
         for _ in range(self.resamples):
             yield np.bincount(random.integers(items, size=items), minlength=items)
 
     def of(self, items: str) -> Self:
-        """Return the bootstrap of some items, whose draws say nothing of those of others, however many these are.
+        """Return a bootstrap for some items, whose draws are independent of those for others, whatever their number.
 
         Args:
-            items: what names them.
+            items: name of the items.
         """
         seed = hashlib.blake2b(f"{self.seed} {items}".encode(), digest_size=8).digest()
         return replace(self, seed=int.from_bytes(seed))
 
     def ends(self, values: Numbers) -> tuple[float, float]:
-        """Return the ends of the interval that the share `confidence` of some values, one a draw, lies within."""
+        """Return the ends of the interval that contains the share `confidence` of some values, one per draw."""
         tail = (1 - self.confidence) / 2
         low, high = np.quantile(values, [tail, 1 - tail])
         return float(low), float(high)
@@ -68,7 +68,7 @@ class Bootstrap:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A score in [0, 1] with its interval; both ends are None where none was asked for."""
+    """A score in [0, 1] with its interval; both ends are None if none was requested."""
 
     value: float
     low: float | None = None
@@ -82,12 +82,12 @@ class CorpusScore:
     Args:
         metric: its name.
         pairs: number of pairs.
-        precision: of the summed statistics.
-        recall: likewise.
-        f1: likewise.
-        macro_f1: mean of the pairs' own F1.
-        proven: share of pairs whose alignment is proven to be the best; None for a metric without alignment.
-        signature: what the numbers depend on.
+        precision: precision of the summed statistics.
+        recall: recall of the summed statistics.
+        f1: F1 of the summed statistics.
+        macro_f1: mean F1 of the pairs.
+        proven: share of pairs whose alignment is proven optimal; None for a metric without alignment.
+        signature: everything that the numbers depend on.
     """
 
     metric: str
@@ -104,21 +104,21 @@ AnyMetric = Metric | OwnMetric
 
 
 def countable_metrics(own: Sequence[OwnMetric] = ()) -> dict[str, AnyMetric]:
-    """Return the metrics whose statistics are counts of matches in graphs: those with precision and recall."""
+    """Return the metrics whose statistics count matches in graphs: those with precision and recall."""
     metrics: dict[str, AnyMetric] = {**METRICS, **{metric.name: metric for metric in own if metric.reads == "graphs"}}
     return {name: metric for name, metric in metrics.items() if metric.number is f1}
 
 
 def choose_metrics(names: Sequence[str], own: Sequence[OwnMetric] = ()) -> dict[str, AnyMetric]:
-    """Return metrics by their names, or all that have precision and recall when there are none.
+    """Return metrics by name, or all that have precision and recall if no names are given.
 
     Raises:
-        SettingsError: when one is unknown or has no precision and recall, or none of the own ones has.
+        SettingsError: when one is unknown or has no precision and recall, or none of the own metrics has.
     """
     known = countable_metrics(own)
     if own and not any(metric.name in known for metric in own):
         raise SettingsError(
-            f"no metric of {own[0].file!r} has precision and recall: that takes one that reads graphs, returns counts "
+            f"no metric of {own[0].file!r} has precision and recall: give one that reads graphs, returns counts "
             "and has number=f1"
         )
     for name in names:
@@ -139,7 +139,7 @@ def score_corpus(
         metrics: by name.
         statistics: name → (matched, gold, parsed, ...) of each pair, shape (n_pairs, ≥ 3).
         bootstrap: how intervals are made.
-        context: what else the numbers depend on, for the signatures.
+        context: other things the numbers depend on, for the signatures.
 
     Raises:
         InputError: when there is no pair.
@@ -147,7 +147,7 @@ def score_corpus(
     counts = {name: values[:, :3] for name, values in statistics.items()}
     n_pairs = len(next(iter(counts.values())))
     if n_pairs == 0:
-        raise InputError("there is no pair of graphs to score; give files with at least one graph each")
+        raise InputError("there are no pairs of graphs to score; give files with at least one graph each")
     each = {name: f1(values) for name, values in counts.items()}
     rows = np.column_stack([np.column_stack([counts[name], each[name]]) for name in counts])
     draws = _draw_sums(rows, bootstrap)
@@ -173,7 +173,7 @@ def score_corpus(
 
 
 def as_table(scores: Sequence[CorpusScore]) -> pl.DataFrame:
-    """Return scores as a table: one row a metric; `f1`, `f1_low` and `f1_high`, and so on."""
+    """Return scores as a table: one row per metric; `f1`, `f1_low` and `f1_high`, and so on."""
     rows = []
     for score in scores:
         row: dict[str, object] = {"metric": score.metric, "pairs": score.pairs}
@@ -193,7 +193,7 @@ def _draw_sums(rows: npt.NDArray[np.float64], bootstrap: Bootstrap) -> npt.NDArr
 
 
 def _share(counts: Statistics, of: int) -> Numbers:
-    """Return matched / size of one side: 1 where both sides are empty, 0 where only this one is."""
+    """Return matched / size of one side: 1 if both sides are empty, 0 if only this one is."""
     size = counts[:, of]
     empty = np.where(counts[:, 1:3].any(axis=1), 0.0, 1.0)
     return np.where(size > 0, counts[:, 0] / np.maximum(size, 1), empty)

@@ -3,8 +3,9 @@
     max_indegree, max_outdegree, max_degree   the best connected node
     root                                      the root
 
-Degrees count relations between nodes, with inverted roles turned round. Among nodes of the same degree the one nearest
-the root is taken (steps along relations either way), then the first label in order. A negative cosine counts as 0.
+Degrees count relations between nodes, with inverse roles inverted back. Among nodes of equal degree, the one nearest
+the root is taken (steps along relations in either direction), then the first label in order. A negative cosine counts
+as 0.
 """
 
 from collections.abc import Callable
@@ -54,7 +55,7 @@ def _outdegrees(pairs: Comparison) -> Positions:
 
 @kernel
 def _clipped_cosines(vectors: Any, left: Any, right: Any) -> Any:
-    """Return the cosine of two rows for each pair, at least 0; 1 for a row and itself, whatever the rounding."""
+    """Return the cosine of two rows for each pair, at least 0; exactly 1 for a row and itself, despite rounding."""
     cosines = np.ones(len(left))
     for pair in range(len(left)):
         if left[pair] == right[pair]:
@@ -71,7 +72,7 @@ def _clipped_cosines(vectors: Any, left: Any, right: Any) -> Any:
 
 @kernel
 def _select(node_offsets: Any, degrees: Any, distances: Any, ranks: Any) -> Any:
-    """Return the node of each graph with the greatest degree, the least distance, the first label."""
+    """Return the node of each graph with the greatest degree, then the smallest distance, then the first label."""
     nodes = np.empty(len(node_offsets) - 1, np.int64)
     for graph in range(len(nodes)):
         best = node_offsets[graph]

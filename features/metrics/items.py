@@ -1,4 +1,4 @@
-"""What a project's own metric may read of a sentence: its text, its graph, its dependency tree, its frames.
+"""What a project's own metric may read from a sentence: its text, its graph, its dependency tree, its frames.
 
 reads            item             from the table
 "graphs"         AmrGraph         amr
@@ -21,18 +21,18 @@ Reads = Literal["graphs", "sentences", "dependencies", "srl"]
 TABLES: Mapping[Reads, str] = MappingProxyType(
     {"graphs": "amr", "sentences": "sentences", "dependencies": "dependencies", "srl": "srl"}
 )
-"""What is read → the table that has it."""
+"""Kind of item → the table that has it."""
 
 
 @dataclass(frozen=True, slots=True)
 class DependencyTree:
-    """The dependency tree of a sentence; every list has an entry for each token.
+    """The dependency tree of a sentence; every list has one entry per token.
 
     Args:
         tokens: as written.
         lemmas: their base forms.
-        tags: fine-grained parts of speech, of the Penn Treebank in English pipelines.
-        heads: position of each token's head; a root is its own.
+        tags: fine-grained part-of-speech tags, those of the Penn Treebank in English pipelines.
+        heads: position of each token's head; a root is its own head.
         relations: label of the relation to the head.
     """
 
@@ -45,7 +45,7 @@ class DependencyTree:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """An argument of a predicate: words `start` to `end`, the last not included."""
+    """An argument of a predicate: words `start` to `end`, exclusive."""
 
     label: str
     start: int
@@ -68,7 +68,7 @@ class Frames:
     frames: list[Frame]
 
     def text(self, span: Span) -> str:
-        """Return the words of a span, with blanks between them."""
+        """Return the words of a span, separated by spaces."""
         return " ".join(self.words[span.start : span.end])
 
 
@@ -76,8 +76,8 @@ def items_of(reads: Reads, rows: pl.DataFrame) -> dict[str, Any]:
     """Return sentence id → item.
 
     Args:
-        reads: which kind of item.
-        rows: of the table that has it.
+        reads: the kind of item.
+        rows: rows of the table that has it.
     """
     make, columns = _MAKERS[reads]
     ids = rows["sentence_id"].to_list()

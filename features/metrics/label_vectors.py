@@ -5,7 +5,7 @@
     "New York"        → new, york
     -                 → -                    a constant without a letter or digit is a word of its own
 
-A word that the table does not have gets a vector seeded by the word, so that it is the same in every shard and run
+A word that is not in the table gets a random vector seeded by the word, so that it is the same in every shard and run
 (the reference draws it at random). Every word's vector has length 1: known and unknown words weigh the same.
 """
 
@@ -23,12 +23,12 @@ from features.errors import InputError
 Vectors = npt.NDArray[np.float32]
 
 DIMENSIONS_OF_NONE = 64
-"""Length of the vectors when the table is empty, so that all of them are drawn."""
+"""Length of the vectors if the table is empty, so that all of them are drawn."""
 _SENSE = re.compile(r"(?<=[^\W\d_])-[0-9]+$")
 _BETWEEN_WORDS = re.compile(r"[-_\s]+")
 
 
-@lru_cache(maxsize=1 << 16)  # most labels come again in the next shard
+@lru_cache(maxsize=1 << 16)  # most labels recur in the next shard
 def split_label(label: str) -> tuple[str, ...]:
     """Return the words of a label: lower case, without quotes, apostrophes and sense.
 
@@ -50,16 +50,16 @@ class LabelVectors:
 
     Args:
         words: distinct words, as `split_label` gives them.
-        matrix: their vectors, float32, shape (n_words, n_dimensions), of any length but 0.
+        matrix: their vectors, float32, shape (n_words, n_dimensions), of any non-zero length.
 
     Raises:
-        InputError: when words and vectors do not correspond, or a vector is not finite or has length 0.
+        InputError: when words and vectors do not match, or a vector is not finite or has length 0.
     """
 
     def __init__(self, words: Sequence[str], matrix: Vectors) -> None:
         if matrix.ndim != 2 or len(words) != len(matrix):
             raise InputError(
-                f"label vectors have {len(words)} words but a matrix of shape {matrix.shape!r}; give one row a word"
+                f"label vectors have {len(words)} words but a matrix of shape {matrix.shape!r}; give one row per word"
             )
         lengths = np.linalg.norm(matrix.astype(np.float64), axis=1)
         bad = np.flatnonzero(~np.isfinite(lengths) | (lengths == 0))

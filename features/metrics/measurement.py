@@ -15,10 +15,10 @@ from features.rows import OnRows, ignore_rows
 from features.schemas import LABEL_VECTORS
 
 ALGORITHM_VERSION = "1"
-"""Raised when a change of code changes a number; part of the fingerprint of the stage and of every signature."""
+"""Incremented when a code change changes a number; part of the fingerprint of the stage and of every signature."""
 
 PAIRS_AT_ONCE = 4096
-"""More pairs at once are no faster."""
+"""Larger batches of pairs are not faster."""
 
 
 def measure(
@@ -28,8 +28,8 @@ def measure(
 
     Args:
         left: first graph of each pair.
-        right: second graph of each pair, as many.
-        vectors: vectors of the words of the labels.
+        right: second graph of each pair, equally many.
+        vectors: vectors of the words in the labels.
         metrics: names of metrics; all of them when None.
 
     Returns:
@@ -40,13 +40,13 @@ def measure(
         SettingsError: when the sides differ in length, or a metric is unknown.
     """
     if len(left) != len(right):
-        raise SettingsError(f"{len(left)!r} graphs cannot be paired with {len(right)!r}; give as many of each")
+        raise SettingsError(f"{len(left)!r} graphs cannot be paired with {len(right)!r}; give equally many of each")
     pairs = np.arange(len(left))
     return compare(Comparison(left.followed_by(right), pairs, pairs + len(left), vectors), metrics)
 
 
 def warm_up() -> None:
-    """Compile every kernel, or load it from the cache; called once before workers start, it spares each the wait."""
+    """Compile every kernel, or load it from the cache; call it once before workers start to spare them the wait."""
     graphs = GraphBatch.from_penman(["(s / see-01 :ARG0 (b / boy :quant 2))", "(g / girl)"])
     measure(graphs, graphs, LabelVectors.from_rows(pl.DataFrame(schema=LABEL_VECTORS)))
 
@@ -54,8 +54,8 @@ def warm_up() -> None:
 def compare(pairs: Comparison, metrics: Sequence[str] | None = None, on_rows: OnRows = ignore_rows) -> pl.DataFrame:
     """Measure pairs of graphs of one batch; see `measure`.
 
-    Some thousand pairs at a time, so that what is computed on the way does not grow with their number; after each time
-    `on_rows` is called with how many are done.
+    Pairs are processed some thousand at a time, so that intermediate results do not grow with their number; after each
+    batch `on_rows` is called with how many are done.
     """
     names = list(METRICS) if metrics is None else list(metrics)
     unknown = [name for name in names if name not in METRICS]

@@ -1,4 +1,4 @@
-"""What a metric is: additive statistics of each pair of graphs, and a number made of them last.
+"""What a metric is: additive statistics of each pair of graphs, and a number finally computed from them.
 
 pair 0: matched 5, left 6, right 6 ┐                                  number([5, 6, 6])    = 0.83   the pair's score
 pair 1: matched 2, left 6, right 4 ┘ sum: [7, 12, 10] ── number ──>   number([7, 12, 10])  = 0.64   the corpus' score
@@ -22,13 +22,13 @@ Numbers = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Comparison:
-    """Pairs of graphs that are to be compared.
+    """Pairs of graphs to compare.
 
     Args:
         graphs: each distinct graph once.
         first: position of the first graph of each pair, shape (n_pairs,).
         second: position of the second graph of each pair, shape (n_pairs,).
-        vectors: vectors of the words of the labels.
+        vectors: vectors of the words in the labels.
     """
 
     graphs: GraphBatch
@@ -50,7 +50,7 @@ class Comparison:
         return len(self.first)
 
     def parts(self, size: int) -> Iterator["Comparison"]:
-        """Yield the pairs in order, at most `size` at once, each time with the graphs that they need."""
+        """Yield the pairs in order, at most `size` at a time, with the graphs that they need."""
         if len(self) <= size:
             yield self
             return
@@ -67,15 +67,15 @@ class Metric:
 
     Args:
         name: its column.
-        summary: what it compares, in a line, in the words of the field.
-        question: what it asks of two sentences, in plain words; 1 is yes, 0 is no.
-        statistics: from pairs to additive statistics, shape (n_pairs, n_statistics).
-        number: from statistics of shape (n, n_statistics) to scores in `range`, shape (n,).
+        summary: what it compares, in one line, in the terms of the field.
+        question: what it asks about two sentences, in plain words; 1 is yes, 0 is no.
+        statistics: maps pairs to additive statistics, shape (n_pairs, n_statistics).
+        number: maps statistics of shape (n, n_statistics) to scores in `range`, shape (n,).
         parameters: what the number depends on, for the signature.
-        proof: from statistics to "the optimum is proven", for metrics that search for an alignment.
+        proof: maps statistics to "the optimum is proven", for metrics that search for an alignment.
         range: lowest and highest value.
         symmetric: whether both orders of a pair have the same value.
-        vacuous: value where neither graph has the structure; None when every graph has it.
+        vacuous: value if neither graph has the structure; None if every graph has it.
     """
 
     name: str
@@ -90,13 +90,13 @@ class Metric:
     vacuous: float | None = 1.0
 
     def signature(self, version: str) -> str:
-        """Return what the number depends on, in one word: `smatch|triples:smatch-1.0.4|...|version:1`."""
+        """Return what the number depends on, as one string: `smatch|triples:smatch-1.0.4|...|version:1`."""
         parts = [self.name, *(f"{key}:{value}" for key, value in self.parameters.items()), f"version:{version}"]
         return "|".join(parts)
 
 
 def f1(statistics: Statistics) -> Numbers:
-    """Return F1 of (matched, left, right, ...); 1 where both sides are empty.
+    """Return F1 of (matched, left, right, ...); 1 if both sides are empty.
 
     Opitz & Frank 2022, footnote 2: graphs that both lack a structure agree in it.
 
@@ -112,7 +112,7 @@ def f1(statistics: Statistics) -> Numbers:
 
 
 def mean(statistics: Statistics) -> Numbers:
-    """Return the mean of (sum of similarities, number of pairs), at least 0: a negative similarity counts as none.
+    """Return the mean of (sum of similarities, number of pairs), at least 0: a negative similarity counts as 0.
 
     Args:
         statistics: shape (n, 2).
@@ -124,5 +124,5 @@ def mean(statistics: Statistics) -> Numbers:
 
 
 def similarities(values: Numbers) -> Statistics:
-    """Return the statistics of a metric that is a similarity: (similarity, 1) of each pair, shape (n_pairs, 2)."""
+    """Return the statistics of a similarity metric: (similarity, 1) for each pair, shape (n_pairs, 2)."""
     return np.column_stack([values, np.ones(len(values))])

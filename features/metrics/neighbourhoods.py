@@ -1,4 +1,4 @@
-"""Graphs as the Weisfeiler-Leman metrics see them: constants are nodes too, and relations are seen from both ends.
+"""Graphs as the Weisfeiler-Leman metrics see them: constants are nodes, too, and relations are seen from both ends.
 
 (b / boy :polarity -)          nodes   boy, -            each constant has a node of its own
                                edges   boy ─polarity─ -
@@ -53,7 +53,7 @@ def neighbourhoods(graphs: GraphBatch, relations: DirectedRelations) -> Neighbou
 
     Args:
         graphs: the graphs.
-        relations: their relations, turned round.
+        relations: their relations, with inverse roles inverted back.
     """
     ids: dict[str, int] = {}
     concept_ids = ids_of(map(_plain, graphs.concept_names), ids)
@@ -96,13 +96,13 @@ def neighbourhoods(graphs: GraphBatch, relations: DirectedRelations) -> Neighbou
 
 
 def _plain(name: str) -> str:
-    # As the reference of WLK does: Dillard's and Dillards are one label.
+    # As in the reference implementation of WLK: Dillard's and Dillards are one label.
     return name.replace('"', "").replace("'", "").lower()
 
 
 @kernel
 def distances_from_first(node_offsets: Any, offsets: Any, neighbours: Any) -> Any:
-    """Return how many steps, either way, each node is away from the first node of its graph, shape (n_nodes,)."""
+    """Return the distance of each node, in undirected steps, from the first node of its graph, shape (n_nodes,)."""
     distances = np.full(node_offsets[-1], np.iinfo(np.int64).max, np.int64)
     queue = np.empty(node_offsets[-1], np.int64)
     for graph in range(len(node_offsets) - 1):

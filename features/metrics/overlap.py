@@ -5,8 +5,8 @@
     named_entities  concepts of the nodes that have a :name, once for each name
     negations       concepts of the nodes that have :polarity -
 
-After FineSmatch (Damonte et al. 2017). A label that occurs 2 and 3 times counts as 2 matches. FineSmatch takes any
-:polarity for a negation, also that of "whether" (:polarity-of truth-value) and of questions (:polarity amr-unknown).
+After FineSmatch (Damonte et al. 2017). A label that occurs 2 and 3 times counts as 2 matches. FineSmatch treats any
+:polarity as negation, also that of "whether" (:polarity-of truth-value) and of questions (:polarity amr-unknown).
 """
 
 import re
@@ -98,7 +98,7 @@ def _negated(pairs: Comparison) -> Positions:
 
 
 def _nodes_with_attribute(pairs: Comparison, role: str, value: str | None = None) -> Positions:
-    """Return the nodes, numbered through the batch, that have an attribute, of any value when None."""
+    """Return the nodes, numbered through the batch, that have an attribute; with any value when None."""
     graphs = pairs.graphs
     roles = np.array([name.lower() == role for name in graphs.role_names], bool)
     values = np.array([value is None or name.replace('"', "") == value for name in graphs.value_names], bool)

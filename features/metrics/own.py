@@ -8,8 +8,8 @@
         a, b = len(left.split()), len(right.split())
         return min(a, b) / max(a, b)
 
-It becomes the column `same_length` of the table `metrics`, and a facet of every encoder that is trained from it.
-`features.metrics.items` says what a function is given.
+It becomes the column `same_length` of the table `metrics`, and a facet of every encoder trained on it.
+`features.metrics.items` describes the arguments of the function.
 """
 
 import re
@@ -30,7 +30,7 @@ from features.types import RejectCode
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _RESERVED = frozenset({
     *METRICS, *PAIRS, *("shard", "fingerprint", "stage"),
-    # Columns that training and `facetflow measure` put beside metrics, and names of an encoder's other parts.
+    # Columns that training and `facetflow measure` add to the metrics, and names of an encoder's other parts.
     *("text_a", "text_b", "first", "second", "pair", "id_a", "id_b", "residual", "similarity"),
 })  # fmt: skip
 _ROUNDING = 1e-9  # a sum of shares may be 1.0000000000000002
@@ -38,19 +38,19 @@ _ROUNDING = 1e-9  # a sum of shares may be 1.0000000000000002
 
 @dataclass(frozen=True, eq=False)
 class OwnMetric:
-    """A metric that a user wrote. Called, it is the function itself.
+    """A user-defined metric. Calling it calls the function itself.
 
     Args:
         name: its column; the name of the function.
-        summary: what it compares, in a line; the first line of the function's docstring.
-        reads: what the function is given of each sentence.
-        function: from two items to a number, or to counts where there is `number`.
-        number: from counts, shape (n, n_counts), to scores, shape (n,); None when the function returns the score.
+        summary: what it compares, in one line; the first line of the function's docstring.
+        reads: which item of each sentence the function receives.
+        function: maps two items to a number, or to counts if there is `number`.
+        number: maps counts, shape (n, n_counts), to scores, shape (n,); None if the function returns the score.
         range: lowest and highest value, within [-1, 1].
         symmetric: whether both orders of a pair have the same value.
-        vacuous: value where the function returns None: neither side has what the metric looks at.
-        file: the file it was written in.
-        digest: of that file's content.
+        vacuous: value if the function returns None: neither side has what the metric compares.
+        file: the file that defines it.
+        digest: digest of that file's content.
     """
 
     name: str
@@ -67,7 +67,7 @@ class OwnMetric:
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name) or self.name in _RESERVED or self.name.endswith("_optimal"):
             raise SettingsError(
-                f"a metric cannot be called {self.name!r}; take another name of small letters, digits and '_'"
+                f"a metric cannot be called {self.name!r}; use another name of lower-case letters, digits and '_'"
             )
         if self.reads not in get_args(Reads):
             raise SettingsError(
@@ -87,7 +87,7 @@ class OwnMetric:
         return self.function(left, right)
 
     def signature(self, version: str) -> str:
-        """Return what the number depends on, in one word; `version` is that of the engine."""
+        """Return what the number depends on, as one string; `version` is that of the engine."""
         return f"{self.name}|own:{self.digest}|reads:{self.reads}|version:{version}"
 
     def counts(self, left: Any, right: Any) -> Statistics:
@@ -109,7 +109,7 @@ class OwnMetric:
         """Return the score of a pair, in `range`.
 
         Raises:
-            RowError: with METRIC_FAILED, when the function fails, or returns what is no number or out of range.
+            RowError: with METRIC_FAILED, when the function fails, or does not return a number in range.
         """
         result: Any
         if self.number is not None:
@@ -125,7 +125,7 @@ class OwnMetric:
         if not isinstance(result, int | float | np.number | np.bool_) or not (
             low - _ROUNDING <= result <= high + _ROUNDING
         ):
-            raise self._failed(f"returned {result!r}, which is no number in [{low:g}, {high:g}]")
+            raise self._failed(f"returned {result!r}, which is not a number in [{low:g}, {high:g}]")
         return min(max(float(result), low), high)
 
     def _call(self, left: Any, right: Any) -> Any:
@@ -148,15 +148,15 @@ def own_metric(
     symmetric: bool = True,
     vacuous: float | None = 1.0,
 ) -> Callable[[Callable[[Any, Any], Any]], OwnMetric]:
-    """Make a metric of a function of two items.
+    """Turn a function of two items into a metric.
 
     Args:
-        reads: what the function is given of each sentence: "graphs", "sentences", "dependencies" or "srl".
-        number: for a function that returns counts: what makes a score of them. With `features.metrics.metric.f1` and
-            counts (matched, left, right) the metric has precision and recall too, and adds up over a corpus.
+        reads: which item of each sentence the function receives: "graphs", "sentences", "dependencies" or "srl".
+        number: for a function that returns counts: turns them into a score. With `features.metrics.metric.f1` and
+            counts (matched, left, right) the metric also has precision and recall, and adds up over a corpus.
         range: lowest and highest value, within [-1, 1].
-        symmetric: whether both orders of a pair have the same value; it is checked on some pairs.
-        vacuous: value where the function returns None, because neither side has what it looks at.
+        symmetric: whether both orders of a pair have the same value; this is checked on some pairs.
+        vacuous: value if the function returns None, because neither side has what it compares.
 
     Raises:
         SettingsError: when name, range or vacuous value make no sense.

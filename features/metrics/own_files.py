@@ -1,7 +1,7 @@
-"""Files with a project's own metrics: read once by the flow, shipped by content, loaded in every process that measures.
+"""Files with a project's own metrics: read once by the flow, sent by content, loaded in every measuring process.
 
-Workers need not see the file, and an edit while a build runs changes nothing halfway. What a file imports has to be
-installed where it is loaded; another file beside it would neither be shipped nor be part of the recipe.
+Workers need not see the file, and an edit during a build has no effect on it. What a file imports has to be installed
+where it is loaded; another file next to it would neither be sent nor be part of the recipe.
 """
 
 import hashlib
@@ -22,8 +22,8 @@ class MetricFile(BaseModel):
     """The content of a file with metrics.
 
     Args:
-        path: where it was read, for messages.
-        source: Python.
+        path: its path, for messages.
+        source: its Python code.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -38,10 +38,10 @@ class MetricFile(BaseModel):
 
 
 class OwnMetrics(BaseModel):
-    """The metrics of a project's own: settings of the measure stage.
+    """A project's own metrics: settings of the measure stage.
 
     Args:
-        files: in the order of the project file.
+        files: the files, in the order of the project file.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -54,7 +54,7 @@ class OwnMetrics(BaseModel):
 
 
 def read_metric_file(path: Path) -> MetricFile:
-    """Read a file with metrics; it is not run yet.
+    """Read a file with metrics, without running it.
 
     Raises:
         InputError: when it cannot be read.
@@ -62,7 +62,7 @@ def read_metric_file(path: Path) -> MetricFile:
     try:
         return MetricFile(path=str(path), source=path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise InputError(
             f"The metric file {str(path)!r} cannot be read ({reason}); check its path, `own` under [metrics] or "
             "--metric-file."
@@ -88,7 +88,7 @@ def load_files(files: Iterable[MetricFile]) -> tuple[OwnMetric, ...]:
 
 @cache
 def _load(file: MetricFile) -> tuple[OwnMetric, ...]:
-    # In sys.modules, because dataclasses and typing look the module of a class up.
+    # In sys.modules, because dataclasses and typing look up the module of a class.
     module = ModuleType(f"facetflow_own_{file.digest}")
     module.__file__ = file.path
     module.__dict__["__facetflow_digest__"] = file.digest
@@ -100,7 +100,7 @@ def _load(file: MetricFile) -> tuple[OwnMetric, ...]:
         raise InputError(_cannot_run(file, error)) from error
     found = tuple(value for value in module.__dict__.values() if isinstance(value, OwnMetric))
     if not found:
-        raise InputError(f"the metric file {file.path!r} has no metric; put @own_metric(reads=...) before a function")
+        raise InputError(f"the metric file {file.path!r} has no metric; put @own_metric(reads=...) above a function")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Pairs measured by a project's own metrics, one pair after the other; what fails fails for its pair alone."""
+"""Pairs measured by a project's own metrics, one by one; a failure affects only its own pair."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from features.metrics.own import OwnMetric
 from features.rows import OnRows, ignore_rows
 from features.types import RejectCode
 
-_CHECKED = 16  # pairs of a shard whose value is compared with that of the other order
+_CHECKED = 16  # pairs of a shard whose value is compared with that in the other order
 _TOLERANCE = 1e-6
 
 Items = Mapping[Reads, Mapping[str, Any]]
-"""What is read → sentence id → item."""
+"""Kind of item → sentence id → item."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A pair that a metric has no value for.
+    """A pair for which a metric has no value.
 
     Args:
         pair: its position.
@@ -37,12 +37,12 @@ class Failure:
 
 
 def check_reads(metrics: Sequence[OwnMetric], available: Collection[str], where: str) -> None:
-    """Refuse a metric that reads what is not there.
+    """Refuse a metric that reads items that are not available.
 
     Args:
         metrics: the metrics.
-        available: what can be read.
-        where: in what, for the message.
+        available: the kinds of items that can be read.
+        where: where they are read from, for the message.
 
     Raises:
         SettingsError: with the first such metric.
@@ -62,15 +62,16 @@ def measure_own(
 
     Args:
         metrics: the metrics.
-        items: what they read.
+        items: the items that they read.
         pairs: ids of both sentences of each pair.
-        on_rows: called with how many values are done, of one for each pair and metric.
+        on_rows: called with how many values are done; there is one per pair and metric.
 
     Returns:
-        One row a pair with a float64 column for each metric, null where it failed; and why, by metric and pair.
+        One row per pair with a float64 column for each metric, null where it failed; and the failures, by metric and
+        pair.
 
     Raises:
-        InputError: when a metric says that it is symmetric and is not.
+        InputError: when a metric is declared symmetric but is not.
     """
     columns: dict[str, list[float | None]] = {}
     failures: list[Failure] = []
@@ -92,7 +93,7 @@ def _score(metric: OwnMetric, items: Mapping[str, Any], first: str, second: str,
     if check and metric.symmetric and abs((back := metric.score(right, left)) - score) > _TOLERANCE:
         raise InputError(
             f"metric {metric.name!r} of {metric.file!r} is {score:g} for {_short(left)} and {_short(right)}, but "
-            f"{back:g} the other way round; make it symmetric, or say symmetric=False"
+            f"{back:g} in the other order; make it symmetric, or set symmetric=False"
         )
     return score
 

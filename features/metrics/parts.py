@@ -1,4 +1,4 @@
-"""Parts of graphs to be aligned: where relations share a target, and where predicates have arguments.
+"""Parts of graphs to align: where relations share a target, and where predicates have arguments.
 
 A part is some relations (and attributes), the instances they touch, and a root of its own, marked with its concept
 (Damonte et al. 2017). Roles are read in one direction (`features.metrics.relations`).
@@ -32,7 +32,7 @@ def argument_triples(readings: Readings) -> TripleBatch:
 
 
 def _part(readings: Readings, kept: Mask, kept_attributes: Mask) -> TripleBatch:
-    """Return some relations and attributes with the instances they touch and the root, nodes numbered anew."""
+    """Return some relations and attributes with the instances they touch and the root, with renumbered nodes."""
     graphs, relations, labels = readings.graphs, readings.relations, readings.labels
     sources, targets, roles = relations.sources[kept], relations.targets[kept], relations.roles[kept]
     nodes = readings.attribute_nodes[kept_attributes]
@@ -56,10 +56,10 @@ def _part(readings: Readings, kept: Mask, kept_attributes: Mask) -> TripleBatch:
 
 
 def _roots(readings: Readings, starts: Positions) -> Positions:
-    """Return the root of each graph's part: of the nodes that something starts from, the one nearest the root.
+    """Return the root of each graph's part: among the nodes with outgoing edges, the one nearest the root.
 
-    FineSmatch marks the first node of its list, which depends on the order of the file. Here the first label decides
-    between equally near nodes, and nodes that are equal in this too are all marked.
+    FineSmatch marks the first node of its list, which depends on the order of the file. Here the first label breaks
+    ties between equally near nodes, and nodes with the same label are all marked.
     """
     graph_of = owners(readings.graphs.node_offsets)[starts]
     distances, ranks = readings.distances[starts], readings.ranks[starts]

@@ -21,11 +21,11 @@ from features.metrics.overlap import bag_statistics
 QUANTIFIERS = frozenset({
     "all", "any", "both", "each", "every", "few", "many", "most", "much", "no", "none", "several", "some",
 })  # fmt: skip
-"""Concepts that quantify when they modify."""
+"""Concepts that quantify when used as modifiers."""
 
 
 def normalise_quantity(filler: str) -> str:
-    """Return the filler of a quantity in its normal form.
+    """Return the filler of a quantity in normal form.
 
     >>> normalise_quantity('"1,000.0"'), normalise_quantity("Many")
     ('1000', 'many')

@@ -1,4 +1,4 @@
-"""What several metrics read from a batch of graphs, each thing computed once."""
+"""What several metrics read from a batch of graphs, computed only once."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +12,7 @@ from features.metrics.relations import DirectedRelations, direct
 
 
 def comparable(name: str) -> str:
-    """Return a concept or constant as Smatch compares it: lower case, without quotes, blanks, trailing underscores."""
+    """Return a concept or constant as Smatch compares it: lower case, without quotes, spaces, trailing underscores."""
     return name.replace('"', "").replace(" ", "").lower().rstrip("_")
 
 
@@ -29,7 +29,7 @@ class Readings:
 
     @cached_property
     def ranks(self) -> Positions:
-        """Place of each node's concept in alphabetical order, equal for equal ones, shape (n_nodes,)."""
+        """Rank of each node's concept in alphabetical order, equal for equal ones, shape (n_nodes,)."""
         names = np.array([comparable(name) for name in self.graphs.concept_names], np.str_)
         return np.asarray(np.unique(names, return_inverse=True)[1][self.graphs.concepts], np.int64)
 
@@ -46,7 +46,7 @@ class Readings:
 
     @cached_property
     def relations(self) -> DirectedRelations:
-        """The relations with every inverted role turned round."""
+        """The relations with every inverse role inverted back."""
         return direct(self.graphs)
 
     @cached_property
@@ -56,7 +56,7 @@ class Readings:
 
     @cached_property
     def distances(self) -> Positions:
-        """Steps from the root to each node, along relations either way, shape (n_nodes,)."""
+        """Steps from the root to each node, along relations in either direction, shape (n_nodes,)."""
         around = self.neighbourhoods
         distances = distances_from_first(around.node_offsets, around.offsets, around.neighbours)
         graph_of = owners(self.graphs.node_offsets)

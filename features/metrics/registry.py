@@ -36,7 +36,7 @@ def explain_facet(name: str, own: Mapping[str, str]) -> str:
     """Return one plain sentence on what a facet mirrors.
 
     Args:
-        name: of the facet.
+        name: name of the facet.
         own: the first line of the docstring of each of the project's own metrics.
 
     >>> explain_facet("negations", {})

@@ -1,7 +1,7 @@
 """Relations in one direction: `(b :ARG0-of s)` is `(s :ARG0 b)`.
 
-`consist-of` and the like are no inverses. `mod` and `domain`, which are each other's inverse, stay as they are: with
-`mod` turned round, as Smatch does, every modified argument would have two parents.
+`consist-of` and the like are not inverses. `mod` and `domain`, which are each other's inverse, stay as they are: if
+`mod` were inverted, as Smatch does, every modified argument would have two parents.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from features.graphs.batch import GraphBatch
 from features.metrics.arrays import Ids, Positions, ids_of, owners
 
 NOT_INVERTED = frozenset({"consist-of", "prep-out-of", "prep-on-behalf-of"})
-"""Roles that end in -of and are no inverse."""
+"""Roles that end in -of but are not inverses."""
 
 
 def is_inverted(role: str) -> bool:
@@ -22,7 +22,7 @@ def is_inverted(role: str) -> bool:
 
 @dataclass(frozen=True)
 class DirectedRelations:
-    """Relations with every inverted role turned round; nodes are numbered through the whole batch.
+    """Relations with every inverse role inverted back; nodes are numbered through the whole batch.
 
     Args:
         names: distinct roles, in lower case.
@@ -38,7 +38,7 @@ class DirectedRelations:
 
 
 def direct(graphs: GraphBatch) -> DirectedRelations:
-    """Turn round the relations whose role is inverted."""
+    """Invert the relations that have an inverse role."""
     inverted = np.array([is_inverted(name) for name in graphs.role_names], bool)
     forward = (name.removesuffix("-of") if is_inverted(name) else name for name in graphs.role_names)
     names: dict[str, int] = {}

@@ -5,8 +5,8 @@
     coreference  relations into nodes with more than one parent, and their concepts ("reentrancies")
     srl          :ARGn relations and constants, and the concepts they touch
 
-The number of matches is exact: hill-climbing, as the reference does it, is a lower bound. Statistics are matched
-triples, triples of the first and of the second graph, and whether the optimum is proven.
+The number of matches is exact: hill-climbing, as in the reference implementation, gives a lower bound. Statistics are
+matched triples, triples of the first and of the second graph, and whether the optimum is proven.
 """
 
 from collections.abc import Callable

@@ -32,16 +32,16 @@ def measure_shard(
         pairs: rows of `PAIRS`.
         amr: rows of `AMR` with the graphs of their sentences; others are ignored.
         label_vectors: rows of `LABEL_VECTORS`.
-        own: metrics of the project's own; each becomes one more column.
-        tables: rows of the further tables that these read, by name.
+        own: the project's own metrics; each becomes one more column.
+        tables: rows of the other tables that these read, by name.
         on_rows: called with how many of the pairs are done.
 
     Returns:
         Rows of `METRICS` in the order of the pairs; a reject `MISSING_PARSE` for each pair that lacks what a metric
-        reads, `METRIC_FAILED` for one that a metric of the project's own has no value for.
+        reads, `METRIC_FAILED` for one for which one of the project's own metrics has no value.
 
     Raises:
-        InputError: when a metric of the project's own says that it is symmetric and is not.
+        InputError: when one of the project's own metrics is declared symmetric but is not.
     """
     needed = pl.concat([pairs["sentence_a"], pairs["sentence_b"]]).unique()
     graphs = amr.unique("sentence_id", keep="first", maintain_order=True).filter(
@@ -72,7 +72,7 @@ def measure_shard(
         complete["second"].to_numpy().astype(np.int64),
         LabelVectors.from_rows(label_vectors),
     )
-    # Each metric of the project's own goes over all pairs once more.
+    # Each of the project's own metrics processes all pairs once more.
     n, passes = complete.height, 1 + len(own)
     rows = (
         compare(comparison, on_rows=lambda done, _: on_rows(done, passes * n))
@@ -89,7 +89,7 @@ def measure_shard(
             complete.select("sentence_a", "sentence_b").rows(),
             on_rows=lambda done, _: on_rows(n + done, passes * n),
         )
-        # A row has every metric or is none: of several failures of a pair the first is its reason.
+        # A row has every metric or is rejected: of several failures of a pair, the first is the reason.
         failed = {failure.pair: failure for failure in reversed(failures)}
         rejects += [
             Reject(complete["pair_id"][pair], failed[pair].code, failed[pair].message) for pair in sorted(failed)

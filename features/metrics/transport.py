@@ -1,8 +1,8 @@
 """The Earth Mover's distance between two uniform distributions, exactly.
 
-n points of mass 1/n go to m points of mass 1/m. With n = m this is an assignment; else masses are made whole (m and n,
-divided by their greatest common divisor) and the transport problem is solved by successive shortest paths with dual
-prices, as in `alignment.assignment`, but with rows and columns that take more than one unit.
+n points of mass 1/n go to m points of mass 1/m. With n = m this is an assignment; otherwise masses are scaled to
+integers (m and n, divided by their greatest common divisor) and the transport problem is solved by successive shortest
+paths with dual prices, as in `alignment.assignment`, but with rows and columns that take more than one unit.
 """
 
 from typing import Any, NamedTuple
@@ -17,8 +17,8 @@ class Tree(NamedTuple):
     """Shortest paths, by reduced costs, from a row along columns and back along the flow.
 
     Args:
-        distance: to each column, shape (m,).
-        row_distance: to each row that was reached, shape (n,).
+        distance: distance to each column, shape (m,).
+        row_distance: distance to each row that was reached, shape (n,).
         from_row: the row before each column, shape (m,).
         from_column: the column before each row, -1 at the start, shape (n,).
         settled: whether a column's distance is final, shape (m,).
@@ -35,7 +35,7 @@ class Tree(NamedTuple):
 
 @kernel
 def earth_movers_distance(costs: Any) -> float:
-    """Return the least mean cost of moving one uniform distribution onto the other.
+    """Return the minimum mean cost of moving one uniform distribution onto the other.
 
     Args:
         costs: float64 ≥ 0, shape (n, m), cost of moving mass from point i to point j; n, m ≥ 1.
@@ -54,7 +54,7 @@ def earth_movers_distance(costs: Any) -> float:
 
 @kernel
 def least_cost(costs: Any, supply: Any, demand: Any) -> float:
-    """Return the least cost of moving all supply to the demand.
+    """Return the minimum cost of moving all supply to the demand.
 
     Args:
         costs: float64, shape (n, m).
@@ -95,7 +95,7 @@ def least_cost(costs: Any, supply: Any, demand: Any) -> float:
 
 @kernel
 def _send_for_nothing(costs: Any, supply: Any, demand: Any, flow: Any, row_price: Any, column_price: Any) -> None:
-    """Raise the prices of the rows as far as they go, and send what then costs nothing more: most of the mass."""
+    """Raise the prices of the rows as far as possible, and send what then costs nothing more: most of the mass."""
     for row in range(costs.shape[0]):
         least = np.inf
         for column in range(costs.shape[1]):
@@ -125,7 +125,7 @@ def _grow(costs: Any, flow: Any, demand: Any, row_price: Any, column_price: Any,
     while demand[end] == 0:
         settled[end] = True
         here = distance[end]
-        for row in range(n):  # mass that arrives at `end` may be sent elsewhere from the row it came from
+        for row in range(n):  # mass arriving at `end` may be redirected by the row it came from
             if flow[row, end] > 0 and not reached[row]:
                 reached[row] = True
                 row_distance[row] = here
@@ -137,7 +137,7 @@ def _grow(costs: Any, flow: Any, demand: Any, row_price: Any, column_price: Any,
 
 @kernel
 def _relax(costs: Any, row_price: Any, column_price: Any, row: int, here: float, tree: Tree) -> None:
-    """Shorten the paths to columns by way of a row."""
+    """Shorten the paths to columns through a row."""
     distance, from_row, settled = tree.distance, tree.from_row, tree.settled
     for column in range(costs.shape[1]):
         if not settled[column]:
@@ -158,7 +158,7 @@ def _nearest(distance: Any, settled: Any) -> int:
 
 @kernel
 def _send(start: int, end: int, supply: Any, demand: Any, flow: Any, from_row: Any, from_column: Any) -> None:
-    """Send as much as the path from row `start` to column `end` takes."""
+    """Send as much as the path from row `start` to column `end` admits."""
     amount = min(supply[start], demand[end])
     column = end
     while from_row[column] != start:

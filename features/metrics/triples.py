@@ -1,8 +1,8 @@
 """The triples of a batch of graphs as smatch 1.0.4 takes them.
 
-`X-of` is turned round (but `consist-of`, `prep-out-of`, `prep-on-behalf-of`), `mod` is turned round into `domain`,
-inverted roles (and `mod`) with a constant are dropped, a constant counts up to its first blank; case, quotes and
-trailing underscores do not count. The root has the attribute (root, TOP, top).
+`X-of` is inverted (except `consist-of`, `prep-out-of`, `prep-on-behalf-of`), `mod` is inverted to `domain`, inverse
+roles (and `mod`) with a constant are dropped, a constant counts up to its first space; case, quotes and trailing
+underscores do not count. The root has the attribute (root, TOP, top).
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from features.metrics.relations import ends_as_written, is_inverted
 
 @dataclass(frozen=True)
 class TripleBatch:
-    """Triples of a batch of graphs, ready to be aligned; nodes are numbered within their graph.
+    """Triples of a batch of graphs, ready for alignment; nodes are numbered within their graph.
 
     A triple that occurs twice in a graph is one row with count 2: a graph is a multiset of triples, so that a triple
     that occurs 2 and 3 times in two graphs is 2 matches (smatch 1.0.4 counts 6, and so can exceed an F1 of 1).
@@ -54,7 +54,7 @@ def smatch_triples(readings: Readings) -> TripleBatch:
 
 
 def unlabeled_triples(readings: Readings) -> TripleBatch:
-    """Return all triples with all role labels made equal (but TOP); directions stay."""
+    """Return all triples with all role labels made equal (except TOP); directions stay."""
     return _all_triples(readings, np.zeros(len(readings.graphs.role_names), np.int32))
 
 
@@ -96,8 +96,8 @@ def make_triples(
         attribute_nodes: node of each attribute, numbered through the batch, shape (n_attributes,).
         attribute_keys: role and constant of each attribute in one number.
         sources: source of each relation, numbered through the batch, shape (n_relations,).
-        targets: likewise.
-        roles: likewise.
+        targets: target of each relation, numbered through the batch, shape (n_relations,).
+        roles: role of each relation, shape (n_relations,).
     """
     small_keys = np.unique(attribute_keys, return_inverse=True)[1]
     (attribute_nodes, small_keys), attribute_counts = distinct(attribute_nodes, small_keys)

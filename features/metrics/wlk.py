@@ -1,13 +1,13 @@
 """WLK: the Weisfeiler-Leman kernel on AMR graphs, k = 2 (Opitz et al. 2021a; Shervashidze et al. 2011).
 
     iteration 0   which labels occur, and which labelled triples
-    iteration 1   which labels occur after each node took up its label and the sorted role_label of all its neighbours
-    iteration 2   once more
+    iteration 1   which labels occur once each node's label is extended by the sorted role_label of all its neighbours
+    iteration 2   the same once more
 
-Features say that something occurs, not how often; those of iteration i weigh 1 / (1 + i); the metric is the cosine.
-Contextualised labels are kept as hashes of 64 bits: two different ones would be taken for equal once in some 10¹²
-graphs. Of nodes with the same label the reference lets one, by the order of a set, give its neighbourhood to all of
-them; here each node has its own.
+Features record that something occurs, not how often; those of iteration i have the weight 1 / (1 + i); the metric is
+the cosine. Contextualised labels are stored as 64-bit hashes: two different ones would collide once in some 10¹²
+graphs. In the reference implementation, one of the nodes with the same label, by the order of a set, gives its
+neighbourhood to all of them; here each node has its own.
 """
 
 from collections.abc import Iterator
@@ -57,7 +57,7 @@ def _hash_triples(hashes: Any, sources: Any, roles: Any, targets: Any) -> Any:
 
 @kernel
 def _contextualise(hashes: Any, offsets: Any, neighbours: Any, roles: Any) -> Any:
-    """Return each node's label with those of its neighbours; a sum does not depend on their order."""
+    """Return each node's label combined with those of its neighbours; a sum does not depend on their order."""
     contextualised = np.empty_like(hashes)
     for node in range(len(hashes)):
         around = np.uint64(0)
@@ -81,7 +81,7 @@ def _statistics(pairs: Comparison) -> Statistics:
 
 
 def _features(graphs: Neighbourhoods) -> Iterator[npt.NDArray[np.uint64]]:
-    """Yield the features of each iteration, graph by graph: labels, and at first triples too."""
+    """Yield the features of each iteration, graph by graph: labels, and in the first also triples."""
     hashes = _hash_labels(graphs.labels)
     triples = _hash_triples(hashes, graphs.sources, graphs.roles, graphs.targets)
     yield _interleave(hashes, graphs.node_offsets, triples, graphs.edge_offsets)
@@ -92,7 +92,7 @@ def _features(graphs: Neighbourhoods) -> Iterator[npt.NDArray[np.uint64]]:
 
 @kernel
 def _interleave(first: Any, first_offsets: Any, second: Any, second_offsets: Any) -> Any:
-    """Return the first and the second features of each graph, one after the other."""
+    """Return the first features of each graph followed by its second ones."""
     features = np.empty(len(first) + len(second), first.dtype)
     end = 0
     for graph in range(len(first_offsets) - 1):
@@ -114,7 +114,7 @@ def _sets(offsets: Any, features: Any) -> Any:
     for graph in range(len(offsets) - 1):
         start = end
         for t in range(offsets[graph], offsets[graph + 1]):
-            # Sorted by insertion: most graphs have some ten features.
+            # Insertion sort: most graphs have some ten features.
             feature = features[t]
             place = end
             while place > start and distinct[place - 1] > feature:

@@ -1,12 +1,12 @@
 """WWLK: the Wasserstein Weisfeiler-Leman kernel on AMR graphs, k = 2 (Opitz et al. 2021a; Togninalli et al. 2019).
 
     x₀(v)     mean of the word vectors of the node's label
-    xᵢ₊₁(v)   xᵢ(v) + mean over the neighbours u, both ways, of 0.275 · xᵢ(u)
-    x(v)      x₀, x₁, x₂ one after the other, scaled to length 1
+    xᵢ₊₁(v)   xᵢ(v) + mean over the neighbours u, in both directions, of 0.275 · xᵢ(u)
+    x(v)      x₀, x₁, x₂ concatenated, scaled to length 1
     score     1 − Earth Mover's distance of the two sets of vectors, uniform masses, Euclidean costs
 
-The score lies in [−1, 1] and is clipped at 0. The reference draws role weights from [0.25, 0.35] and the vectors of
-unknown words at random; here both are fixed, so that the number is one number.
+The score lies in [−1, 1] and is clipped at 0. The reference implementation draws role weights from [0.25, 0.35] and the
+vectors of unknown words at random; here both are fixed, so that the score is deterministic.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ from features.metrics.transport import earth_movers_distance
 
 ITERATIONS = 2
 ROLE_WEIGHT = 0.275
-_ROUNDING = 1e-12  # a squared distance below this is one vector, summed in another order
+_ROUNDING = 1e-12  # a squared distance below this means the same vector, summed in another order
 
 
 def _statistics(pairs: Comparison) -> Statistics:
@@ -64,7 +64,7 @@ def _inner_products(
 ) -> Any:
     """Return x(v) · x(u) for the nodes of two graphs, before scaling, shape (n_left, n_right).
 
-    Taking up the neighbours is linear, so it is done to the products of the labels' vectors, x₀(v) · x₀(u), and not to
+    Adding the neighbours is linear, so it is applied to the products of the labels' vectors, x₀(v) · x₀(u), and not to
     the vectors, which are much longer.
     """
     start, end = node_offsets[left], node_offsets[left + 1]
@@ -81,7 +81,7 @@ def _inner_products(
 
 @kernel
 def _rows(vectors: Any, labels: Any) -> Any:
-    """Return the vectors of some labels in double precision, which small distances need."""
+    """Return the vectors of some labels in double precision, which small distances require."""
     rows = np.empty((len(labels), vectors.shape[1]))
     for node in range(len(labels)):
         rows[node] = vectors[labels[node]]

@@ -1,9 +1,9 @@
-"""The folder where pulled models lie, and the check that what lies there is what was pulled.
+"""The cache folder of pulled models, and the check that its files are those that were pulled.
 
     <cache>/<name>/manifest.json    where it came from, sha256 and size of every file
     <cache>/<name>/files/...        the model, as its library loads it
 
-A model appears by one rename of its whole folder, so it is there completely or not at all.
+A model appears by a single rename of its whole folder, so it is there completely or not at all.
 """
 
 import json
@@ -24,13 +24,13 @@ ENVIRONMENT_VARIABLE = "FACETFLOW_MODELS"
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What was pulled.
+    """The record of a pulled model.
 
     Args:
-        name: of the model.
+        name: name of the model.
         source: requirement, URL, repository or file that it came from.
         version: sha256 of the wheel or archive, commit of the repository.
-        pinned: whether a record of ours foretold the version; False where the first pull could only record it.
+        pinned: whether one of our records gave the version in advance; False if the first pull could only record it.
         files: path within the model → (sha256, bytes).
     """
 
@@ -60,7 +60,7 @@ def entry(name: str) -> Path:
 
 
 def read_manifest(name: str) -> Manifest | None:
-    """Return what is recorded of a pulled model, None where it is not pulled.
+    """Return the record of a pulled model, None if it is not pulled.
 
     Raises:
         ModelError: the record cannot be read.
@@ -77,7 +77,7 @@ def read_manifest(name: str) -> Manifest | None:
 
 
 def pulled() -> list[Manifest]:
-    """Return what is recorded of every pulled model, by name; a record that cannot be read is left out."""
+    """Return the records of all pulled models, by name; a record that cannot be read is left out."""
     found = []
     for path in cache_folder().glob("[!.]*/manifest.json"):
         with suppress(ModelError):
@@ -86,10 +86,10 @@ def pulled() -> list[Manifest]:
 
 
 def check(manifest: Manifest, *, contents: bool) -> None:
-    """Raise where the files of a model are not those that were pulled.
+    """Raise if the files of a model are not those that were pulled.
 
     Args:
-        manifest: what was pulled.
+        manifest: record of what was pulled.
         contents: also compare the sha256 of every file; sizes are always compared.
 
     Raises:
@@ -111,10 +111,10 @@ def install(folder: Path, name: str, *, source: str, version: str, pinned: bool)
 
     Args:
         folder: the model, in a temporary folder within the cache; it is moved.
-        name: of the model.
+        name: name of the model.
         source: where it came from.
         version: sha256 or commit.
-        pinned: whether the version was foretold.
+        pinned: whether the version was given in advance.
 
     Returns:
         The folder of the model in the cache.
@@ -130,7 +130,9 @@ def install(folder: Path, name: str, *, source: str, version: str, pinned: bool)
     (staged / "manifest.json").write_text(json.dumps(asdict(manifest), indent=1), encoding="utf-8")
     sync(staged)
     target = entry(name)
-    if target.exists():  # an older or damaged copy, which may be open elsewhere: out of the way first, then deleted
+    if (
+        target.exists()
+    ):  # an older or damaged copy, which may be open elsewhere: moved out of the way first, then deleted
         aside = target.with_name(f".old-{uuid.uuid4().hex}")
         target.rename(aside)
         shutil.rmtree(aside, ignore_errors=True)

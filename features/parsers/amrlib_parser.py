@@ -1,7 +1,7 @@
-"""Any installed parser of amrlib (parse_xfm, parse_t5, ...), in batches, with a reject for what it cannot parse.
+"""Any installed amrlib parser (parse_xfm, parse_t5, ...), in batches, with a reject for sentences it cannot parse.
 
-amrlib reads what it generates with much tolerance and gives None where even that fails; some inputs make it raise, and
-then the whole batch is lost. So: sort by length, parse a batch, and after an exception parse its sentences one by one.
+amrlib reads generated text very tolerantly and returns None if even that fails; some inputs make it raise, and then the
+whole batch is lost. So: sort by length, parse a batch, and after an exception parse its sentences one by one.
 """
 
 import json
@@ -27,17 +27,17 @@ _OWN_TOKENIZER = "tokenizer_config.json"
 
 
 class Inference(Protocol):
-    """What every parser of amrlib can do (`amrlib.models.inference_bases.STOGInferenceBase`)."""
+    """The interface of every amrlib parser (`amrlib.models.inference_bases.STOGInferenceBase`)."""
 
     def parse_sents(self, sents: list[str], *, add_metadata: bool = True) -> list[str | None]:
-        """Return a graph for each sentence, None where there is none."""
+        """Return a graph for each sentence, None if there is none."""
 
 
 class AmrlibParser:
-    """A parser of amrlib, as an `AmrParser`.
+    """An amrlib parser, as an `AmrParser`.
 
     Args:
-        inference: what `amrlib.load_stog_model` gives.
+        inference: what `amrlib.load_stog_model` returns.
         settings: model name, batch size, longest sentence.
     """
 
@@ -52,7 +52,7 @@ class AmrlibParser:
     ) -> list[str | Reject]:
         """Return for each sentence its graph, or a reject.
 
-        A sentence that the model would have to cut is rejected as `sentence_too_long`: half a sentence has another
+        A sentence that the model would have to truncate is rejected as `sentence_too_long`: half a sentence has another
         graph. One that yields no well-formed graph is rejected as `parser_failed`.
         """
         results: list[str | Reject | None] = [None] * len(texts)
@@ -74,11 +74,11 @@ class AmrlibParser:
         return [result for result in results if result is not None]
 
     def shard_digest(self, sentence_ids: Sequence[str]) -> str:
-        """Return the empty string: text and recipe decide everything."""
+        """Return the empty string: text and recipe determine the graphs."""
         return ""
 
     def _too_long(self, texts: Sequence[str]) -> list[int]:
-        """Return the positions of sentences with more tokens than the model reads; amrlib cuts them with a log line."""
+        """Return the positions of sentences too long for the model; amrlib truncates them and logs it."""
         tokenizer = getattr(self._inference, "tokenizer", None)
         longest = getattr(self._inference, "max_sent_len", None)
         if tokenizer is None or longest is None or not texts:
@@ -103,19 +103,19 @@ class AmrlibParser:
 
 
 def parser_name(settings: AmrSettings) -> str:
-    """Return what the column `parser` says of the graphs of a model."""
+    """Return the value of the column `parser` for graphs of a model."""
     return f"amrlib/{Path(settings.model).name}"
 
 
 def load_amrlib(settings: AmrSettings) -> AmrlibParser:
-    """Load a parser of amrlib.
+    """Load an amrlib parser.
 
     Args:
         settings: model, tokenizer, device, batch size, beams, threads.
 
     Raises:
-        ModelError: the model or its tokenizer is not on this machine, is no parser, or does not fit the libraries.
-        SettingsError: a GPU is asked for that is not there.
+        ModelError: the model or its tokenizer is not on this machine, is not a parser, or does not fit the libraries.
+        SettingsError: the requested GPU is not available.
     """
     folder = locate(settings.model)
     module = _inference_module(folder)
@@ -129,7 +129,7 @@ def load_amrlib(settings: AmrSettings) -> AmrlibParser:
     if tokenizer is not None:
         options["tok_name_or_path"] = str(tokenizer)
     try:
-        with warnings.catch_warnings():  # some modules of amrlib switch all warnings off when they are imported
+        with warnings.catch_warnings():  # importing some modules of amrlib switches all warnings off
             import amrlib
             from torch.nn import Module
 
@@ -149,7 +149,7 @@ def load_amrlib(settings: AmrSettings) -> AmrlibParser:
     _forget_generation_defaults(inference)
     if isinstance(network := getattr(inference, "model", None), Module):
         use_onednn(network)
-    # One line for each graph of a beam that it cannot read; the rejects say it once a sentence.
+    # It logs a line for each graph of a beam that it cannot read; the rejects report it once per sentence.
     logging.getLogger("amrlib.models.parse_xfm.penman_serializer").setLevel(logging.CRITICAL)
     return AmrlibParser(inference, settings)
 
@@ -160,7 +160,7 @@ def _inference_module(folder: Path) -> str:
     transformers = version("transformers")
     if module in _SLOW_TOKENIZERS and int(transformers.partition(".")[0]) >= 5:
         raise ModelError(
-            f"The parser in {str(folder)!r} ({module.split('.')[1]}) works on the inside of tokenizers that"
+            f"The parser in {str(folder)!r} ({module.split('.')[1]}) uses internals of tokenizers that"
             f" transformers {transformers} no longer has; use parse_xfm_bart_large, or install 'transformers<5'."
         )
     return module
@@ -171,8 +171,8 @@ def _described_module(folder: Path) -> str:
     meta = folder / "amrlib_meta.json"
     if not meta.is_file():
         if (folder / "model.pt").is_file():
-            return ".parse_gsii.inference"  # the first release has no description, amrlib knows it by its hash
-        raise ModelError(f"The folder {str(folder)!r} is no parser of amrlib: it has no file 'amrlib_meta.json'.")
+            return ".parse_gsii.inference"  # the first release has no description, amrlib recognises it by its hash
+        raise ModelError(f"The folder {str(folder)!r} is not an amrlib parser: it has no file 'amrlib_meta.json'.")
     try:
         content = json.loads(meta.read_text(encoding="utf-8"))
         kind, module = content.get("model_type", "stog"), str(content["inference_module"])
@@ -184,17 +184,17 @@ def _described_module(folder: Path) -> str:
 
 
 def tokenizer_folder(folder: Path, settings: AmrSettings) -> Path | None:
-    """Return the folder of the tokenizer: as set, or lying with the model; None for the name in its configuration."""
+    """Return the folder of the tokenizer: as set, or the model's own; None for the name in its configuration."""
     if settings.tokenizer is not None:
         return locate(settings.tokenizer)
     return next((path for path in (folder / "tokenizer", folder) if (path / _OWN_TOKENIZER).is_file()), None)
 
 
 def _forget_generation_defaults(inference: object) -> None:
-    """Switch off the ban on repeated trigrams that BART's configuration brings.
+    """Switch off the ban on repeated trigrams in BART's configuration.
 
-    It is for summaries: an AMR repeats `) :ARG1 (` at will, and under the ban graphs come out silently wrong. amrlib
-    0.8.1 switches it off where transformers 4 kept it (`model.config`), transformers 5 reads `model.generation_config`.
+    It is meant for summaries: an AMR repeats `) :ARG1 (` freely, and the ban silently makes graphs wrong. amrlib 0.8.1
+    switches it off where transformers 4 kept it (`model.config`), transformers 5 reads `model.generation_config`.
     """
     defaults = getattr(getattr(inference, "model", None), "generation_config", None)
     if defaults is not None:
@@ -202,14 +202,14 @@ def _forget_generation_defaults(inference: object) -> None:
 
 
 def _device_is_lost(error: Exception) -> bool:
-    """Return whether a CUDA error has made the process's GPU useless, so that no further sentence can be parsed."""
+    """Return whether a CUDA error has made the GPU unusable for this process, so that nothing more can be parsed."""
     import torch
 
     return isinstance(error, torch.AcceleratorError) and not isinstance(error, torch.OutOfMemoryError)
 
 
 def _checked(identity: str, text: str, graph: str | Exception | None) -> str | Reject:
-    """Return the graph if it is well formed, else a reject that says what came instead."""
+    """Return the graph if it is well formed, else a reject that says what was returned instead."""
     if isinstance(graph, Exception):
         why = f"the parser failed with {type(graph).__name__}: {_first_line(graph)}"
     elif graph is None:

@@ -3,11 +3,11 @@
     *.amr(.gz) ── build_bank ──> one Arrow file, sorted by sentence id
                                  │ sentence_id   10 bytes
                                  │ digest        16 bytes, of the graph
-                                 │ penman        text, null where the block is no PENMAN
+                                 │ penman        text, null if the block is not PENMAN
                                  │ code, message null, or why there is no graph (with file and line)
 
-A worker maps the file into memory and finds its shard's sentences by bisection, so it reads the pages of its own graphs
-only. Where a sentence has several graphs, the first readable one in the order of the files is taken.
+A worker maps the file into memory and finds its shard's sentences by bisection, so it only reads the pages of its own
+graphs. If a sentence has several graphs, the first readable one in the order of the files is used.
 """
 
 import hashlib
@@ -48,14 +48,14 @@ _Entry = tuple[bytes, str | None, str | None, str | None]  # digest, penman, cod
 
 @dataclass(frozen=True, slots=True)
 class BankReport:
-    """What a bank was made of.
+    """Counts of the graphs that a bank was made from.
 
     Args:
         graphs: sentences that have a graph.
-        repeated: further graphs for a sentence that already had the very same one.
-        conflicting: further graphs for a sentence that already had another one; the first was kept.
-        without_sentence: graphs that no sentence can find, because they have no `::snt`.
-        unreadable: blocks that are no PENMAN; their sentences are rejected with the reason.
+        repeated: further graphs for a sentence that already had the same one.
+        conflicting: further graphs for a sentence that already had a different one; the first was kept.
+        without_sentence: graphs that cannot be found by sentence, because they have no `::snt`.
+        unreadable: blocks that are not PENMAN; their sentences are rejected with the reason.
     """
 
     graphs: int
@@ -66,7 +66,7 @@ class BankReport:
 
 
 def build_bank(paths: Sequence[Path], bank_path: Path) -> BankReport:
-    """Index PENMAN files by sentence; an index that was made of the same files is left as it is.
+    """Index PENMAN files by sentence; an index made from the same files is left as it is.
 
     All graphs are held in memory while they are sorted: about 1 GB for a million.
 
@@ -81,7 +81,9 @@ def build_bank(paths: Sequence[Path], bank_path: Path) -> BankReport:
         InputError: a file cannot be read, or no file is given.
     """
     if not paths:
-        raise InputError("There are no graph files to look sentences up in; name some under [amr], graphs = [...].")
+        raise InputError(
+            "There are no graph files in which to look up sentences; name some under [amr], graphs = [...]."
+        )
     for path in paths:
         if not path.is_file():
             raise InputError(f"The graph file {str(path)!r} does not exist; check `graphs` under [amr].")
@@ -117,7 +119,7 @@ def build_bank(paths: Sequence[Path], bank_path: Path) -> BankReport:
 
 
 class BankParser:
-    """Graphs that the user has, as an `AmrParser`.
+    """A user's graphs, as an `AmrParser`.
 
     Args:
         path: index made by `build_bank`.
@@ -131,7 +133,7 @@ class BankParser:
             raise InputError(f"There is no graph index {str(path)!r}; build it from the graph files again.")
         _description(path)
         self.max_words = max_words
-        # Mapped now, so that a bank that replaces this one later does not mix with it.
+        # Mapped now, so that a bank that later replaces this one does not mix with it.
         self._table = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
         self._ids = _fixed_bytes(self._table.column("sentence_id"), _ID_BYTES)  # sorted, (n,)
 
@@ -157,7 +159,7 @@ class BankParser:
     def shard_digest(self, sentence_ids: Sequence[str]) -> str:
         """Return a hash of the graphs of these sentences, 24 hexadecimal digits.
 
-        It changes when one of them gets a graph or another graph, and not when other sentences do.
+        It changes when one of them gets a graph or a different graph, but not when other sentences do.
         """
         rows = self._rows(sentence_ids)
         digests = _fixed_bytes(self._table.column("digest").take(rows[rows >= 0]), _DIGEST_BYTES)
@@ -167,7 +169,7 @@ class BankParser:
         return total.hexdigest()
 
     def _rows(self, sentence_ids: Sequence[str]) -> NDArray[np.int64]:
-        """Return the row of each sentence, (n,) int64; -1 where there is no graph."""
+        """Return the row of each sentence, (n,) int64; -1 if there is no graph."""
         wanted = np.array([bytes.fromhex(identity) for identity in sentence_ids], dtype=f"S{_ID_BYTES}")
         if not len(self._ids):
             return np.full(len(wanted), -1)
@@ -176,13 +178,13 @@ class BankParser:
 
 
 def _fixed_bytes(column: "pa.ChunkedArray[Any]", width: int) -> NDArray[np.bytes_]:
-    """Return a column of fixed width as one array of bytes, without making a Python object of each.
+    """Return a fixed-width column as one array of bytes, without creating a Python object for each value.
 
-    numpy drops zero bytes at the end of such values; as all have the same width, order and equality stay right.
+    numpy drops trailing zero bytes of such values; as all have the same width, order and equality stay correct.
     """
     chunks = [np.empty(0, dtype=f"S{width}")]
     for chunk in column.chunks:
-        values: Any = chunk.buffers()[1]  # the stubs do not know that it is a buffer for numpy too
+        values: Any = chunk.buffers()[1]  # the stubs do not know that it is also a buffer for numpy
         if len(chunk):
             chunks.append(np.frombuffer(values, dtype=f"S{width}", count=len(chunk), offset=chunk.offset * width))
     return np.concatenate(chunks)
@@ -211,8 +213,8 @@ def _write(path: Path, entries: Mapping[bytes, _Entry], sources: list[str], repo
 
 
 def _description(path: Path) -> tuple[list[str], BankReport]:
-    """Return the hashes of the files that a bank was made of, and its counts."""
-    unknown = f"The file {str(path)!r} is no index of graphs that this version can read; delete it and build it again."
+    """Return the hashes of the files that a bank was made from, and its counts."""
+    unknown = f"The file {str(path)!r} is not a graph index that this version can read; delete it and build it again."
     try:
         with pa.memory_map(str(path)) as file:
             metadata = pa.ipc.open_file(file).schema.metadata or {}

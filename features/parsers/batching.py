@@ -1,7 +1,7 @@
-"""Work in batches of items of like size, each batch in a thread of its own where there are several.
+"""Work in batches of similar-sized items, each batch in its own thread if there are several threads.
 
-On a CPU two batches side by side, each computed by one thread, are a sixth faster than two threads that share each
-batch: they never wait for one another.
+On a CPU, two batches in parallel, each computed by one thread, are a sixth faster than two threads that share each
+batch: they never wait for each other.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -22,17 +22,17 @@ def in_batches(
     pool: ThreadPoolExecutor | None = None,
     on_items: Callable[[int], None] = lambda _: None,
 ) -> list[Result]:
-    """Return what `work` makes of each item, in the order of the items.
+    """Return the result of `work` for each item, in the order of the items.
 
     Args:
-        work: from a batch to a result for each of its items.
-        items: what to work on.
-        size: of an item; those of like size share a batch, so that little is padded.
-        batch_size: items a batch.
-        pool: threads that take a batch each; the calling thread takes all when None.
-        on_items: is told, in the calling thread, how many items are done.
+        work: maps a batch to one result for each of its items.
+        items: the items to process.
+        size: size of an item; items of similar size share a batch, to reduce padding.
+        batch_size: items per batch.
+        pool: threads that take a batch each; when None, the calling thread takes all.
+        on_items: called, in the calling thread, with how many items are done.
     """
-    # The largest first: no thread is left with a long batch at the end.
+    # Largest first: no thread is left with a long batch at the end.
     order = sorted(range(len(items)), key=lambda position: -size(items[position]))
     batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
     found = (pool.map if pool else map)(work, [[items[position] for position in batch] for batch in batches])
@@ -45,7 +45,7 @@ def in_batches(
 
 @contextmanager
 def one_thread_a_batch(threads: int) -> Iterator[ThreadPoolExecutor | None]:
-    """Give a pool of threads in which torch computes with one thread each; None where one thread is enough."""
+    """Provide a pool of threads in which torch computes with one thread each; None if one thread is enough."""
     if threads == 1:
         yield None
         return
@@ -56,15 +56,15 @@ def one_thread_a_batch(threads: int) -> Iterator[ThreadPoolExecutor | None]:
         with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
             yield pool
     finally:
-        torch.set_num_threads(before)  # what new threads begin with is common to all
+        torch.set_num_threads(before)  # the initial value for new threads is shared by all
 
 
 def batches_side_by_side(threads: int | None, device: str) -> int:
-    """Return how many batches a parser computes at once.
+    """Return how many batches a parser computes in parallel.
 
     Args:
         threads: CPU threads; as many as torch has when None.
-        device: of torch; on a GPU one batch follows the other.
+        device: torch device; on a GPU, batches are computed one after the other.
     """
     if device != "cpu":
         return 1

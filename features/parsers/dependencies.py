@@ -1,4 +1,4 @@
-"""Dependency trees by spaCy, in batches, with only the components that they need.
+"""Dependency trees by spaCy, in batches, with only the necessary components.
 
 tokens     A    boy  sleeps  .
 heads      1    2    2       2      positions; the head of a root is itself
@@ -24,11 +24,11 @@ _COMPONENTS = ("tok2vec", "transformer", "tagger", "morphologizer", "parser", "a
 
 
 class DependencyParser:
-    """A spaCy pipeline that is reduced to dependency parsing.
+    """A spaCy pipeline reduced to dependency parsing.
 
     Args:
         pipeline: the loaded pipeline.
-        name: of the pipeline, with its version.
+        name: name of the pipeline, with its version.
         settings: batch size, longest sentence.
     """
 
@@ -48,7 +48,7 @@ class DependencyParser:
         """Parse sentences.
 
         Args:
-            texts: sentences. One that spaCy sees as several gives several roots in one row.
+            texts: sentences. One that spaCy splits into several yields several roots in one row.
 
         Yields:
             For each sentence, in order: `tokens`, `lemmas`, `tags` (fine-grained), `starts` (characters), `heads`
@@ -69,14 +69,14 @@ def pipeline_name(folder: Path) -> str:
     """Return name and version of a spaCy pipeline, from its description.
 
     Raises:
-        ModelError: the folder is no spaCy pipeline.
+        ModelError: the folder is not a spaCy pipeline.
     """
     try:
         meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
         return f"spacy/{meta['lang']}_{meta['name']}-{meta['version']}"
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(
-            f"The folder {str(folder)!r} is no spaCy pipeline: its file 'meta.json' cannot be read ({error})."
+            f"The folder {str(folder)!r} is not a spaCy pipeline: its file 'meta.json' cannot be read ({error})."
         ) from error
 
 
@@ -97,7 +97,7 @@ def _load(settings: DependencySettings, folder: Path, _stamp: object) -> Depende
     except ImportError as error:
         raise ModelError("Dependency parsing needs spaCy; install it with `pip install facetflow[parsers]`.") from error
     name = pipeline_name(folder)
-    if settings.threads is not None:  # only pipelines with a transformer compute with torch
+    if settings.threads is not None:  # only pipelines with a transformer use torch
         from features.parsers.devices import use_threads
 
         use_threads(settings.threads)
@@ -106,7 +106,7 @@ def _load(settings: DependencySettings, folder: Path, _stamp: object) -> Depende
     except (OSError, ValueError, ImportError) as error:
         raise ModelError(
             f"spaCy {version('spacy')} cannot load the pipeline {settings.model!r} from {str(folder)!r}"
-            f" ({str(error).splitlines()[0]}); give a spaCy pipeline of a fitting version."
+            f" ({str(error).splitlines()[0]}); give a spaCy pipeline of a matching version."
         ) from error
     if "parser" not in pipeline.pipe_names:
         raise ModelError(

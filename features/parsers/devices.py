@@ -1,4 +1,4 @@
-"""Where a neural parser computes: on a GPU when there is one, else on the CPU, with threads set on purpose."""
+"""Where a neural parser runs: on a GPU if there is one, else on the CPU, with an explicit number of threads."""
 
 from features.errors import SettingsError
 
@@ -10,7 +10,7 @@ def resolve_device(device: str) -> str:
         device: `auto`, `cpu`, `cuda` or `cuda:N`; `auto` is a GPU when there is one.
 
     Raises:
-        SettingsError: a GPU is asked for that this process does not see.
+        SettingsError: the requested GPU is not visible to this process.
     """
     import torch
 
@@ -20,14 +20,14 @@ def resolve_device(device: str) -> str:
         seen = torch.cuda.device_count()
         if int(device.partition(":")[2] or 0) >= seen:
             raise SettingsError(
-                f"The device {device!r} is asked for, but this process sees {seen} GPUs;"
+                f"The device {device!r} was requested, but this process sees {seen} GPUs;"
                 f' set device = "auto" or "cpu", or run on a machine with a GPU.'
             )
     return device
 
 
 def use_threads(threads: int | None) -> None:
-    """Let torch use this many CPU threads in this process; None leaves its own number."""
+    """Let torch use this many CPU threads in this process; None keeps its own number."""
     if threads is not None:
         import torch
 
@@ -35,7 +35,7 @@ def use_threads(threads: int | None) -> None:
 
 
 def hide_progress_bars() -> None:
-    """Stop transformers from drawing a bar for each model that it loads: workers have no terminal."""
+    """Stop transformers from drawing a progress bar for each model that it loads: workers have no terminal."""
     from transformers.utils.logging import disable_progress_bar
 
     disable_progress_bar()  # type: ignore[no-untyped-call]
@@ -45,8 +45,8 @@ def computes_in_bfloat16(precision: str, device: str) -> bool:
     """Return whether a network computes in bfloat16.
 
     Args:
-        precision: `float32`, `bfloat16`, or `auto`: where the hardware computes with it.
-        device: of torch.
+        precision: `float32`, `bfloat16`, or `auto`: bfloat16 if the hardware supports it.
+        device: torch device.
     """
     import torch
 
@@ -54,5 +54,5 @@ def computes_in_bfloat16(precision: str, device: str) -> bool:
         return precision == "bfloat16"
     if device.startswith("cuda"):
         return bool(torch.cuda.is_bf16_supported())
-    # Without these instructions bfloat16 is emulated, and several times slower than float32. No public name tells.
+    # Without these instructions, bfloat16 is emulated and several times slower than float32. There is no public query.
     return bool(torch.cpu._is_avx512_bf16_supported())

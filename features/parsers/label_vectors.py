@@ -1,4 +1,4 @@
-"""Vectors of the words that labels consist of: by the sentence encoder, or from a text file such as GloVe's.
+"""Vectors of the words in labels: from the sentence encoder, or from a text file such as GloVe's.
 
 spaCy's medium vectors are not offered: they are pruned to 20,000 rows, so that cat, kitten and dog share one vector.
 """
@@ -21,10 +21,10 @@ from features.rows import OnRows, ignore_rows
 
 
 class WordVectors(Protocol):
-    """Anything that knows the vectors of words."""
+    """Anything that has vectors of words."""
 
     def look_up(self, words: Sequence[str], on_rows: OnRows = ignore_rows) -> tuple[list[str], NDArray[np.float32]]:
-        """Return the words that have a vector, and their vectors, (n, d) float32 of unit length; tell progress."""
+        """Return the words that have a vector, and their vectors, (n, d) float32 of unit length; report progress."""
 
 
 class EncodedWords:
@@ -42,8 +42,8 @@ class TextVectors:
     """Vectors from a text file; a word that is not in it has none.
 
     Args:
-        path: a word and its numbers, separated by blanks, a line each; `.gz` by suffix. A first line that gives only
-            the counts (word2vec) is skipped. All is kept in memory: 0.5 GB for 400,000 words of 300 numbers.
+        path: file with a word and its numbers, separated by spaces, on each line; `.gz` by suffix. A first line with
+            only the counts (word2vec) is skipped. All is kept in memory: 0.5 GB for 400,000 words of 300 numbers.
     """
 
     def __init__(self, path: Path) -> None:
@@ -84,14 +84,14 @@ def _read(path: Path) -> tuple[dict[str, int], NDArray[np.float32]]:
             if number == 1 and len(fields) == 2:
                 continue
             dimension = dimension or len(fields) - 1
-            # From the right: a few words of GloVe's largest file contain blanks.
+            # From the right: a few words in GloVe's largest file contain spaces.
             word, numbers = " ".join(fields[:-dimension]), fields[-dimension:]
             try:
                 vector = np.array(numbers, dtype=np.float32)
             except ValueError as error:
                 raise InputError(
-                    f"Line {number} of {str(path)!r} is no word with {dimension} numbers ({line[:40]!r}...): give word"
-                    f" vectors as text, a word a line."
+                    f"Line {number} of {str(path)!r} is not a word with {dimension} numbers ({line[:40]!r}...): give"
+                    f" word vectors as text, one word per line."
                 ) from error
             norm = float(np.linalg.norm(vector))
             if not word or not np.isfinite(norm):
@@ -100,5 +100,5 @@ def _read(path: Path) -> tuple[dict[str, int], NDArray[np.float32]]:
                 rows[word] = len(vectors)
                 vectors.append(vector / norm)
     if not vectors:
-        raise InputError(f"The file {str(path)!r} has no word vectors; give a text file with a word a line.")
+        raise InputError(f"The file {str(path)!r} has no word vectors; give a text file with one word per line.")
     return rows, np.stack(vectors)

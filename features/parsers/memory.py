@@ -1,9 +1,9 @@
-"""How much memory a process needs for the models of some stages: what it cannot do without, not what it may come to.
+"""How much memory a process needs for the models of some stages: a lower bound, not the peak.
 
-    python, Dask, Prefect + libraries + files of the models + what a stage keeps beside them
+    python, Dask, Prefect + libraries + files of the models + what a stage keeps in addition
 
-The files are counted where they lie. The other figures are the resident memory of a worker on Linux, measured with the
-default models, 256 sentences and one thread, rounded down (`python benchmarks/model_memory.py` repeats them).
+The sizes of the files are taken from disk. The other figures are the resident memory of a worker on Linux, measured
+with the default models, 256 sentences and one thread, rounded down (`python benchmarks/model_memory.py` repeats them).
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ from features.parsers.srl.parser import locate_tagger
 
 MIB = 1 << 20
 PROCESS = 230 * MIB
-"""A worker that has imported Dask, Prefect and the tasks, and has nothing to do."""
+"""An idle worker that has imported Dask, Prefect and the tasks."""
 LIBRARIES = {"torch": 180 * MIB, "sentence_transformers": 180 * MIB, "spacy": 30 * MIB}
 BESIDE = {
     "amr": 280 * MIB,
@@ -35,9 +35,9 @@ BESIDE = {
     "embeddings": 20 * MIB,
     "label_vectors": 20 * MIB,
 }
-"""Stage → what it keeps beside its libraries and the files of its models: vocabularies, tensors, buffers."""
+"""Stage → what it keeps in addition to its libraries and the files of its models: vocabularies, tensors, buffers."""
 _OF_TEXT = 0.4
-"""Share of a text file of word vectors that they take in memory: four bytes a number instead of ten characters."""
+"""Memory of word vectors as a share of their text file: four bytes per number instead of ten characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class StageModels:
     Args:
         libraries: keys of `LIBRARIES`.
         bytes: path of a model → bytes that it takes in memory.
-        beside: bytes that the stage keeps beside it.
+        beside: bytes that the stage keeps in addition.
     """
 
     libraries: frozenset[str] = frozenset()
@@ -56,12 +56,12 @@ class StageModels:
 
     @property
     def own(self) -> int:
-        """Bytes of the models and what is beside them."""
+        """Bytes of the models and of what is kept in addition."""
         return sum(size for _, size in self.bytes) + self.beside
 
 
 def models_of(stage: str, settings: BaseModel | None) -> StageModels:
-    """Return what a stage loads; no model is loaded for that.
+    """Return what a stage loads, without loading a model.
 
     Args:
         stage: its name.
@@ -91,7 +91,7 @@ def models_of(stage: str, settings: BaseModel | None) -> StageModels:
 
 
 def total(models: Mapping[str, StageModels]) -> int:
-    """Return the bytes that a process needs that does all of some stages; it keeps the models of each.
+    """Return the bytes needed by a process that runs all of these stages; it keeps the models of each.
 
     Args:
         models: stage → what it loads; a model that two stages share counts once.

@@ -1,9 +1,9 @@
-"""What one-shot parsing writes: PENMAN, CoNLL-U, CoNLL-2005 columns or a table, with a place for what was rejected.
+"""Output of one-shot parsing: PENMAN, CoNLL-U, CoNLL-2005 columns or a table, with entries for rejects.
 
     format         a sentence             a reject
     .amr           a block                a block with `# ::reject CODE: why` and no graph
     .conllu .conll comments and tokens    comments, `# reject = CODE: why` among them, and no token
-    tables         columns filled         columns empty, but `code` and `message`
+    tables         columns filled         columns empty except `code` and `message`
 
 Every line of the input is in the output, under its id.
 """
@@ -31,7 +31,7 @@ FORMATS: Mapping[Kind, Formats] = MappingProxyType({
     "dependencies": {"conllu": (".conllu",), **TABLES},
     "srl": {"conll": (".conll",), **TABLES},
 })  # fmt: skip
-"""What each kind of parse is written as; the first is that of standard output."""
+"""The formats of each kind of parse; the first is used for standard output."""
 
 _REJECT = ("code", "message")
 _SPAN_COLUMNS = ("span_frames", "span_labels", "span_starts", "span_ends")
@@ -63,7 +63,7 @@ def write_amr(parsed: pl.DataFrame, path: Path, chosen: str | None = None) -> No
 
 
 def write_dependencies(parsed: pl.DataFrame, path: Path, chosen: str | None = None) -> None:
-    """Write trees: CoNLL-U, or a table with a row for each token, and one for a line without any.
+    """Write trees: CoNLL-U, or a table with one row per token, and one for a line without any.
 
     Args:
         parsed: `features.parsers.texts.parse_lines` with the rows of `DEPENDENCIES`.
@@ -87,8 +87,8 @@ def write_dependencies(parsed: pl.DataFrame, path: Path, chosen: str | None = No
 def write_srl(parsed: pl.DataFrame, path: Path, chosen: str | None = None) -> None:
     """Write frames: the columns of `features.parsers.srl.conll`, or a table.
 
-    A table in which cells are lists (`jsonl`, `parquet`) has a row for each line; another has a row for each span, and
-    one for a line without any.
+    A table whose cells can be lists (`jsonl`, `parquet`) has one row per line; any other has one row per span, and one
+    for a line without any.
 
     Args:
         parsed: `features.parsers.texts.parse_lines` with the rows of `SRL`.
@@ -133,7 +133,7 @@ def _span_rows(parsed: pl.DataFrame) -> pl.DataFrame:
 
 
 def _commented(row: _Row, tokens: Callable[[_Row], Iterator[str]]) -> Iterator[str]:
-    """Yield a sentence with its comments and the blank line behind it; one that was rejected has no tokens."""
+    """Yield a sentence with its comments and the blank line after it; a rejected one has no tokens."""
     yield f"# sent_id = {row['id']}\n# text = {row['text']}\n"
     if row["code"] is None:
         yield from tokens(row)
@@ -143,7 +143,7 @@ def _commented(row: _Row, tokens: Callable[[_Row], Iterator[str]]) -> Iterator[s
 
 
 def _conll(row: _Row) -> Iterator[str]:
-    """Yield the tokens in columns; what a tagger does not say (lemma, part of speech, parse, sense) is `-`."""
+    """Yield the tokens in columns; what a tagger does not provide (lemma, part of speech, parse, sense) is `-`."""
     words = row["words"]
     spans: list[list[Span]] = [[] for _ in row["predicates"]]
     for number, *span in zip(*(row[name] for name in _SPAN_COLUMNS), strict=True):

@@ -1,7 +1,7 @@
 """The recipes of the parse and encode stages: every setting that may change a row, and the hash of the model's files.
 
-None of them loads a model: a build that finds nothing to do needs the fingerprints only, and should not wait for torch.
-Settings that change speed alone (batch size, device, threads) are left out.
+None of them loads a model: a build that finds nothing to do only needs the fingerprints, and should not wait for torch.
+Settings that only change speed (batch size, device, threads) are left out.
 """
 
 from importlib.metadata import version
@@ -61,7 +61,7 @@ def dependency_recipe(settings: DependencySettings) -> Recipe:
 
 
 def srl_recipe(settings: SrlSettings) -> Recipe:
-    """Return the recipe of the stage `srl`: words come from spaCy, and predicates perhaps from one of its pipelines."""
+    """Return the recipe of the stage `srl`: words come from spaCy, predicates possibly from one of its pipelines."""
     weights = digest(locate_tagger(settings.model))
     parameters = {
         "model": tagger_name(settings),
@@ -89,7 +89,9 @@ def label_vector_recipe(settings: LabelVectorSettings) -> Recipe:
     """
     if settings.file is not None:
         if not settings.file.is_file():
-            raise InputError(f"{str(settings.file)!r} is no file of word vectors: check `file` under [label_vectors].")
+            raise InputError(
+                f"{str(settings.file)!r} is not a file of word vectors: check `file` under [label_vectors]."
+            )
         return Recipe("label_vectors", {"backend": "glove"}, ALGORITHM_VERSIONS["label_vectors"], digest(settings.file))
     parameters = {"backend": "encoder", "model": Path(settings.model).name}
     return Recipe("label_vectors", parameters, ALGORITHM_VERSIONS["label_vectors"], digest(locate(settings.model)))

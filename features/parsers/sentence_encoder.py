@@ -26,7 +26,7 @@ class SentenceEncoder:
 
     Args:
         model: the loaded model.
-        batch_size: sentences a batch.
+        batch_size: sentences per batch.
         max_words: longer sentences are rejected before they are encoded.
     """
 
@@ -43,11 +43,11 @@ class SentenceEncoder:
     def encode(self, texts: Sequence[str], on_rows: OnRows = ignore_rows) -> NDArray[np.float32]:
         """Return the embeddings of sentences, (n, d) float32 of unit length; batches are sorted by length.
 
-        The model cuts a sentence after its own longest input, as it did when it was trained.
+        The model truncates sentences to its maximum input length, as it did in training.
 
         Args:
             texts: the sentences.
-            on_rows: is told how many of them are done.
+            on_rows: called with how many of them are done.
         """
         if not texts:
             return np.empty((0, self.dimension), np.float32)
@@ -59,7 +59,7 @@ class SentenceEncoder:
             on_rows(done, len(texts))
 
         on_rows(0, len(texts))
-        # The library sorts and batches by itself; what it passes through the model tells how far it is.
+        # The library sorts and batches by itself; its calls of the model show the progress.
         hook = self._model.register_forward_hook(count)
         try:
             vectors = self._model.encode(
@@ -76,12 +76,12 @@ class SentenceEncoder:
     def encode_words(self, words: Sequence[str], on_rows: OnRows = ignore_rows) -> NDArray[np.float32]:
         """Return the embeddings of words, (n, d) float32 of unit length; a word's vector does not depend on the others.
 
-        Padding and the size of a batch change the last bits of a result. Words of equal length in tokens go together,
-        in batches of one size, filled up with a repeated word, so a word has the same vector in every shard.
+        Padding and the size of a batch change the last bits of a result. Words with equally many tokens are encoded
+        together, in batches of one size, filled up with a repeated word, so a word has the same vector in every shard.
 
         Args:
             words: the words.
-            on_rows: is told how many of them are done.
+            on_rows: called with how many of them are done.
         """
         on_rows(0, len(words))
         done = 0
@@ -110,8 +110,8 @@ def load(settings: EmbeddingSettings) -> SentenceEncoder:
     """Load a sentence encoder; once per process, as long as settings and files stay the same.
 
     Raises:
-        ModelError: the model is not on this machine, or is no sentence encoder.
-        SettingsError: a GPU is asked for that is not there.
+        ModelError: the model is not on this machine, or is not a sentence encoder.
+        SettingsError: the requested GPU is not available.
     """
     folder = locate(settings.model)
     return _load(settings, folder, stamp(folder))
@@ -132,7 +132,7 @@ def _load(settings: EmbeddingSettings, folder: Path, _stamp: object) -> Sentence
     hide_progress_bars()
     try:
         model = SentenceTransformer(str(folder), device=device, local_files_only=True)
-    except Exception as error:  # the library raises what its parts raise: OSError, KeyError, safetensors' own
+    except Exception as error:  # the library passes on what its parts raise: OSError, KeyError, safetensors' own
         raise ModelError(
             f"sentence-transformers cannot load {settings.model!r} from {str(folder)!r}"
             f" ({str(error).splitlines()[0]}); give the folder of a sentence encoder."

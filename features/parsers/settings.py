@@ -1,4 +1,4 @@
-"""What a user may set for the parsers: the sections [amr], [dependencies], [srl], [embeddings], [label_vectors]."""
+"""Settings of the parsers: the sections [amr], [dependencies], [srl], [embeddings], [label_vectors]."""
 
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -7,12 +7,12 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class _ParserSettings(BaseModel):
-    """What every parser has.
+    """Settings common to all parsers.
 
     Args:
-        threads: CPU threads that the parser's library uses in one process; None leaves its own number. Dask's workers
-            start with 1, so it is set on purpose where a worker has more cores.
-        max_words: sentences with more words (by white space) are rejected as `sentence_too_long`.
+        threads: CPU threads that the parser's library uses in one process; None means its default. Dask's workers
+            start with 1, so set it explicitly if a worker has more cores.
+        max_words: sentences with more words (separated by white space) are rejected as `sentence_too_long`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -26,18 +26,18 @@ class AmrSettings(_ParserSettings):
 
     Args:
         enabled: None makes the graphs that an encoder reads; True those of all sentences; False none.
-        backend: `embedded`: the parser in the package; `amrlib`: a large model; `penman`: graphs that the
-            user has, found by their `::snt`. When missing, `penman` where `graphs` or `bank` are given.
+        backend: `embedded`: the parser in the package; `amrlib`: a large model; `penman`: the user's own
+            graphs, found by their `::snt`. When missing, `penman` if `graphs` or `bank` are given.
         graphs: the user's PENMAN files (`penman`).
         bank: index of these files, made by `features.parsers.bank.build_bank`; the flow fills it in.
         model: name or folder of an amrlib parser (`amrlib`); `embedded` for the embedded model, or
             the folder of one that was trained like it (`embedded`).
-        tokenizer: folder or Hub name of its tokenizer; None means the model's own folder where it has one, else the
+        tokenizer: folder or Hub name of its tokenizer; None means the model's own folder if it has one, else the
             name in the model's configuration.
-        batch_size: sentences a batch (`amrlib`, `embedded`).
-        beams: width of the beam search (`amrlib`); the first graph of the beam that is well formed is taken.
+        batch_size: sentences per batch (`amrlib`, `embedded`).
+        beams: width of the beam search (`amrlib`); the first well-formed graph of the beam is used.
         device: `auto`, `cpu`, `cuda` or `cuda:N` (`amrlib`, `embedded`).
-        precision: `auto` is bfloat16 where the hardware computes with it, else float32 (`embedded`).
+        precision: `auto` is bfloat16 if the hardware supports it, else float32 (`embedded`).
     """
 
     enabled: bool | None = None
@@ -66,7 +66,7 @@ class AmrSettings(_ParserSettings):
     def _graphs_belong_to_the_bank(self) -> Self:
         if self.backend != "penman" and (self.graphs or self.bank):
             raise ValueError(
-                f'graphs are read by the backend "penman" only; remove them, or the backend "{self.backend}"'
+                f'graphs are read only by the backend "penman"; remove them, or the backend "{self.backend}"'
             )
         return self
 
@@ -77,7 +77,7 @@ class DependencySettings(_ParserSettings):
     Args:
         enabled: None makes the trees that an encoder reads; True those of all sentences; False none.
         model: name or folder of a spaCy pipeline with a parser.
-        batch_size: sentences a batch.
+        batch_size: sentences per batch.
     """
 
     enabled: bool | None = None
@@ -86,13 +86,13 @@ class DependencySettings(_ParserSettings):
 
 
 class EmbeddingSettings(_ParserSettings):
-    """The teacher: the frozen sentence encoder whose similarities an encoder in training must keep.
+    """The teacher: the frozen sentence encoder whose similarities an encoder must preserve in training.
 
     Args:
-        enabled: None makes those that an encoder reads; True those of all sentences; False none:
+        enabled: None makes the embeddings that an encoder reads; True those of all sentences; False none:
             training then encodes with its start model.
         model: known name, Hub name or folder of a sentence-transformers model.
-        batch_size: sentences a batch.
+        batch_size: sentences per batch.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
     """
 
@@ -103,17 +103,17 @@ class EmbeddingSettings(_ParserSettings):
 
 
 class SrlSettings(_ParserSettings):
-    """The tagger of semantic roles.
+    """The semantic role tagger.
 
     Args:
         enabled: None makes the roles that an encoder reads; True those of all sentences; False none.
         model: `embedded` for the embedded one, else a known name, or the folder or `.tar.gz` of a
             tagger in the format of AllenNLP's `srl_bert`.
-        predicates: who finds them: the tagger itself where it was trained to, or `spacy`: verbs and auxiliaries.
+        predicates: how they are found: by the tagger itself if it was trained to, or `spacy`: verbs and auxiliaries.
         tags: name or folder of a spaCy pipeline that gives parts of speech (`spacy`).
-        batch_pieces: word pieces a batch, padding included.
+        batch_pieces: word pieces per batch, including padding.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
-        precision: `auto` is bfloat16 where the hardware computes with it, else float32.
+        precision: `auto` is bfloat16 if the hardware supports it, else float32.
     """
 
     enabled: bool | None = None
@@ -126,14 +126,14 @@ class SrlSettings(_ParserSettings):
 
 
 class LabelVectorSettings(BaseModel):
-    """Where the vectors of the labels' words come from.
+    """Where the vectors of words in labels come from.
 
     Args:
         backend: `encoder`: each word is encoded by a sentence encoder; `glove`: a text file.
         model: the sentence encoder (`encoder`).
-        file: word and numbers, a line each; `.gz` by suffix (`glove`).
+        file: file with a word and its numbers on each line; `.gz` by suffix (`glove`).
         device: `auto`, `cpu`, `cuda` or `cuda:N` (`encoder`).
-        threads: CPU threads in one process; None leaves torch's own number.
+        threads: CPU threads in one process; None means torch's default.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -147,5 +147,7 @@ class LabelVectorSettings(BaseModel):
     @model_validator(mode="after")
     def _glove_needs_a_file(self) -> Self:
         if (self.backend == "glove") != (self.file is not None):
-            raise ValueError('backend "glove" needs `file`, a text file of word vectors, and only it reads one')
+            raise ValueError(
+                'backend "glove" needs `file`, a text file of word vectors, and only this backend reads one'
+            )
         return self

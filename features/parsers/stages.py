@@ -21,11 +21,11 @@ from features.types import RejectCode
 ALGORITHM_VERSIONS: Mapping[str, str] = MappingProxyType(
     {"amr": "1", "dependencies": "1", "srl": "1", "embeddings": "1", "label_vectors": "1"}
 )
-"""Stage → its version, raised when a change of code changes the rows of that stage; the others stay as they are."""
+"""Stage → its version, incremented when a code change changes the rows of that stage; the others keep theirs."""
 
 
 def parse_amr(sentences: pl.DataFrame, parser: AmrParser, on_rows: OnRows = ignore_rows) -> StageOutput:
-    """Give each sentence its AMR graph.
+    """Parse each sentence to its AMR graph.
 
     Args:
         sentences: rows of `SENTENCES`.
@@ -44,7 +44,7 @@ def parse_amr(sentences: pl.DataFrame, parser: AmrParser, on_rows: OnRows = igno
 
 
 def parse_dependencies(sentences: pl.DataFrame, parser: DependencyParser, on_rows: OnRows = ignore_rows) -> StageOutput:
-    """Give each sentence its dependency tree.
+    """Parse each sentence to its dependency tree.
 
     Args:
         sentences: rows of `SENTENCES`.
@@ -64,7 +64,7 @@ def parse_dependencies(sentences: pl.DataFrame, parser: DependencyParser, on_row
 
 
 def parse_srl(sentences: pl.DataFrame, parser: SrlParser, on_rows: OnRows = ignore_rows) -> StageOutput:
-    """Give each sentence its semantic roles.
+    """Label the semantic roles of each sentence.
 
     Args:
         sentences: rows of `SENTENCES`.
@@ -85,7 +85,7 @@ def parse_srl(sentences: pl.DataFrame, parser: SrlParser, on_rows: OnRows = igno
 
 
 def embed_sentences(sentences: pl.DataFrame, encoder: SentenceEncoder, on_rows: OnRows = ignore_rows) -> StageOutput:
-    """Give each sentence its embedding by the teacher.
+    """Embed each sentence with the teacher.
 
     Args:
         sentences: rows of `SENTENCES`.
@@ -101,7 +101,7 @@ def embed_sentences(sentences: pl.DataFrame, encoder: SentenceEncoder, on_rows: 
 
 
 def embed_labels(amr: pl.DataFrame, vectors: WordVectors, on_rows: OnRows = ignore_rows) -> StageOutput:
-    """Give each word of the labels of a shard's graphs its vector.
+    """Return the vector of each word in the labels of a shard's graphs.
 
     Args:
         amr: rows of `AMR`.
@@ -112,7 +112,7 @@ def embed_labels(amr: pl.DataFrame, vectors: WordVectors, on_rows: OnRows = igno
         Rows of `LABEL_VECTORS`, sorted by word. A word without a vector has no row: the metrics draw one for it,
         seeded by the word.
     """
-    from features.metrics.label_vectors import words_of  # here, so that parsing does not load what compiles the metrics
+    from features.metrics.label_vectors import words_of  # here, so that parsing does not load the compiled metrics
 
     words = sorted(words_of(_distinct(amr, ("concepts", "attribute_values"))))
     known, matrix = vectors.look_up(words, on_rows)
@@ -120,7 +120,7 @@ def embed_labels(amr: pl.DataFrame, vectors: WordVectors, on_rows: OnRows = igno
 
 
 def _admit(sentences: pl.DataFrame, max_words: int) -> tuple[list[str], list[str], list[Reject]]:
-    """Part the sentences into those that may be parsed and rejects of those that are too long."""
+    """Split the sentences into those to parse and rejects for those that are too long."""
     count = pl.col("text").str.split(" ").list.len()
     fits = sentences.filter(count <= max_words)
     long = sentences.filter(count > max_words).select("sentence_id", count.alias("words"))
@@ -134,10 +134,10 @@ def _admit(sentences: pl.DataFrame, max_words: int) -> tuple[list[str], list[str
 
 
 def _distinct(amr: pl.DataFrame, columns: Sequence[str]) -> Iterable[str]:
-    """Return the different labels in some columns of lists."""
+    """Return the distinct labels in some columns of lists."""
     return pl.concat([amr[column].explode().drop_nulls() for column in columns]).unique().to_list()
 
 
 def _lists(matrix: NDArray[np.float32]) -> pl.Series:
-    """Return a matrix as a column of lists without making a Python object of each number."""
+    """Return a matrix as a column of lists without creating a Python object for each number."""
     return pl.Series(matrix, dtype=pl.Array(pl.Float32, matrix.shape[1])).cast(pl.List(pl.Float32))

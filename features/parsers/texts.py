@@ -1,11 +1,11 @@
-"""Sentences to parse one-shot, from a file, and what a stage makes of them: a line in, a line out.
+"""Sentences of a file to parse in one go, and what a stage makes of them: a line in, a line out.
 
     in.txt                  line  id  text             penman            code            message
     A dog barks.            1     1   A dog barks.     (b / bark-01 …)
     (nothing)               2     2                                      empty_sentence  the line is empty
     The dogs. … (600 words) 3     3   The dogs. …                        sentence_too_…  the sentence has 600 words …
 
-A sentence that a stage rejects keeps its place and its number, so that what is paired by line later is paired rightly.
+A sentence that a stage rejects keeps its place and its number, so that lines can later be paired correctly.
 """
 
 import re
@@ -26,31 +26,31 @@ from features.types import RejectCode
 
 _PENMAN = (".amr", ".penman")
 _TABLES = (".tsv", ".csv", ".jsonl", ".ndjson", ".parquet")
-_NO_UTF8 = re.compile("[\udc80-\udcff]")  # what `surrogateescape` makes of bytes that are none
+_NO_UTF8 = re.compile("[\udc80-\udcff]")  # what `surrogateescape` makes of bytes that are not UTF-8
 _SCHEMA = {"line": pl.Int64, "id": pl.String, "sentence_id": pl.String, "text": pl.String}
 
 Stage = Callable[[pl.DataFrame], StageOutput]
-"""From `sentence_id` and `text` to rows and rejects, as in `features.parsers.stages`."""
+"""Maps `sentence_id` and `text` to rows and rejects, as in `features.parsers.stages`."""
 
 
 def read_sentences(path: Path) -> pl.DataFrame:
     """Read the sentences of a file.
 
     Args:
-        path: a text with a sentence a line; PENMAN (`.amr`, `.penman`), whose `::snt` and `::id` are taken; or a table
-            (`.tsv`, `.csv`, `.jsonl`, `.parquet`) with a column `text` and perhaps one `id`. All but Parquet also with
-            `.gz`; `-` is a text on standard input.
+        path: a text with one sentence per line; PENMAN (`.amr`, `.penman`), whose `::snt` and `::id` are used; or a
+            table (`.tsv`, `.csv`, `.jsonl`, `.parquet`) with a column `text` and optionally `id`. All but Parquet also
+            with `.gz`; `-` is a text on standard input.
 
     Returns:
         Columns `line` (from 1), `id` (the file's, else the number of the line), `sentence_id`, `text` (normalised;
-        empty where the line is).
+        empty if the line is).
 
     Raises:
         InputError: the file cannot be read, or has no sentence.
     """
     lines = number_sentences(_written(path))
     if lines.filter(pl.col("text") != "").is_empty():
-        raise InputError(f"The file {source_name(path)} has no sentence; give a text file with a sentence a line.")
+        raise InputError(f"The file {source_name(path)} has no sentences; give a text file with one sentence per line.")
     return lines
 
 
@@ -58,7 +58,7 @@ def number_sentences(written: Iterable[tuple[str, str]]) -> pl.DataFrame:
     """Return sentences as `read_sentences` does.
 
     Args:
-        written: id, empty where there is none, and sentence of each line.
+        written: id, empty if there is none, and sentence of each line.
     """
     rows = [
         (number, " ".join(identity.split()) or str(number), sentence_id(text), text)
@@ -71,17 +71,17 @@ def number_sentences(written: Iterable[tuple[str, str]]) -> pl.DataFrame:
 def parse_lines(
     lines: pl.DataFrame, stage: Stage, *, at_once: int = 1024, on_rows: OnRows = ignore_rows
 ) -> pl.DataFrame:
-    """Parse sentences, each text once, and give every line what became of it.
+    """Parse sentences, each text once, and return the result for every line.
 
     Args:
         lines: what `read_sentences` returns.
         stage: the parser.
-        at_once: sentences that the stage is given at once.
-        on_rows: told how many different sentences are done.
+        at_once: sentences passed to the stage at a time.
+        on_rows: called with how many distinct sentences are done.
 
     Returns:
-        One row a line, in order: `line`, `id`, `text`, the columns of the stage's rows (null where there is none), and
-        `code` and `message` of its reject (null where there is a row).
+        One row per line, in order: `line`, `id`, `text`, the columns of the stage's rows (null if there is none), and
+        `code` and `message` of its reject (null if there is a row).
     """
     texts = lines.filter(pl.col("text") != "").select("sentence_id", "text").unique("sentence_id", maintain_order=True)
     on_rows(0, texts.height)
@@ -105,7 +105,7 @@ def parse_lines(
 
 
 def _written(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the id, empty where there is none, and the sentence of each line as written."""
+    """Yield the id, empty if there is none, and the sentence of each line as written."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     kind = (suffixes[-2:-1] if suffixes[-1:] == [".gz"] else suffixes[-1:]) or [""]
     if kind[0] in _PENMAN:
@@ -123,9 +123,9 @@ def _written(path: Path) -> Iterator[tuple[str, str]]:
 def _table(path: Path) -> Iterator[tuple[str, str]]:
     columns = text_columns(path, ["text"])
     if "text" not in columns:
-        to_do = hint_of_form(path) or "; name one so, or give a .txt file with a sentence a line"
+        to_do = hint_of_form(path) or "; rename one, or give a .txt file with one sentence per line"
         raise InputError(
-            f"{source_name(path)} is read as a table, and has no column 'text' (it has {', '.join(columns)!r}){to_do}."
+            f"{source_name(path)} is read as a table, but has no column 'text' (it has {', '.join(columns)!r}){to_do}."
         )
     for row in read_text_table(path, ["text"]):
         if row.problem:  # a line out for each line in: none may be left out
@@ -137,7 +137,7 @@ def _lines(path: Path) -> Iterator[str]:
     with open_text(path, errors="surrogateescape") as lines:
         for number, line in enumerate(lines, start=1):
             if _NO_UTF8.search(line):
-                raise InputError(f"Line {number} of {source_name(path)} is no UTF-8 text: save the file as UTF-8.")
+                raise InputError(f"Line {number} of {source_name(path)} is not UTF-8 text: save the file as UTF-8.")
             if "\x00" in line:
-                raise InputError(f"Line {number} of {source_name(path)} holds zero bytes: give a text file.")
+                raise InputError(f"Line {number} of {source_name(path)} contains null bytes: give a text file.")
             yield line

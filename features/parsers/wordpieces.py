@@ -1,12 +1,12 @@
-"""Words to the word pieces of BERT, each word by itself, so that every piece knows its word.
+"""From words to the word pieces of BERT, word by word, so that every piece belongs to a known word.
 
     words     The  cat  meowed
     pieces    [CLS]  the  cat  me  ##owed  [SEP]
     starts            1    2    3
     ends              1    2    4
 
-`of_encoder` cuts a word as the encoder's own tokenizer does: accents are taken off, punctuation is split off.
-`of_vocabulary` cuts it as AllenNLP's `srl` reader does: longest pieces first, [UNK] if none fits, and nothing else.
+`of_encoder` splits a word as the encoder's own tokenizer does: accents are stripped, punctuation is split off.
+`of_vocabulary` splits it as AllenNLP's `srl` reader does: longest pieces first, [UNK] if none fits, and nothing else.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,9 +28,9 @@ class Pieces:
     """A sentence as BERT reads it.
 
     Args:
-        ids: vocabulary indices, with those of begin and end.
+        ids: vocabulary indices, including the begin and end pieces.
         starts: position in `ids` of the first piece of each word.
-        ends: position in `ids` of the last piece of each word; before the first where the word has none.
+        ends: position in `ids` of the last piece of each word; before the first if the word has none.
     """
 
     ids: tuple[int, ...]
@@ -39,7 +39,7 @@ class Pieces:
 
 
 class Wordpieces:
-    """Cuts words; each distinct word is looked up once.
+    """Splits words into pieces; each distinct word is looked up once.
 
     Args:
         tokenizer: its vocabulary, with BERT's special pieces.
@@ -54,10 +54,10 @@ class Wordpieces:
 
     @classmethod
     def of_encoder(cls, folder: Path) -> Self:
-        """Return what cuts words as an encoder's own tokenizer does.
+        """Return an instance that splits words as an encoder's own tokenizer does.
 
         Args:
-            folder: of the encoder, with `tokenizer.json`.
+            folder: folder of the encoder, with `tokenizer.json`.
         """
         from tokenizers import Tokenizer
 
@@ -68,10 +68,10 @@ class Wordpieces:
 
     @classmethod
     def of_vocabulary(cls, file: Path, *, lowercase: bool) -> Self:
-        """Return what cuts words as AllenNLP's `srl` reader does.
+        """Return an instance that splits words as AllenNLP's `srl` reader does.
 
         Args:
-            file: BERT's `vocab.txt`, a piece a line.
+            file: BERT's `vocab.txt`, one piece per line.
             lowercase: whether the model is uncased.
 
         Raises:
@@ -98,7 +98,7 @@ class Wordpieces:
         return cls(tokenizer, cut)
 
     def of_word(self, word: str) -> tuple[int, ...]:
-        """Return the word pieces of a word; none where it is nothing but white space."""
+        """Return the word pieces of a word; none if it is only white space."""
         known = self._known.get(word)
         if known is None:
             known = self._known[word] = tuple(self._cut(word))
@@ -108,9 +108,9 @@ class Wordpieces:
         """Return the word pieces of a sentence.
 
         Args:
-            words: in their order.
-            most: pieces that are taken of a word, the first ones, and a word without any is unknown; as they are when
-                None.
+            words: the words, in order.
+            most: number of first pieces to keep of each word, where a word without any is unknown; when None, words
+                are left as they are.
         """
         ids, starts, ends = [self._begin], [], []
         for word in words:

@@ -9,7 +9,7 @@ __all__ = ["Store"]
 
 
 def __getattr__(name: str) -> object:
-    # On demand: whoever reads `features.schemas` only must not need deltalake.
+    # On demand: importing `features.schemas` alone must not require deltalake.
     if name == "Store":
         from features.store.store import Store
 

@@ -1,4 +1,4 @@
-"""What a shard has to be before it may enter a table: the columns of the schema, every id once, no row lost."""
+"""Conditions for a shard to enter a table: the columns of the schema, every id once, no row lost."""
 
 import re
 from collections.abc import Iterable
@@ -15,14 +15,14 @@ _COLUMN = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def check_names(*names: str) -> None:
-    """Refuse names of stages, shards and fingerprints that would not be the same as names of folders.
+    """Refuse names of stages, shards and fingerprints that cannot be used unchanged as folder names.
 
     Raises:
         StoreError: with the first name that is wrong.
     """
     for name in names:
         if not _NAME.fullmatch(name):
-            raise StoreError(f"{name!r} cannot name a part of a table; use letters, digits, '-' and '_'.")
+            raise StoreError(f"{name!r} cannot be used as a name in a table; use letters, digits, '-' and '_'.")
 
 
 def check_columns(frame: pl.DataFrame, columns: Columns, where: str) -> None:
@@ -30,7 +30,7 @@ def check_columns(frame: pl.DataFrame, columns: Columns, where: str) -> None:
 
     Args:
         frame: the rows.
-        columns: what they have to be.
+        columns: the expected columns.
         where: what the rows are, for the message.
 
     Raises:
@@ -50,14 +50,14 @@ def check_columns(frame: pl.DataFrame, columns: Columns, where: str) -> None:
 
 
 def further_columns(table: Table, names: Iterable[str]) -> Columns:
-    """Return those columns that a table was not made with and may have, none where it may have none."""
+    """Return the columns among `names` to add to those that a table was made with; none if it may have no others."""
     if table.further is None:
         return {}
     return {name: table.further for name in names if name not in table.columns and _COLUMN.fullmatch(name)}
 
 
 def check_ids(output: StageOutput, key: str, where: str) -> None:
-    """Refuse rows that have no id, an id that is there twice, or that were rejected as well.
+    """Refuse rows without an id, with a duplicate id, or that were also rejected.
 
     Args:
         output: rows and rejects.
@@ -74,16 +74,16 @@ def check_ids(output: StageOutput, key: str, where: str) -> None:
         twice = ids.filter(ids.is_duplicated()).item(0)
         raise StoreError(f"{key} {twice!r} is in {where} twice; every entity has one row.")
     if key != "label" and (both := ids.filter(ids.is_in(output.rejects["entity_id"].implode()))).len():
-        raise StoreError(f"{key} {both.item(0)!r} is a row and a reject of {where}; it has to be one of them.")
+        raise StoreError(f"{key} {both.item(0)!r} is both a row and a reject of {where}; it has to be one of them.")
 
 
 def check_conservation(rows: int, rejects: int, expected: int | None, where: str) -> None:
-    """Refuse a shard that lost or doubled rows: what goes in comes out as a row or as a reject.
+    """Refuse a shard that lost or duplicated rows: every row that goes in comes out as a row or as a reject.
 
     Args:
         rows: rows that were made.
         rejects: rows that could not be made.
-        expected: rows that went in; None when they do not come out one by one.
+        expected: rows that went in; None if rows do not correspond one to one.
         where: what the rows are, for the message.
 
     Raises:

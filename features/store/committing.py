@@ -1,4 +1,4 @@
-"""What the flow does with receipts: verify every file, then put it in the place of what the shard held before."""
+"""What the flow does with receipts: verify every file, then replace the shard's previous content with it."""
 
 import importlib.metadata
 from collections.abc import Iterable, Mapping, Sequence
@@ -47,7 +47,7 @@ def commit(
         made = [receipt for receipt in unique if receipt.table == name and receipt.data]
         if made:
             if table.further is not None:
-                # Before the files: a column that no file has yet is no harm, a file whose columns nobody knows is.
+                # Before the files: a column that no file has yet does no harm, a file with unknown columns does.
                 table.add_columns(column for receipt in made for column in _further_columns(table, receipt))
             after[name] = table.replace(
                 [NewFile(r.data, r.shard, r.fingerprint, None) for r in made if r.data],
@@ -97,7 +97,7 @@ def _unique(receipts: Iterable[Receipt]) -> list[Receipt]:
 
 
 def _described(receipts: Sequence[Receipt], recipes: Mapping[str, Recipe]) -> dict[str, Any]:
-    """Return what a commit says of its shards: fingerprints, and the recipes by their identity."""
+    """Return what a commit records about its shards: fingerprints, and the recipes by their identity."""
     used = {receipt.stage: recipes[receipt.stage] for receipt in receipts}
     return {
         "shards": {receipt.shard: receipt.fingerprint for receipt in receipts},
@@ -112,7 +112,7 @@ def _verify(tables: Mapping[str, Table], receipt: Receipt, recipes: Mapping[str,
         raise StoreError(f"There is no recipe for {where}; give the recipe of every stage that is committed.")
     if identity(recipe) != identity_of(receipt.fingerprint):
         raise StoreError(
-            f"The fingerprint {receipt.fingerprint!r} of {where} is not of the recipe given, {identity(recipe)!r}; "
+            f"The fingerprint {receipt.fingerprint!r} of {where} is not that of the recipe, {identity(recipe)!r}; "
             "plan again with the settings in use."
         )
     if receipt.data and receipt.table not in tables:

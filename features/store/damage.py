@@ -1,11 +1,11 @@
-"""Files that the log names and that are not there, or are not what was written.
+"""Files that the log names but that are missing, or differ from what was written.
 
     missing    there is no file
-    size       it has another number of bytes
-    content    its sha256 is not the one that it is named by
+    size       its number of bytes differs
+    content    its sha256 is not the one in its name
 
-Size and time are looked at first, as rsync and git do: the content is read where a file was changed after it was
-committed. `deep` reads every byte, and so finds what a disk forgets without a trace.
+Size and time are checked first, as rsync and git do: the content is read only if a file was changed after it was
+committed. `deep` reads every byte, and so also finds silent disk corruption.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,18 +22,18 @@ from features.types import Shard
 
 Problem = Literal["missing", "size", "content", "unreadable"]
 
-_READERS = 4  # hashing lets other threads run; a disk gains nothing from more
+_READERS = 4  # hashing releases the GIL; more readers gain nothing on one disk
 
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A committed file that is not there, or is not what was written.
+    """A committed file that is missing, or differs from what was written.
 
     Args:
         table: its table.
         stage: the stage that made it: the table, or the one that rejected the rows.
         shard: its shard.
-        path: of the file, relative to the table's folder.
+        path: path of the file, relative to the table's folder.
         problem: what is wrong with it.
         detail: the same in words, such as `has 512 bytes instead of 1034`.
         current: whether the newest version of the table names it.
@@ -69,7 +69,7 @@ def damaged_files(table: Table, files: Iterable[DataFile], *, deep: bool) -> lis
 
     Args:
         table: the table.
-        files: as its log names them.
+        files: its files according to the log.
         deep: whether every byte is read.
     """
     listed = list(files)
@@ -90,12 +90,12 @@ def damaged_files(table: Table, files: Iterable[DataFile], *, deep: bool) -> lis
 
 
 def refuse_damaged(root: Path, damaged: Sequence[Damage]) -> None:
-    """Raise a StoreError that names the first of some damaged files; do nothing where there is none."""
+    """Raise a StoreError that names the first damaged file; do nothing if there is none."""
     if damaged:
         more = f" (and {len(damaged) - 1} more, see `facetflow verify --deep`)" if len(damaged) > 1 else ""
         raise StoreError(
-            f"The store {str(root)!r} is damaged: {damaged[0]}{more}; `facetflow build --deep` makes again what "
-            "can be made again."
+            f"The store {str(root)!r} is damaged: {damaged[0]}{more}; `facetflow build --deep` rebuilds what "
+            "can be rebuilt."
         )
 
 

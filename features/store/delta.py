@@ -1,14 +1,14 @@
 """One Delta table of the store: its files by shard, and the one transaction that replaces some of them.
 
-Everything that is known about deltalake is known here. What was learnt about it (1.6.6):
+All knowledge about deltalake is confined to this module. What we found out about it (1.6.6):
 
 - A transaction with `RemoveAction` and `AddAction` in mode `append` is atomic, but the library checks little: it
-  removes paths that are not there and adds files that do not exist, so `replace` only ever names what it has seen.
+  removes paths that are not in the table and adds files that do not exist, so `replace` only names files it has seen.
 - Two transactions that only add do not conflict with each other, so a shard could be added twice. With no retries of
   the library's own (`max_commit_retries=0`) every concurrent commit does conflict; we read the table again and retry.
 - Opening a table reads every commit since the last checkpoint, about 1 ms each: a checkpoint every 20 instead of 100.
 - Expired log files would be cleaned up after 30 days, and with them the versions that releases pin: switched off.
-- The log is written without fsync: we do that after the commit.
+- The log is written without fsync: we sync it after the commit.
 """
 
 import contextlib
@@ -56,7 +56,7 @@ class DataFile:
         shard: its shard.
         fingerprint: what was done, and to what.
         stage: the stage that rejected the rows; None outside `rejects`.
-        committed: when, in milliseconds since 1970; the file was written before.
+        committed: time of the commit, in milliseconds since 1970; the file was written before.
     """
 
     path: str
@@ -69,7 +69,7 @@ class DataFile:
 
     @property
     def key(self) -> tuple[str | None, Shard]:
-        """What may be in a table only once."""
+        """The key that is unique within a table."""
         return (self.stage, self.shard)
 
 
@@ -91,11 +91,11 @@ class NewFile:
 
 @dataclass(frozen=True, slots=True)
 class CommitRecord:
-    """What a commit says about itself.
+    """The metadata of a commit.
 
     Args:
         version: the version of the table that the commit made.
-        content: what `replace` was given as metadata; empty for a commit of another program.
+        content: the metadata given to `replace`; empty for a commit by another program.
     """
 
     version: int
@@ -111,8 +111,8 @@ class Table:
         columns: its columns, without the partitions.
         partitions: names of the partition columns.
         table_id: the id that it was made with. A table that was deleted and made again counts its versions from 0, and
-            a release would read other rows under the same version: it is refused.
-        further: type of the columns that it may get beside `columns`; None where it may get none.
+            a release would read other rows under the same version: such a table is refused.
+        further: type of the columns that may be added to `columns`; None if none may be added.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class Table:
         self._uri = path.absolute().as_uri()
 
     def create(self) -> None:
-        """Make the table in a folder that nobody else knows yet: deltalake may make one table twice, with two ids."""
+        """Make the table in a folder that no other process knows: deltalake may make a table twice, with two ids."""
         frame = pl.DataFrame(schema={**self.columns, **dict.fromkeys(self.partitions, pl.String)})
         with self._clear_errors("Making"):
             DeltaTable.create(
@@ -168,7 +168,7 @@ class Table:
         return table
 
     def version(self) -> int:
-        """Return the newest version, from the names in the log: every commit is a file that is called by its number."""
+        """Return the newest version, from the file names in the log: every commit is a file named by its number."""
         with self._clear_errors("Reading"):
             commits = [int(file.stem) for file in (self.path / "_delta_log").glob("*.json") if file.stem.isdigit()]
         return max(commits) if commits else self.open().version()
@@ -178,7 +178,7 @@ class Table:
         return self._files(self.open(version))
 
     def history(self) -> list[CommitRecord]:
-        """Return what every commit says about itself, newest first."""
+        """Return the metadata of every commit, newest first."""
         table = self.open()
         with self._clear_errors("Reading"):
             return [CommitRecord(int(commit["version"]), commit.get(_METADATA, {})) for commit in table.history()]
@@ -192,10 +192,10 @@ class Table:
         return {**self.columns, **dict.fromkeys(further, self.further)}
 
     def add_columns(self, names: Iterable[str]) -> None:
-        """Let the table have further columns; a transaction of its own, that changes no row.
+        """Add columns to the table, in a transaction of its own that changes no row.
 
         Args:
-            names: of the columns; those that are there already change nothing.
+            names: names of the columns; existing ones change nothing.
         """
         present = self.columns_at()
         if new := [name for name in dict.fromkeys(names) if name not in present]:
@@ -210,7 +210,8 @@ class Table:
 
         Args:
             keep_versions: versions that stay readable.
-            older_than: files that left the table, or were written and never committed, later than that are not told.
+            older_than: minimum age; files removed from the table, or written and never committed, more recently than
+                that are not listed.
         """
         table = self.open()
         hours = math.ceil(older_than.total_seconds() / 3600)
@@ -224,14 +225,14 @@ class Table:
             )
 
     def replace(self, new: Sequence[NewFile], emptied: Sequence[tuple[str | None, Shard]], metadata: Any) -> int:
-        """Put new files in the place of whatever their shards hold, in one transaction.
+        """Replace the content of shards with new files, in one transaction.
 
-        Files that the table has already are left alone, so a repeated call changes nothing and commits nothing.
+        Files that the table already has are left alone, so a repeated call changes nothing and commits nothing.
 
         Args:
             new: files to add; they exist and have been verified.
             emptied: keys of shards that lose their files and get none.
-            metadata: what the commit is to say about itself; JSON values.
+            metadata: metadata of the commit; JSON values.
 
         Returns:
             The version that holds the new files.

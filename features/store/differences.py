@@ -1,10 +1,10 @@
-"""What is different between two releases of a store: rows, rejects, recipes, values, and how the metrics moved.
+"""Differences between two releases of a store: rows, rejects, recipes, values, and how the metrics moved.
 
     files of both releases ── the same file ──> the same rows, not read
                            └─ another file ───> rows added, lost and changed, a few shards at a time
 
-A row stays in the shard in which it was born, so that rows are compared shard by shard and memory is that of some
-shards, whatever the size of the store. Only the metrics' columns are held as a whole, one version and metric at a time.
+A row stays in the shard in which it was created, so rows are compared shard by shard in the memory of a few shards,
+whatever the size of the store. Only the metrics' columns are held as a whole, one version and metric at a time.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "label_vectors": ("shard", "label"),
     "metrics": ("pair_id",),
 }
-"""Table → what names a row; the vector of a label is kept in every shard that has the label."""
+"""Table → key of a row; the vector of a label is stored in every shard that has the label."""
 _BY_PART = ("pairs", "labels", "metrics")
 _ROWS_AT_ONCE = 20_000
 
@@ -87,7 +87,7 @@ class PartDifference:
 
 @dataclass(frozen=True, slots=True)
 class RejectDifference:
-    """How often a code was given, in each release."""
+    """How many rows each release rejected with a code."""
 
     stage: str
     code: str
@@ -97,13 +97,13 @@ class RejectDifference:
 
 @dataclass(frozen=True, slots=True)
 class ValueDifference:
-    """How many rows that both releases have got another value.
+    """How many of the rows in both releases changed their value in a column.
 
     Args:
         table: the table.
         column: the column.
-        rows: rows whose value is another.
-        largest: the largest change of a number; None where a value is no number, or came or went.
+        rows: rows whose value changed.
+        largest: the largest change of a number; None if the values are not numbers, or were added or removed.
     """
 
     table: str
@@ -114,16 +114,16 @@ class ValueDifference:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseDifference:
-    """What is different between two releases.
+    """The differences between two releases.
 
     Args:
         old: number of the older one.
         new: number of the newer one.
-        tables: rows, one entry a table that either has.
+        tables: rows, one entry for each table that either has.
         parts: pairs and labels by corpus and split, where any were added or lost.
-        rejects: by stage and code, where any of the two has some.
-        recipes: stages whose rows are made in another way.
-        values: columns of which rows that both have got other values.
+        rejects: rejects by stage and code, where either release has some.
+        recipes: stages whose rows are made differently.
+        values: columns in which rows of both releases changed their values.
         drift: how the distribution of each metric moved, where it can have moved.
     """
 
@@ -138,7 +138,7 @@ class ReleaseDifference:
 
     @property
     def none(self) -> bool:
-        """Whether the two releases have the same rows, made in the same way, and rejected the same."""
+        """Whether the two releases have the same rows, made in the same way, and the same rejects."""
         return (
             all(table.same for table in self.tables)
             and not self.recipes
@@ -146,7 +146,7 @@ class ReleaseDifference:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return all of it as JSON values."""
+        """Return the differences as JSON values."""
         return {"same": self.none, **asdict(self)}
 
 
@@ -155,8 +155,8 @@ def compare_releases(store: "Store", old: Release, new: Release) -> ReleaseDiffe
 
     Args:
         store: the store of both.
-        old: the one that is compared with.
-        new: the one that is compared; it may well be the older of the two.
+        old: the reference.
+        new: the release compared with it; it may be the older of the two.
 
     Raises:
         StoreError: when files of a release are missing or damaged.
@@ -215,7 +215,7 @@ def _compare_table(
 
 
 def _batches(shards: Sequence[Shard], rows: Mapping[Shard, int]) -> Iterator[list[Shard]]:
-    """Yield shards, as many at a time as have some ten thousand rows together."""
+    """Yield shards in batches of some ten thousand rows together."""
     batch: list[Shard] = []
     held = 0
     for shard in shards:
@@ -237,7 +237,7 @@ def _read(store: "Store", table: str, release: Release, shards: Sequence[str]) -
 
 
 def _count_changes(frames: Sequence[pl.DataFrame], key: list[str], values: dict[str, tuple[int, float | None]]) -> int:
-    """Count the rows that both frames have with other values; add to `values` how much each column changed."""
+    """Count the rows of both frames whose values differ; add to `values` how much each column changed."""
     old, new = frames
     columns = [name for name in dict.fromkeys([*old.columns, *new.columns]) if name not in key]
     old, new = (_with_columns(frame, columns, other) for frame, other in ((old, new), (new, old)))
@@ -256,18 +256,18 @@ def _count_changes(frames: Sequence[pl.DataFrame], key: list[str], values: dict[
 
 
 def _with_columns(frame: pl.DataFrame, columns: Sequence[str], other: pl.DataFrame) -> pl.DataFrame:
-    """Return a frame with columns of nulls for those that only another one has."""
+    """Return the frame with columns of nulls for those that only the other one has."""
     missing = [name for name in columns if name not in frame.columns]
     return frame.with_columns(pl.lit(None, other.schema[name]).alias(name) for name in missing)
 
 
 def _largest(rows: pl.DataFrame, name: str) -> float | None:
-    """Return the largest change of a column of numbers, or of vectors in any of their components."""
+    """Return the largest change in a column of numbers, or in any component of a column of vectors."""
     dtype = rows.schema[name]
     if dtype.is_float():
         size = rows.select((pl.col(f"{name}:new") - pl.col(name)).abs().max()).item()
     elif isinstance(dtype, pl.List) and dtype.inner.is_float():
-        # Vectors of another length cannot be subtracted.
+        # Vectors of different lengths cannot be subtracted.
         alike = rows.filter(pl.col(name).list.len() == pl.col(f"{name}:new").list.len())
         size = (
             alike.select(name, f"{name}:new")
@@ -307,7 +307,7 @@ def _compare_rejects(store: "Store", old: Release, new: Release) -> list[RejectD
 
 
 def _reject_codes(store: "Store", release: Release) -> dict[tuple[str, str], int]:
-    """Return the rejected rows of a release by stage and code: those of the shards that it has as they are in it."""
+    """Return the rejected rows of a release by stage and code, for its shards as they are in the release."""
     version = release.versions["rejects"]
     made = {stage: store.committed(stage, release.versions[stage]) for stage in release.rejects if stage in KEYS}
     counted = [
@@ -328,7 +328,7 @@ def _reject_codes(store: "Store", release: Release) -> dict[tuple[str, str], int
 
 
 def _drift(store: "Store", old: Release, new: Release) -> Iterator[Drift]:
-    """Yield how each metric moved that both releases have."""
+    """Yield the drift of each metric that both releases have."""
     scans = []
     for release in (old, new):
         if "metrics" not in release.rows:

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 BINS = 25
-"""Equal parts of the range of a metric, for its picture."""
+"""Number of equal parts of a metric's range in its plot."""
 SMALL, LARGE = 0.05, 0.1
-"""Kolmogorov-Smirnov distances from which a drift is called moderate, and large: shares of the rows on one side of a
-value that differ by 5 and by 10 points."""
+"""Kolmogorov-Smirnov distances from which a drift is called moderate, and large: the shares of the rows on one side of
+a value differ by 5 and by 10 points."""
 _CHANCE = 1.63
 """c(α) of the two-sample test at α = 0.01: two samples of one distribution differ by less than c·√((n+m)/(n·m)) in 99
 of 100 cases."""
@@ -25,11 +25,11 @@ class Distribution:
     """Values of a metric.
 
     Args:
-        rows: how many there are.
+        rows: number of values.
         mean: their mean.
         deviation: their standard deviation.
-        quantiles: at `QUANTILES`.
-        shares: of the rows in each of the `BINS` parts of the range of both releases; their sum is 1.
+        quantiles: quantiles at `QUANTILES`.
+        shares: shares of the rows in each of the `BINS` parts of the range of both releases; their sum is 1.
     """
 
     rows: int
@@ -49,10 +49,10 @@ class Drift:
         new: values of the newer one.
         distance: Kolmogorov-Smirnov: the largest difference of the shares of rows below any value, in [0, 1].
         transport: Wasserstein-1: how far a value moved on average, in units of the metric.
-        size: a word for the distance. Releases share most of their rows, so that chance is less than it seems:
-            `within chance` says that so few rows cannot tell, not that nothing moved.
-        range: ends of the range that `shares` are of: 0 and 1 where all values lie there, as those of the metrics do;
-            the least and the greatest value of both releases otherwise.
+        size: a word for the distance. Releases share most of their rows, so chance plays a smaller part than the test
+            assumes: `within chance` means that there are too few rows to tell, not that nothing moved.
+        range: ends of the range that `shares` divide: 0 and 1 if all values lie there, as those of the metrics do;
+            otherwise the smallest and the largest value of both releases.
     """
 
     metric: str
@@ -70,11 +70,11 @@ def compare_values(metric: str, old: NDArray[np.float64], new: NDArray[np.float6
     Args:
         metric: name of the metric.
         old: shape (n_old,), at least one, all finite.
-        new: shape (n_new,), likewise.
+        new: shape (n_new,), at least one, all finite.
     """
     from scipy.stats import wasserstein_distance
 
-    # Equal values must stay equal on another machine: many pairs have 0 or 1, and their last digit would be a drift.
+    # Equal values must stay equal on another machine: many pairs have 0 or 1, and their last digit would be drift.
     before, after = (np.sort(np.round(values, _DIGITS)) for values in (old, new))
     distance = _kolmogorov_smirnov(before, after)
     ends = _range(min(before[0], after[0]), max(before[-1], after[-1]))
@@ -111,7 +111,7 @@ def _range(low: float, high: float) -> tuple[float, float]:
 
 
 def _describe(values: NDArray[np.float64], rounded: NDArray[np.float64], ends: tuple[float, float]) -> Distribution:
-    """Describe values; those that are counted by bins are rounded, as those that are compared."""
+    """Describe values; the bins count the rounded values, which are also those compared."""
     counts, _ = np.histogram(rounded, BINS, ends)
     return Distribution(
         rows=len(values),

@@ -4,8 +4,8 @@
     inputs  = fingerprints of the upstream shards that it reads     ──hash──> inputs    (12 digits)
                                                               fingerprint = identity-inputs
 
-Because the inputs are those of the shard and not of the table, a new shard never makes an old one stale, and a
-fingerprint can be computed for a shard long before anything has been run.
+Because the inputs are those of the shard and not of the table, a new shard never makes an old one stale, and the
+fingerprint of a shard can be computed long before anything is run.
 """
 
 import hashlib
@@ -17,20 +17,20 @@ from typing import Any
 from features.errors import SettingsError, StoreError
 from features.types import Fingerprint
 
-_LONGEST = 40  # a text in a line that is not cut
-_SHOWN = 12  # characters of one that is
+_LONGEST = 40  # characters of a text that is shown uncut
+_SHOWN = 12  # characters shown of a longer one
 _DIGITS = 12  # 48 bits: only fingerprints of one shard are ever compared with each other
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a stage makes its rows; two recipes that are equal make equal rows from equal input.
+    """How a stage makes its rows; equal recipes make equal rows from equal input.
 
     Args:
         stage: name of the stage, which is also the name of its table.
         parameters: everything the user can set that changes rows; JSON values only.
         algorithm: version of the code that makes the rows; raised by hand when its output changes.
-        weights: digest of the model weights, None for a stage without a model.
+        weights: digest of the model weights; None for a stage without a model.
     """
 
     stage: str
@@ -73,7 +73,7 @@ class Change:
 
 
 def identity(recipe: Recipe) -> str:
-    """Return 12 hexadecimal digits that stand for the recipe."""
+    """Return the 12 hexadecimal digits that identify the recipe."""
     return _digest(_canonical(recipe.as_dict()))
 
 
@@ -82,13 +82,13 @@ def fingerprint(recipe: Recipe, inputs: Sequence[str]) -> Fingerprint:
 
     Args:
         recipe: how the shard is made.
-        inputs: fingerprints of the upstream shards (or digests of other input), in an order that never changes.
+        inputs: fingerprints of the upstream shards (or digests of other input), in a fixed order.
     """
     return Fingerprint(f"{identity(recipe)}-{_digest(_canonical(list(inputs)))}")
 
 
 def identity_of(value: Fingerprint) -> str:
-    """Return the first half of a fingerprint: which recipe.
+    """Return the first half of a fingerprint, which identifies the recipe.
 
     >>> identity_of(Fingerprint("0123456789ab-ba9876543210"))
     '0123456789ab'
@@ -97,12 +97,12 @@ def identity_of(value: Fingerprint) -> str:
 
 
 def inputs_of(value: Fingerprint) -> str:
-    """Return the second half of a fingerprint: which inputs."""
+    """Return the second half of a fingerprint, which identifies the inputs."""
     return value.partition("-")[2]
 
 
 def changes(old: Recipe, new: Recipe) -> list[Change]:
-    """Return the parts in which two recipes differ, parameters one by one and nested ones by their path."""
+    """Return the parts in which two recipes differ: one entry per parameter, nested ones by their path."""
     before, after = _flat("", old.as_dict()), _flat("", new.as_dict())
     return [
         Change(part, before.get(part), after.get(part))
@@ -126,7 +126,7 @@ def _canonical(value: Any) -> str:
         return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise SettingsError(
-            f"A recipe holds JSON values only, and {value!r} does not: {error}; give numbers, texts, lists and tables."
+            f"A recipe holds JSON values only, not {value!r} ({error}); give numbers, texts, lists and tables."
         ) from error
 
 
@@ -139,7 +139,7 @@ def _text(value: Any) -> str:
 
 
 def _short(old: str, new: str) -> tuple[str, str]:
-    """Return two texts for a line: long ones are cut, but so that the first difference is seen.
+    """Return two texts to show in one line: long ones are cut so that the first difference stays visible.
 
     >>> _short("0123456789ab" * 4, "0123456789ab" * 3 + "cd")
     ('…89ab01234567…', '…89abcd')

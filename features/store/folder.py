@@ -1,4 +1,4 @@
-"""A folder that keeps its promises: a file appears whole or not at all, and survives a power cut once it is there.
+"""Atomic and durable writes: a file appears whole or not at all, and survives a power cut once it is there.
 
     temporary name → write → fsync file → rename → fsync folder
 
@@ -18,12 +18,12 @@ from features.errors import StoreError
 from features.file_errors import explain
 
 TEMPORARY = "_tmp-"
-"""What the name of every file begins with that is still being written."""
+"""Prefix of the names of files that are still being written."""
 
 
 @contextlib.contextmanager
 def clear_errors(action: str) -> Iterator[None]:
-    """Turn an error of the file system into a `StoreError` that begins with what was tried.
+    """Turn a file system error into a `StoreError` that begins with the attempted action.
 
     Raises:
         StoreError: when the block raises OSError.
@@ -38,8 +38,8 @@ def write(folder: Path, name: str, content: bytes, *, replace: bool = True) -> P
     """Write a file durably and in one step.
 
     Args:
-        folder: where the temporary file lies; on the same file system as the target.
-        name: the file, relative to `folder`; folders on the way are made.
+        folder: folder of the temporary file; on the same file system as the target.
+        name: the file, relative to `folder`; missing parent folders are created.
         content: the whole content.
         replace: whether a file of that name may be replaced.
 
@@ -86,7 +86,7 @@ def _publish(temporary: Path, target: Path, *, replace: bool) -> None:
                 os.link(temporary, target)
             break
         except FileNotFoundError:
-            # The garbage collection removes empty folders, and may have removed this one since it was made.
+            # Garbage collection removes empty folders, and may have removed this one since it was made.
             if last_attempt or not temporary.exists():
                 raise
     for folder in {target.parent, *(parent.parent for parent in made)}:

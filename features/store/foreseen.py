@@ -1,4 +1,4 @@
-"""The store as it will be once some shards have been ingested: what a plan looks at, with nothing written."""
+"""The store as it will be once some shards have been ingested: a plan reads it, and nothing is written."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -11,13 +11,14 @@ from features.types import Fingerprint, Shard
 
 
 class StoreAhead(StoreReader):
-    """A store with further shards of `sentences` and `pairs` that are in memory only.
+    """A store with additional shards of `sentences` and `pairs` that are only in memory.
 
     Args:
         store: the store as it is.
         rows: table → shard → its rows.
-        unreadable: table and shard of what is committed and cannot be read.
-        fingerprints: table and shard → what the shard will be committed under; as it is, for those that are committed.
+        unreadable: table and shard of committed rows that cannot be read.
+        fingerprints: table and shard → the fingerprint the shard will be committed under; the present one, for
+            committed shards.
     """
 
     def __init__(
@@ -34,7 +35,7 @@ class StoreAhead(StoreReader):
         self._fingerprints = fingerprints or {}
 
     def committed(self, table: str, version: int | None = None) -> dict[Shard, Committed]:
-        """Return what is or will be committed of every shard that can be read, or is in memory."""
+        """Return what is or will be committed of every shard that is readable or in memory."""
         known = self._store.committed(table, version)
         if version is not None or table not in SOURCES:
             return known
@@ -56,7 +57,7 @@ class StoreAhead(StoreReader):
         *,
         with_shard: bool = False,
     ) -> pl.LazyFrame:
-        """Return rows that can be read and those in memory; as `Store.scan`."""
+        """Return the readable rows and those in memory; as `Store.scan`."""
         if version is not None or table not in SOURCES:
             return self._store.scan(table, version, shards, columns, with_shard=with_shard)
         made = self._rows.get(table, {})

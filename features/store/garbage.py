@@ -1,8 +1,8 @@
 """Garbage collection: files that no current version and no release needs, once they are old enough.
 
 deltalake's vacuum decides what is stale (`full` finds files that were never committed, `keep_versions` spares those of
-releases), and we delete. Its own deletion would add two versions to the table for a change of nothing, and leave empty
-folders and temporary files behind.
+releases), and we delete. Its own deletion would add two versions to the table without changing anything, and leave
+empty folders and temporary files behind.
 """
 
 import contextlib
@@ -32,12 +32,12 @@ def collect(
     """Remove stale files of one table.
 
     Args:
-        root: the store's folder, which paths are told relative to.
+        root: the store's folder, which the reported paths are relative to.
         table: the table.
         keep_versions: versions that stay readable, besides the newest.
-        older_than: files that were written or removed from the table later than that stay, because a reader or a
+        older_than: minimum age; files written or removed from the table more recently stay, because a reader or a
             worker may still need them.
-        dry_run: whether to tell only.
+        dry_run: whether to report only.
     """
     oldest = time.time() - older_than.total_seconds()
     stale = [table.path / name for name in table.stale_files(keep_versions, older_than)]
@@ -49,7 +49,7 @@ def collect(
         for file in sorted(stale):
             try:
                 status = file.stat()
-                # A worker may have written the same content again since, and not have committed it yet.
+                # A worker may since have written the same content again without having committed it yet.
                 if status.st_mtime > oldest or (file in temporary and leftovers.is_held(file)):
                     continue
                 if not dry_run:
@@ -85,13 +85,13 @@ def collect_loose(root: Path, older_than: timedelta, *, dry_run: bool) -> Garbag
 
 
 def temporary_entries(root: Path) -> Iterator[Path]:
-    """Yield the temporary files and folders of a store but those in its tables."""
+    """Yield the temporary files and folders of a store, except those in its tables."""
     for path in (root, root / "releases", root / "runs"):
         yield from path.glob(f"{folder.TEMPORARY}*")
 
 
 def remove_dead_temporary(root: Path) -> list[Path]:
-    """Remove the temporary files and folders of processes that are gone, however young; return them.
+    """Remove the temporary files and folders of dead processes, however recent; return them.
 
     Args:
         root: the store's folder.
@@ -103,6 +103,6 @@ def remove_dead_temporary(root: Path) -> list[Path]:
 
 def _remove_empty_folders(path: Path) -> None:
     for partition in sorted(path.rglob("*=*"), key=lambda found: len(found.parts), reverse=True):
-        # One that is not empty stays; one that a worker has just made is made again (`folder.write`).
+        # Non-empty folders stay; one that a worker has just made is made again (`folder.write`).
         with contextlib.suppress(OSError):
             partition.rmdir()

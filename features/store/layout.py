@@ -1,11 +1,11 @@
-"""Where things are in a store, and the file that says what store it is.
+"""The layout of a store, and the file that identifies it.
 
     <root>/store.json               format, project, tables and their ids
     <root>/tables/<name>/           a Delta table; shard=…/fingerprint=…/<digest>.parquet
     <root>/releases/00001.json      versions that belong together (`features.store.releases`)
     <root>/runs/<run id>.json       what a flow run did (`features.store.runs`)
 
-`store.json` is written last, so a store that was being made when its process died is made to the end by the next.
+`store.json` is written last, so a store whose process died while making it is completed by the next.
 """
 
 import errno
@@ -33,7 +33,7 @@ def local_path(root: str | Path) -> Path:
     """Return the folder that a path or a `file://` URL names.
 
     Raises:
-        StoreError: for the URL of anything else, and for a path with `%`.
+        StoreError: for a URL of another scheme, and for a path with `%`.
     """
     text = str(root)
     path = Path(text).expanduser().absolute()
@@ -45,8 +45,8 @@ def local_path(root: str | Path) -> Path:
             )
         path = Path(unquote(url.path))
     if "%" in str(path):
-        # deltalake 1.6.6 decodes `%20` in paths and URLs alike, and then looks into another folder.
-        raise StoreError(f"The path {str(path)!r} of a store cannot have a '%'; give another folder.")
+        # deltalake 1.6.6 decodes `%20` in paths as well as in URLs, and then reads another folder.
+        raise StoreError(f"The path {str(path)!r} of a store cannot contain '%'; give another folder.")
     return path
 
 
@@ -58,11 +58,11 @@ def table_of(path: Path, name: str, table_id: str | None = None) -> Table:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What `store.json` says.
+    """The content of `store.json`.
 
     Args:
         tables: table → id that it was made with.
-        project: name of the project whose store it is; None for a store of a version that did not keep it.
+        project: name of the project that owns the store; None for a store made by a version that did not record it.
     """
 
     tables: Mapping[str, str]
@@ -70,11 +70,11 @@ class Description:
 
 
 def read(path: Path, *, or_empty: bool = False) -> Description:
-    """Return what the store in the folder `path` is.
+    """Return the description of the store in the folder `path`.
 
     Args:
         path: the folder.
-        or_empty: describe a store without tables where `create` would make one, instead of refusing.
+        or_empty: where `create` would make a store, describe one without tables instead of refusing.
 
     Raises:
         StoreError: when there is no store, or it is damaged or of a newer format.
@@ -89,11 +89,11 @@ def read(path: Path, *, or_empty: bool = False) -> Description:
 
 
 def create(path: Path, project: str | None = None) -> Description:
-    """Make a store in the folder `path`, or whatever is missing of it, and return what it is.
+    """Make a store in the folder `path`, or its missing parts, and return its description.
 
     Args:
         path: the folder.
-        project: whose store a new one is.
+        project: the project that owns a new store.
 
     Raises:
         StoreError: when the folder holds something else, or cannot be written.
@@ -112,7 +112,7 @@ def create(path: Path, project: str | None = None) -> Description:
 
 
 def claim(path: Path, project: str) -> Description:
-    """Make the store in the folder `path` that of a project, and return what it is then."""
+    """Assign the store in the folder `path` to a project, and return its new description."""
     known = replace(read(path), project=project)
     with folder.clear_errors(f"Describing the store in {str(path)!r}"):
         _describe(path, known)
@@ -126,15 +126,15 @@ def _describe(path: Path, known: Description) -> None:
 
 
 def _check_free(path: Path) -> None:
-    """Refuse a folder that holds something that is not of a store."""
+    """Refuse a folder that holds anything that does not belong to a store."""
     with folder.clear_errors(f"Opening the store {str(path)!r}"):
         others = [entry.name for entry in path.iterdir() if not _ours(entry.name)] if path.exists() else []
     if others:
-        raise StoreError(f"{str(path)!r} is no store and holds {min(others)!r}; give an empty or a new folder.")
+        raise StoreError(f"{str(path)!r} is not a store and holds {min(others)!r}; give an empty or a new folder.")
 
 
 def _create_table(path: Path, name: str) -> str:
-    """Make a table, or take the one that another process made; return its id."""
+    """Make a table, or use the one that another process made; return its id."""
     table = table_of(path, name)
     temporary = path / f"{folder.TEMPORARY}{uuid.uuid4().hex}"
     if not table.path.exists():

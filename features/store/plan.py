@@ -1,11 +1,11 @@
-"""The plan: which shards have to be made, why, and what each waits for.
+"""The plan: which shards have to be made, why, and which others each one waits for.
 
     expected fingerprint  = recipe of the stage + expected fingerprints of the upstream shards
     to do                 = wanted shards whose committed fingerprint is not the expected one, or whose file is damaged
-    outdated              = unwanted shards of which the same is true: they are not made again, they leave the table
+    outdated              = unwanted shards in the same state: they are not made again, but removed from the table
 
-A first build, a rerun of failed shards, a data refresh, a change of settings and a repair are this one subtraction.
-Fingerprints follow from recipes, so the whole chain is planned before anything has been run.
+A first build, a rerun of failed shards, a data refresh, a change of settings and a repair are all this one subtraction.
+Fingerprints follow from recipes, so the whole chain is planned before anything is run.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -32,9 +32,9 @@ class ShardWork:
     Args:
         stage: the stage.
         shard: the shard.
-        fingerprint: what the shard is to be committed under.
+        fingerprint: the fingerprint to commit the shard under.
         upstream: all shards that it reads.
-        waits_for: those of them that have to be made first.
+        waits_for: the upstream shards that have to be made first.
         reason: why it has to be made.
     """
 
@@ -52,11 +52,11 @@ class Plan:
 
     Args:
         stages: names, in an order in which they can be made.
-        expected: fingerprint of every shard of every stage once all is made.
-        todo: work, in an order in which it can be made one by one.
-        missing: shards that are to do and have never been committed.
-        scope: stage → the shards that somebody wants; the others are made by nobody.
-        outdated: committed shards that nobody wants and that are not what would be made now.
+        expected: fingerprint of every shard of every stage once everything is made.
+        todo: the shards to make, in an order in which they can be made one by one.
+        missing: shards to make that have never been committed.
+        scope: stage → its wanted shards; the others are not made.
+        outdated: committed shards that are not wanted and not what would be made now.
     """
 
     stages: tuple[str, ...]
@@ -67,11 +67,11 @@ class Plan:
     outdated: tuple[ShardKey, ...] = ()
 
     def shards(self, stage: str) -> int:
-        """Return how many shards of the stage somebody wants, made or not."""
+        """Return how many shards of the stage are wanted, made or not."""
         return len(self.scope[stage])
 
     def unwanted(self, stage: str) -> int:
-        """Return how many shards the stage could make and nobody wants."""
+        """Return how many shards the stage could make that are not wanted."""
         return sum(name == stage for name, _ in self.expected) - self.shards(stage)
 
     def of(self, stage: str) -> list[ShardWork]:
@@ -79,7 +79,7 @@ class Plan:
         return [work for work in self.todo if work.stage == stage]
 
     def explain(self) -> list[str]:
-        """Return one line a stage: how many shards it has, how many are to do, and why."""
+        """Return one line per stage: how many shards it has, how many are to do, and why."""
         return [
             summary(stage, self.shards(stage), [work.reason for work in self.of(stage)], unwanted=self.unwanted(stage))
             for stage in self.stages
@@ -100,14 +100,14 @@ def plan(
     Args:
         store: the store.
         stages: the chain, every stage after those that it needs.
-        wanted: what somebody reads; every shard of every stage when None.
+        wanted: what will be read; every shard of every stage when None.
         failed: shards that failed in earlier runs; one counts while its fingerprint is still the expected one.
-        damaged: files that are not what was written; their shards are made again. Those of ingest are not: no stage
-            makes them.
-        versions: versions of tables to look at; the newest by default.
+        damaged: files that are not what was written; their shards are made again, except those of ingest, which no
+            stage makes.
+        versions: versions of the tables to compare; the newest by default.
 
     Raises:
-        SettingsError: when a stage is unknown, there twice, or needs what does not come before it.
+        SettingsError: when a stage is unknown, is given twice, or needs one that does not come before it.
         StoreError: when the store cannot be read, or a pair needs a sentence shard that it does not have.
     """
     _check(stages)

@@ -1,4 +1,4 @@
-"""What the Delta log tells of a committed shard: what was done to what, by which run, from which versions."""
+"""What the Delta log records about a committed shard: recipe, inputs, run and versions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ class Committed:
     """A committed shard.
 
     Args:
-        fingerprint: what was done, and to what.
+        fingerprint: its recipe and inputs.
         rows: its rows.
         bytes: size of its file.
     """
@@ -31,8 +31,8 @@ class Provenance:
         version: version of the table in which the shard appeared.
         run_id: the run that committed it.
         code_version: version of this package that ran.
-        recipe: how it was made; None when the commit does not say.
-        versions: versions of all tables just before that commit, which tell what the shard was made from.
+        recipe: how it was made; None if the commit does not record it.
+        versions: versions of all tables just before that commit, which determine what the shard was made from.
     """
 
     version: int
@@ -47,7 +47,7 @@ def trace(table: Table, *, first: bool = False) -> dict[tuple[Shard, Fingerprint
 
     Args:
         table: the table.
-        first: tell the first time that a shard was committed as it is, instead of the last.
+        first: return the first commit of the shard in its present form, instead of the last.
     """
     found: dict[tuple[Shard, Fingerprint], Provenance] = {}
     history = table.history()

@@ -1,4 +1,4 @@
-"""When a set of tables may become a release: complete, of one recipe a stage, not rejected too much."""
+"""When a set of tables may become a release: complete, with one recipe per stage and not too many rejects."""
 
 import importlib.metadata
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,13 +28,13 @@ def draft(
     failed_shards: float,
     rejected_rows: float,
 ) -> Release:
-    """Return the release that these versions would make, with number 0; `Store.publish` says what the rules are.
+    """Return the release that these versions would make, with number 0; `Store.publish` documents the rules.
 
     Raises:
         StoreError: when the versions may not be published.
     """
     planned = plan(store, stages, wanted=wanted, versions=versions)
-    # A store without labels makes the releases that it made before there were any.
+    # A store without labels makes the same releases as before labels existed.
     sources = [name for name in SOURCES if name != "labels" or store.committed(name, versions.get(name))]
     names = (*sources, *planned.stages)
     _check_complete(planned, failed_shards)
@@ -78,10 +78,10 @@ def draft(
 def obstacles(
     store: StoreReader, planned: Plan, stages: Sequence[Stage], *, failed_shards: float, rejected_rows: float
 ) -> list[str]:
-    """Return, as sentences, why a build by this plan will or may publish nothing; nothing has to be made for that.
+    """Return, as sentences, why a build by this plan will or may publish nothing; nothing is made to find out.
 
     Args:
-        store: the store, with the shards that are about to be ingested.
+        store: the store, including the shards about to be ingested.
         planned: what is to be made.
         stages: the chain.
         failed_shards: share of a stage's shards that may be missing, from 0 to 1.
@@ -110,22 +110,22 @@ def obstacles(
         if rejects > rejected_rows * rows[stage.name]:
             found.append(
                 f"Nothing will be published: stage {stage.name!r} has rejected {rejects:,} of {rows[stage.name]:,} "
-                f"rows, more than the {rejected_rows:.1%} allowed, and these are not made again; see them with "
+                f"rows, more than the {rejected_rows:.1%} allowed, and will not make them again; see them with "
                 f"`facetflow rejects --stage {stage.name}`, or raise limits.rejected_rows."
             )
         failed = sum(work.reason.kind == "failed" for work in planned.of(stage.name))
         if failed > failed_shards * planned.shards(stage.name):
             shards = "1 shard" if failed == 1 else f"{failed} shards"
             found.append(
-                f"Nothing will be published if {shards} of stage {stage.name!r} that failed before should fail again; "
-                "`facetflow status` says how they failed."
+                f"Nothing will be published if {shards} of stage {stage.name!r} that failed before fail again; "
+                "`facetflow status` shows how they failed."
             )
     return found
 
 
 def holds(old: Release, new: Release) -> bool:
-    """Return whether a release pins all that another would; tables that only the old one has are in nobody's way."""
-    # Rows are compared too: a log that lost an entry has the same version with fewer rows.
+    """Return whether the old release pins everything that the new one would; it may have further tables."""
+    # Rows are compared too: a log that lost an entry has fewer rows at the same version.
     return (
         all(
             getattr(old, part).get(name) == value
@@ -143,8 +143,8 @@ def _check_complete(planned: Plan, failed_shards: float) -> None:
         outdated = sum(name == stage for name, _ in planned.outdated)
         if outdated:
             raise StoreError(
-                f"The store is not complete and cannot be published: {outdated} shards of {stage!r} that nothing wants "
-                "any more were made in another way; build first."
+                f"The store is not complete and cannot be published: {outdated} shards of {stage!r} that are no longer "
+                "wanted were made in another way; build first."
             )
         if stale or len(work) > failed_shards * planned.shards(stage):
             reasons = [item.reason for item in work]
@@ -175,7 +175,7 @@ def _example(store: StoreReader, stage: str, version: int) -> str:
 
 
 def _recipe(store: StoreReader, table: str, version: int) -> Mapping[str, object] | None:
-    """Return the one recipe of a table that ingest wrote, None while it is empty.
+    """Return the one recipe of a table that ingest wrote; None while the table is empty.
 
     Raises:
         StoreError: when shards of the table were made in different ways.

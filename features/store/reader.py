@@ -1,9 +1,9 @@
-"""What can be read of a store; it never writes.
+"""Read access to a store; nothing here writes.
 
     plan, publishing, verifying ──> StoreReader <── Store          (writes and commits as well)
                                                <── StoreAhead      (shards in memory that will be ingested)
 
-So the plan and the rules of publishing know how a store is read, and nothing of who writes to it.
+So the plan and the rules of publishing depend only on how a store is read, not on who writes to it.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -25,8 +25,8 @@ class StoreReader:
 
     Args:
         path: the folder.
-        table_ids: table → id that it was made with; tables that are not there read as empty.
-        project: name of the project whose store it is; None where the store does not say.
+        table_ids: table → id that it was made with; missing tables read as empty.
+        project: name of the project that owns the store; None if the store does not record it.
     """
 
     def __init__(self, path: Path, table_ids: Mapping[str, str], project: str | None = None) -> None:
@@ -36,7 +36,7 @@ class StoreReader:
 
     @property
     def id(self) -> str:
-        """The id of this store, the same wherever its folder is moved."""
+        """The id of this store, unchanged when its folder is moved."""
         return self._ids["sentences"]
 
     def read(
@@ -53,9 +53,9 @@ class StoreReader:
         Args:
             table: name of the table.
             version: version of the table; the newest by default.
-            shards: these only; every one must be committed.
-            columns: these only; all of the schema by default, and `stage` for `rejects`.
-            with_shard: whether a last column `shard` says where a row comes from.
+            shards: only these shards; every one must be committed.
+            columns: only these columns; all of the schema by default, and `stage` for `rejects`.
+            with_shard: whether to add a last column `shard`, the shard of each row.
 
         Raises:
             StoreError: when a table, version, shard or column is missing, or a file is missing or damaged.
@@ -73,10 +73,10 @@ class StoreReader:
         *,
         with_shard: bool = False,
     ) -> pl.LazyFrame:
-        """Return what `read` reads as a lazy frame, for tables larger than memory.
+        """Return the rows of `read` as a lazy frame, for tables larger than memory.
 
-        The frame stays at the version that is found now. A file whose content is damaged shows when the frame is
-        collected, as an error of polars; one that is missing or cut short shows here.
+        The frame stays at the version found now. A file with damaged content raises an error of polars when the frame
+        is collected; one that is missing or truncated raises an error here.
 
         Raises:
             StoreError: when a table, version, shard or column is missing, or a file is missing or has another size.
@@ -90,7 +90,7 @@ class StoreReader:
             raise StoreError("A shard may have rejects of several stages: ask rejected() instead of 'rejects'.")
         handle = self._table(table)
         if table not in self._ids:
-            return {}  # there is no store yet, or one of a version without this table; the next build makes it
+            return {}  # no store yet, or one of a version without this table; the next build makes it
         return {file.shard: Committed(file.fingerprint, file.rows, file.bytes) for file in handle.files(version)}
 
     def files(self, table: str, version: int | None = None) -> dict[Shard, DataFile]:
@@ -118,17 +118,17 @@ class StoreReader:
 
         Args:
             table: name of the table.
-            first: tell the first time that a shard was committed as it is, instead of the last.
+            first: return the first commit of the shard in its present form, instead of the last.
         """
         handle = self._table(table)
         return trace(handle, first=first) if table in self._ids else {}
 
     def damaged(self, versions: Mapping[str, int] | None = None, *, deep: bool = False) -> list[Damage]:
-        """Return committed files that are missing, or not what was written.
+        """Return committed files that are missing, or differ from what was written.
 
         Args:
-            versions: table → version to look at; the newest of every table by default.
-            deep: read every byte; otherwise only files that were changed after they were committed, as their time says.
+            versions: table → version to check; the newest of every table by default.
+            deep: read every byte; otherwise read only files whose modification time is later than their commit.
 
         Raises:
             StoreError: when the log of a table cannot be read.
@@ -142,16 +142,16 @@ class StoreReader:
         ]
 
     def is_whole(self, stage: str, shard: Shard) -> bool:
-        """Return whether the committed rows and rejects of one shard are what was written, to the last byte."""
+        """Return whether the committed rows and rejects of one shard are byte for byte what was written."""
         tables = [self._table(stage), self._table("rejects")]
         files = [[file for file in table.files() if file.key in {(None, shard), (stage, shard)}] for table in tables]
         return not any(damaged_files(table, of, deep=True) for table, of in zip(tables, files, strict=True))
 
     def verify_files(self, versions: Mapping[str, int] | None = None, *, deep: bool = True) -> None:
-        """Refuse a store with damaged files; for readers that must not learn from wrong rows.
+        """Refuse a store with damaged files; for readers that must not train on wrong rows.
 
         Args:
-            versions: table → version to look at, as of a release; the newest of every table by default.
+            versions: table → version to check, as in a release; the newest of every table by default.
             deep: as for `damaged`.
 
         Raises:

@@ -25,7 +25,7 @@ def scan(
     with_shard: bool,
     exists: bool = True,
 ) -> pl.LazyFrame:
-    """Return rows of a table as a lazy frame; `Store.scan` says what the parameters are.
+    """Return rows of a table as a lazy frame; `Store.scan` documents the parameters.
 
     A table that does not exist yet has its columns and no rows.
     """
@@ -44,7 +44,7 @@ def scan(
 
 @contextlib.contextmanager
 def clear_errors(table: str, root: Path) -> Iterator[None]:
-    """Turn what polars raises while it decodes files of a table into a `StoreError`.
+    """Turn errors that polars raises while decoding files of a table into a `StoreError`.
 
     Args:
         table: name of the table.
@@ -52,7 +52,7 @@ def clear_errors(table: str, root: Path) -> Iterator[None]:
     """
     try:
         yield
-    # polars panics on some damaged files, and a panic is no Exception.
+    # polars panics on some damaged files, and a panic is not an Exception.
     except (pl.exceptions.PolarsError, OSError, pl.exceptions.PanicException) as error:
         reason = str(error).partition("\n")[0].rstrip(".")
         raise StoreError(
@@ -66,7 +66,7 @@ def _lazy(files: Mapping[str, DataFile], schema: Columns, *, growing: bool) -> p
     Args:
         files: by path.
         schema: of the rows, partitions included.
-        growing: whether files may lack columns that the table got after them, or have some that it got later.
+        growing: whether files may lack columns added to the table after them, or have some that it gained later.
     """
     if not files:
         return pl.LazyFrame(schema=schema)
@@ -74,7 +74,7 @@ def _lazy(files: Mapping[str, DataFile], schema: Columns, *, growing: bool) -> p
     if growing:
         written = {name: dtype for name, dtype in schema.items() if name not in {"shard", "stage"}}
         columns = {"schema": written, "missing_columns": "insert", "extra_columns": "ignore"}
-    # The log says what partition a file is of; its path says the same, but so may a folder above the store.
+    # Take the partition of a file from the log, not from its path: a folder above the store may look like one.
     frame = pl.scan_parquet(list(files), glob=False, hive_partitioning=False, include_file_paths=_FILE, **columns)
     partitions = {"shard": {path: file.shard for path, file in files.items()}}
     if "stage" in schema:
@@ -89,7 +89,7 @@ def _select(table: Table, version: int | None, shards: Collection[str] | None) -
     if shards is None:
         return files
     wanted = set(shards)
-    # A shard without rejects has no file among them.
+    # A shard without rejects has no file in that table.
     missing = set() if "stage" in table.partitions else wanted - {file.shard for file in files}
     if missing:
         raise StoreError(f"Shard {min(missing)!r} is not committed to table {table.name!r} in {str(table.path)!r}.")
@@ -97,7 +97,7 @@ def _select(table: Table, version: int | None, shards: Collection[str] | None) -
 
 
 def _check_sizes(table: Table, files: Mapping[str, DataFile]) -> None:
-    # A file that was cut short makes polars panic in a thread of its own, with a trace on the terminal.
+    # A truncated file makes polars panic in a thread of its own, with a traceback on the terminal.
     for path, file in files.items():
         try:
             size = Path(path).stat().st_size

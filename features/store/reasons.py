@@ -1,7 +1,7 @@
-"""Why a shard has to be made: in data for a program, in one line for a human.
+"""Why a shard has to be made: as data for programs, in one line for people.
 
-Every commit records its recipe and the versions that all tables had then. From these the log tells what a stale shard
-was made from, and so which part of which recipe changed.
+Every commit records its recipe and the versions that all tables had then. They show what a stale shard was made from,
+and so which part of which recipe changed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,17 +13,17 @@ from features.store.provenance import Committed, Provenance
 from features.store.reader import StoreReader
 from features.types import Fingerprint, Shard
 
-_NAMED = 3  # shards that a line names before it says "and n more"
+_NAMED = 3  # shards named in a line before "and n more"
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedInput:
-    """Upstream shards that are, or will be, others than those read before.
+    """Upstream shards that differ, or will differ, from those read before.
 
     Args:
         stage: their stage.
         shards: the shards.
-        changes: what is different in their recipe; empty when their own input changed.
+        changes: the differences in their recipe; empty when their own input changed.
     """
 
     stage: str
@@ -39,7 +39,7 @@ class Reason:
         kind: it is new; its recipe changed; what it reads changed; it failed before; a file of it is damaged.
         changes: the parts of its recipe that changed.
         inputs: the upstream shards that changed.
-        extra: what else it reads that changed, where no upstream shard did.
+        extra: other input that changed, if no upstream shard did.
         error: how it failed, or what is wrong with the file.
     """
 
@@ -54,12 +54,12 @@ class Reason:
 
 
 class ReasonFinder:
-    """Finds out why a committed shard is stale. Reads the log of a table once, and only when it is asked.
+    """Finds out why a committed shard is stale. Reads the log of a table once, and only on demand.
 
     Args:
         store: the store.
         recipes: stage → how it makes rows now.
-        expected: fingerprint of every shard once all is made.
+        expected: fingerprint of every shard once everything is made.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class ReasonFinder:
             ChangedInput(stage, tuple(shard for shard, _ in group), self._changes(stage, *group[0]))
             for (stage, _), group in groups.items()
         ]
-        # A change travels down the chain: name where it began, where that can be told.
+        # A change propagates down the chain: name where it began, if that is known.
         return [changed for changed in inputs if changed.changes] or inputs
 
     def _before(self, stage: str, shard: Shard, versions: Mapping[str, int]) -> Fingerprint | None:
@@ -114,7 +114,7 @@ class ReasonFinder:
         return known.fingerprint if known else None
 
     def _changes(self, stage: str, shard: Shard, before: Fingerprint | None) -> tuple[Change, ...]:
-        """Return what is different in the recipe of a shard since it was `before`."""
+        """Return what changed in the recipe of a shard since its fingerprint was `before`."""
         if before is None or stage not in self._recipes or identity_of(before) == self._identities[stage]:
             return ()
         made = self._of(stage).get((shard, before))
@@ -131,9 +131,9 @@ def summary(stage: str, shards: int, reasons: Sequence[Reason], *, unwanted: int
 
     Args:
         stage: its name.
-        shards: how many of its shards somebody wants.
-        reasons: why, for each shard that is to do.
-        unwanted: how many shards it could make that nobody wants.
+        shards: number of wanted shards.
+        reasons: the reason for each shard to make.
+        unwanted: number of shards it could make that are not wanted.
 
     >>> summary("amr", 3, [Reason("new"), Reason("new")])
     'amr: 3 shards, 2 to do: 2 new'
@@ -156,7 +156,7 @@ def summary(stage: str, shards: int, reasons: Sequence[Reason], *, unwanted: int
 
 def _group(reason: Reason) -> object:
     inputs = {(changed.stage, _parts(changed.changes)) for changed in reason.inputs}
-    # Files are damaged each in its own way; how a shard failed is told apart.
+    # All damaged files form one group; failed shards are grouped by their error.
     error = "" if reason.kind == "damaged" else reason.error
     return (reason.kind, _parts(reason.changes), tuple(sorted(inputs)), reason.extra, error)
 

@@ -7,7 +7,7 @@ from features.types import Fingerprint, Shard
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """A Parquet file that lies in a table's folder and is not yet part of the table.
+    """A Parquet file in a table's folder that is not yet part of the table.
 
     Args:
         path: relative to the table's folder, as the Delta log names it.
@@ -24,15 +24,15 @@ class WrittenFile:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """One shard of one stage, written by a worker; small, picklable, and worth nothing until the flow commits it.
+    """One shard of one stage, written by a worker; small, picklable, and without effect until the flow commits it.
 
     Args:
         stage: the stage, which names the table too.
         shard: the shard.
-        fingerprint: what was done, and to what.
-        data: the rows' file; None for a stage that has rejects only (ingest).
-        reject_data: the rejects' file; None when nothing was rejected.
-        expected: rows that went in, where every one must come out as a row or as a reject; None where that is not so.
+        fingerprint: its recipe and inputs.
+        data: the file of the rows; None for a stage that has rejects only (ingest).
+        reject_data: the file of the rejects; None when nothing was rejected.
+        expected: rows that went in, if every one must come out as a row or as a reject; else None.
         seconds: time the stage took, for the record of the run.
     """
 

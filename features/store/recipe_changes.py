@@ -1,4 +1,4 @@
-"""What is different between the recipes of two sets of stages: a stage that came or went, and which part changed."""
+"""Differences between the recipes of two sets of stages: stages added or removed, and which part changed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from features.store.fingerprints import Change, Recipe, changes
 
 @dataclass(frozen=True, slots=True)
 class RecipeChange:
-    """A stage whose rows are made in another way.
+    """A stage whose rows are made differently.
 
     Args:
         stage: its name.
-        kind: it is there since, it is gone, or its recipe is another.
-        changes: the parts that are different; empty unless the recipe is another.
+        kind: whether the stage was added or removed, or its recipe changed.
+        changes: the parts that changed; empty unless the recipe changed.
     """
 
     stage: str
@@ -28,11 +28,11 @@ class RecipeChange:
 
 
 def recipe_changes(old: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str, Any]]) -> list[RecipeChange]:
-    """Return the stages whose recipes differ, in the order of the new ones; those that are gone last.
+    """Return the stages whose recipes differ, in the order of the new ones; removed stages come last.
 
     Args:
         old: stage → recipe, as `Recipe.as_dict` gives it.
-        new: likewise.
+        new: stage → recipe, in the same form.
     """
     found = []
     for stage in [*new, *(stage for stage in old if stage not in new)]:

@@ -1,4 +1,4 @@
-"""Releases: versions of tables that belong together, by a number that training pins and can read years later."""
+"""Releases: versions of tables that belong together, under a number that training can pin and read years later."""
 
 import json
 import re
@@ -25,8 +25,8 @@ class Release:
         code_version: version of this package.
         versions: table → version.
         recipes: stage → how its rows were made, as `Recipe.as_dict` gives it.
-        rows: rows, by table.
-        rejects: rejected rows, by stage.
+        rows: number of rows, by table.
+        rejects: number of rejected rows, by stage.
         missing: stage → shards that could not be made and are left out.
     """
 
@@ -48,10 +48,10 @@ class Release:
 
 
 def write_release(path: Path, release: Release) -> None:
-    """Keep a release in the store's folder `path`; a number is given once.
+    """Write a release to the store's folder `path`; a number is used only once.
 
     Raises:
-        StoreError: when another process published under that number, or the folder cannot be written.
+        StoreError: when another process has published that number, or the folder cannot be written.
     """
     content = json.dumps(asdict(release), indent=2, ensure_ascii=False) + "\n"
     with folder.clear_errors(f"Publishing release {release.number} in {str(path)!r}"):
@@ -59,7 +59,7 @@ def write_release(path: Path, release: Release) -> None:
             folder.write(path, f"releases/{release.number:05d}.json", content.encode(), replace=False)
         except FileExistsError as error:
             raise StoreError(
-                f"Release {release.number} was published by another process meanwhile; run again."
+                f"Release {release.number} was published by another process in the meantime; run again."
             ) from error
 
 

@@ -1,4 +1,4 @@
-"""What flow runs did: one small file a run, `<root>/runs/<run id>.json`, replaced in one step while the run goes on."""
+"""Records of flow runs: one small file per run, `<root>/runs/<run id>.json`, replaced atomically during the run."""
 
 import json
 import re
@@ -22,7 +22,7 @@ class FailedShard:
     Args:
         stage: its stage.
         shard: the shard.
-        fingerprint: what it would have been.
+        fingerprint: the fingerprint it would have had.
         error: what went wrong; the first line is shown.
     """
 
@@ -40,18 +40,18 @@ class RunRecord:
         run_id: the run; letters, digits, `.`, `_` and `-`.
         flow: name of the flow.
         started: UTC, ISO 8601.
-        state: `running` also stands for a run that was killed; `interrupted` for one that was asked to end.
-        finished: UTC, ISO 8601; None while it runs.
+        state: `running` also stands for a run that was killed; `interrupted` for one that was asked to stop.
+        finished: UTC, ISO 8601; None while the run goes on.
         made: shards that were made, by stage.
         rejected: rows that were rejected, by stage.
         seconds: time that workers spent in stages, by stage.
         failed: shards that could not be made.
         release: number of the release it published.
         message: why it did not publish, or how it failed.
-        wall: time on the wall by part of the run, in seconds; the parts follow each other, `total` is their sum.
+        wall: wall-clock time by part of the run, in seconds; the parts follow each other, `total` is their sum.
         spans: stage → seconds from its first submission to its last receipt; those of several stages overlap.
-        outside: share of the workers' time that went into no stage; None for a run without workers.
-        process: host and number of the process, such as `host:4711`.
+        outside: share of the workers' time spent outside stages; None for a run without workers.
+        process: host and process id, such as `host:4711`.
     """
 
     run_id: str
@@ -77,7 +77,7 @@ def now() -> str:
 
 
 def write_run(path: Path, record: RunRecord) -> None:
-    """Keep a record in the store's folder `path`, in the place of an earlier one of the same run."""
+    """Write a record to the store's folder `path`, replacing an earlier one of the same run."""
     if not _RUN_ID.fullmatch(record.run_id):
         raise StoreError(f"Run id {record.run_id!r} cannot name a file; use letters, digits, '.', '_' and '-'.")
     content = json.dumps(asdict(record), indent=2, ensure_ascii=False) + "\n"
@@ -93,7 +93,7 @@ def read_runs(path: Path) -> list[RunRecord]:
 
 
 def failed_shards(records: list[RunRecord]) -> list[FailedShard]:
-    """Return the last failure of every shard that ever failed; a plan drops those that were made since.
+    """Return the last failure of every shard that ever failed; a plan drops those that have since been made.
 
     Args:
         records: newest first.

@@ -1,11 +1,11 @@
-"""Which shards each stage has to make: those that somebody wants, and what these are made of.
+"""Which shards each stage has to make: the wanted ones, and those that they are made from.
 
     Wanted(("metrics",), ("stsb",))
         metrics         pair shards with a pair of stsb
         └── amr         sentence shards that these pair shards come from
 
     Wanted(("dependencies",), ("snli",))
-        dependencies    sentence shards with a sentence of a pair or label of snli, whoever brought the sentence
+        dependencies    sentence shards with a sentence of a pair or label of snli, whichever corpus first had it
 
 A premise of SNLI that is a caption of Flickr30k lives in a shard of Flickr30k, and that shard is parsed for both.
 """
@@ -22,7 +22,7 @@ class Wanted:
     """What one reader of the store wants.
 
     Args:
-        tables: the tables that it reads; what these are made of follows from the stages.
+        tables: the tables that it reads; what they are made from follows from the stages.
         corpora: the corpora whose rows it reads; every corpus when empty.
     """
 
@@ -30,13 +30,13 @@ class Wanted:
     corpora: tuple[str, ...] = ()
 
     def reads(self, corpora: frozenset[str]) -> bool:
-        """Return whether a shard that these corpora use is read."""
+        """Return whether a shard used by these corpora is read."""
         return not self.corpora or not corpora.isdisjoint(self.corpora)
 
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """Who uses which shard.
+    """Which corpora use which shard.
 
     Args:
         sentences: sentence shard → corpora with a pair or a label of one of its sentences.
@@ -51,11 +51,11 @@ class Uses:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the scope of a stage depends on; `features.store.stage.Stage` says the rest of it.
+    """What the scope of a stage depends on; `features.store.stage.Stage` has the rest.
 
     Args:
         name: the stage, and its table.
-        over: what it has a shard for.
+        over: the source table whose shards it has one shard each for.
         needs: the tables that it reads.
     """
 
@@ -70,10 +70,10 @@ def scope(stages: Sequence[Reading], wanted: Iterable[Wanted] | None, uses: Uses
     Args:
         stages: the stages, every one after those that it needs.
         wanted: what is wanted; every shard of every stage when None.
-        uses: who uses which shard.
+        uses: which corpora use which shard.
 
     Returns:
-        Stage → shards; a stage that nobody wants has none. To want more never makes a scope smaller.
+        Stage → shards; an unwanted stage has none. Wanting more never makes a scope smaller.
     """
     asked = (Wanted(tuple(stage.name for stage in stages)),) if wanted is None else tuple(wanted)
     used = {"sentences": uses.sentences, "pairs": uses.pairs}

@@ -1,4 +1,4 @@
-"""A stage of a build: a step that makes one table of the store, shard by shard, of others."""
+"""A stage of a build: a step that makes one table of the store from others, shard by shard."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from features.store.fingerprints import Recipe
 from features.types import Shard
 
 SOURCES = ("sentences", "pairs", "labels")
-"""The tables that ingest writes; the shards of sentences and of pairs are what there is to do."""
+"""The tables that ingest writes; the shards of sentences and of pairs define the work of the stages."""
 
 ShardKey = tuple[str, Shard]
 """Stage and shard."""
@@ -25,7 +25,7 @@ class Stage:
             its own shard of tables over pairs, and of tables over sentences all shards that its pairs come from.
         recipe: how it makes rows.
         extra: digest of what a shard reads besides tables (its graphs in a bank), by shard.
-        extra_name: what that is, for the explanation.
+        extra_name: name of that input, for the explanation.
     """
 
     name: str

@@ -4,8 +4,8 @@
     flow      commit(receipts) ──> verify ──> rejects ──> tables                      (`features.store.committing`)
     reader    read(table, version) ──> the files that the log names                   (`features.store.reading`)
 
-A process may die between any two steps. What was written and not committed is invisible and written again; a receipt
-that is committed twice changes nothing; a shard is in a table once or not at all.
+A process may die between any two steps. What was written but not committed is invisible and is written again;
+committing a receipt twice changes nothing; a shard is in a table once or not at all.
 """
 
 import dataclasses
@@ -39,13 +39,13 @@ class Store(StoreReader):
     def open(
         cls, root: str | Path, *, create: bool = False, project: str | None = None, or_empty: bool = False
     ) -> "Store":
-        """Open a store, and make it first where that is asked for and needed.
+        """Open a store, making it first if requested and needed.
 
         Args:
             root: a folder, as a path or a `file://` URL.
-            create: make what is missing: the folder, the tables. For the flow process only, never for workers.
-            project: whose store a new one is.
-            or_empty: where there is no store give an empty one that can only be read, and write nothing.
+            create: make whatever is missing: the folder, the tables. For the flow process only, never for workers.
+            project: the project that owns a new store.
+            or_empty: if there is no store, return an empty one that can only be read, and write nothing.
 
         Raises:
             StoreError: when there is no store, or it cannot be read, made or understood by this version.
@@ -58,20 +58,20 @@ class Store(StoreReader):
         """Refuse the store of another project.
 
         Raises:
-            StoreError: the store says that it is of another project.
+            StoreError: the store belongs to another project.
         """
         if self.project not in (None, project):
             raise StoreError(
-                f"The store {str(self.path)!r} belongs to the project {self.project!r}, and this one is {project!r}: "
+                f"The store {str(self.path)!r} belongs to the project {self.project!r}, not to this one, {project!r}: "
                 "name another folder as `store`, or take this one over with `facetflow build --adopt`."
             )
 
     def adopt(self, project: str) -> None:
-        """Make this the store of a project, whatever it was before."""
+        """Assign this store to a project, whichever it belonged to before."""
         self.project = layout.claim(self.path, project).project
 
     def verify(self, *, deep: bool = False) -> Verification:
-        """Look at every file that the newest versions and all releases need; nothing is raised for what is found.
+        """Check every file that the newest versions and all releases need; findings are returned, not raised.
 
         Args:
             deep: as for `damaged`.
@@ -95,13 +95,13 @@ class Store(StoreReader):
         Args:
             table: the table, which is also the name of the stage.
             shard: the shard.
-            fingerprint: what was done, and to what.
+            fingerprint: its recipe and inputs.
             output: rows and rejects.
-            expected: rows that went in, when each must come out as a row or a reject.
+            expected: rows that went in, if each must come out as a row or a reject.
             seconds: time the stage took, for the record of the run.
 
         Raises:
-            StoreError: when columns or types are not those of the table, an id is there twice, rows are lost, or the
+            StoreError: when columns or types are not those of the table, an id occurs twice, rows are lost, or the
                 file system refuses.
         """
         if table == "rejects":
@@ -121,9 +121,9 @@ class Store(StoreReader):
 
         Args:
             stage: name of the stage.
-            shard: what the rejects are kept under; the next commit under this name replaces them.
-            fingerprint: what was done, and to what.
-            rejects: the rejects; may be empty, which clears what was there.
+            shard: name to store the rejects under; the next commit under this name replaces them.
+            fingerprint: its recipe and inputs.
+            rejects: the rejects; may be empty, which clears those stored before.
         """
         return writing.write_rejects(self._table("rejects"), stage, Shard(shard), Fingerprint(fingerprint), rejects)
 
@@ -140,11 +140,11 @@ class Store(StoreReader):
         """Make written shards part of their tables: first the rejects of all, then each table in one transaction.
 
         Args:
-            receipts: what workers returned; several of one shard are fine when they have one fingerprint (the last
-                counts), and what is committed already changes nothing.
-            run_id: the run, kept with the commit.
+            receipts: what workers returned; several of one shard are fine if they have the same fingerprint (the last
+                counts), and what is already committed changes nothing.
+            run_id: the run, stored with the commit.
             recipes: stage → how it was made; the identity of every receipt must be that of its recipe.
-            code_version: kept with the commit; this package's version by default.
+            code_version: stored with the commit; this package's version by default.
 
         Returns:
             Version, by table that has receipts (and `rejects`).
@@ -158,14 +158,14 @@ class Store(StoreReader):
         return committing.commit(tables, receipts, run_id=run_id, recipes=recipes, code_version=code_version)
 
     def withdraw(self, shards: Iterable[ShardKey], *, run_id: str) -> dict[str, int]:
-        """Take shards out of their tables, and their rejects; releases that hold them still do.
+        """Remove shards and their rejects from their tables; releases that hold them still do.
 
         Args:
-            shards: stage and shard; those that are not committed change nothing.
-            run_id: the run, kept with the commit.
+            shards: stage and shard; those not committed change nothing.
+            run_id: the run, stored with the commit.
 
         Returns:
-            Version, by table that was looked at.
+            Version, by table that was checked.
         """
         tables = {name: self._table(name) for name in self._ids}
         return committing.withdraw(tables, shards, run_id=run_id)
@@ -185,16 +185,16 @@ class Store(StoreReader):
         """Publish versions of the tables as the next release, or return the newest one if nothing changed since.
 
         Args:
-            run_id: the run, kept with the release.
+            run_id: the run, stored with the release.
             versions: table → version; the newest by default.
             stages: the chain that the release has to be complete for.
-            wanted: what somebody reads; the release has to be complete for that. Every shard of every stage when None.
+            wanted: what will be read; the release has to be complete for that. Every shard of every stage when None.
             failed_shards: share of a stage's shards that may be missing, from 0 to 1. One made by an older recipe or
                 from older input is never accepted: a release does not mix.
             rejected_rows: share of a stage's rows that may be rejected, from 0 to 1.
 
         Raises:
-            StoreError: when a stage is incomplete, mixed, or rejected too much; nothing is published then.
+            StoreError: when a stage is incomplete, mixed, or has too many rejects; nothing is published then.
         """
         at = self.versions() | dict(versions or {})
         release = draft(
@@ -231,7 +231,7 @@ class Store(StoreReader):
         """Return the newest release.
 
         Raises:
-            StoreError: before the first release, or as for `release`.
+            StoreError: when there is no release yet, or as for `release`.
         """
         numbers = release_numbers(self.path)
         if not numbers:
@@ -239,7 +239,7 @@ class Store(StoreReader):
         return self.release(numbers[-1])
 
     def record_run(self, record: RunRecord) -> None:
-        """Keep the record of a run, in the place of an earlier one of the same run."""
+        """Store the record of a run, replacing an earlier one of the same run."""
         write_run(self.path, record)
 
     def runs(self) -> list[RunRecord]:
@@ -247,16 +247,16 @@ class Store(StoreReader):
         return read_runs(self.path)
 
     def remove_dead_temporary(self) -> list[Path]:
-        """Remove temporary files that killed processes left, never those of living ones; return them."""
+        """Remove temporary files left by killed processes, never those of live ones; return them."""
         return garbage.remove_dead_temporary(self.path)
 
     def collect_garbage(self, older_than: timedelta = timedelta(days=7), *, dry_run: bool = False) -> Garbage:
         """Remove files that neither the newest versions nor any release needs.
 
         Args:
-            older_than: what was written, or left its table, later than that stays: a worker may be about to commit it,
-                a reader may be reading it.
-            dry_run: tell only what would be removed.
+            older_than: minimum age; files written or removed from their table more recently stay: a worker may be
+                about to commit them, a reader may be reading them.
+            dry_run: only report what would be removed.
 
         Raises:
             StoreError: when a release does not hold what was published; nothing is removed then.
@@ -265,7 +265,7 @@ class Store(StoreReader):
             raise StoreError(f"The age {str(older_than)!r} of garbage is negative; give 0 or more.")
         pinned = self.releases()
         for release in pinned:
-            # What a damaged log does not name would be taken for garbage.
+            # Files missing from a damaged log would be taken for garbage.
             check_counts(self, release)
         found = [garbage.collect_loose(self.path, older_than, dry_run=dry_run)]
         for name in (name for name in TABLES if name in self._ids):

@@ -1,4 +1,4 @@
-"""Who uses which shard of a store: what the scope of the stages follows from."""
+"""Which corpora use which shard of a store: the basis of the stages' scope."""
 
 from collections.abc import Mapping
 
@@ -11,11 +11,11 @@ from features.types import Shard
 
 
 def uses_of(store: StoreReader, versions: Mapping[str, int] | None = None) -> Uses:
-    """Return who uses which shard of a store; reads three columns of its pairs and two of its labels.
+    """Return which corpora use which shard of a store; reads three columns of its pairs and two of its labels.
 
     Args:
         store: the store.
-        versions: versions of tables to look at; the newest by default.
+        versions: versions of the tables to read; the newest by default.
     """
     at = versions or {}
     pairs = store.scan("pairs", at.get("pairs"), columns=("corpus", "shard_a", "shard_b"), with_shard=True)

@@ -12,11 +12,11 @@ from features.store.releases import Release
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was looked at, and what is wrong.
+    """What was checked, and what is wrong.
 
     Args:
-        files: files that were looked at.
-        bytes: their size, as the log has it.
+        files: number of files checked.
+        bytes: their size, according to the log.
         damaged: files that are not what was written.
         broken: tables and releases whose log does not hold what it should, each as a sentence.
     """
@@ -33,7 +33,7 @@ class Verification:
 
 
 def verify(store: StoreReader, tables: Sequence[Table], releases: Sequence[Release], *, deep: bool) -> Verification:
-    """Look at every file that the newest versions and the releases name; `Store.verify` says the rest."""
+    """Check every file that the newest versions and the releases name; `Store.verify` says the rest."""
     damaged: list[Damage] = []
     broken: list[str] = []
     looked_at = size = 0
@@ -82,20 +82,20 @@ def _wrong_counts(store: StoreReader, release: Release) -> str | None:
         check_counts(store, release)
     except ReleaseCountError as error:
         return str(error)
-    except StoreError:  # cannot be read: said by table
+    except StoreError:  # cannot be read: reported by table
         return None
     return None
 
 
 class ReleaseCountError(StoreError):
-    """A release holds other numbers of rows than were published."""
+    """A release does not hold the published numbers of rows."""
 
 
 def check_counts(store: StoreReader, release: Release) -> None:
-    """Refuse a release whose tables, as their log has them now, hold other numbers of rows than were published.
+    """Refuse a release whose tables, according to their present log, do not hold the published numbers of rows.
 
     Raises:
-        ReleaseCountError: a table has other rows than the release says, or fewer rejects.
+        ReleaseCountError: a table has not as many rows as the release says, or fewer rejects.
         StoreError: a table cannot be read at the version that the release pins.
     """
     for table, rows in release.rows.items():
@@ -103,18 +103,18 @@ def check_counts(store: StoreReader, release: Release) -> None:
         found = sum(known.rows for known in store.committed(table, version).values())
         if found != rows:
             raise ReleaseCountError(
-                f"Release {release.number} of {str(store.path)!r} was published with {rows:,} rows of {table!r}, and "
+                f"Release {release.number} of {str(store.path)!r} was published with {rows:,} rows of {table!r}, but "
                 f"version {version} of the table holds {found:,}: its log is damaged; {_way_out(release.number)}."
             )
     held: dict[str, int] = {}
     for (stage, _), known in store.rejected(release.versions["rejects"]).items():
         held[stage] = held.get(stage, 0) + known.rows
     for stage, rejects in release.rejects.items():
-        # Of a stage that was given up there may be more than were counted, never less.
+        # A stage that was given up may have more rejects than were counted, never fewer.
         if held.get(stage, 0) < rejects:
             raise ReleaseCountError(
                 f"Release {release.number} of {str(store.path)!r} was published with {rejects:,} rejects of {stage!r}, "
-                f"and its version of the table holds {held.get(stage, 0):,}: the log of 'rejects' is damaged; "
+                f"but its version of the table holds {held.get(stage, 0):,}: the log of 'rejects' is damaged; "
                 f"{_way_out(release.number)}."
             )
 

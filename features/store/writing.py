@@ -1,4 +1,4 @@
-"""What a worker does: write a shard's rows and rejects as files that are in no table yet, and give a receipt."""
+"""What a worker does: write a shard's rows and rejects as files that are in no table yet, and return a receipt."""
 
 import hashlib
 import io
@@ -65,7 +65,7 @@ def _write(table: Table, partition: str, rows: pl.DataFrame) -> WrittenFile:
     rows.write_parquet(buffer, compression="zstd")
     content = buffer.getvalue()
     digest = hashlib.sha256(content).hexdigest()
-    # Named by content: a shard that is written again after a crash is the same file, not one more.
+    # Named by content: a shard written again after a crash is the same file, not another one.
     name = f"{partition}/{digest[:_NAME_DIGITS]}.parquet"
     with folder.clear_errors(f"Writing {name!r} to table {table.name!r} in {str(table.path)!r}"):
         folder.write(table.path, name, content)

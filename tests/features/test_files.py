@@ -134,10 +134,10 @@ def test_text_is_read_without_byte_order_mark_and_decompressed(tmp_path):
     [
         ("empty.txt", b"", "is empty"),
         ("empty.txt.gz", gzip.compress(b"", mtime=0), "is empty"),
-        ("latin.txt", "naïve".encode("latin-1"), "no UTF-8 text"),
-        ("utf16.txt", "naive".encode("utf-16"), "zero bytes"),
-        ("plain.txt.gz", b"plain text", "no complete gzip file"),
-        ("cut.txt.gz", gzip.compress(b"some text that is cut off" * 100, mtime=0)[:-12], "no complete gzip file"),
+        ("latin.txt", "naïve".encode("latin-1"), "not UTF-8 text"),
+        ("utf16.txt", "naive".encode("utf-16"), "null bytes"),
+        ("plain.txt.gz", b"plain text", "not a complete gzip file"),
+        ("cut.txt.gz", gzip.compress(b"some text that is cut off" * 100, mtime=0)[:-12], "not a complete gzip file"),
     ],
 )
 def test_a_file_that_is_wrong_as_a_whole_is_an_input_error(tmp_path, name, data, says):

@@ -93,7 +93,7 @@ def test_what_cannot_be_written_is_one_sentence_before_the_work(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="it is a folder"):
         check_output(tmp_path)
-    with pytest.raises(InputError, match="is no folder"):
+    with pytest.raises(InputError, match="is not a folder"):
         check_output(tmp_path / "file" / "out.txt")
     check_output(tmp_path / "new" / "folder" / "out.txt")
     check_output(tmp_path / "file")

@@ -147,7 +147,7 @@ CASES = {
     "page in a folder that is a file": Wrong(
         lambda _: None,
         ("explain", "two cats", "a cat", "--html", "pairs.tsv/page.html"),
-        ("pairs.tsv/page.html", "is no folder; check its folder"),
+        ("pairs.tsv/page.html", "is not a folder; check its folder"),
     ),
     "evaluate before train": Wrong(lambda _: None, ("evaluate",), ("facetflow train",)),
     "evaluate a run that is not there": Wrong(

@@ -209,7 +209,7 @@ def of_system(number, file=None):
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (of_system(errno.EACCES, "a 猫/b"), "'a 猫/b' cannot be used: there is no permission; correct its"),
+        (of_system(errno.EACCES, "a 猫/b"), "'a 猫/b' cannot be used: permission denied; correct its"),
         (of_system(errno.EROFS, "a/b"), "'a/b' cannot be used: the file system is read-only; choose another place"),
         (of_system(errno.ENOSPC, "a/b"), "'a/b' cannot be used: the disk is full; free some space"),
         (of_system(errno.ENOSPC), "A file cannot be used: the disk is full; free some space"),
@@ -253,7 +253,7 @@ def test_verbose_shows_where_an_error_of_the_file_system_came_from(capsys, monke
     assert command_line.run(["build", "--verbose"]) == 1
     *trace, last = capsys.readouterr().err.splitlines()
     assert trace[0].startswith("Traceback")
-    assert last.startswith("facetflow: 'a/b' cannot be used: there is no permission")
+    assert last.startswith("facetflow: 'a/b' cannot be used: permission denied")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

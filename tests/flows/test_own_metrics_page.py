@@ -190,7 +190,7 @@ def test_measure_and_score_take_the_file_too(tmp_path, blocks, capsys):
     assert ["modality", "50.00", "50.00", "50.00"] in [line.split()[:4] for line in said.splitlines()]
     file.write_text(blocks["python"][1])
     assert run(["score", str(gold), str(parsed), "--metric-file", str(file)]) == 1
-    assert "my_metrics.py' has precision and recall: that takes one that reads graphs" in capsys.readouterr().err
+    assert "my_metrics.py' has precision and recall: give one that reads graphs" in capsys.readouterr().err
 
     file.write_text(blocks["python"][0])
     gold.write_text(CAN.replace("# ::snt", "#") + MUST)

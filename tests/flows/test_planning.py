@@ -99,8 +99,8 @@ def test_a_train_and_a_dev_of_one_file_are_told(project, monkeypatch, capsys):
     monkeypatch.chdir(project.folder)
     assert run(["plan"]) == 0
     assert capsys.readouterr().err == (
-        "All 10 pairs of dev of 'mine' are in train of 'mine' too: scores on them say nothing about new sentences; "
-        "give each split pairs of its own.\n"
+        "All 10 pairs of dev of 'mine' are also in train of 'mine': scores on them say nothing about new sentences; "
+        "give each split its own pairs.\n"
     )
 
 

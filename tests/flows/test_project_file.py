@@ -139,7 +139,7 @@ def test_graphs_come_from_where_there_are_some(write, text, backend, model):
         ('name = "p"\ncorpora = 3\n', "`corpora` = 3 is wrong: give a section `[[corpora]]` for each."),
         (f'name = "p"\namr = true\n{CORPUS}', "`amr` = true is wrong: give a section `[amr]`."),
         (f'name = "a b"\n{CORPUS}', "`name` = 'a b' is wrong: give letters, digits, `_`, `.` and `-` only."),
-        ('name = "p"\n[[corpora]]\ndataset = "stbs"\n', "'stbs' is no known dataset; did you mean 'stsb' or "),
+        ('name = "p"\n[[corpora]]\ndataset = "stbs"\n', "'stbs' is not a known dataset; did you mean 'stsb' or "),
         (f'name = "p"\n{CORPUS}[cluster]\nmemory_limit = "much"\n', 'give a size in double quotes, such as "4GiB".'),
         (f'name = "p"\n{CORPUS}[amr]\ndevice = "gpu"\n', 'give "auto", "cpu", "cuda" or "cuda:N".'),
         (

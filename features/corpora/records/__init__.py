@@ -1,1 +1,1 @@
-"""The pinned records, one file a family of datasets."""
+"""The pinned records, one file per family of datasets."""

@@ -9,7 +9,7 @@ UKP_ASPECT = Dataset(
     splits=("test",),
     layouts=(TableLayout(columns={"sentence_a": "sentence_1", "sentence_b": "sentence_2", "label": "label"}),),
     labels=("DTORCD", "NS", "SS", "HS"),
-    # The scale of three of Behrendt and Harmeling (2021), as S3BERT uses it.
+    # The three-point scale of Behrendt and Harmeling (2021), as S3BERT uses it.
     label_scores={"DTORCD": 0.0, "NS": 0.0, "SS": 0.5, "HS": 1.0},
     licence="CC BY-NC 4.0 (UKP); the copy with silver graphs MIT",
     source="https://tudatalib.ulb.tu-darmstadt.de/handle/tudatalib/1998",

@@ -1,10 +1,10 @@
-"""Natural language inference: premise, hypothesis, and whether the one follows from the other."""
+"""Natural language inference: premise, hypothesis, and whether the hypothesis follows."""
 
 from features.corpora.dataset import Dataset, TableLayout
 
 _LABELS = ("entailment", "neutral", "contradiction")
 _LAYOUTS = (
-    # As released, .jsonl or .txt; then the plain tables that many projects make of it.
+    # As released, .jsonl or .txt; then the plain tables that many projects convert it to.
     TableLayout(columns={"sentence_a": "sentence1", "sentence_b": "sentence2", "label": "gold_label"}),
     TableLayout(columns={"sentence_a": "premise", "sentence_b": "hypothesis", "label": "label"}),
 )

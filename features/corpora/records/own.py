@@ -1,4 +1,4 @@
-"""What a user brings: pairs, parsed pairs, texts with labels; and the example that is in the package."""
+"""A user's own data: pairs, parsed pairs, texts with labels; and the example that comes with the package."""
 
 from pathlib import Path
 

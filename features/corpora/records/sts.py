@@ -10,7 +10,7 @@ STSB = Dataset(
     about="The STS benchmark: news, captions and forum sentences, similarity rated from 0 to 5.",
     splits=("train", "dev", "test"),
     layouts=(
-        # The form of GLUE, with a header line; sts-train.csv as released: tab separated in spite of its name.
+        # The form of GLUE, with a header line; sts-train.csv as released: tab-separated despite its name.
         TableLayout(
             form="tsv",
             quotes="ordinary",
@@ -49,7 +49,7 @@ def _semeval(year: int, task: str) -> Dataset:
             TableLayout(form="tsv", quotes="ordinary", columns={"score": 0, "sentence_a": 1, "sentence_b": 2}, width=3),
         ),
         score_range=(0.0, 5.0),
-        unscored=year >= 2015,  # since 2015 only a part of the released pairs was rated
+        unscored=year >= 2015,  # since 2015 only part of the released pairs has been rated
         licence=_TERMS,
         source="https://ixa2.si.ehu.eus/stswiki/index.php/Main_Page",
         paper=f"Agirre et al. {year}, SemEval-{year} Task {task}",

@@ -1,7 +1,7 @@
-"""The linear assignment problem: each row on a column of its own, so that the sum of values is greatest.
+"""The linear assignment problem: assign each row to a different column, maximising the sum of values.
 
-Successive shortest paths with dual prices (Jonker & Volgenant 1987), after a greedy start. Written here because it is
-called some hundred times for a pair of graphs, on matrices so small that a call from Python would cost more than the
+Successive shortest paths with dual prices (Jonker & Volgenant 1987), after a greedy start. Implemented here because it
+is called some hundred times per pair of graphs, on matrices so small that a call from Python would cost more than the
 solution.
 """
 
@@ -13,9 +13,9 @@ from features.metrics.compiled import kernel
 
 
 class Workspace(NamedTuple):
-    """Arrays that `assign` works in, kept from call to call; index 0 of the last five is a column that is no column.
+    """Arrays that `assign` works in, reused between calls; index 0 of the last five is a dummy column.
 
-    Prices are duals of the problem of least cost: `-value[i, j] >= row_price[i + 1] + column_price[j + 1]`, with
+    Prices are duals of the least-cost problem: `-value[i, j] >= row_price[i + 1] + column_price[j + 1]`, with
     equality where i is on j, and no column price is positive.
     """
 
@@ -42,7 +42,7 @@ def make_workspace(size: int) -> Workspace:
 
 @kernel
 def assign(values: Any, n_rows: int, n_columns: int, column_of: Any, work: Workspace) -> float:
-    """Assign every row to a column of its own, with the greatest sum of values.
+    """Assign every row to a different column, maximising the sum of values.
 
     Args:
         values: float64, value of (row, column) at `row * n_columns + column`.
@@ -72,7 +72,7 @@ def assign(values: Any, n_rows: int, n_columns: int, column_of: Any, work: Works
 
 @kernel
 def _assign_greedily(values: Any, n_rows: int, n_columns: int, column_of: Any, row_price: Any, row_of: Any) -> None:
-    """Put each row on its best column where that is free (-1 where not), and set the row prices."""
+    """Assign each row to its best column if that is free (else -1), and set the row prices."""
     for row in range(n_rows):
         line = row * n_columns
         best = -np.inf
@@ -91,7 +91,7 @@ def _assign_greedily(values: Any, n_rows: int, n_columns: int, column_of: Any, r
 
 @kernel
 def _assign_one_more(values: Any, n_columns: int, start: int, work: Workspace) -> None:
-    """Assign a row along the shortest path, by reduced costs, to a column that is free; rows on the way move on."""
+    """Assign a row to a free column along the shortest path by reduced costs; rows on the path are reassigned."""
     row_price, column_price, row_of, way, slack, seen = work
     row_of[0] = start
     here = 0

@@ -1,9 +1,9 @@
-"""What a cell can be worth at most, when the weight of each link is shared between its two ends.
+"""An upper bound on the value of a cell, when the weight of each link is shared between its two ends.
 
 Split the weight w of every link into a share s for one end and w − s for the other. If a cell is chosen, it earns its
 own matches and at most the best *consistent* choice of its links, each at this end's share: a small assignment problem
-over the rows and columns at the other ends. An assignment over these values is an upper bound of the matches, whatever
-the shares are, since an alignment earns each of its links once, in two shares. `search` looks for shares that make the
+over the rows and columns at the other ends. An assignment over these values is an upper bound on the matches, whatever
+the shares, since an alignment earns each of its links once, in two shares. `search` looks for shares that make the
 bound tight (Lagrangian relaxation; Gilmore 1962, Lawler 1963; shares as in Klau 2009).
 """
 
@@ -19,7 +19,7 @@ _NOTHING = 1e-9
 
 
 class LocalSpace(NamedTuple):
-    """Arrays for the small assignment problem of a cell, kept from cell to cell."""
+    """Arrays for the small assignment problem of a cell, reused between cells."""
 
     values: Any
     end_at: Any
@@ -46,14 +46,14 @@ def make_local_space(widest: int) -> LocalSpace:
 def value_cells(
     problem: Problem, shares: Any, allowed: Any, stale: Any, value: Any, picked: Any, space: LocalSpace
 ) -> None:
-    """Find the greatest worth of cells under the shares.
+    """Find the maximum value of cells under the shares.
 
     Args:
         problem: the problem of the pair.
         shares: share of each end in its link, shape (n_ends,); those of two twins add up to the weight.
-        allowed: whether each cell may still be chosen; a forbidden cell and links to it are worth nothing.
-        stale: whether the worth of each cell must be found anew, shape (n_cells,); none is afterwards.
-        value: the worth, filled for stale cells, shape (n_cells,).
+        allowed: whether each cell may still be chosen; a forbidden cell and links to it have no value.
+        stale: whether the value of each cell must be recomputed, shape (n_cells,); all False afterwards.
+        value: the value, filled for stale cells, shape (n_cells,).
         picked: whether an end is part of the best choice of its cell, filled for stale cells, shape (n_ends,).
         space: workspace.
     """
@@ -133,7 +133,7 @@ def _best_matching(
 
 @kernel
 def _match_greedily(n_rows: int, n_columns: int, space: LocalSpace) -> float:
-    """Give each row its best free column; return the sum where it proves itself optimal, else -1.
+    """Give each row its best free column; return the sum if it is provably optimal, else -1.
 
     No matching exceeds the sum of the row maxima, nor that of the column maxima: this settles most cells.
     """

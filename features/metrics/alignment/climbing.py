@@ -1,7 +1,7 @@
-"""A good alignment: grown cell by cell, and by hill-climbing, moves of one row to a free column and swaps of two rows.
+"""A good alignment, by growing it cell by cell and by hill-climbing: moves of a row to a free column and row swaps.
 
-`gain[c]` is what cell c earns beside the cells chosen now: its own matches and its links to chosen cells. It is kept
-up to date, so that a move is judged in constant time.
+`gain[c]` is what cell c adds to the cells currently chosen: its own matches and its links to chosen cells. It is kept
+up to date, so that a move is evaluated in constant time.
 """
 
 from typing import Any
@@ -14,9 +14,9 @@ _NOTHING = 1e-9
 
 @kernel
 def grow(problem: Problem, column_of: Any, row_of: Any, gain: Any) -> float:
-    """Align all rows, always by the cell that earns most beside those chosen before: from the root along relations.
+    """Align all rows, always adding the cell that gains most with those chosen before: from the root along relations.
 
-    It finds what climbing does not where nodes look alike and only their places tell them apart, as in a chain.
+    It finds what climbing misses when nodes look alike and differ only in position, as in a chain.
 
     Args:
         problem: the problem of the pair.
@@ -113,14 +113,14 @@ def climb(problem: Problem, column_of: Any, score: float, row_of: Any, gain: Any
 
 @inlined
 def _choose(offsets: Any, there: Any, weights: Any, cell: int, sign: float, gain: Any) -> None:
-    """Add (or take away) what the links of a cell earn at their other ends."""
+    """Add (or subtract) what the links of a cell earn at their other ends."""
     for t in range(offsets[cell], offsets[cell + 1]):
         gain[there[t]] += sign * weights[t]
 
 
 @inlined
 def _link(offsets: Any, there: Any, weights: Any, cell: int, other: int) -> float:
-    """Return the weight of the link of two cells, 0 where there is none."""
+    """Return the weight of the link between two cells, 0 if there is none."""
     total = 0.0
     for t in range(offsets[cell], offsets[cell + 1]):
         if there[t] == other:

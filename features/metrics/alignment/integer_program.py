@@ -1,9 +1,9 @@
-"""The integer programme of a pair, for the few that the search leaves open.
+"""The integer program of a pair, for the few pairs that the search leaves open.
 
     maximise    Σ own(c) x(c) + Σ weight(q) y(q)
     subject to  Σ x(c) ≤ 1          over the cells of each row, and of each column
                 Σ y(q) ≤ x(c)       over the links of a cell c whose other ends lie in one row, or in one column
-                x whole, y ≥ 0      the y are whole by themselves once the x are
+                x integer, y ≥ 0    the y are integers automatically if the x are
 
 Solved by HiGHS (Huangfu & Hall 2018) through scipy.
 """
@@ -18,7 +18,7 @@ from features.metrics.alignment.problem import Problem
 MAX_LINKS = 2_500
 """With more links than this, HiGHS takes minutes: such a pair stays open."""
 NODE_LIMIT = 1_000
-"""Nodes of HiGHS' tree; not seconds, because the outcome must not depend on the machine."""
+"""Nodes of HiGHS's tree; not seconds, because the result must not depend on the machine."""
 _OPTIMAL = 0
 _EPSILON = 1e-6
 
@@ -35,12 +35,12 @@ def solve_exactly(problem: Problem, known: float, known_columns: Columns) -> tup
         known_columns: that alignment, the column of each row, shape (n_rows,).
 
     Returns:
-        (greatest number of matches found, the alignment, whether it is proven to be optimal).
+        (greatest number of matches found, the alignment, whether it is proven optimal).
     """
     n_cells, n_links = len(problem.own), len(problem.there) // 2
     if n_links > MAX_LINKS:
         return known, known_columns, False
-    # Here, because it takes half a second to import, and most who import metrics have no pair that needs it.
+    # Imported here because it takes half a second, and most users of the metrics have no pair that needs it.
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import vstack
 
@@ -49,7 +49,7 @@ def solve_exactly(problem: Problem, known: float, known_columns: Columns) -> tup
     rows, columns = np.divmod(cells, problem.n_columns)
     one_each = [_sums(rows, cells, width), _sums(columns, cells, width)]
     here = np.repeat(cells, np.diff(problem.offsets))
-    first = np.flatnonzero(problem.there > here)  # the end of each link that stands for it
+    first = np.flatnonzero(problem.there > here)  # the end that represents each link
     link_of = np.empty(2 * n_links, np.int64)
     link_of[first] = link_of[problem.twin[first]] = np.arange(n_links)
     within_cell = [
@@ -71,12 +71,12 @@ def solve_exactly(problem: Problem, known: float, known_columns: Columns) -> tup
     if result.status == _OPTIMAL:
         return known, known_columns, True
     bound = result.mip_dual_bound
-    proven = bound is not None and bool(-bound < known + 1 - _EPSILON)  # scores are whole numbers
+    proven = bound is not None and bool(-bound < known + 1 - _EPSILON)  # scores are integers
     return known, known_columns, proven
 
 
 def _sums(groups: Positions, variables: Positions, width: int) -> Any:
-    """Return the matrix whose rows sum the variables of each group."""
+    """Return the matrix whose rows sum the variables in each group."""
     from scipy.sparse import csr_array
 
     return csr_array((np.ones(len(groups)), (groups, variables)), shape=(int(groups.max()) + 1, width))

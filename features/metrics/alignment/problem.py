@@ -15,7 +15,7 @@ import numpy as np
 from features.metrics.compiled import kernel
 
 ALL, ONE, MATCHING = 0, 1, 2
-"""How the links of a cell exclude each other: not at all, all of them, or like an assignment."""
+"""How the links of a cell exclude each other: not at all, mutually, or as in an assignment."""
 
 
 class Problem(NamedTuple):
@@ -30,9 +30,9 @@ class Problem(NamedTuple):
         twin: the other end, shape (n_ends,).
         weight: float64, matches of the link, shape (n_ends,).
         local_row: which of the distinct rows that the links of the cell lead to, from 0, shape (n_ends,).
-        local_column: likewise.
+        local_column: the same for columns.
         local_rows: number of distinct rows that the links of each cell lead to, shape (n_cells,).
-        local_columns: likewise.
+        local_columns: the same for columns.
         kind: ALL, ONE or MATCHING for each cell.
         widest: the greatest number of local rows or columns.
     """
@@ -62,9 +62,9 @@ def build(
         labels: concept of each node.
         attributes: (node, key, count) of each distinct attribute.
         relations: (source, target, role, count) of each distinct relation.
-        other_labels: of the larger graph.
-        other_attributes: of the larger graph.
-        other_relations: of the larger graph.
+        other_labels: labels of the larger graph.
+        other_attributes: attributes of the larger graph.
+        other_relations: relations of the larger graph.
 
     Returns:
         The problem.
@@ -122,7 +122,7 @@ def _has_parallels(relations: Any) -> bool:
 
 @kernel
 def _merge(cells: Any, weight: Any, n_links: int, n_cells: int) -> int:
-    """Make links of the same two cells one, with the sum of the weights, in place; return how many are left."""
+    """Merge links of the same two cells in place, adding their weights; return how many are left."""
     codes = np.empty(n_links, np.int64)
     for link in range(n_links):
         codes[link] = min(cells[link, 0], cells[link, 1]) * n_cells + max(cells[link, 0], cells[link, 1])
@@ -219,7 +219,7 @@ def matches(problem: Problem, column_of: Any) -> float:
 
     Args:
         problem: the problem of the pair.
-        column_of: column of each row, -1 where the row is not aligned.
+        column_of: column of each row, -1 for unaligned rows.
     """
     n_columns = problem.n_columns
     own, offsets, there, weight = problem.own, problem.offsets, problem.there, problem.weight
@@ -237,6 +237,6 @@ def matches(problem: Problem, column_of: Any) -> float:
 
 @kernel
 def is_chosen(cell: int, n_columns: int, column_of: Any) -> bool:
-    """Return whether an alignment has a cell."""
+    """Return whether an alignment contains a cell."""
     row = cell // n_columns
     return bool(column_of[row] == cell - row * n_columns)

@@ -1,4 +1,4 @@
-"""The search for a proven optimum: tighten the bound, climb, forbid cells, and branch where that is not enough.
+"""The search for a proven optimum: tighten the bound, climb, forbid cells, and branch if that is not enough.
 
 node of the tree:  cells still allowed, shares of the links
     repeat: value of each cell → assignment → bound          stop when bound < best + 1
@@ -18,25 +18,25 @@ from features.metrics.alignment.climbing import climb, grow
 from features.metrics.alignment.problem import Problem, is_chosen, matches
 from features.metrics.compiled import kernel
 
-_EPSILON = 1e-6  # bounds are sums of doubles; scores are whole numbers
+_EPSILON = 1e-6  # bounds are sums of doubles; scores are integers
 _STALL = 4  # iterations without progress before the step is shortened
 _SHORTEN = 0.6
 _PROGRESS = 1e-3
-_GROW = 8  # iteration of the root in which an alignment is grown: nine of ten pairs are closed before
-_RETRY = 2  # climb again only from alignments at most this much below the best
+_GROW = 8  # iteration of the root in which an alignment is grown: nine in ten pairs are closed before
+_RETRY = 2  # climb again only from alignments at most this far below the best
 
 START, BOUND, SEARCH, PROGRAM, OPEN = range(5)
-"""What closed a pair: the first assignment and climb, better shares, branching, the integer programme, nothing."""
+"""What closed a pair: the first assignment and climb, better shares, branching, the integer program, nothing."""
 
 
 class Budget(NamedTuple):
-    """How far the search goes before it leaves a pair open.
+    """Limits of the search before it leaves a pair open.
 
     Args:
         nodes: nodes of the tree.
         root_iterations: improvements of the shares at the root.
-        node_iterations: at each other node.
-        work: steps of the assignment problems in all, some 10⁹ a second; it bounds the time of very large graphs.
+        node_iterations: improvements of the shares at each other node.
+        work: total steps of the assignment problems, some 10⁹ a second; it bounds the time of very large graphs.
     """
 
     nodes: int
@@ -46,11 +46,11 @@ class Budget(NamedTuple):
 
 
 class State(NamedTuple):
-    """Arrays of the node that is worked on.
+    """Arrays of the current node.
 
     Args:
-        value: worth of each cell, shape (n_cells,).
-        stale: whether the worth must be computed anew, shape (n_cells,).
+        value: value of each cell, shape (n_cells,).
+        stale: whether the value must be recomputed, shape (n_cells,).
         picked: whether an end is part of its cell's best choice, shape (n_ends,).
         column_of: the assignment, shape (n_rows,).
         climbed: a better alignment, shape (n_rows,).
@@ -79,10 +79,10 @@ def search(problem: Problem, budget: Budget) -> Any:
 
     Args:
         problem: the problem; both graphs have a node.
-        budget: when to leave it open.
+        budget: limits after which it is left open.
 
     Returns:
-        (matches found, the column of each row in that alignment, what proved them optimal or `OPEN`).
+        (matches found, the column of each row in that alignment, what proved it optimal or `OPEN`).
     """
     n_rows, n_columns = problem.n_rows, problem.n_columns
     n_cells = n_rows * n_columns
@@ -210,7 +210,7 @@ def _forbid(problem: Problem, state: State, allowed: Any, slack: float) -> None:
 
 @kernel
 def _move_shares(problem: Problem, state: State, allowed: Any, shares: Any, distance: float) -> None:
-    """Take a subgradient step: an end that is picked in vain gives some of its share to the other end.
+    """Take a subgradient step: an end picked in vain gives some of its share to the other end.
 
     In vain means that its own cell is chosen, and the other cell is not chosen or does not pick the link.
     """
@@ -252,7 +252,7 @@ def _alternatives(problem: Problem, allowed: Any, cell: int) -> int:
 
 @kernel
 def _branching_cell(problem: Problem, state: State, allowed: Any) -> int:
-    """Return the chosen cell whose links disagree most, of those with an alternative; else any with one; else -1."""
+    """Return the chosen cell whose links disagree most, among those with alternatives; else any of these; else -1."""
     n_columns = problem.n_columns
     best = -1
     most = -1.0
@@ -295,7 +295,7 @@ def _choose(problem: Problem, allowed: Any, cell: int) -> None:
 
 @kernel
 def _only_alignment(problem: Problem, state: State, allowed: Any, best: float) -> float:
-    """Return the matches of the alignment that the allowed cells are, or the best so far."""
+    """Return the matches of the alignment formed by the allowed cells, or the best so far."""
     state.climbed[:] = -1
     for cell in range(len(allowed)):
         if allowed[cell]:

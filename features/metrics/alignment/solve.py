@@ -1,4 +1,4 @@
-"""All pairs of a batch: the search compiled, then the integer programme for what it leaves open."""
+"""All pairs of a batch: the compiled search, then the integer program for the pairs that it leaves open."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +14,8 @@ from features.metrics.compiled import kernel
 from features.metrics.triples import TripleBatch
 
 BUDGET = Budget(nodes=2000, root_iterations=40, node_iterations=20, work=6e9)
-"""Some seconds at most. Every pair of the STS, SICK and MRPC sentences is proven with a fraction of it; what stays open
-are unlabeled pairs of unlike graphs of more than some 45 nodes, which the integer programme rarely proves sooner."""
+"""A few seconds at most. Every pair of the STS, SICK and MRPC sentences is proven with a fraction of it; the open ones
+are unlabeled pairs of unlike graphs of more than some 45 nodes, which the integer program rarely proves sooner."""
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,11 @@ class Alignments:
 
     Args:
         matched: number of matching triples, shape (n_pairs,).
-        closed_by: what proved it the greatest (`search.START` … `search.PROGRAM`), or `search.OPEN`, shape (n_pairs,).
+        closed_by: what proved it optimal (`search.START` … `search.PROGRAM`), or `search.OPEN`, shape (n_pairs,).
         offsets: shape (n_pairs + 1,).
-        images: `images[offsets[p]:offsets[p + 1]]` are the nodes of the second graph of pair p on which the nodes of
-            its first graph lie, -1 for none; numbered within the graph, as in the `TripleBatch`. Nodes may lie on
-            each other though nothing of theirs matches.
+        images: `images[offsets[p]:offsets[p + 1]]` are the nodes of the second graph of pair p with which the nodes of
+            its first graph are aligned, -1 for none; numbered within the graph, as in the `TripleBatch`. Nodes may be
+            aligned although nothing of theirs matches.
     """
 
     matched: npt.NDArray[np.float64]
@@ -38,7 +38,7 @@ class Alignments:
 
     @property
     def proven(self) -> npt.NDArray[np.bool_]:
-        """Whether the alignment is proven to be the best, shape (n_pairs,)."""
+        """Whether the alignment is proven optimal, shape (n_pairs,)."""
         return np.asarray(self.closed_by != OPEN, np.bool_)
 
 
@@ -49,7 +49,7 @@ def best_alignments(triples: TripleBatch, first: Positions, second: Positions, b
         triples: the graphs.
         first: position of the first graph of each pair, shape (n_pairs,).
         second: position of the second graph, shape (n_pairs,).
-        budget: when the search gives way to the integer programme.
+        budget: limits after which the search gives way to the integer program.
     """
     arrays = (
         triples.node_offsets,
@@ -122,7 +122,7 @@ def _search_all(
 
 
 def _inverse(image: npt.NDArray[np.integer[Any]], size: int) -> npt.NDArray[np.int64]:
-    """Return what lies on each of `size` nodes, -1 where nothing does."""
+    """Return the node aligned with each of `size` nodes, -1 for none."""
     inverse = np.full(size, -1, np.int64)
     inverse[image[image >= 0]] = np.flatnonzero(image >= 0)
     return inverse

@@ -1,4 +1,4 @@
-"""Two graphs side by side, as those who put their differences into words ask about them."""
+"""Two graphs side by side, with the questions that describing their differences takes."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection
@@ -11,11 +11,11 @@ from features.metrics.explanation.views import View, is_argument
 
 
 class Link(NamedTuple):
-    """A relation as one of its nodes sees it.
+    """A relation as seen from one of its nodes.
 
     Args:
         other: the node at its other end.
-        role: in lower case, turned round where it is an inverse.
+        role: the role in lower case; inverse roles are inverted back.
         outgoing: whether it leads to the other node.
     """
 
@@ -37,7 +37,7 @@ class ComparedGraphs:
         self.image = dict(pair.alignment)
 
     def shares_all(self, name: str) -> bool:
-        """Return whether both graphs have what a facet reads, and all of it matches."""
+        """Return whether both graphs have items that a facet reads, and all of them match."""
         facet = self.facets[name]
         return bool(facet.left) and facet.matched == len(facet.left) == len(facet.right)
 
@@ -50,26 +50,26 @@ class ComparedGraphs:
         return next((name for name in names if self.differ_in(name)), "smatch")
 
     def unmatched(self, name: str, kind: str = "node") -> tuple[list[int], list[int]]:
-        """Return the positions of what finds no partner in a facet, on each side."""
+        """Return the positions of unmatched items in a facet, on each side."""
         facet = self.facets[name]
         sides = (facet.left, facet.right)
         left, right = ([item.index for item in side if item.kind == kind and not item.matched] for side in sides)
         return left, right
 
     def called(self, side: int, node: int) -> str:
-        """Return what a node is called, in quotes."""
+        """Return the name of a node, in quotes."""
         return quoted(called(self.views[side], node))
 
     def words(self, side: int) -> list[str]:
-        """Return what each node is called, in quotes."""
+        """Return the name of each node, in quotes."""
         return [self.called(side, node) for node in range(len(self.views[side].labels))]
 
     def hangs_elsewhere(self, name: str, roles: Collection[str]) -> bool:
-        """Return whether something that a facet counts hangs on another node in the other graph.
+        """Return whether something that a facet counts is attached to a different node in the other graph.
 
         Args:
-            name: of a facet that counts labels wherever they stand.
-            roles: by which they hang on a node, in lower case.
+            name: name of a facet that counts labels regardless of their position.
+            roles: the roles by which they are attached to a node, in lower case.
         """
         facet = self.facets[name]
         constants, relations = self.unmatched("smatch", "attribute"), self.unmatched("smatch", "relation")
@@ -94,9 +94,9 @@ class ComparedGraphs:
         return left, right
 
     def partner(self, side: int, node: int) -> int | None:
-        """Return the node of the other graph that a node stands for.
+        """Return the counterpart of a node in the other graph.
 
-        It is the one that it lies on; else the one with the same concept, where both graphs have that concept once.
+        It is the node it is aligned with; else the one with the same concept, if both graphs have that concept once.
         """
         image = self.image if side == 0 else {right: left for left, right in self.image.items()}
         if node in image:
@@ -119,7 +119,7 @@ class ComparedGraphs:
         ]
 
     def arguments(self, side: int, node: int) -> dict[str, frozenset[str]]:
-        """Return what the fillers of a frame are called → their roles, as `ARG0`."""
+        """Return names of the fillers of a frame → their roles, as `ARG0`."""
         found: defaultdict[str, set[str]] = defaultdict(set)
         for relation in self.views[side].forward:
             if relation.source == node and is_argument(relation.role):
@@ -127,13 +127,13 @@ class ComparedGraphs:
         return {name: frozenset(roles) for name, roles in found.items()}
 
     def links(self, side: int, node: int, *, written_above: bool = False) -> Counter[Link]:
-        """Return what a node has relations with → how many of each.
+        """Return the links of a node, and how often each occurs.
 
         Args:
             side: 0 or 1.
-            node: in that graph.
-            written_above: only relations that the node is written below. What stands below the node itself says what
-                it is: "the boy who sleeps", `(b / boy :ARG0-of (s / sleep-01))`, is in one place.
+            node: the node in that graph.
+            written_above: only relations that the node is written below. Those written below the node itself describe
+                it: "the boy who sleeps", `(b / boy :ARG0-of (s / sleep-01))`, is in one place.
         """
         view = self.views[side]
         found: Counter[Link] = Counter()

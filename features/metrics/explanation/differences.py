@@ -1,4 +1,4 @@
-"""What differs in two graphs, in words: one function for each aspect, the most telling aspects first.
+"""Differences between two graphs, in words: one function for each aspect, the most telling aspects first.
 
 Each difference names a facet that is below 1 for the pair, so that the words agree with the drawing.
 """
@@ -46,8 +46,8 @@ class Difference:
 
     Args:
         facet: a metric that sees it: its value is below 1.
-        aspect: what kind of thing it is.
-        text: in words; `a` and `b` are the two sentences.
+        aspect: the kind of difference.
+        text: the difference in words; `a` and `b` are the two sentences.
     """
 
     facet: str
@@ -56,24 +56,24 @@ class Difference:
 
 
 def differences(both: ComparedGraphs) -> tuple[Difference, ...]:
-    """Return all that differs in two graphs that are not equal, at least one thing."""
+    """Return all differences between two unequal graphs, at least one."""
     found: list[Difference] = []
     for tell in _TELLERS:
         found += tell(both)
-    # That another node has most relations says something only where nothing else explains it.
+    # A different best-connected node is worth mentioning only if nothing else explains it.
     if not {difference.aspect for difference in found} & {"focus", "frame", "concept", "modality", "name"}:
         found += _one_node(both, "max_degree", "connection", "most is said of {} in a, of {} in b")
     return tuple(found or _relations(both))
 
 
 def _only(side: int, verb: str, words: Iterable[str], theirs: Iterable[str]) -> list[str]:
-    """Return that one graph has what the other has not, or has less of.
+    """Return texts on what one graph has and the other lacks, or has less of.
 
     Args:
-        side: of the graph.
-        verb: what it does with the words, such as "names".
+        side: side of the graph.
+        verb: verb for the words, such as "names".
         words: what it has more of, in quotes.
-        theirs: all that the other graph has of the kind.
+        theirs: all that the other graph has of this kind.
     """
     known = set(theirs)
     both = [word for word in words if word in known]
@@ -158,7 +158,7 @@ def _coreference(both: ComparedGraphs) -> list[Difference]:
     texts = []
     for side, view in enumerate(both.views):
         for node in range(len(view.labels)):
-            # A place that the other graph lacks is named as a concept; here are those that it has.
+            # A place that the other graph lacks is reported as a concept; here are those that it has.
             partners = {
                 link: link._replace(other=other)
                 for link in both.links(side, node, written_above=True)
@@ -173,7 +173,7 @@ def _coreference(both: ComparedGraphs) -> list[Difference]:
 
 
 def _apart(both: ComparedGraphs, side: int, wanted: Counter[Link]) -> Counter[Link]:
-    """Return what is left of some links when those of the node that has most of them are taken out."""
+    """Return some links without those of the node that has most of them."""
     nodes = range(len(both.views[side].labels))
     return min((wanted - both.links(side, node) for node in nodes), key=Counter.total)
 
@@ -219,7 +219,7 @@ def _concepts(both: ComparedGraphs) -> list[Difference]:
         for side, nodes in enumerate((left, right))
     ]
     for a in list(only[0]):
-        # Nodes apart that are called the same are two senses of a word: neither graph lacks it.
+        # Unmatched nodes with the same name are two senses of a word: neither graph lacks it.
         if (b := next((b for b in only[1] if both.called(1, b) == both.called(0, a)), None)) is not None:
             replaced.append((a, b))
             only[0].remove(a)
@@ -240,7 +240,7 @@ def _concepts(both: ComparedGraphs) -> list[Difference]:
 
 
 def _replaced(both: ComparedGraphs, left: int, right: int) -> str:
-    """Return that one graph has a node where the other has another; two of the same name by their concepts."""
+    """Return that one graph has one node where the other has another; two of the same name are given by concept."""
     ours, theirs = both.called(0, left), both.called(1, right)
     if ours != theirs:
         return f"{ours} in a is {theirs} in b"
@@ -249,7 +249,7 @@ def _replaced(both: ComparedGraphs, left: int, right: int) -> str:
 
 
 def _to_tell(both: ComparedGraphs, side: int) -> list[int]:
-    """Return the nodes whose concept finds no partner and that are named as a concept only."""
+    """Return the nodes whose concept is unmatched and that are reported only as a concept."""
     labels = both.views[side].labels
     named = {*both.named[side], *both.unmatched("quantifiers")[side]}
     return [
@@ -264,7 +264,7 @@ def _focus(both: ComparedGraphs) -> list[Difference]:
 
 
 def _one_node(both: ComparedGraphs, facet: str, aspect: Aspect, text: str) -> list[Difference]:
-    """Name nodes that differ although each graph has both concepts; what one graph lacks is named already."""
+    """Name nodes that differ although each graph has both concepts; what one graph lacks is already reported."""
     if not both.differ_in(facet):
         return []
     nodes = [side[0].index for side in (both.facets[facet].left, both.facets[facet].right)]
@@ -275,10 +275,10 @@ def _one_node(both: ComparedGraphs, facet: str, aspect: Aspect, text: str) -> li
 
 
 def _relations(both: ComparedGraphs) -> list[Difference]:
-    """Tell of relations and constants, where all that is more telling is the same."""
+    """Describe relations and constants, if everything more telling is the same."""
     facet = both.facets["smatch"]
     sides = [[i for i in items if i.kind in {"relation", "attribute"}] for items in (facet.left, facet.right)]
-    # What reads the same on both sides is not lacking there: it hangs on other nodes.
+    # What reads the same on both sides is not missing: it is attached to other nodes.
     unmatched = [Counter(item.text for item in items if not item.matched) for items in sides]
     texts = []
     for side, items in enumerate(reversed(sides)):

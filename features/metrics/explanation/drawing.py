@@ -1,14 +1,14 @@
-"""Two graphs as SVG, in one file or one by one for a page: what matches in one colour, what does not in another.
+"""Two graphs as SVG, in one file or separately for a page: matches in one colour, the rest in another.
 
-    2 ← the same number on both sides: these nodes lie on each other in the best alignment
+    2 ← the same number on both sides: these nodes correspond in the best alignment
     ┌────────────┐
     │  want-01   │   border and name: the concept matches or does not
-    │ polarity - │   each constant by itself
+    │ polarity - │   each constant separately
     └────────────┘
-        │ ARG0       each relation by itself
+        │ ARG0       each relation separately
 
 The text takes the colour of the page, boxes are a tint of their border, and the colours of a dark page are lighter.
-Long names go over several lines. Every text is escaped; nothing is fetched from anywhere.
+Long names are wrapped. Every text is escaped; nothing is fetched from anywhere.
 """
 
 import re
@@ -49,9 +49,9 @@ STYLE = """\
 _ALONE = "svg.amr { color-scheme: light dark; color: CanvasText; }\n"
 _RISE, _LINE, _PAD = 52.0, 16.0, 8.0
 _BETWEEN, _MARGIN = 48.0, 14.0
-_WIDEST = 1040.0  # wider pairs stand below each other
-_LONGEST = 210.0  # longer names go over several lines
-_SMALLEST = 0.7  # of its size that a drawing on a page shrinks to; after that it scrolls
+_WIDEST = 1040.0  # graphs of wider pairs are stacked
+_LONGEST = 210.0  # longer names are wrapped
+_SMALLEST = 0.7  # smallest scale of a drawing on a page; beyond that it scrolls
 _NARROW = frozenset("iljtfrI.,:;'|()[]-! ")
 _WIDE = frozenset("mwMWQOGD@%&")
 
@@ -66,8 +66,8 @@ def draw_pair(pair: GraphPair, titles: tuple[str, str] = ("", ""), facet: str = 
 
     Args:
         pair: the graphs with what matches.
-        titles: what stands above each graph, its sentence perhaps.
-        facet: whose matches are coloured.
+        titles: title above each graph, such as its sentence.
+        facet: the facet whose matches are coloured.
     """
     sides = _sides(pair, facet, titles)
     beside = sides[0].width + sides[1].width + _BETWEEN <= _WIDEST
@@ -90,13 +90,13 @@ def draw_pair(pair: GraphPair, titles: tuple[str, str] = ("", ""), facet: str = 
 
 
 def draw_sides(pair: GraphPair, titles: tuple[str, str]) -> tuple[str, str]:
-    """Return a drawing of each graph for the inside of a page, which has `STYLE` and says what is coloured.
+    """Return a drawing of each graph to embed in a page, which has `STYLE` and explains the colours.
 
     Every element has the classes `y-<facet>` or `x-<facet>` of all facets that read it, and `y` or `x` for Smatch.
 
     Args:
         pair: the graphs with what matches.
-        titles: of the graphs, for who cannot see them.
+        titles: titles of the graphs, for readers who cannot see them.
     """
     left, right = (
         _svg(
@@ -159,9 +159,9 @@ class _Side:
 
     Args:
         graph: the graph.
-        classes: of each element.
-        numbers: number of each node that lies on another.
-        title: what stands above it.
+        classes: classes of each element.
+        numbers: number of each aligned node.
+        title: title above it.
     """
 
     def __init__(self, graph: AmrGraph, classes: Mapping[Element, str], numbers: Mapping[int, int], title: str) -> None:
@@ -180,7 +180,7 @@ class _Side:
             else:
                 self.edges.append((index, source, target))
         self.sizes = [self._size(node) for node in range(len(graph.concepts))]
-        # Above its target a label stands a third of the way to the other edges of the source: it takes more room.
+        # Above its target, a label is a third of the way to the other edges of the source: it takes more room.
         roles = [1.35 * text_width(graph.relations[index][1], 11) for index, _, _ in self.edges]
         self.layout: Layout = lay_out(self.sizes, [(source, target) for _, source, target in self.edges], roles, _RISE)
         self.title = _wrap(title, max(self.layout.width, 270.0))
@@ -188,7 +188,7 @@ class _Side:
         self.make_room(len(self.title))
 
     def make_room(self, lines: int) -> None:
-        """Let the graph begin below so many lines of title."""
+        """Start the graph below this many lines of title."""
         self.top = 18.0 * lines + (26 if lines else 16)
         self.height = self.top + self.layout.height
 
@@ -240,7 +240,7 @@ class _Side:
         return [start, *self.layout.ways[at], end]
 
     def _port(self, at: int) -> float:
-        """Return how far from the middle an edge arrives: edges into one node arrive beside each other."""
+        """Return how far from the middle an edge arrives: edges into one node arrive side by side."""
         target = self.edges[at][2]
         into = [other for other, edge in enumerate(self.edges) if edge[2] == target]
         came = {o: (self.layout.ways[o] or [self.layout.centres[self.edges[o][1]]])[-1][0] for o in into}
@@ -262,7 +262,7 @@ class _Side:
         return f'<path {style} d="{path}"/><polygon {style} points="{arrow}"/>'
 
     def _roles(self) -> list[str]:
-        """Return the labels of the edges, each where it covers no other."""
+        """Return the labels of the edges, placed so that none covers another."""
         placed: list[tuple[float, float, float]] = []
         labels = []
         for at, (index, _, _) in enumerate(self.edges):
@@ -280,7 +280,7 @@ class _Side:
         return labels
 
     def _label_places(self, at: int) -> list[tuple[float, float]]:
-        """Return where an edge's label may stand, the best place first."""
+        """Return the possible places of an edge's label, the best one first."""
         ways = self.layout.ways[at]
         if ways:
             return ways[len(ways) // 2 :]
@@ -293,7 +293,7 @@ class _Side:
 
 
 def text_width(text: str, size: float) -> float:
-    """Return about how wide a text is, in pixels; there is no font to ask."""
+    """Return the approximate width of a text in pixels; no font metrics are available."""
     return size * sum(_width_of(sign) for sign in text)
 
 
@@ -306,7 +306,7 @@ def _width_of(sign: str) -> float:
 
 
 def fold_label(text: str, width: float, size: float) -> list[str]:
-    """Return a name as lines that are no wider than so many pixels, broken behind a sign where there is one."""
+    """Return a name as lines of at most `width` pixels, broken after a separator if there is one."""
     lines = [""]
     for part in _PARTS.findall(text):
         if lines[-1] and text_width(lines[-1] + part, size) > width:

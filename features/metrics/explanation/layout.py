@@ -1,11 +1,11 @@
-"""A graph in layers, from the root down: where its boxes and edges are (after Sugiyama et al. 1981).
+"""Layout of a graph in layers, from the root down: positions of boxes and edges (after Sugiyama et al. 1981).
 
-    rank       every edge leads down, as long as there is no cycle: a node lies below all that point to it, in the first
-               layer that has room for it (after Coffman & Graham 1972)
+    rank       every edge leads down unless there is a cycle: a node is below all that point to it, in the first layer
+               with room for it (after Coffman & Graham 1972)
     order      within a layer, nodes move to where their neighbours are until fewer edges cross
-    position   as near to the neighbours as the boxes beside it allow
+    position   as near to the neighbours as the adjacent boxes allow
 
-An edge over several layers runs through a way point in each of them, which is ordered and placed like a node.
+An edge across several layers passes a way point in each of them, which is ordered and placed like a node.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from itertools import pairwise
 GAP = 15.0  # between two boxes of a layer
 _WAY = 10.0  # width of a way point
 _SWEEPS = 12
-_FULL = 1400.0  # width of the boxes of a layer that takes no more
+_FULL = 1400.0  # width of the boxes at which a layer is full
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,8 @@ class Layout:
     Args:
         centres: x of the middle and y of the upper side of each box.
         ways: for each edge the points it passes between its boxes, from the source to the target.
-        width: of everything.
-        height: of everything.
+        width: total width.
+        height: total height.
     """
 
     centres: list[tuple[float, float]]
@@ -43,7 +43,7 @@ def lay_out(
     Args:
         sizes: width and height of each box.
         edges: source and target of each edge; none from a node to itself.
-        labels: width of each edge's label, which there is room for above the target, or at a way point.
+        labels: width of each edge's label; room for it is left above the target, or at a way point.
         rise: height between two layers of boxes.
     """
     ranks = _ranks([width for width, _ in sizes], edges)
@@ -79,9 +79,9 @@ def lay_out(
 
 
 def _ranks(widths: Sequence[float], edges: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the layer of each node: the longest way from the root, edges that close a cycle left out.
+    """Return the layer of each node: the longest path from the root, ignoring edges that close a cycle.
 
-    Where a layer is full, a node goes to the next that is not.
+    If a layer is full, a node goes to the next one that is not.
     """
     n_nodes = len(widths)
     below: list[list[int]] = [[] for _ in range(n_nodes)]
@@ -118,7 +118,7 @@ def _ranks(widths: Sequence[float], edges: Sequence[tuple[int, int]]) -> list[in
 
 
 def _reading_order(n_nodes: int, edges: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the nodes as a reader of the graph meets them, which is a fair first order of the layers."""
+    """Return the nodes in the order in which the graph is read, a reasonable initial order of the layers."""
     below: list[list[int]] = [[] for _ in range(n_nodes)]
     for source, target in edges:
         below[source].append(target)
@@ -200,12 +200,12 @@ def _place(
 def _spread(wanted: Sequence[float], layer: Sequence[int], widths: Sequence[float]) -> list[float]:
     """Return places in order, boxes not overlapping, with the least squared distance from the wanted ones.
 
-    Isotonic regression (pool adjacent violators) on the places less the room that the boxes before need.
+    Isotonic regression (pool adjacent violators) on the places minus the width of the preceding boxes.
     """
     room = [0.0]
     for node, following in pairwise(layer):
         room.append(room[-1] + (widths[node] + widths[following]) / 2 + GAP)
-    blocks: list[tuple[float, int]] = []  # mean and number of what is pooled
+    blocks: list[tuple[float, int]] = []  # mean and number of the pooled places
     for place, before in zip(wanted, room, strict=True):
         mean, count = place - before, 1
         while blocks and blocks[-1][0] > mean:

@@ -1,10 +1,10 @@
 """Two drawings with their facets above them, for a page: choosing a facet colours what it reads, without any script.
 
-    (smatch 0.84) (frames 1.00) (negations 0.00) …     radio buttons: Tab goes to them, arrows choose
+    (smatch 0.84) (frames 1.00) (negations 0.00) …     radio buttons: Tab focuses them, arrow keys choose
     negations: Is the same thing negated?              what the chosen facet asks
-    ┌ graph ┐  ┌ graph ┐                               beside each other where there is room, else one below the other
+    ┌ graph ┐  ┌ graph ┐                               side by side if there is room, else stacked
 
-The rules hang on the classes of facets, so that a page needs them once, however many pairs it shows.
+The rules refer to the classes of facets, so a page needs them only once, however many pairs it shows.
 """
 
 from html import escape
@@ -37,7 +37,7 @@ _LAYOUT = """\
 .swatch.x { --c: var(--unmatched); border-style: dashed; margin-left: .8rem; }
 .swatch.n { --c: var(--unread); margin-left: .8rem; }
 """
-# What smatch reads is coloured by the classes y and x themselves; before another choice colours, all is grey.
+# What Smatch reads is coloured by the classes y and x; for another choice, everything is first made grey.
 _OTHERS = f".pair > :not(.c-{_FIRST}):checked ~ .graphs .amr"
 _GREY = f"""\
 {_OTHERS} * {{ --c: var(--unread); }}
@@ -47,7 +47,7 @@ _GREY = f"""\
 
 
 def _rules(name: str) -> str:
-    """Return what choosing a facet colours, and what it asks."""
+    """Return the rules that colour a chosen facet and show its question."""
     chosen = f".pair > .c-{name}:checked ~"
     focused = f".pair > .c-{name}:focus-visible ~"
     rules = [
@@ -73,8 +73,8 @@ def show_pair(pair: GraphPair, titles: tuple[str, str], name: str) -> str:
 
     Args:
         pair: the graphs with what matches.
-        titles: what stands above each graph.
-        name: letters and digits that no other pair of the page has.
+        titles: title above each graph.
+        name: letters and digits that are unique to the pair within the page.
     """
     shown = [facet for facet in pair.facets if facet.left or facet.right]
     inputs = "".join(
@@ -111,13 +111,13 @@ def _in_words(facet: FacetMatch) -> str:
 
 
 def _key(pair: GraphPair) -> str:
-    """Return what colours, numbers and the dot mean, and the facets that read no single part."""
-    proven = ", in an alignment that is proven to be the best" if pair.proven else ""
+    """Return the key to colours, numbers and the dot, and the facets that read no single part."""
+    proven = ", in an alignment proven to be optimal" if pair.proven else ""
     rest = [facet for facet in pair.facets if not facet.left and not facet.right]
     scored = [f"{facet.name} {facet.score:.2f}" for facet in rest if facet.score is not None]
     others = f" Not drawn: {', '.join(scored)}." if scored else ""
     return (
         '<span class="swatch y"></span>matched<span class="swatch x"></span>not matched'
         '<span class="swatch n"></span>not read by the chosen facet. A dot marks the root; nodes with the same number '
-        f"lie on each other{proven}.{others}"
+        f"are aligned{proven}.{others}"
     )

@@ -1,4 +1,4 @@
-"""Which items of two graphs find a partner: triples under an alignment of nodes, bags of labels one by one."""
+"""Which items of two graphs match: triples under an alignment of nodes, bags of labels one by one."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -6,15 +6,15 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from features.metrics.explanation.views import BagItem, Place, Triples, View
 
 Matches = list[tuple[Place, Place]]
-"""What of the first graph matches what of the second, each place once a side and item."""
+"""Pairs of matching places in the first and the second graph, each place once per side and item."""
 
 
 def match_triples(left: Triples, right: Triples, views: tuple[View, View], image: Mapping[int, int]) -> Matches:
-    """Return the triples that match when nodes lie on each other.
+    """Return the triples that match under an alignment of nodes.
 
     Args:
         left: triples of the first graph.
-        right: of the second.
+        right: triples of the second graph.
         views: both graphs.
         image: node of the first graph → node of the second.
     """
@@ -36,11 +36,11 @@ def match_triples(left: Triples, right: Triples, views: tuple[View, View], image
 
 
 def match_bags(left: Sequence[BagItem], right: Sequence[BagItem], image: Mapping[int, int]) -> Matches:
-    """Return a greatest number of pairs of equal labels; nodes that lie on each other come first.
+    """Return as many pairs of equal labels as possible; aligned nodes come first.
 
     Args:
         left: items of the first graph.
-        right: of the second.
+        right: items of the second graph.
         image: node of the first graph → node of the second.
     """
     aligned = _pair_off(
@@ -60,7 +60,7 @@ def _pair_off(left: Iterable[tuple[Hashable, Place]], right: Iterable[tuple[Hash
 
 
 def _without(items: Sequence[BagItem], taken: list[Place]) -> list[BagItem]:
-    """Return the items but for one of each place that is taken: a node may be in a bag twice."""
+    """Return the items without one for each taken place: a node may be in a bag twice."""
     left = list(taken)
     kept = []
     for item in items:

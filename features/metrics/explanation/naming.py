@@ -1,4 +1,4 @@
-"""What a node is called in plain words: its name if it has one, else its concept without the sense.
+"""The name of a node in plain words: its proper name if it has one, else its concept without the sense.
 
 (p / person :name (n / name :op1 "Nina"))                          Nina
 (p / person :ARG0-of (h / have-org-role-91 :ARG2 (m / minister)))  minister
@@ -30,11 +30,11 @@ MODALS: Mapping[str, str] = {
 _SENSE = re.compile(r"-[0-9]{2,}$")
 _KIND = re.compile(r"-entity$")
 _DESCRIBED = frozenset({"person", "thing"})
-_MOST = 4  # of a list; more would hide what matters
+_MOST = 4  # entries of a list; more would hide what matters
 
 
 def plain(concept: str) -> str:
-    """Return a concept as a word: without quotes and sense, blanks for hyphens.
+    """Return a concept as a word: without quotes and sense, with spaces for hyphens.
 
     >>> plain("take-off-33"), plain('"Nina"'), plain("date-entity"), plain("obligate-01")
     ('take off', 'Nina', 'date', 'must')
@@ -57,7 +57,7 @@ def name_text(view: View, node: int) -> str:
 
 
 def called(view: View, node: int) -> str:
-    """Return what a node is called, for a reader."""
+    """Return the name of a node for a reader."""
     concept = view.labels[node]
     if concept in ROLE_FRAMES:
         return _filler(view, node, "arg2") or plain(concept)
@@ -81,7 +81,7 @@ def descriptions(view: View) -> list[tuple[int, int]]:
 
 
 def described_by(view: View, frame: int) -> int:
-    """Return the person or thing whose name is made of a frame; the frame itself when there is none."""
+    """Return the person or thing named by a frame; the frame itself if there is none."""
     found = (above for above, below in descriptions(view) if below == frame and view.labels[above] in _DESCRIBED)
     node = next(found, frame)
     return node if not name_text(view, node) else frame
@@ -110,7 +110,7 @@ def joined(words: Sequence[str]) -> str:
 
 
 def listed(words: Iterable[str]) -> str:
-    """Return different words as a list in a sentence, the first few of many.
+    """Return the distinct words as a list in a sentence; of many, only the first few.
 
     >>> listed("abcdefa")
     'a, b, c, d and 2 more'
@@ -121,6 +121,6 @@ def listed(words: Iterable[str]) -> str:
 
 
 def capped(texts: Sequence[str], most: int = _MOST) -> str:
-    """Return parts of a sentence one after the other, the first few of many."""
+    """Return parts of a sentence joined by commas; of many, only the first few."""
     more = len(texts) - most
     return ", ".join([*texts[:most], f"{more} more of the kind"] if more > 0 else texts)

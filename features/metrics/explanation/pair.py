@@ -1,4 +1,4 @@
-"""A pair of graphs, explained: which nodes lie on each other, and what matches in each facet."""
+"""A pair of graphs, explained: which nodes are aligned, and what matches in each facet."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ _BATCHES: Mapping[str, Callable[[Readings], TripleBatch]] = {
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing that a facet reads of a graph.
+    """One item that a facet reads from a graph.
 
     Args:
         kind: node, attribute, relation, or root (the mark that a node is the root of what the facet reads).
@@ -53,10 +53,10 @@ class FacetMatch:
 
     Args:
         name: the metric.
-        score: its value; None where it takes label vectors and there are none.
-        matched: items that match; None for a metric that counts none (wlk, wwlk, and those of one node).
-        left: what it reads of the first graph; empty for wlk and wwlk, which read neighbourhoods.
-        right: of the second.
+        score: its value; None if it needs label vectors and there are none.
+        matched: number of matching items; None for a metric that counts none (wlk, wwlk, and those of one node).
+        left: items that it reads from the first graph; empty for wlk and wwlk, which read neighbourhoods.
+        right: items that it reads from the second graph.
     """
 
     name: str
@@ -73,9 +73,9 @@ class GraphPair:
     Args:
         left: the first graph.
         right: the second.
-        alignment: nodes that lie on each other in the best alignment and have something in common.
-        proven: whether that alignment is proven to be the best.
-        facets: in the order of the metrics.
+        alignment: pairs of nodes in the best alignment that have something in common.
+        proven: whether that alignment is proven optimal.
+        facets: the facets, in the order of the metrics.
     """
 
     left: AmrGraph
@@ -90,17 +90,17 @@ def explain_graphs(pairs: Sequence[tuple[AmrGraph, AmrGraph]], vectors: LabelVec
 
     Args:
         pairs: the graphs.
-        vectors: vectors of the words of their labels; without them the metrics that compare vectors have no score.
+        vectors: vectors of the words in their labels; without them, the metrics that compare vectors have no score.
 
     Returns:
-        One explanation a pair.
+        One explanation per pair.
     """
     if not pairs:
         return []
     graphs = GraphBatch.from_rows(graphs_frame([graph for pair in pairs for graph in pair]))
     first = np.arange(0, 2 * len(pairs), 2)
     comparison = Comparison(graphs, first, first + 1, vectors or LabelVectors([], np.empty((0, 1), np.float32)))
-    # Aligned facets are aligned below; their score follows from what matches.
+    # The aligned facets follow below; their score is computed from the matches.
     names = [name for name in METRICS if name not in TRIPLES and (vectors is not None or name not in NEED_VECTORS)]
     scores = compare(comparison, names)
     images, proven = _align(comparison.readings, pairs)
@@ -129,7 +129,7 @@ Image = dict[int, int]
 def _align(
     readings: Readings, pairs: Sequence[tuple[AmrGraph, AmrGraph]]
 ) -> tuple[dict[str, list[Image]], npt.NDArray[np.bool_]]:
-    """Return metric → image of each pair, in the graphs' own numbers, and whether Smatch's is proven."""
+    """Return metric → image of each pair, in the graphs' own numbering, and whether Smatch's is proven."""
     first = np.arange(0, 2 * len(pairs), 2)
     images: dict[str, list[Image]] = {}
     proven = np.ones(len(pairs), bool)
@@ -137,7 +137,7 @@ def _align(
         found = best_alignments(triples_of(readings), first, first + 1)
         images[name] = []
         for pair, (left, right) in enumerate(pairs):
-            # A part numbers its nodes anew, in their order.
+            # A part renumbers its nodes, in order.
             ours, theirs = (TRIPLES[name](View(graph)).nodes for graph in (left, right))
             image = found.images[found.offsets[pair] : found.offsets[pair + 1]]
             images[name].append({ours[i]: theirs[j] for i, j in enumerate(image) if j >= 0})
@@ -147,13 +147,13 @@ def _align(
 
 
 def _match(name: str, views: tuple[View, View], images: Mapping[str, Image]) -> Matches | None:
-    """Return what matches in a facet; None where it counts nothing."""
+    """Return what matches in a facet; None if it counts nothing."""
     if name in BAGS:
         return match_bags(BAGS[name](views[0]), BAGS[name](views[1]), images["smatch"])
     if name in TRIPLES:
         sides = [TRIPLES[name](view) for view in views]
         own = match_triples(sides[0], sides[1], views, images[name])
-        # Of equally good alignments the one that is drawn.
+        # Among equally good alignments, the one that is drawn.
         drawn = match_triples(sides[0], sides[1], views, images["smatch"])
         return drawn if len(drawn) == len(own) else own
     return None
@@ -205,13 +205,13 @@ def _item(view: View, place: Place, *, matched: bool) -> Item:
 
 
 def _node_pairs(views: tuple[View, View], left: Place, right: Place) -> list[tuple[int, int]]:
-    """Return the nodes that lie on each other so that two things match."""
+    """Return the pairs of nodes whose alignment makes two items match."""
     match left.kind:
         case "relation":
             ends = [view.forward[place.index] for view, place in zip(views, (left, right), strict=True)]
             straight = [(ends[0].source, ends[1].source), (ends[0].target, ends[1].target)]
             crossed = [(ends[0].source, ends[1].target), (ends[0].target, ends[1].source)]
-            return straight + crossed  # `mod` may be `domain` the other way round; the alignment says which it is
+            return straight + crossed  # `mod` may be an inverted `domain`; the alignment shows which it is
         case "attribute":
             return [(views[0].graph.attributes[left.index][0], views[1].graph.attributes[right.index][0])]
         case _:

@@ -1,4 +1,4 @@
-"""What each facet reads of a graph, in plain Python: the same triples and labels as the engine, each with its place.
+"""What each facet reads from a graph, in plain Python: the same triples and labels as the engine, with their places.
 
 items of a bag     (label, place)                 concepts, frames, named_entities, negations, quantifiers
 triples            nodes, attributes, relations   smatch, unlabeled, coreference, srl
@@ -26,14 +26,14 @@ Kind = Literal["node", "attribute", "relation", "root"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands in a graph: position of a node, attribute or relation; `root` marks a node as the root."""
+    """A place in a graph: position of a node, attribute or relation; `root` marks a node as the root."""
 
     kind: Kind
     index: int
 
 
 class Relation(NamedTuple):
-    """A relation as a facet reads it, perhaps turned round."""
+    """A relation as a facet reads it, possibly inverted."""
 
     source: int
     role: str
@@ -55,9 +55,9 @@ class Triples:
     """What an aligned facet reads.
 
     Args:
-        nodes: whose instances count, ascending.
-        attributes: with the mark of the root.
-        relations: from node to node.
+        nodes: nodes whose instances count, ascending.
+        attributes: attributes, including the mark of the root.
+        relations: relations between nodes.
     """
 
     nodes: tuple[int, ...]
@@ -73,7 +73,7 @@ BagItem = tuple[str, Place]
 
 @dataclass(frozen=True)
 class View:
-    """A graph, and what facets read from it."""
+    """A graph and what facets read from it."""
 
     graph: AmrGraph
 
@@ -84,7 +84,7 @@ class View:
 
     @cached_property
     def forward(self) -> list[Relation]:
-        """The relations with every inverted role turned round; `mod` and `domain` stay."""
+        """The relations with every inverse role inverted back; `mod` and `domain` stay."""
         found = []
         for index, (source, role, target) in enumerate(self.graph.relations):
             place = Place("relation", index)
@@ -94,7 +94,7 @@ class View:
 
     @cached_property
     def distances(self) -> list[float]:
-        """Steps from the root to each node, along relations either way."""
+        """Steps from the root to each node, along relations in either direction."""
         around: dict[int, set[int]] = {}
         for source, _, target, _ in self.forward:
             around.setdefault(source, set()).add(target)
@@ -111,7 +111,7 @@ class View:
         return distances
 
     def near(self, node: int) -> tuple[float, str]:
-        """Return what decides between equals: the distance from the root, then the label."""
+        """Return the tie-breaker of a node: its distance from the root, then its label."""
         return self.distances[node], self.labels[node]
 
 
@@ -143,7 +143,7 @@ def _all_triples(view: View, *, labelled: bool) -> Triples:
 
 
 def _part(view: View, relations: list[Relation], attributes: list[Attribute]) -> Triples:
-    """Return some relations and attributes with the instances they touch and the part's root."""
+    """Return some relations and attributes with the instances they touch and the root of this part."""
     touched = {relation.source for relation in relations} | {relation.target for relation in relations}
     touched |= {attribute.node for attribute in attributes}
     starts = {relation.source for relation in relations} | {attribute.node for attribute in attributes}

@@ -1,9 +1,9 @@
-"""A pair of graphs in one sentence: what is the same, and what differs, in the words of the graphs.
+"""A pair of graphs in one sentence: what is the same and what differs, in the words of the graphs.
 
     The boy did not eat three apples.     Same frames, roles and quantities; only a negates "eat".
     The boy ate three apples.
 
-It is read off the two graphs and nothing else: what AMR leaves out (tense, number, articles), it leaves out too.
+It is read off the two graphs alone: what AMR leaves out (tense, number, articles), it leaves out, too.
 """
 
 from collections.abc import Mapping
@@ -24,16 +24,16 @@ _TITLES: Mapping[str, str] = {
     "quantifiers": "quantities",
     "negations": "negations",
 }
-"""Facets that are said to be the same where both graphs have what they read, and all of it matches."""
+"""Facets reported as the same if both graphs have items that they read, and all of them match."""
 _CONTRADICTS: Mapping[str, str] = {"role": "roles", "name": "names"}
 """A difference that a facet need not see: names of one kind, roles of constants."""
 _ROLES: Mapping[str, frozenset[str]] = {
     "quantifiers": frozenset({"quant", "mod", "domain"}),
     "negations": frozenset({"polarity"}),
 }
-"""Facets that count what they read wherever it stands → the roles by which it hangs on a node.
+"""Facets that count items regardless of their position → the roles by which these are attached to a node.
 
-For the metric the quantities of "3 boys and 2 girls" are those of "2 boys and 3 girls"; for a reader they are not.
+For the metric, the quantities of "3 boys and 2 girls" equal those of "2 boys and 3 girls"; for a reader they do not.
 """
 _UNTOLD = frozenset({"name", "person", "thing", "and"})
 
@@ -43,8 +43,8 @@ class Words:
     """What is the same in two graphs, and what differs.
 
     Args:
-        sentence: all of it, as one sentence.
-        same: in plain words, "frames" or "roles" for instance; empty where nothing of the kind is.
+        sentence: everything in one sentence.
+        same: in plain words, "frames" or "roles" for instance; empty if nothing is the same.
         differences: the most telling first; empty for equal graphs.
     """
 
@@ -54,7 +54,7 @@ class Words:
 
 
 def describe(pair: GraphPair) -> Words:
-    """Say what is the same in two graphs and what differs."""
+    """Describe what is the same in two graphs and what differs."""
     both = ComparedGraphs(pair)
     shared = tuple(title for name, title in _TITLES.items() if both.shares_all(name))
     if "frames" in shared:
@@ -70,7 +70,7 @@ def describe(pair: GraphPair) -> Words:
 
 
 def _in_common(both: ComparedGraphs) -> str:
-    """Return the concepts that both graphs have, where no kind of structure is the same."""
+    """Return the concepts that both graphs have, when no kind of structure is the same."""
     view = both.views[0]
     describing = {frame for _, frame in descriptions(view)}
     matched = [item.index for item in both.facets["concepts"].left if item.matched and item.index not in describing]

@@ -3,6 +3,6 @@
     text ── words ── encoder ── labels of each word ── nodes ── arcs, roles, root ── graph ── PENMAN
             words.py network.py realising.py          nodes.py network.py connecting.py      penman_text.py
 
-Nothing is generated token by token: each word says which concepts hang on it, and then each pair of concepts says
-whether and how it is related. `parser` puts the steps together; `training.parsers.amr` learns them from graphs.
+Nothing is generated token by token: first the concepts of each word are predicted, then, for each pair of concepts,
+whether and how it is related. `parser` combines the steps; `training.parsers.amr` trains them on graphs.
 """

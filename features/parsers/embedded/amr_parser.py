@@ -1,4 +1,4 @@
-"""The embedded parser as the stage `amr` sees it: a graph or a reject for each sentence, and never an exception."""
+"""The embedded parser for the stage `amr`: a graph or a reject for each sentence, never an exception."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from features.parsers.embedded.parser import EmbeddedParser
 
 ALGORITHM_VERSION = "2"
-"""Raised when a change of code changes a graph or a reject. 2: `unknown_words`."""
+"""Incremented when a code change changes a graph or a reject. 2: `unknown_words`."""
 
 BUILT_IN = "embedded"
-"""What a user writes for the embedded model."""
+"""The name of the embedded model in settings."""
 
 
 class EmbeddedAmrParser:
@@ -28,7 +28,7 @@ class EmbeddedAmrParser:
 
     Args:
         parser: the loaded model.
-        max_words: longer sentences are rejected before they come here.
+        max_words: longer sentences are rejected before they get here.
     """
 
     def __init__(self, parser: "EmbeddedParser", max_words: int) -> None:
@@ -41,9 +41,9 @@ class EmbeddedAmrParser:
     ) -> list[str | Reject]:
         """Return for each sentence its graph, or a reject.
 
-        An empty sentence is rejected as `empty_sentence`, one in another script or of marks alone as `unknown_words`
-        (all of them would get one graph, and measure as equal), one that the encoder would have to cut as
-        `sentence_too_long`, and one that the parser fails on as `parser_failed`.
+        An empty sentence is rejected as `empty_sentence`, one in another script or of punctuation only as
+        `unknown_words` (all of them would get the same graph, and measure as equal), one that the encoder would have to
+        truncate as `sentence_too_long`, and one on which the parser fails as `parser_failed`.
         """
         rejects = [self._reject(identity, text) for identity, text in zip(sentence_ids, texts, strict=True)]
         accepted = [position for position, reject in enumerate(rejects) if reject is None]
@@ -51,14 +51,14 @@ class EmbeddedAmrParser:
         return [next(graphs) if reject is None else reject for reject in rejects]
 
     def shard_digest(self, sentence_ids: Sequence[str]) -> str:
-        """Return the empty string: text and recipe decide everything."""
+        """Return the empty string: text and recipe determine the graphs."""
         return ""
 
     def _reject(self, identity: str, text: str) -> Reject | None:
         if not text.strip():
-            return Reject(identity, RejectCode.EMPTY_SENTENCE, "the sentence has no character that can be seen")
+            return Reject(identity, RejectCode.EMPTY_SENTENCE, "the sentence has no visible character")
         if not is_readable(text):
-            message = f"the parser {self.name!r} reads English, and {text[:60]!r} has no Latin letter and no number"
+            message = f"the parser {self.name!r} reads English, but {text[:60]!r} has no Latin letter and no number"
             return Reject(identity, RejectCode.UNKNOWN_WORDS, message)
         if not self._parser.fits(text):
             message = f"the parser {self.name!r} would cut {text[:60]!r}..."
@@ -68,7 +68,7 @@ class EmbeddedAmrParser:
     def _graphs(
         self, sentence_ids: Sequence[str], texts: Sequence[str], on_rows: OnRows = ignore_rows
     ) -> list[str | Reject]:
-        """Parse; after an exception each sentence by itself, so that only the culprit is lost."""
+        """Parse; after an exception, parse each sentence by itself, so that only the culprit is lost."""
         try:
             return [*self._parser.parse(texts, on_rows)]
         except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
@@ -80,7 +80,7 @@ class EmbeddedAmrParser:
 
 
 def model_folder(model: str) -> Path:
-    """Return the folder of a model: the embedded one, or a folder made by a training.
+    """Return the folder of a model: the embedded one, or one made by training.
 
     Raises:
         ModelError: there is no such folder.
@@ -91,12 +91,12 @@ def model_folder(model: str) -> Path:
 
 
 def is_embedded(model: str) -> bool:
-    """Return whether a name or folder is that of an embedded parser, and not of another kind."""
+    """Return whether a name or folder is that of an embedded parser, not of another kind."""
     return model == BUILT_IN or (Path(model) / DESCRIPTION_FILE).is_file()
 
 
 def weights_digest(model: str) -> str:
-    """Return the hash of all files that graphs depend on: those of the model, and of its base encoder.
+    """Return the hash of all files that graphs depend on: those of the model and of its base encoder.
 
     Raises:
         ModelError: model or base encoder is missing.
@@ -114,9 +114,9 @@ def load_embedded(settings: AmrSettings) -> EmbeddedAmrParser:
 
     Raises:
         ModelError: model or base encoder is missing or damaged.
-        SettingsError: the device is not there.
+        SettingsError: the device is not available.
     """
-    from features.parsers.embedded.loading import load_parser  # compiles; a plan needs the digest only
+    from features.parsers.embedded.loading import load_parser  # compiles; a plan only needs the digest
 
     parser = load_parser(
         model_folder(settings.model),

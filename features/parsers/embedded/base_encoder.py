@@ -1,4 +1,4 @@
-"""The base encoder's own files: sizes, tables, and the layers that a training starts from."""
+"""The base encoder's own files: sizes, tables, and the layers that training starts from."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from features.parsers.embedded.network import Network
 
 NAME = "all-MiniLM-L6-v2"
-"""The encoder that the embedded parser grew from; a model says its own."""
+"""The encoder that the embedded parser was trained from; a model names its own."""
 
 _WEIGHTS = "model.safetensors"
 
@@ -42,7 +42,7 @@ def read_shape(folder: Path) -> EncoderShape:
 
 
 def fill_tables(network: "Network", folder: Path) -> None:
-    """Fill in what a network never learns: the encoder's tables of word pieces and positions."""
+    """Fill in the parts of a network that are never trained: the encoder's tables of word pieces and positions."""
     import torch
     from safetensors import safe_open
 
@@ -54,7 +54,7 @@ def fill_tables(network: "Network", folder: Path) -> None:
 
 
 def fill_layers(network: "Network", folder: Path) -> None:
-    """Start a training from the encoder's own layers."""
+    """Initialise training with the encoder's own layers."""
     import torch
     from safetensors import safe_open
 

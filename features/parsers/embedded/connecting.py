@@ -1,7 +1,7 @@
 """From scores of pairs of nodes to the edges of a connected graph.
 
     1. every pair above the threshold is an edge, in its better direction;
-    2. what is then still apart is joined by the best pairs that are left (Kruskal 1956).
+    2. components that are still separate are joined by the best remaining pairs (Kruskal 1956).
 
 A leaf (a constant, a name) has one parent and no children, however low its best score.
 """
@@ -21,11 +21,11 @@ def connect(scores: Scores, leaves: NDArray[np.bool_], threshold: float) -> NDAr
 
     Args:
         scores: log-odds of an edge from each node to each other, shape (n_nodes, n_nodes).
-        leaves: which nodes are leaves, shape (n_nodes,); at least one is none.
+        leaves: which nodes are leaves, shape (n_nodes,); at least one is not.
         threshold: log-odds from which a pair is an edge.
 
     Returns:
-        Source and target of each edge, shape (n_edges, 2), the surest first; the graph is connected.
+        Source and target of each edge, shape (n_edges, 2), the most certain first; the graph is connected.
     """
     allowed = scores.astype(np.float32)
     np.fill_diagonal(allowed, _NEVER)

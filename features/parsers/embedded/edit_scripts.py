@@ -1,4 +1,4 @@
-"""Edit scripts: how a word becomes its lemma, so that lemmas never seen in training can be made.
+"""Edit scripts: how a word becomes its lemma, so that lemmas unseen in training can be produced.
 
 studied → study   drop 3, add "y"   ~3y         boys → boy   ~1
 """
@@ -8,7 +8,7 @@ MOST_DROPPED = 9
 
 
 def script_between(word: str, lemma: str) -> str | None:
-    """Return the script that makes the lemma of the word; None where more than nine characters are to be dropped.
+    """Return the script that turns the word into the lemma; None if more than nine characters have to be dropped.
 
     >>> script_between("studied", "study")
     '~3y'
@@ -33,7 +33,7 @@ def dropped(script: str) -> int:
 
 
 def apply_script(script: str, word: str) -> str:
-    """Return the lemma that the script makes of the word.
+    """Return the lemma that the script makes from the word.
 
     >>> apply_script("~3y", "carried")
     'carry'

@@ -1,4 +1,4 @@
-"""Sizes of the base encoder, which its files say and the network is built by."""
+"""Sizes of the base encoder, given by its files and used to build the network."""
 
 from dataclasses import dataclass
 
@@ -10,11 +10,11 @@ class EncoderShape:
     Args:
         pieces: rows of its table of word pieces.
         positions: the longest sequence that it reads.
-        width: of its states.
-        layers: number of them.
-        heads: of the attention.
+        width: width of its states.
+        layers: number of layers.
+        heads: number of attention heads.
         inner: width of the feed-forward part.
-        epsilon: of the normalisation.
+        epsilon: epsilon of the normalisation.
     """
 
     pieces: int

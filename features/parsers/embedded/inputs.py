@@ -1,7 +1,7 @@
 """Sentences and nodes as padded tensors.
 
-While training, lengths are padded to even numbers, so that matrices come in fewer shapes; each new one costs the CPU
-library a plan. Padding to multiples of eight would cost a tenth of a training, and a fifth of a parser's time.
+In training, lengths are padded to even numbers, so that matrices have fewer shapes; for each new one the CPU library
+makes a plan. Padding to multiples of eight would cost a tenth of training time, and a fifth of parsing time.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ class TextIds:
     """One sentence as numbers.
 
     Args:
-        pieces: word pieces with those of begin and end, shape (n_pieces,).
+        pieces: word pieces, including the begin and end pieces, shape (n_pieces,).
         first: first piece of each word, shape (n_words,).
         last: last piece of each word, shape (n_words,).
         spelling: casing, suffix and spelling of each word, shape (n_words, 3).
@@ -44,21 +44,21 @@ class TextIds:
 
 
 class SentenceReader:
-    """Turns words into what the network reads: word pieces and spelling.
+    """Turns words into the network's input: word pieces and spelling.
 
     Args:
-        folder: of the base encoder.
+        folder: folder of the base encoder.
         positions: the longest sequence that it reads.
     """
 
     def __init__(self, folder: Path, positions: int) -> None:
         self._pieces = Wordpieces.of_encoder(folder)
         self.longest = positions - 2
-        """Word pieces of the longest sentence, without those of begin and end."""
+        """Word pieces of the longest sentence, without the begin and end pieces."""
         self._spelling: dict[str, tuple[int, int, int]] = {}
 
     def spelt_words(self) -> set[str]:
-        """Return the pieces that are whole words: of letters, and longer than most fragments."""
+        """Return the pieces that are whole words: made of letters, and longer than most fragments."""
         return {piece for piece in self._pieces.vocabulary if piece.isalpha() and len(piece) > 2}
 
     def count(self, words: Sequence[Word]) -> int:
@@ -107,7 +107,7 @@ def text_tensors(
 def node_tensors(
     nodes: Sequence[Ids], device: "torch.device | str" = "cpu", multiple: int = _MULTIPLE
 ) -> "NodeTensors":
-    """Return the nodes of a batch: word, place and concept of each, shape (n_nodes, 3) a sentence."""
+    """Return the nodes of a batch: word, place and concept of each, shape (n_nodes, 3) per sentence."""
     import torch
 
     words, places, concepts = torch.from_numpy(pad(nodes, multiple=multiple)).to(device).unbind(-1)
@@ -125,7 +125,7 @@ def padded_length(length: int, multiple: int) -> int:
 
 
 def pad(rows: Sequence[Ids], value: int = 0, multiple: int = _MULTIPLE) -> Ids:
-    """Return rows of different length as one array, shape (n_rows, padded length, ...)."""
+    """Return rows of different lengths as one array, shape (n_rows, padded length, ...)."""
     padded = np.full((len(rows), padded_length(max(map(len, rows)), multiple), *rows[0].shape[1:]), value, np.int64)
     for position, row in enumerate(rows):
         padded[position, : len(row)] = row

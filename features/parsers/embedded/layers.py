@@ -1,22 +1,22 @@
-"""The layers that the network is made of: the transformer block, and the small transform before each head."""
+"""The layers of the network: the transformer block, and the small transform before each head."""
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 _MASKED = -1e4
-_MULTIPLE, _LEAST_LENGTH = 8, 16  # of what the fused attention is fast at
+_MULTIPLE, _LEAST_LENGTH = 8, 16  # lengths at which the fused attention is fast
 
 
 class Block(nn.Module):
-    """A transformer block (Vaswani et al. 2017); BERT's when it normalises after each part.
+    """A transformer block (Vaswani et al. 2017); BERT's if it normalises after each part.
 
     Args:
-        width: of the states.
-        heads: of the attention.
+        width: width of the states.
+        heads: number of attention heads.
         inner: width of the feed-forward part.
-        normalise_first: normalise what goes into each part (trains faster from scratch), not what comes out (BERT).
-        epsilon: of the normalisation.
+        normalise_first: normalise the input of each part (trains faster from scratch), not its output (BERT).
+        epsilon: epsilon of the normalisation.
     """
 
     def __init__(self, width: int, *, heads: int, inner: int, normalise_first: bool, epsilon: float = 1e-5) -> None:
@@ -34,7 +34,7 @@ class Block(nn.Module):
 
         Args:
             states: shape (batch, length, width).
-            mask: added to the attention, shape (batch, 1, 1, length): 0, or very negative where there is no word.
+            mask: added to the attention scores, shape (batch, 1, 1, length): 0, or very negative for padding.
         """
         if self._normalise_first:
             states = states + self._attend(self.norm1(states), mask)
@@ -62,7 +62,7 @@ class Block(nn.Module):
 
 
 def _fused_attention(parts: Tensor, mask: Tensor) -> Tensor:
-    """Return what attention mixes, shape (batch, heads, length, width of a head).
+    """Return the output of the attention, shape (batch, heads, length, width of a head).
 
     Args:
         parts: query, key and value, shape (batch, length, 3, heads, width of a head).
@@ -79,7 +79,7 @@ def _fused_attention(parts: Tensor, mask: Tensor) -> Tensor:
 
 
 class Transform(nn.Sequential):
-    """Linear layer, GELU and dropout: what each head looks through."""
+    """Linear layer, GELU and dropout: the input transform of each head."""
 
     def __init__(self, width: int, outputs: int, dropout: float) -> None:
         super().__init__(nn.Linear(width, outputs), nn.GELU(), nn.Dropout(dropout))

@@ -1,4 +1,4 @@
-"""From a model's folder to a parser that is ready: description, weights, and the base encoder's tables."""
+"""Loading a parser from a model's folder: description, weights, and the base encoder's tables."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -26,16 +26,16 @@ def load_parser(
     """Load a model from its folder.
 
     Args:
-        folder: with `model.json` and `model.safetensors`.
-        base: name or folder of the base encoder; the one that the model names when None.
+        folder: folder with `model.json` and `model.safetensors`.
+        base: name or folder of the base encoder; when None, the one named by the model.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
-        precision: `auto` is bfloat16 where the hardware computes with it, else float32.
-        batch_size: sentences a batch.
-        threads: CPU threads; as many as torch has when None.
-        thresholds: others than the model's own.
+        precision: `auto` is bfloat16 if the hardware supports it, else float32.
+        batch_size: sentences per batch.
+        threads: CPU threads; torch's number when None.
+        thresholds: thresholds to use instead of the model's own.
 
     Raises:
-        ModelError: when model or base encoder is missing, or one does not fit the other.
+        ModelError: when model or base encoder is missing, or they do not match.
     """
     import torch
 
@@ -55,7 +55,7 @@ def load_parser(
         fill_tables(network, base_folder)
     except RuntimeError as error:
         raise ModelError(
-            f"The weights in {str(folder)!r} do not fit their description, or not the encoder {base_folder.name!r}"
+            f"The weights in {str(folder)!r} do not match their description or the encoder {base_folder.name!r}"
             f" ({error}); install the model again."
         ) from error
     target = resolve_device(device)

@@ -1,4 +1,4 @@
-"""The network: encoder, labels of words, then a small transformer over the nodes, and biaffine scores between them.
+"""The network: encoder, word labels, a small transformer over the nodes, and biaffine scores between nodes.
 
 word pieces ── encoder (six layers) ── words ──┬── primary ── sense, wrapper (each given the primary)
                 casing, suffix, spelling ──┘   └── nodes (word + concept + slot) ──┬── arcs   (Dozat & Manning 2017)
@@ -16,14 +16,14 @@ from features.parsers.embedded.encoder_shape import EncoderShape
 from features.parsers.embedded.layers import Block, Transform, attention_mask
 from features.parsers.embedded.words import CASINGS, SPELLINGS, SUFFIXES
 
-_PLACES = 8  # of a word's nodes, with a vector of their own
+_PLACES = 8  # places of a word's nodes that have their own vector
 _HEADS = 6
-_FARTHEST = 20  # words between two nodes, with a weight of its own
+_FARTHEST = 20  # distances in words between two nodes that have their own weight
 
 
 @dataclass(frozen=True, slots=True)
 class NetworkShape:
-    """Sizes that weights depend on.
+    """Sizes that the weights depend on.
 
     Args:
         primaries: classes of the primary label.
@@ -31,10 +31,10 @@ class NetworkShape:
         wrappers: classes of the wrapper.
         roles: classes of the role.
         concepts: rows of the table of concept vectors.
-        width: of the states of words and nodes.
+        width: width of the states of words and nodes.
         node_layers: transformer blocks over the nodes.
-        dropout: of the states, while training; that before the heads is a quarter more.
-        word_dropout: share of the word pieces, and of the spellings, whose vectors are hidden while training.
+        dropout: dropout of the states in training; before the heads it is a quarter higher.
+        word_dropout: share of the word pieces, and of the spellings, whose vectors are masked in training.
     """
 
     primaries: int
@@ -69,7 +69,7 @@ class NodeTensors(TypedDict):
 
 
 class Network(nn.Module):
-    """All that is learned.
+    """All trained parameters.
 
     Args:
         shape: sizes.
@@ -84,7 +84,7 @@ class Network(nn.Module):
         width = shape.width
         hidden = encoder.width
         self._word_dropout = shape.word_dropout
-        # The base encoder's table of word pieces stays as it is, and is not among the weights.
+        # The base encoder's table of word pieces is frozen, and not part of the weights.
         self.register_buffer("piece_table", torch.empty(encoder.pieces, hidden), persistent=False)
         self.register_buffer("position_table", torch.empty(encoder.positions, hidden), persistent=False)
         self.piece_norm = nn.LayerNorm(hidden, eps=encoder.epsilon)
@@ -128,7 +128,7 @@ class Network(nn.Module):
     def words(self, text: TextTensors) -> Tensor:
         """Return the states of the words, shape (batch, n_words, width)."""
         pieces = text["pieces"]
-        # Pieces and spellings are hidden apart, so that each learns to do without the other.
+        # Pieces and spellings are masked independently, so that the network learns to do without either.
         states = self.piece_norm(self._hide(self.piece_table[pieces]) + self.position_table[: pieces.shape[1]])
         mask = attention_mask(text["piece_mask"])
         weights = self.layer_weights.softmax(0)

@@ -1,4 +1,4 @@
-"""A graph as the parser sees it: a node is one string, constants and names are nodes too.
+"""A graph as the parser sees it: a node is one string; constants and names are nodes, too.
 
     (s / see-01                    nodes   see-01  city  @New York  =-
        :ARG1 (c / city             edges   (0, ARG1, 1) (1, name, 2) (0, polarity, 3)
@@ -41,7 +41,7 @@ def constant(value: str) -> str:
 
 
 def name(operands: str) -> str:
-    """Return the label of a name node; its operands are separated by blanks."""
+    """Return the label of a name node; its operands are separated by spaces."""
     return _NAME + operands
 
 
@@ -71,7 +71,7 @@ def value_of(label: str) -> str:
 
 
 def split_sense(label: str) -> tuple[str, str]:
-    """Return lemma and sense of a concept; the sense is empty where there is none.
+    """Return lemma and sense of a concept; the sense is empty if there is none.
 
     >>> split_sense("have-org-role-91"), split_sense("boy")
     (('have-org-role', '91'), ('boy', ''))

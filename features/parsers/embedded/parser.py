@@ -1,4 +1,4 @@
-"""From sentences to PENMAN, in two passes over batches: of sentences of like length, then of graphs of like size.
+"""From sentences to PENMAN, in two passes: over batches of similarly long sentences, then of similarly large graphs.
 
 text ── words, word pieces ── [encoder, labels of words] ── nodes ── [arcs, roles, root] ── connected graph ── PENMAN
 """
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 _NO_CONCEPT = "thing"
 """The graph of a sentence in which no word carries a concept."""
 _CANDIDATES = 6
-_FARTHEST_CANDIDATE = 3.0  # in score, below the best
+_FARTHEST_CANDIDATE = 3.0  # score below the best
 _SENTENCES_AT_ONCE = 1024
-"""Sorted together; beyond that, memory would grow with the sentences."""
+"""Sentences sorted together; with more, memory would grow with the number of sentences."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A sentence as it goes into the network."""
+    """A sentence as input of the network."""
 
     text: str
     words: list[Word]
@@ -58,11 +58,11 @@ class EmbeddedParser:
     """Parses sentences with a model of `features.parsers.embedded`.
 
     Args:
-        description: of the model.
-        network: with its weights, on the device and in the precision that it computes in.
-        reader: of the base encoder.
-        batch_size: sentences a batch.
-        threads: batches side by side, each computed by one thread.
+        description: description of the model.
+        network: the network with its weights, on the device and in the precision in which it computes.
+        reader: reader of the base encoder.
+        batch_size: sentences per batch.
+        threads: batches computed in parallel, one thread each.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class EmbeddedParser:
         self._batch_size, self._threads = batch_size, threads
         self._vocabulary = description.vocabulary
         self._senses = SenseChooser(self._vocabulary)
-        # A script whose result is no known word gives way to the next label that gives one.
+        # A script whose result is not a known word gives way to the next label that yields one.
         self._known_lemmas = self._senses.lemmas | reader.spelt_words()
         self._is_script = np.array([is_script(label) for label in self._vocabulary.primaries])
         self.thresholds = description.thresholds
@@ -88,7 +88,7 @@ class EmbeddedParser:
 
         Args:
             texts: the sentences.
-            on_rows: called with how many of them are done; one whose nodes are found is half done.
+            on_rows: called with how many of them are done; a sentence whose nodes are found is half done.
         """
         graphs: list[str] = []
         on_rows(0, len(texts))
@@ -107,7 +107,7 @@ class EmbeddedParser:
 
     def fits(self, text: str) -> bool:
         """Return whether the encoder reads the whole sentence."""
-        # No word piece is shorter than a character, so short texts need no look.
+        # No word piece is shorter than a character, so short texts need no check.
         return len(text) < self._reader.longest or self._reader.count(split_words(text)) <= self._reader.longest
 
     def _read(self, text: str) -> _Read:
@@ -175,7 +175,7 @@ class EmbeddedParser:
     def _known(
         self, scores: NDArray[np.float32], candidates: NDArray[np.int64], words: Sequence[list[Word]]
     ) -> NDArray[np.int64]:
-        """Return the best label of each word that makes a known lemma; the best of all where none does."""
+        """Return the best label of each word that yields a known lemma; the best of all if none does."""
         chosen = candidates[..., 0].copy()
         labels = self._vocabulary.primaries
         for sentence, position in zip(*np.nonzero(self._is_script[chosen]), strict=True):

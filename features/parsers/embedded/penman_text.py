@@ -1,11 +1,11 @@
-"""Write a graph in PENMAN: each edge once, at its source wherever that can be.
+"""Write a graph in PENMAN: each edge once, at its source if possible.
 
     want-01 ── ARG0 ──> boy <── ARG0 ── sleep-01        (z0 / want-01
        └────── ARG1 ──────────────────────┘                 :ARG0 (z1 / boy)
                                                             :ARG1 (z2 / sleep-01 :ARG0 z1))
 
-A node stands where it is first met along edges in their own direction. Only nodes that cannot be met so are hung on an
-edge that is turned round: `:ARG0-of`.
+A node is written where it is first reached along edges in their own direction. Only nodes that cannot be reached that
+way are attached by an inverted edge: `:ARG0-of`.
 """
 
 import re
@@ -20,14 +20,14 @@ _DEEPEST_INDENT = 40
 
 
 class _Branch(NamedTuple):
-    """What is written at a node; sorted as it is written.
+    """An item written at a node; sorted in the order of writing.
 
     Args:
-        rank: own roles before turned ones, numbered before others, by number, then by name.
+        rank: own roles before inverted ones, numbered before others, by number, then by name.
         edge: position of the edge.
-        role: as seen from the node.
+        role: the role as seen from the node.
         other: node at the other end.
-        opens: whether the other node stands here.
+        opens: whether the other node is written here.
     """
 
     rank: tuple[bool, bool, int, str]
@@ -41,8 +41,8 @@ def write_penman(graph: FlatGraph) -> str:
     """Return a connected graph in PENMAN.
 
     Args:
-        graph: its constants have one parent each, and no children. What is said twice (`:quant 1 :quant 1`) is written
-            once.
+        graph: the graph; its constants have one parent each, and no children. Duplicates (`:quant 1 :quant 1`) are
+            written once.
 
     >>> from features.parsers.embedded.nodes import FlatGraph
     >>> print(write_penman(FlatGraph(["see-01", "boy", "=-"], [(0, "polarity", 2), (0, "ARG0", 1)], 0)))
@@ -64,7 +64,7 @@ def write_penman(graph: FlatGraph) -> str:
             text.extend(f'{line}:op{number} "{operand}"' for number, operand in operands)
         return iter(branches[node])
 
-    stack: list[Iterator[_Branch]] = []  # of our own, so that depth is no matter
+    stack: list[Iterator[_Branch]] = []  # explicit, so that depth is not limited
     stack.append(enter(graph.root))
     while stack:
         for branch in stack[-1]:
@@ -90,7 +90,7 @@ def invert(role: str) -> str:
 
 
 def _said_once(graph: FlatGraph) -> FlatGraph:
-    """Return the graph without edges that give a node the same constant in the same role again."""
+    """Return the graph without edges that repeat a constant of a node in the same role."""
     said: set[tuple[int, str, str]] = set()
     edges = []
     for source, role, target in graph.edges:
@@ -104,7 +104,7 @@ def _said_once(graph: FlatGraph) -> FlatGraph:
 
 
 def _layout(graph: FlatGraph) -> tuple[list[int], list[list[_Branch]]]:
-    """Return the nodes that get a variable, in the order in which they are met, and what is written at each node."""
+    """Return the nodes that get a variable, in the order of writing, and what is written at each node."""
     leaving: list[list[int]] = [[] for _ in graph.nodes]
     entering: list[list[int]] = [[] for _ in graph.nodes]
     for edge in sorted(range(len(graph.edges)), key=lambda edge: _rank(graph.edges[edge][1], turned=False)):

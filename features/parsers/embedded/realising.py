@@ -15,18 +15,18 @@ from features.parsers.embedded.words import Word, number_at, spelt_number
 
 _BEGINS_LIKE_A_CONCEPT = re.compile(r"[^\W_]")
 _NOT_IN_A_CONCEPT = re.compile(r"[\s()\":/~]")
-_NO_NAME = "."  # of a name that is nothing but quotation marks
+_NO_NAME = "."  # for a name that consists of quotation marks only
 
 
 class Slot(NamedTuple):
-    """Where a node hangs: word, and 0 for the primary concept or the place in the wrapper from 1."""
+    """The place of a node: its word, and 0 for the primary concept or the position in the wrapper from 1."""
 
     word: int
     place: int
 
 
 SenseOf = Callable[[int, str], str]
-"""From the position of a word and its lemma to the sense; empty for none."""
+"""Maps the position of a word and its lemma to the sense; empty for none."""
 
 
 def realise(
@@ -37,14 +37,14 @@ def realise(
     sense_of: SenseOf,
     vocabulary: Vocabulary,
 ) -> tuple[list[Slot], list[str]]:
-    """Return the nodes that the labels of a sentence stand for.
+    """Return the nodes that the labels of a sentence represent.
 
     Args:
         text: the sentence.
         words: its words.
         primaries: class of the primary label of each word.
         wrappers: class of the wrapper of each word.
-        sense_of: gives a lemma its sense.
+        sense_of: maps a lemma to its sense.
         vocabulary: the classes.
 
     Returns:
@@ -88,7 +88,7 @@ def _concept(label: str, word: str, position: int, sense_of: SenseOf) -> str:
 
 
 def _covered(text: str, words: Sequence[Word], primaries: Sequence[int], first: int, vocabulary: Vocabulary) -> str:
-    """Return the text of a name, single blanks between its parts."""
+    """Return the text of a name, with single spaces between its parts."""
     inside = vocabulary.primary_ids[INSIDE]
     last = first
     while last + 1 < len(words) and primaries[last + 1] == inside:
@@ -101,5 +101,5 @@ def _quoted(word: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text without what would end a string in PENMAN, or continue it."""
+    """Return a text without characters that would end or continue a string in PENMAN."""
     return text.replace('"', "").replace("\\", "")

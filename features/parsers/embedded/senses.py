@@ -1,4 +1,4 @@
-"""Which sense a lemma gets: among those that training saw it with, else among those of its frame, else none."""
+"""Which sense a lemma gets: among those seen in training, else among those of its frame, else none."""
 
 from functools import cached_property
 
@@ -15,7 +15,7 @@ class SenseChooser:
     """Chooses senses by the network's scores.
 
     Args:
-        vocabulary: with what training saw, and the frames.
+        vocabulary: vocabulary with the senses seen in training, and the frames.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -31,8 +31,8 @@ class SenseChooser:
         """Return the sense of a lemma; empty for none.
 
         Args:
-            lemma: of the concept.
-            scores: of the senses, shape (n_senses,).
+            lemma: lemma of the concept.
+            scores: scores of the senses, shape (n_senses,).
         """
         choices = self._open.get(lemma)
         if choices:
@@ -49,7 +49,7 @@ class SenseChooser:
         return max(known, key=lambda sense: float(scores[self._vocabulary.sense_ids[sense]]), default=_FIRST)
 
     def _among_seen(self, lemma: str) -> list[tuple[str, int, float]]:
-        """Return the senses that a lemma was seen with: sense, its column, and what its frequency adds."""
+        """Return the senses that a lemma was seen with: sense, its column, and the bonus for its frequency."""
         ids = self._vocabulary.sense_ids
         counts = self._vocabulary.seen[lemma]
         return [

@@ -1,7 +1,8 @@
-"""A model on disk: `model.safetensors` beside `model.json`, small enough for a repository.
+"""A model on disk: `model.safetensors` and `model.json`, small enough for a repository.
 
 Matrices are stored as int8 with a scale for each row, w ≈ scale · q with scale = max|w| / 127; the rest is float16.
-What equals the base encoder (its table of word pieces) is not stored: `model.json` names the encoder and its hash.
+What is identical to the base encoder (its table of word pieces) is not stored: `model.json` names the encoder and its
+hash.
 
     model.json          format, base encoder and its digest, sizes, vocabulary, decoding thresholds
     model.safetensors   tensor `name` in float16, or `name` in int8 and `name.scale` in float32
@@ -30,7 +31,7 @@ Storage = Literal["int8", "float16"]
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """What is chosen on dev once the weights are learnt.
+    """Parameters tuned on dev after training.
 
     Args:
         arc: log-odds from which a pair of nodes is related.
@@ -45,14 +46,14 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """Everything about a model but its weights.
+    """Everything about a model except its weights.
 
     Args:
-        name: of the parser, for the column `parser`.
+        name: name of the parser, for the column `parser`.
         base: name of the base encoder.
         base_digest: its hash when the model was trained.
-        vocabulary: labels.
-        thresholds: of decoding.
+        vocabulary: the labels.
+        thresholds: thresholds for decoding.
         shape: sizes of the network that do not follow from the vocabulary.
     """
 
@@ -84,10 +85,10 @@ def save_model(
     """Write a model.
 
     Args:
-        folder: made where it is missing.
+        folder: output folder; created if missing.
         description: see `Description`.
         weights: the network's own, without the base encoder's tables.
-        storage: `int8` for matrices, or `float16` for all.
+        storage: `int8` for matrices, or `float16` for everything.
     """
     from safetensors.torch import save_file
 
@@ -111,7 +112,7 @@ def save_model(
 
 
 def read_description(folder: Path) -> Description:
-    """Read all of a model but its weights.
+    """Read everything about a model except its weights.
 
     Raises:
         ModelError: when the folder holds no such model.

@@ -1,10 +1,10 @@
-"""What the parser can say: the labels of words, the roles, and the concepts that it knows by heart.
+"""What the parser can predict: word labels, roles, and the concepts that have their own vector.
 
 | labels of a word | |
 |---|---|
-| primary | nothing; inside of a name; a name, number or string copied from the text; an edit script; a lexicon entry |
+| primary | nothing; inside a name; a name, number or string copied from the text; an edit script; a lexicon entry |
 | sense | of the primary concept: 01, 02, …, or none |
-| wrapper | further concepts that hang on the word: president → person, have-org-role-91 |
+| wrapper | further concepts of the word: president → person, have-org-role-91 |
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,16 +21,17 @@ SPECIAL_CONCEPTS = ("<concept>", "<frame>", "<name>", "<constant>")
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Labels, by position the classes of the network's heads.
+    """Labels; their positions are the classes of the network's heads.
 
     Args:
-        primaries: the special ones first, then edit scripts and lexicon entries (lemmas, constants, names).
-        senses: "" first.
+        primaries: primary labels: the special ones first, then edit scripts and lexicon entries (lemmas, constants,
+            names).
+        senses: senses; "" first.
         wrappers: tuples of concepts; the empty one first.
-        roles: without colon.
-        concepts: with a vector of their own; the special ones, for all others, first.
+        roles: roles without colon.
+        concepts: concepts that have their own vector; first the special ones, which stand for all others.
         seen: how often each lemma was seen with each sense.
-        frames: the senses of lemmas in a frame inventory; empty where none was given.
+        frames: the senses of lemmas in a frame inventory; empty if none was given.
     """
 
     primaries: Sequence[str]

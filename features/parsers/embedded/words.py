@@ -1,4 +1,4 @@
-"""A sentence as words: abbreviations, numbers, words, clitics, and single marks, each with its place in the text."""
+"""A sentence as words: abbreviations, numbers, words, clitics and single marks, with their positions in the text."""
 
 import re
 import unicodedata
@@ -50,7 +50,7 @@ def split_words(text: str) -> list[Word]:
 
 
 def is_readable(text: str) -> bool:
-    """Return whether a parser of English knows anything of a sentence: a Latin letter, or a digit and no other letter.
+    """Return whether an English parser can read anything in a sentence: a Latin letter, or a digit and no other letter.
 
     >>> [is_readable(text) for text in ("A cat.", "Été 2008", "12:30", "他有2只猫", "🙂 !")]
     [True, True, True, False, False]
@@ -64,7 +64,7 @@ def is_readable(text: str) -> bool:
 
 
 def number_at(words: Sequence[str], position: int) -> str | None:
-    """Return the value of the number that starts at a word, multiplied by a power that follows; None for no number.
+    """Return the value of the number that starts at a word, times a power that follows it; None if there is none.
 
     >>> number_at(["2.5", "million"], 0)
     '2500000'
@@ -80,7 +80,7 @@ def number_at(words: Sequence[str], position: int) -> str | None:
 
 
 def spelt_number(word: str) -> str | None:
-    """Return the value of a number that is written in letters; None for any other word.
+    """Return the value of a number written in letters; None for any other word.
 
     >>> spelt_number("Fifty")
     '50'
@@ -89,7 +89,7 @@ def spelt_number(word: str) -> str | None:
 
 
 def spelling_features(word: str) -> tuple[int, int, int]:
-    """Return what the encoder's uncased word pieces hide: casing, hashed suffix, hashed spelling."""
+    """Return features that the encoder's uncased word pieces lack: casing, hashed suffix, hashed spelling."""
     lower = word.lower()
     return _casing(word), zlib.crc32(lower[-3:].encode()) % SUFFIXES, zlib.crc32(lower.encode()) % SPELLINGS
 

@@ -4,7 +4,7 @@
     ARG0      V        ARG1      ARGM-TMP
 
 A tagger in the architecture and file format of AllenNLP's `srl_bert` (Shi & Lin 2019): BERT reads the sentence once for
-each predicate, which is marked by token types, and gives every word a BIO tag.
+each predicate, which is marked by token types, and assigns every word a BIO tag.
 
 | file | idea |
 |---|---|
@@ -12,8 +12,8 @@ each predicate, which is marked by token types, and gives every word a BIO tag.
 | `conll` | the column format of the CoNLL-2005 shared task |
 | `archive` | the files of a tagger: configuration, labels, weights |
 | `network` | BERT, a projection to tags, and a head that finds predicates |
-| `viterbi` | the best sequence of tags that is well formed |
+| `viterbi` | the best well-formed sequence of tags |
 | `words` | raw text to words, and predicates by part of speech |
-| `tagger` | all of it: sentences in, frames out |
+| `tagger` | everything together: sentences in, frames out |
 | `scoring` | precision, recall and F1 as `srl-eval.pl` counts them |
 """

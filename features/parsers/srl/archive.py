@@ -1,11 +1,11 @@
 """The files of a tagger, as AllenNLP archives them: a `.tar.gz`, or a folder with the same content.
 
-    config.json                 how it was made; of interest: the encoder's name or sizes
-    vocabulary/labels.txt       BIO tags, a line each, in the order of their indices
+    config.json                 how it was made; used for the encoder's name or sizes
+    vocabulary/labels.txt       BIO tags, one per line, in the order of their indices
     weights.th                  parameters by name (torch.save); read without running code from it
-    weights.safetensors         the same instead, as our own training writes it: half precision, without what equals
-                                the base encoder that `facetflow.base` in config.json names
-    vocab.txt                   word pieces, where they are not those of the base encoder or of bert-base-uncased
+    weights.safetensors         the alternative that our own training writes: half precision, without what equals
+                                the base encoder named by `facetflow.base` in config.json
+    vocab.txt                   word pieces, if they are not those of the base encoder or of bert-base-uncased
 
 AllenNLP keeps no word pieces in an archive. Those of bert-base-uncased come with all-MiniLM-L6-v2.
 """
@@ -33,7 +33,7 @@ WEIGHTS = "weights.safetensors"
 PICKLED_WEIGHTS = "weights.th"
 VOCABULARY = "vocab.txt"
 OWN_SECTION = "facetflow"
-"""Section of config.json with what AllenNLP does not know: `base`, `predicate_threshold`, `exact_decoding`."""
+"""Section of config.json for keys unknown to AllenNLP: `base`, `predicate_threshold`, `exact_decoding`."""
 
 _UNCASED_VOCABULARY = "all-MiniLM-L6-v2"
 _ENCODER = "bert_model."
@@ -48,10 +48,10 @@ class SrlArchive:
     Args:
         labels: BIO tags in the order of their indices.
         weights: float32 parameters by AllenNLP's names.
-        encoder: what the configuration says of the encoder's sizes; empty where it gives a name.
-        lowercase: whether words are lower-cased before they are cut.
+        encoder: sizes of the encoder according to the configuration; empty if it gives a name.
+        lowercase: whether words are lower-cased before they are split.
         vocabulary: file of the word pieces.
-        own: what only our own taggers have.
+        own: settings that only our own taggers have.
     """
 
     labels: tuple[str, ...]
@@ -64,13 +64,13 @@ class SrlArchive:
 
 @contextmanager
 def open_archive(path: Path) -> "Iterator[SrlArchive]":
-    """Read a tagger; the files behind it stay until the block is left.
+    """Read a tagger; its files stay until the block ends.
 
     Args:
         path: a folder, or a `.tar.gz`, which is unpacked to a temporary folder.
 
     Raises:
-        ModelError: something is missing or is not what its name says.
+        ModelError: something is missing, or is not what its name says.
     """
     if path.is_dir():
         yield _read(path)
@@ -109,7 +109,7 @@ def _configuration(folder: Path) -> dict[str, Any]:
         kind = configuration["model"]["type"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(
-            f"{str(folder)!r} is no archive of a tagger: its {CONFIGURATION!r} cannot be read ({error!r})."
+            f"{str(folder)!r} is not the archive of a tagger: its {CONFIGURATION!r} cannot be read ({error!r})."
         ) from error
     if kind != "srl_bert":
         raise ModelError(f"The archive {str(folder)!r} holds a model of type {kind!r}; give one of type 'srl_bert'.")
@@ -130,13 +130,13 @@ def _vocabulary(folder: Path, name: str, base: str | None, *, lowercase: bool) -
     if base is not None or lowercase:
         return locate(base or _UNCASED_VOCABULARY) / VOCABULARY
     raise ModelError(
-        f"The archive {str(folder)!r} was made with the word pieces of {name or 'another encoder'!r} and does not carry"
-        f" them; put that encoder's {VOCABULARY!r} beside its {CONFIGURATION!r}."
+        f"The archive {str(folder)!r} was made with the word pieces of {name or 'another encoder'!r} but lacks"
+        f" them; put that encoder's {VOCABULARY!r} next to its {CONFIGURATION!r}."
     )
 
 
 def _weights(folder: Path, base: str | None) -> "dict[str, Tensor]":
-    """Return the parameters in float32: those of the base encoder, then those of the archive over them."""
+    """Return the parameters in float32: those of the base encoder, overridden by those of the archive."""
     path = next((folder / name for name in (WEIGHTS, PICKLED_WEIGHTS) if (folder / name).is_file()), None)
     if path is None:
         raise ModelError(f"The archive {str(folder)!r} has no weights: neither {WEIGHTS!r} nor {PICKLED_WEIGHTS!r}.")
@@ -146,7 +146,7 @@ def _weights(folder: Path, base: str | None) -> "dict[str, Tensor]":
 
 
 def base_weights(folder: Path) -> "dict[str, Tensor]":
-    """Return the parameters of a BERT's own folder by the names that they have in a tagger."""
+    """Return the parameters in a BERT's own folder, under the names that they have in a tagger."""
     return {f"{_ENCODER}{name}": tensor for name, tensor in _load(folder / "model.safetensors").items()}
 
 
@@ -158,9 +158,9 @@ def _load(path: Path) -> "dict[str, Tensor]":
             return load_file(path)
         import torch
 
-        # weights_only: an archive from elsewhere can hold no code.
+        # weights_only: code in an archive from elsewhere is not run.
         return dict(torch.load(path, map_location="cpu", weights_only=True))
-    except Exception as error:  # what torch and safetensors raise for a damaged file has no common base
+    except Exception as error:  # the errors of torch and safetensors for a damaged file have no common base
         raise ModelError(f"The weights {str(path)!r} cannot be read ({str(error).splitlines()[0]}).") from error
 
 
@@ -174,9 +174,9 @@ def write_archive(
     """Write a tagger in half precision, without the parameters that equal those of its base encoder.
 
     Args:
-        folder: made when missing.
+        folder: output folder; created if missing.
         labels: BIO tags in the order of their indices.
-        weights: by AllenNLP's names.
+        weights: parameters by AllenNLP's names.
         configuration: content of config.json, with `facetflow.base`.
     """
     import torch
@@ -190,7 +190,7 @@ def write_archive(
     }
     (folder / LABELS).parent.mkdir(parents=True, exist_ok=True)
     (folder / LABELS).write_text("".join(f"{label}\n" for label in labels), encoding="utf-8")
-    # AllenNLP's way to say that labels have neither padding nor an unknown one.
+    # This tells AllenNLP that the labels have neither padding nor an unknown label.
     (folder / LABELS).with_name("non_padded_namespaces.txt").write_text("*tags\n*labels\n", encoding="utf-8")
     (folder / CONFIGURATION).write_text(json.dumps(configuration, indent=2) + "\n", encoding="utf-8")
     save_file(own, folder / WEIGHTS)

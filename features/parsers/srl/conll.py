@@ -1,4 +1,4 @@
-"""The column format of PropBank files: CoNLL-2005 brackets, a column for each predicate.
+"""The column format of PropBank files: CoNLL-2005 brackets, one column per predicate.
 
     # sent_id = weblog-0001
     1  The     the    DT   (NP*      -      -         (ARG0*
@@ -29,13 +29,13 @@ class AnnotatedSentence:
     """A sentence with its frames.
 
     Args:
-        sentence_id: as the file says, else `file:line`.
+        sentence_id: the id in the file, else `file:line`.
         words: its tokens.
-        lemmas: one a word.
-        tags: parts of speech, one a word.
-        rolesets: `chase.01` where a word is a predicate, else `-`.
-        frames: a frame for each column, in their order.
-        reject: why a parser made nothing of the sentence, which then has no words; None for any other.
+        lemmas: one per word.
+        tags: parts of speech, one per word.
+        rolesets: `chase.01` if a word is a predicate, else `-`.
+        frames: one frame per column, in order.
+        reject: why a parser rejected the sentence, which then has no words; None for any other.
     """
 
     sentence_id: str
@@ -59,8 +59,8 @@ def read_annotated(path: Path) -> Iterator[AnnotatedSentence]:
         path: the file, decompressed when it ends in `.gz`.
 
     Raises:
-        InputError: the file cannot be read, a row has another number of columns than its sentence, or brackets do not
-            match; the message names the line.
+        InputError: the file cannot be read, a row has a different number of columns than its sentence, or brackets do
+            not match; the message names the line.
     """
     with open_text(path) as lines:
         rows: list[list[str]] = []
@@ -99,7 +99,7 @@ def _sentence(rows: Sequence[Sequence[str]], name: str, where: str) -> Annotated
         spans = _spans(column, f"sentence {name!r} ({where}), frame {number + 1}")
         verbs = [span.start for span in spans if span.label == PREDICATE]
         if not verbs and number >= len(named):
-            raise InputError(f"In sentence {name!r} ({where}) nothing says which word is predicate {number + 1}.")
+            raise InputError(f"In sentence {name!r} ({where}) no word is marked as predicate {number + 1}.")
         frames.append(Frame(verbs[0] if verbs else named[number], spans))
     return AnnotatedSentence(name, columns[1], columns[2], columns[3], columns[_ROLESET], tuple(frames))
 
@@ -113,7 +113,7 @@ def _spans(column: Iterable[str], where: str) -> tuple[Span, ...]:
         opens = opening.removeprefix("(")
         well_formed = star and closing in {"", ")"} and opening in {"", f"({opens}"} and "(" not in opens
         if not well_formed or (opens and label) or (closing and not (opens or label)):
-            raise InputError(f"The cell {cell!r} in {where} is no bracket of CoNLL-2005, or matches no other.")
+            raise InputError(f"The cell {cell!r} in {where} is not a CoNLL-2005 bracket, or matches no other.")
         if opens:
             label, start = opens, position
         if closing:

@@ -1,4 +1,4 @@
-"""How good a tagger is on a gold file, with gold predicates and with those that it finds."""
+"""Evaluation of a tagger on a gold file, with gold predicates and with those that it finds."""
 
 import time
 from collections.abc import Sequence
@@ -10,18 +10,18 @@ from features.parsers.srl.tagger import SrlTagger
 
 
 def score_with_gold_predicates(tagger: SrlTagger, sentences: Sequence[AnnotatedSentence]) -> SrlScore:
-    """Return the score of a tagger that is told where the predicates are."""
+    """Return the score of a tagger given the gold predicates."""
     return score_with(tagger, sentences, [[frame.predicate for frame in sentence.frames] for sentence in sentences])
 
 
 def score_with(
     tagger: SrlTagger, sentences: Sequence[AnnotatedSentence], predicates: Sequence[Sequence[int]]
 ) -> SrlScore:
-    """Return the score of a tagger for predicates that somebody found.
+    """Return the score of a tagger for given predicates.
 
     Args:
         tagger: the tagger.
-        sentences: gold.
+        sentences: gold sentences.
         predicates: positions in each sentence.
     """
     score = SrlScore()
@@ -36,11 +36,12 @@ def evaluate(tagger: SrlTagger, sentences: Sequence[AnnotatedSentence]) -> dict[
 
     Args:
         tagger: the tagger.
-        sentences: gold.
+        sentences: gold sentences.
 
     Returns:
-        `gold_predicates`: of the arguments; `own_predicates` and `predicates`: of arguments and predicates where the
-        tagger finds them itself, with `sentences_per_second` of processor time for that, words to frames.
+        `gold_predicates`: scores of the arguments; `own_predicates` and `predicates`: scores of arguments and
+        predicates when the tagger finds the predicates itself, with `sentences_per_second` of CPU time for that, from
+        words to frames.
     """
     scores: dict[str, Any] = {"gold_predicates": _rounded(score_with_gold_predicates(tagger, sentences).total)}
     if tagger.finds_predicates:

@@ -1,4 +1,4 @@
-"""Frames, their spans, and the BIO tags that a tagger speaks.
+"""Frames, their spans, and the BIO tags of a tagger.
 
 words   The     cat     chased  a       mouse
 tags    B-ARG0  I-ARG0  B-V     B-ARG1  I-ARG1
@@ -33,7 +33,7 @@ class Frame:
 
     Args:
         predicate: position of the predicate.
-        spans: in the order of the words, none overlapping; one of them is usually the `V` of the predicate.
+        spans: spans in the order of the words, not overlapping; one of them is usually the `V` of the predicate.
     """
 
     predicate: int
@@ -41,7 +41,7 @@ class Frame:
 
 
 def spans_of(tags: Sequence[str]) -> tuple[Span, ...]:
-    """Return the spans of BIO tags; an `I-` that continues nothing begins a span.
+    """Return the spans of BIO tags; an `I-` that continues nothing starts a span.
 
     >>> spans_of(["B-ARG0", "I-ARG0", "B-V", "O"])
     (Span(label='ARG0', start=0, end=2), Span(label='V', start=2, end=3))

@@ -5,8 +5,8 @@
                   └──── BERT ────┴──────────┘
     tags          O    B-ARG0 I-ARG0 B-V B-ARG1 I-ARG1 O
 
-With no predicate marked, the second head says how much each word looks like one. Parameters are named as in AllenNLP;
-the second head is ours.
+If no predicate is marked, the second head scores each word as a predicate. Parameters are named as in AllenNLP; the
+second head is ours.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from transformers import BertConfig, BertModel
 
 PREDICATE_LAYER = "predicate_layer"
-_WIDTH_OF_A_HEAD = 64  # in all of Google's BERTs; other models say how many heads they have
+_WIDTH_OF_A_HEAD = 64  # in all of Google's BERTs; other models give their number of heads
 
 
 class SrlBert(nn.Module):
@@ -27,7 +27,7 @@ class SrlBert(nn.Module):
         config: sizes of the encoder.
         n_labels: number of BIO tags.
         finds_predicates: whether it has the second head.
-        dropout: on what the encoder gives, while training.
+        dropout: dropout on the encoder's output in training.
     """
 
     def __init__(self, config: BertConfig, n_labels: int, *, finds_predicates: bool, dropout: float = 0.0) -> None:
@@ -42,8 +42,8 @@ class SrlBert(nn.Module):
 
         Args:
             ids: (n, t) vocabulary indices.
-            types: (n, t) 1 where a piece belongs to the predicate, else 0.
-            mask: (n, t) 1 where there is a piece, 0 for padding.
+            types: (n, t) 1 if a piece belongs to the predicate, else 0.
+            mask: (n, t) 1 for a piece, 0 for padding.
 
         Returns:
             (n, t, hidden).
@@ -58,18 +58,18 @@ class SrlBert(nn.Module):
         return logits
 
     def predicate_logits(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """Return for each piece how much its word looks like a predicate, (n, t) logits."""
+        """Return for each piece the logit of its word being a predicate, (n, t)."""
         assert self.predicate_layer is not None, "this network has no head for predicates"  # noqa: S101
         logits: Tensor = self.predicate_layer(self.encode(ids, torch.zeros_like(ids), mask))
         return logits.squeeze(-1)
 
 
 def encoder_config(weights: Mapping[str, Tensor], described: Mapping[str, Any]) -> BertConfig:
-    """Return the sizes of an encoder as its weights have them.
+    """Return the sizes of an encoder according to its weights.
 
     Args:
-        weights: by AllenNLP's names.
-        described: what the archive's configuration says of the encoder; only what shapes do not tell is taken from it.
+        weights: parameters by AllenNLP's names.
+        described: the archive's configuration of the encoder; only what the shapes do not determine is taken from it.
 
     Raises:
         KeyError: a weight that every BERT has is missing.

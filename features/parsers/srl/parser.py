@@ -1,6 +1,6 @@
 """Raw sentences to frames: the parser behind the stage `srl`.
 
-text ── words ── predicates: by the tagger itself, else by part of speech ── frames, or a reject that says why not
+text ── words ── predicates: by the tagger itself, else by part of speech ── frames, or a reject with the reason
 """
 
 from collections.abc import Sequence
@@ -34,8 +34,8 @@ class SrlParse:
     """A sentence with its frames.
 
     Args:
-        words: of the sentence.
-        frames: by the position of their predicates.
+        words: words of the sentence.
+        frames: frames, in the order of their predicates.
     """
 
     words: tuple[str, ...]
@@ -43,7 +43,7 @@ class SrlParse:
 
     @property
     def columns(self) -> dict[str, Sequence[str] | Sequence[int]]:
-        """The sentence as a row of the table `srl` has it, without its id and the name of the parser."""
+        """The sentence as a row of the table `srl`, without its id and the name of the parser."""
         spans = [(number, *span) for number, frame in enumerate(self.frames) for span in frame.spans]
         parts = zip(*spans, strict=True) if spans else ((), (), (), ())
         return {
@@ -58,7 +58,7 @@ class SrlParser:
 
     Args:
         tagger: the loaded tagger.
-        settings: longest sentence, and where predicates come from.
+        settings: longest sentence, and source of the predicates.
     """
 
     def __init__(self, tagger: SrlTagger, settings: SrlSettings) -> None:
@@ -72,7 +72,7 @@ class SrlParser:
     ) -> list[SrlParse | Reject]:
         """Return for each sentence its frames, or a reject; a sentence without a predicate has no frames.
 
-        A sentence that BERT would have to cut is rejected as `sentence_too_long`. To find the predicates counts
+        A sentence that BERT would have to truncate is rejected as `sentence_too_long`. Finding the predicates counts
         as a third of the work: BERT reads a sentence once for that, and once for each of them, two on average.
         """
         sentences = split_words(texts)
@@ -104,7 +104,7 @@ class SrlParser:
 
 
 def tagger_name(settings: SrlSettings) -> str:
-    """Return what the column `parser` says of the frames of a tagger."""
+    """Return the value of the column `parser` for the frames of a tagger."""
     return f"srl_bert/{Path(settings.model).name.removesuffix('.tar.gz')}"
 
 
@@ -127,8 +127,8 @@ def load(settings: SrlSettings) -> SrlParser:
     """Load a tagger; once per process, as long as settings and files stay the same.
 
     Raises:
-        ModelError: the tagger is not on this machine, or is no archive of `srl_bert`.
-        SettingsError: a GPU is asked for that is not there.
+        ModelError: the tagger is not on this machine, or is not an archive of `srl_bert`.
+        SettingsError: the requested GPU is not available.
     """
     path = locate_tagger(settings.model)
     return _load(settings, path, stamp(path))
@@ -161,17 +161,17 @@ def load_tagger(
     precision: str = "auto",
     threads: int | None = None,
 ) -> SrlTagger:
-    """Build the tagger of an archive.
+    """Build the tagger from an archive.
 
     Args:
         path: a folder or a `.tar.gz`, see `features.parsers.srl.archive`.
-        device: of torch.
-        batch_pieces: word pieces a batch, padding included.
-        precision: `auto` is bfloat16 where the hardware computes with it, else float32.
-        threads: CPU threads; as many as torch has when None.
+        device: torch device.
+        batch_pieces: word pieces per batch, including padding.
+        precision: `auto` is bfloat16 if the hardware supports it, else float32.
+        threads: CPU threads; torch's number when None.
 
     Raises:
-        ModelError: it cannot be read, or its weights do not fit its labels.
+        ModelError: it cannot be read, or its weights do not match its labels.
     """
     try:
         import torch
@@ -196,7 +196,7 @@ def load_tagger(
                 f" ({' '.join(str(error).split())[:200]})."
             ) from error
         use_onednn(network)
-        # Whole, not by autocast, which would turn the weights into bfloat16 for each batch anew.
+        # Convert the whole network; autocast would convert the weights to bfloat16 again for each batch.
         bfloat16 = computes_in_bfloat16(precision, device)
         return SrlTagger(
             network.eval().to(device, torch.bfloat16 if bfloat16 else torch.float32),

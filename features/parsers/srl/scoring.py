@@ -1,7 +1,7 @@
-"""How good frames are, counted as the CoNLL-2005 shared task does (`srl-eval.pl`).
+"""Scores of frames, counted as in the CoNLL-2005 shared task (`srl-eval.pl`).
 
-An argument counts when its role and all its words are right. A continuation (`C-ARG1`) belongs to the argument before
-it of the same role, so both are one argument of two pieces; one that continues nothing is an argument of its own. The
+An argument is correct if its role and all its words are. A continuation (`C-ARG1`) belongs to the preceding argument of
+the same role, so both are one argument of two pieces; one that continues nothing is an argument of its own. The
 predicate (`V`, with its continuations) does not count. References (`R-ARG0`) are roles like any other.
 """
 
@@ -15,17 +15,17 @@ from features.parsers.srl.frames import PREDICATE, Frame, Span
 _CONTINUES = "C-"
 
 Argument = tuple[str, tuple[tuple[int, int], ...]]
-"""Role, and where its pieces start and end."""
+"""Role, and start and end of its pieces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What was found, and what was to be found; counts of several sentences add up.
+    """Counts of predicted and gold items; counts of several sentences add up.
 
     Args:
-        correct: found and right.
-        predicted: found.
-        gold: to be found.
+        correct: predicted items that are correct.
+        predicted: predicted items.
+        gold: gold items.
     """
 
     correct: int = 0
@@ -37,12 +37,12 @@ class Counts:
 
     @property
     def precision(self) -> float:
-        """Share of what was found that is right, in [0, 1]; 0 where nothing was found."""
+        """Share of predicted items that are correct, in [0, 1]; 0 if there are none."""
         return self.correct / self.predicted if self.predicted else 0.0
 
     @property
     def recall(self) -> float:
-        """Share of what was to be found that was found, in [0, 1]; 0 where there was nothing."""
+        """Share of gold items that were predicted, in [0, 1]; 0 if there are none."""
         return self.correct / self.gold if self.gold else 0.0
 
     @property
@@ -59,7 +59,7 @@ class SrlScore:
     Args:
         roles: counts of each role.
         predicates: counts of the predicates' positions.
-        perfect: frames of which every argument is right, among the gold frames.
+        perfect: gold frames with every argument correct.
     """
 
     roles: dict[str, Counts] = field(default_factory=dict)
@@ -75,8 +75,8 @@ class SrlScore:
         """Count one sentence; frames are compared by their predicates.
 
         Args:
-            gold: frames of the sentence. Several of one predicate are matched in their order.
-            predicted: frames that a tagger gave it.
+            gold: frames of the sentence. Several of one predicate are matched in order.
+            predicted: frames predicted by a tagger.
         """
         found = {key: arguments(frame.spans) for key, frame in _numbered(predicted)}
         right = {key: arguments(frame.spans) for key, frame in _numbered(gold)}
@@ -107,7 +107,7 @@ def arguments(spans: Iterable[Span]) -> set[Argument]:
 
 
 def _numbered(frames: Iterable[Frame]) -> Iterable[tuple[tuple[int, int], Frame]]:
-    """Yield each frame with its predicate and how many frames of that predicate came before it."""
+    """Yield each frame with its predicate and the number of preceding frames of that predicate."""
     seen: Counter[int] = Counter()
     for frame in frames:
         yield (frame.predicate, seen[frame.predicate]), frame

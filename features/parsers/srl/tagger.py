@@ -1,8 +1,8 @@
-"""A tagger at work: sentences in, frames out, in batches of sentences of like length.
+"""Inference with a tagger: sentences in, frames out, in batches of similarly long sentences.
 
     words ── find_predicates ──> positions ── tag ──> a frame for each: BERT, Viterbi, spans
 
-BERT reads a sentence once for each of its predicates, and once more to find them where the tagger can do that itself.
+BERT reads a sentence once for each of its predicates, and once more to find them if the tagger can do that itself.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,14 +40,14 @@ class SrlTagger:
     """Finds predicates and their arguments.
 
     Args:
-        network: ready to evaluate, on its device.
+        network: the network in evaluation mode, on its device.
         wordpieces: the vocabulary that it was trained with.
         labels: BIO tags in the order of their indices.
-        batch_pieces: word pieces a batch, padding included.
+        batch_pieces: word pieces per batch, including padding.
         threshold: probability above which a word is a predicate.
-        exact: whether the likeliest path of tags is taken, each core role once, or the one that AllenNLP takes.
-        bfloat16: whether it computes in half the width.
-        threads: batches side by side, each computed by one thread.
+        exact: whether to return the most likely path of tags, with each core role once, or the one that AllenNLP does.
+        bfloat16: whether it computes in bfloat16.
+        threads: batches computed in parallel, one thread each.
     """
 
     def __init__(
@@ -80,11 +80,11 @@ class SrlTagger:
         return self._network.predicate_layer is not None
 
     def n_pieces(self, words: Words) -> int:
-        """Return how many positions of BERT a sentence takes; more than `longest` cannot be read."""
+        """Return how many positions of BERT a sentence takes; at most `longest` can be read."""
         return len(self._wordpieces.cut(words).ids)
 
     def find_predicates(self, sentences: Sequence[Words], on_readings: OnRows = ignore_rows) -> list[list[int]]:
-        """Return the positions of the predicates of each sentence; `on_readings` hears how many readings are done."""
+        """Return the positions of the predicates of each sentence; report to `on_readings` how many are done."""
         readings = [_Reading(i, self._wordpieces.cut(words), None) for i, words in enumerate(sentences) if words]
         found: list[list[int]] = [[] for _ in sentences]
         for batch, logits in self._run(readings, on_readings):
@@ -101,7 +101,7 @@ class SrlTagger:
         Args:
             sentences: words of each, none with more than `longest` pieces.
             predicates: positions of the predicates of each sentence.
-            on_readings: called with how many readings are done, one a predicate.
+            on_readings: called with how many readings are done, one per predicate.
 
         Returns:
             A frame for each predicate, in the order given.
@@ -120,7 +120,7 @@ class SrlTagger:
     def scores(
         self, sentences: Sequence[Words], predicates: Sequence[Sequence[int]], on_readings: OnRows = ignore_rows
     ) -> Iterator[tuple[list[_Reading], NDArray[np.float32]]]:
-        """Yield batches of readings with their logits, (n, t, n_labels), one reading a predicate."""
+        """Yield batches of readings with their logits, (n, t, n_labels), one reading per predicate."""
         readings = []
         for number, (words, positions) in enumerate(zip(sentences, predicates, strict=True)):
             pieces = self._wordpieces.cut(words)
@@ -139,7 +139,7 @@ class SrlTagger:
                 on_readings(done, len(readings))
 
     def _logits(self, batch: Sequence[_Reading]) -> NDArray[np.float32]:
-        """Return the logits of the tags, or of the predicate where none is marked, (n, t, n_labels or 1)."""
+        """Return the logits of the tags, or of the predicate if none is marked, (n, t, n_labels or 1)."""
         import torch
 
         device = next(self._network.parameters()).device
@@ -154,7 +154,7 @@ class SrlTagger:
 
 
 def _batches(readings: Iterable[_Reading], batch_pieces: int) -> Iterator[list[_Reading]]:
-    """Yield the readings, longest first, in batches that hold so many pieces when padded."""
+    """Yield the readings, longest first, in batches of at most `batch_pieces` pieces, including padding."""
     waiting = sorted(readings, key=lambda reading: -len(reading.pieces.ids))
     start = 0
     while start < len(waiting):

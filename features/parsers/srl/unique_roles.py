@@ -1,7 +1,7 @@
 """Each core role at most once in a frame (Punyakanok et al. 2008): no predicate has two agents.
 
-Viterbi cannot know that, since it looks at neighbouring tags only. Where its best path gives a core role to several
-spans, each of them in turn keeps the role while the others must not have it, and the best of the new paths is taken.
+Viterbi cannot enforce that, since it only sees neighbouring tags. If its best path gives a core role to several spans,
+each of them in turn keeps the role while it is forbidden to the others, and the best of the new paths is used.
 """
 
 import re
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from features.parsers.srl.viterbi import Constraints
 
 _CORE = re.compile(r"B-(ARG[0-9A])")
-_NEVER = -1e4  # a logarithm; finite, so that sums stay numbers
+_NEVER = -1e4  # a log-probability; finite, so that sums are not NaN
 _MOST_ROUNDS = 6
 
 Path = NDArray[np.int64]
@@ -21,7 +21,7 @@ Scores = NDArray[np.float32]
 
 
 class UniqueRoles:
-    """Gives each core role to one span.
+    """Assigns each core role to at most one span.
 
     Args:
         labels: BIO tags, in the order of their indices.
@@ -41,7 +41,7 @@ class UniqueRoles:
         """Return the best path in which no core role has two spans.
 
         Args:
-            path: the best path of all, (length,).
+            path: the best unconstrained path, (length,).
             scores: log-probabilities, (length, n_labels).
         """
         for _ in range(_MOST_ROUNDS):
@@ -56,12 +56,12 @@ class UniqueRoles:
         return self._constraints.decode(scores[None], [len(scores)])[0]
 
     def _repeated(self, path: Path) -> int | None:
-        """Return a tag that begins a core role and occurs twice; None where there is none."""
+        """Return a tag that begins a core role and occurs twice; None if there is none."""
         tags, counts = np.unique(path, return_counts=True)
         return next((tag for tag in tags[counts > 1].tolist() if tag in self._inside), None)
 
     def _choices(self, begin: int, path: Path, scores: Scores) -> Iterator[Scores]:
-        """Yield the scores with the role forbidden to all of its spans but one."""
+        """Yield the scores with the role forbidden to all but one of its spans."""
         inside = self._inside[begin]
         starts = np.flatnonzero(path == begin).tolist()
         ends = [start + 1 + int(np.argmin(np.append(path[start + 1 :] == inside, False))) for start in starts]

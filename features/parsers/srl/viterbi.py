@@ -1,12 +1,12 @@
-"""The best sequence of BIO tags that is well formed, for a whole batch at once: exactly, or as AllenNLP finds it.
+"""The best well-formed sequence of BIO tags, for a whole batch at once: exactly, or as AllenNLP finds it.
 
-From any tag to `B-x` and `O` every way is open, to `I-x` only from `B-x` and `I-x`; a sequence does not start with
-`I-x`. So all tags but the inside ones are reached from the same best tag, and a step costs O(labels), not O(labels²).
+`B-x` and `O` may follow any tag, `I-x` only `B-x` and `I-x`; a sequence does not start with `I-x`. So all tags except
+the inside ones are reached from the same best tag, and a step costs O(labels), not O(labels²).
 
-Taggers of our own add up logarithms, so that the path is the likeliest one. For AllenNLP's archives two habits of its
-`viterbi_decode` are kept, because the same tags are the point: it adds up *probabilities* along a path; and it starts
-each path at 100,000 in float32, which leaves the sums steps of 1/128. So near ties are ties, and `torch.topk` breaks
-them in an order of its own.
+Our own taggers add up logarithms, so that the path is the most likely one. For AllenNLP's archives, two quirks of its
+`viterbi_decode` are reproduced, in order to get the same tags: it adds up *probabilities* along a path; and it starts
+each path at 100,000 in float32, which gives sums a resolution of 1/128. So near ties become ties, and `torch.topk`
+breaks them in an order of its own.
 """
 
 from collections.abc import Sequence
@@ -41,8 +41,8 @@ class Constraints:
         """Return for each sequence the tags of its best path.
 
         Args:
-            scores: (n_sequences, n_positions, n_labels), finite; beyond a sequence's length lies padding.
-            lengths: of each sequence, at least 1.
+            scores: (n_sequences, n_positions, n_labels), finite; padded beyond a sequence's length.
+            lengths: length of each sequence, at least 1.
 
         Returns:
             Indices of tags, (length,) each.
@@ -74,7 +74,7 @@ class Constraints:
         return [path[:length] for path, length in zip(paths, lengths, strict=True)]
 
     def _first(self, scores: NDArray[np.float32]) -> NDArray[np.int64]:
-        """Return the position of the highest score in each row, (n,), the one that `topk` names where several are."""
+        """Return the position of the highest score in each row, (n,); among several, the one that `topk` returns."""
         import torch
 
         sentinels = np.full((len(scores), _SENTINELS), -np.inf, np.float32)
@@ -82,7 +82,7 @@ class Constraints:
         return found
 
     def _break_ties(self, best: NDArray[np.float32], ties: NDArray[np.bool_], source: NDArray[np.int32]) -> None:
-        """Choose anew where a span may as well go on as begin, in place."""
+        """Choose again, in place, where continuing and beginning a span are tied."""
         rows, columns = np.nonzero(ties & np.isfinite(best[:, self._inside]) & (self._begin != self._inside))
         if not len(rows):
             return

@@ -1,7 +1,7 @@
 """Raw text to words, and predicates by part of speech, both by spaCy.
 
-Words are cut by the rules of spaCy for English, which need no model and agree with the Penn Treebank (`did n't`). Parts
-of speech need a pipeline; they are for taggers that cannot find predicates themselves, such as AllenNLP's.
+Words are split by spaCy's rules for English, which need no model and agree with the Penn Treebank (`did n't`). Parts of
+speech need a pipeline; they are for taggers that cannot find predicates themselves, such as AllenNLP's.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from features.models import locate
 if TYPE_CHECKING:
     from spacy.language import Language
 
-_PREDICATES = ("VERB", "AUX")  # as AllenNLP's predictor has it
+_PREDICATES = ("VERB", "AUX")  # as in AllenNLP's predictor
 _NEEDED = ("tok2vec", "transformer", "tagger", "morphologizer", "attribute_ruler")
 
 
@@ -32,7 +32,7 @@ def predicates_by_tag(sentences: Sequence[Sequence[str]], model: str) -> list[li
         model: name or folder of a spaCy pipeline that gives parts of speech.
 
     Raises:
-        ModelError: the pipeline is not on this machine, or gives no part of speech.
+        ModelError: the pipeline is not on this machine, or gives no parts of speech.
     """
     from spacy.tokens import Doc
 
@@ -62,5 +62,5 @@ def _pipeline(folder: str) -> "Language":
         if component not in _NEEDED:
             pipeline.remove_pipe(component)
     if not {"tagger", "morphologizer"} & set(pipeline.pipe_names):
-        raise ModelError(f"The spaCy pipeline {folder!r} gives no part of speech; give one with a tagger.")
+        raise ModelError(f"The spaCy pipeline {folder!r} gives no parts of speech; give one with a tagger.")
     return pipeline

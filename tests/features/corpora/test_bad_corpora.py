@@ -17,7 +17,7 @@ STSB = "main-news\theadlines\t2015\t0001\t{}\t{}\t{}\n"
 @pytest.mark.parametrize(
     ("score", "a", "b", "code", "says"),
     [
-        ("five", "A cat.", "A dog.", Code.BAD_SCORE, "'five' is no number; expected a number from 0 to 5"),
+        ("five", "A cat.", "A dog.", Code.BAD_SCORE, "'five' is not a number; expected a number from 0 to 5"),
         ("5.1", "A cat.", "A dog.", Code.BAD_SCORE, "'5.1' is out of range"),
         ("-1", "A cat.", "A dog.", Code.BAD_SCORE, "out of range"),
         ("nan", "A cat.", "A dog.", Code.BAD_SCORE, "out of range"),
@@ -62,7 +62,7 @@ def test_a_tab_inside_a_sentence_is_a_reject_below_a_header_line(tmp_path, rows_
         ("sick", "sentence_A\tsentence_B\trelatedness_score\tentailment_judgment", "A\tB\t3\tYES", "'YES' is unknown"),
         ("snli", "sentence1\tsentence2\tgold_label", "A\tB\tentails", "expected one of entailment, neutral"),
         ("qqp", "question1\tquestion2\tis_duplicate", "A\tB\t", "'' is unknown; expected one of 0, 1"),
-        ("twitter_url", "sentence1\tsentence2\tvotes", "A\tB\t(4, 5)", "'(4, 5)' is no vote; expected (n, 6)"),
+        ("twitter_url", "sentence1\tsentence2\tvotes", "A\tB\t(4, 5)", "'(4, 5)' is not a vote; expected (n, 6)"),
     ],
 )  # fmt: skip
 def test_a_bad_label_is_a_reject(tmp_path, dataset, header, row, says, rows_and_rejects):
@@ -80,8 +80,8 @@ def test_a_bad_label_is_a_reject(tmp_path, dataset, header, row, says, rows_and_
         ("nothing.tsv", None, "does not exist"),
         ("empty.tsv", b"", "is empty"),
         ("header.tsv", b"sentence_a\tsentence_b\n", "has no rows"),
-        ("latin.tsv", "sentence_a\tsentence_b\nnaïve\tcafé\n".encode("latin-1"), "no UTF-8 text"),
-        ("utf16.tsv", "sentence_a\tsentence_b\nA\tB\n".encode("utf-16"), "no UTF-8 text"),
+        ("latin.tsv", "sentence_a\tsentence_b\nnaïve\tcafé\n".encode("latin-1"), "not UTF-8 text"),
+        ("utf16.tsv", "sentence_a\tsentence_b\nA\tB\n".encode("utf-16"), "not UTF-8 text"),
         ("columns.tsv", b"text1\ttext2\nA\tB\n", "its columns are 'text1', 'text2': name them"),
         ("commas.tsv", b"sentence_a,sentence_b\nA,B\n", "Its columns look separated by commas: name it .csv."),
         ("tabs.csv", b"sentence_a\tsentence_b\nA\tB\n", "separated by tabs: name it .tsv."),
@@ -91,10 +91,10 @@ def test_a_bad_label_is_a_reject(tmp_path, dataset, header, row, says, rows_and_
         ("sheet.xlsx", b"PK", "save the sheet as .csv"),
         ("twice.tsv", b"sentence_a\tsentence_b\tlabel\tlabel\nA\tB\tx\ty\n", "has the column 'label' more than once"),
         ("pairs.json", b"[]", "write one JSON object a line and name it .jsonl"),
-        ("pairs.xlsx", b"sentence_a\tsentence_b\nA\tB\n", "no suffix of a table"),
-        ("pairs.parquet", b"no parquet", "no Parquet file"),
+        ("pairs.xlsx", b"sentence_a\tsentence_b\nA\tB\n", "no table suffix"),
+        ("pairs.parquet", b"no parquet", "not a Parquet file"),
         ("pairs.jsonl", b'{"a": 1}\n', "its columns are 'a': name them"),
-        ("cut.tsv.gz", gzip.compress(b"sentence_a\tsentence_b\n" + b"A\tB\n" * 999, mtime=0)[:-20], "no complete gzip"),
+        ("cut.tsv.gz", gzip.compress(b"sentence_a\tsentence_b\n" + b"A\tB\n" * 999, mtime=0)[:-20], "a complete gzip"),
     ],
 )  # fmt: skip
 def test_a_file_that_is_wrong_as_a_whole_is_one_sentence(tmp_path, name, data, says, rows_and_rejects):
@@ -115,7 +115,7 @@ def test_a_file_that_is_wrong_as_a_whole_is_one_sentence(tmp_path, name, data, s
         ("stsb", "a.csv", b"5.0,A.,B.\n", "and its rows have 1 cells; expected the columns sentence1, sentence2"),
         ("coco", "a.json", b'{"images": []}', "no list 'annotations'"),
         ("coco", "a.json", b'{"annotations": {}}', "no list 'annotations'"),
-        ("coco", "a.json", b'{"annotations": [', "is no JSON"),
+        ("coco", "a.json", b'{"annotations": [', "is not JSON"),
         ("flickr30k", "a.token", b"9.jpg One\n", "expected tab separated columns image, caption1, caption2"),
         ("flickr30k", "a.tsv", b"image\tcaption1\tcaption2\n", "has no rows"),
         ("sts12", "STS.input.a.txt", b"A\tB\n", "STS.gs.a.txt' does not exist"),
@@ -134,7 +134,7 @@ def test_scores_of_a_second_file_must_correspond(tmp_path, rows_and_rejects):
     (tmp_path / "STS.input.a.txt").write_text("A\tB\nC\tD\n")
     (tmp_path / "STS.gs.a.txt").write_text("5\n")
 
-    with pytest.raises(InputError, match="has 2 lines and its score file 1"):
+    with pytest.raises(InputError, match="has 2 lines, but its score file has 1"):
         rows_and_rejects(tmp_path, dataset="sts12", files={"train": "STS.input.a.txt"})
 
 
@@ -164,7 +164,7 @@ def test_parsed_pairs_must_be_parallel_and_have_their_sentences(tmp_path, rows_a
     # A broken graph still has its sentence: the parse stage rejects the graph.
     assert [(row.text_a, row.text_b) for row in rows] == [("A cat.", "Cats."), ("A bird.", "Birds.")]
     assert [(reject.entity_id, reject.code) for reject in rejects] == [("a.amr:4", Code.EMPTY_SENTENCE)]
-    with pytest.raises(InputError, match=r"not parallel: a\.amr goes on after 1 blocks"):
+    with pytest.raises(InputError, match=r"not parallel: a\.amr continues after 1 blocks"):
         rows_and_rejects(tmp_path, dataset="penman", files={"train": ("a.amr", "short.amr")})
     with pytest.raises(InputError, match="names 1 files"):
         rows_and_rejects(tmp_path, dataset="penman", files={"train": "a.amr"})
@@ -219,7 +219,7 @@ def test_an_evaluation_set_with_a_bad_row_or_without_scores_is_refused(tmp_path)
     (tmp_path / "a.tsv").write_text("sentence_a\tsentence_b\tscore\nA\tB\t1\nA\tB\tx\n")
     (tmp_path / "b.tsv").write_text("sentence_a\tsentence_b\nA\tB\n")
 
-    with pytest.raises(InputError, match=r"a\.tsv:3: the score 'x' is no number"):
+    with pytest.raises(InputError, match=r"a\.tsv:3: the score 'x' is not a number"):
         read_evaluation(EvaluationSet(dataset="pairs", file="a.tsv"), tmp_path)
     with pytest.raises(InputError, match="has no pair with a score"):
         read_evaluation(EvaluationSet(dataset="pairs", file="b.tsv"), tmp_path)
@@ -228,7 +228,7 @@ def test_an_evaluation_set_with_a_bad_row_or_without_scores_is_refused(tmp_path)
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"dataset": "stsx", "files": {"train": "a"}}, "'stsx' is no known dataset"),
+        ({"dataset": "stsx", "files": {"train": "a"}}, "'stsx' is not a known dataset"),
         ({"dataset": "stsb"}, "names no files"),
         ({"dataset": "stsb", "files": {"train": "a"}, "seed": 1}, "Extra inputs"),
         ({"dataset": "stsb", "files": {"valid": "a"}}, "'train', 'dev' or 'test'"),

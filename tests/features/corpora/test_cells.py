@@ -87,7 +87,7 @@ def test_a_header_is_read_with_the_quotes_of_its_file(tmp_path, rows_and_rejects
 
     with pytest.raises(InputError, match=r"its columns are '\"sentence_a\"', .*: set quotes = \"enclose\" if"):
         rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"}, quotes="ordinary")
-    with pytest.raises(InputError, match="no UTF-8 text"):
+    with pytest.raises(InputError, match="not UTF-8 text"):
         rows_and_rejects(tmp_path, dataset="pairs", files={"train": "latin.tsv"})
 
 

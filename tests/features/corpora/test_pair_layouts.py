@@ -193,7 +193,7 @@ SAMPLES: dict[tuple[str, int], list[tuple[str, str, Expected]]] = {
                 "A cat\tA dog\t(2, 6)\tu",
                 "A cat\tCats\t(3, 6)\t",
             ),
-            [("A cat", "A tomcat", None, "1"), ("A cat", "A dog", None, "0"), "votes are even"],
+            [("A cat", "A tomcat", None, "1"), ("A cat", "A dog", None, "0"), "votes are tied"],
         )
     ],
     ("twitter_url", 1): [("train.tsv", LABELLED, LABELLED_READ)],

@@ -47,7 +47,7 @@ def test_the_first_line_of_standard_input_shows_its_format(monkeypatch, text):
     ("text", "message"),
     [
         ("", "^Standard input is empty"),
-        ("x\ty\na\tb\n", "^standard input has no columns that are known"),
+        ("x\ty\na\tb\n", "^standard input has no columns known"),
         ("sentence_a\tsentence_b\na\n", "^standard input, line 2"),
     ],
 )
@@ -102,7 +102,7 @@ def test_columns_are_chosen_by_one_rule(tmp_path, read):
     told = []
     assert len(read(tmp_path / "bare.csv", corpora=[by_place], tell=told.append)) == 1
     (line,) = told
-    assert "bare.csv' has no header line that is known: its sentences are cells 2 and 3, as in a corpus of" in line
+    assert "bare.csv' has no known header line: its sentences are cells 2 and 3, as in a corpus of" in line
 
 
 @pytest.mark.parametrize("text", ['"sentence_a"\t"sentence_b"\n"A man eats."\t"He is eating."\n'])

@@ -27,7 +27,9 @@ def test_columns_may_have_other_names(tmp_path):
 def test_a_missing_column_is_named_with_those_that_there_are(tmp_path):
     (tmp_path / "t.tsv").write_text("body\tlabel\nA\tx\n")
 
-    with pytest.raises(InputError, match=r"lacks the column 'text'; its columns are 'body', 'label': name those"):
+    with pytest.raises(
+        InputError, match=r"lacks the column 'text'; its columns are 'body', 'label': name existing ones"
+    ):
         outcomes(tmp_path, "t.tsv", dataset="texts")
 
 

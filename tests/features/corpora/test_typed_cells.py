@@ -79,8 +79,8 @@ def test_typed_cells_of_pairs_are_those_of_a_table_of_text(tmp_path, rows_and_re
     )
     assert [(row.label, row.group) for row in rows] == [(None, "1"), ("1", "")]
     assert [reject.message for reject in rejects] == [
-        "p.jsonl:3: the cell 1 is no text",
-        "p.jsonl:4: the cell True is no text",
+        "p.jsonl:3: the cell 1 is not text",
+        "p.jsonl:4: the cell True is not text",
         "p.jsonl:5: the cell ['A'] is neither text nor number",
     ]
 
@@ -110,7 +110,7 @@ def test_positions_are_for_tables_of_cells(tmp_path, name, rows_and_rejects):
     frame = pl.DataFrame({"a": ["A"], "b": ["B"]})
     (frame.write_parquet if name.endswith("parquet") else frame.write_ndjson)(tmp_path / name)
 
-    with pytest.raises(InputError, match=r"whose columns have names; they are 'a', 'b': give names in place of pos"):
+    with pytest.raises(InputError, match=r"whose columns have names: 'a', 'b'; give names instead of pos"):
         rows_and_rejects(tmp_path, dataset="pairs", files={"train": name}, columns={"sentence_a": 0, "sentence_b": 1})
 
 

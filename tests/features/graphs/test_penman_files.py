@@ -59,7 +59,7 @@ def test_a_wrong_block_is_an_item_and_the_file_goes_on(tmp_path):
         RejectCode.UNBALANCED_PENMAN,
         "wrong.amr, graph at line 2: line 1, column 1: 1 parenthesis is not closed; the last opens here",
     )
-    assert errors[1] == (RejectCode.NO_GRAPH, "wrong.amr, block at line 5: there is metadata but no graph")
+    assert errors[1] == (RejectCode.NO_GRAPH, "wrong.amr, block at line 5: the block has metadata but no graph")
     assert errors[2] == (
         RejectCode.BAD_ENCODING,
         "wrong.amr, block at line 7: not UTF-8 (invalid continuation byte); convert the file to UTF-8",
@@ -119,5 +119,5 @@ def test_other_readers_pass_over_a_reject(tmp_path):
 
 def test_a_binary_file_is_refused(tmp_path):
     (tmp_path / "binary.amr").write_bytes(bytes(range(256)))
-    with pytest.raises(InputError, match="holds zero bytes"):
+    with pytest.raises(InputError, match="contains null bytes"):
         list(read_blocks(tmp_path / "binary.amr"))

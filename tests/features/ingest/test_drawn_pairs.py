@@ -140,8 +140,8 @@ def test_what_is_larger_than_a_split_may_be_stays_in_train_and_is_told(tmp_path)
         (told,) = map(str, ingested.report.draws)
         assert told == (
             f"{pairs_in(ingested)['test']} of the 100 pairs of 'pairs' are in test, for which `draw` asks 30%: pairs "
-            "that share a sentence stay in one split, and as many as 90 hang together, more than test may take, so "
-            "that they are in train."
+            "that share a sentence stay in one split, and as many as 90 belong together, more than test may take, so "
+            "they are in train."
         )
 
 

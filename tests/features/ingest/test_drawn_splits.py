@@ -165,9 +165,9 @@ def test_odd_labels_are_told_with_counts_and_examples(tmp_path):
 
     spelt, single, none = map(str, run(tmp_path, corpus(aspects=aspects)).report.label_faults)
     assert spelt == (
-        "3 labels of 'papers' in the aspect 'country' (30 texts) differ from another in case or blanks only, such as "
-        "'U SA' (10) and 'USA' (10) and 'usa' (10): they count as different labels. Where they mean the same, write "
-        "them alike in the file and build a new store; rows that a store has do not change."
+        "3 labels of 'papers' in the aspect 'country' (30 texts) differ from another only in case or spaces, such as "
+        "'U SA' (10) and 'USA' (10) and 'usa' (10): they count as different labels. If they mean the same, write "
+        "them alike in the file and build a new store; stored rows do not change."
     )
     assert single == (
         "All 40 texts of 'papers' with a label in the aspect 'task' have the same, 'parsing': nothing can be learnt "
@@ -196,6 +196,6 @@ def test_texts_that_are_in_train_and_test_are_told(tmp_path):
 
     (overlap,) = run(tmp_path, both, again).report.overlaps
     assert str(overlap) == (
-        "All 10 texts of test of 'again' are in train of 'papers' too: scores on them say nothing about new texts; "
-        "give each split texts of its own."
+        "All 10 texts of test of 'again' are also in train of 'papers': scores on them say nothing about new texts; "
+        "give each split its own texts."
     )

@@ -119,7 +119,7 @@ def test_known_tables_that_contradict_each_other_are_refused(four_pairs, run, st
         run(four_pairs, sentences.head(1), pairs)
     with pytest.raises(StoreError, match=r"lack the columns \['corpus', 'split', .*'score', 'label'\]"):
         run(four_pairs, sentences, pairs.select("pair_id", "shard"))
-    with pytest.raises(StoreError, match="'pairs-00000' is no shard of 'sentences'"):
+    with pytest.raises(StoreError, match="'pairs-00000' is not a shard of 'sentences'"):
         run(four_pairs, sentences.with_columns(shard=pl.lit("pairs-00000")), pairs)
 
 

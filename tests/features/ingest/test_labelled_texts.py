@@ -126,8 +126,8 @@ def test_a_label_that_is_corrected_at_the_source_stays_beside_the_new_one_and_th
     assert rows_of(second.labels)["label"].to_list() == ["patience"]
     (gone,) = second.report.label_faults
     assert str(gone) == (
-        "1 text of 'texts' lost a label in the aspect 'label' since the store took it, such as 'waiting': rows that a "
-        "store has do not change, so it stays beside those of the file; where it was wrong, build a new store."
+        "1 text of 'texts' lost a label in the aspect 'label' since it was stored, such as 'waiting': stored rows "
+        "do not change, so it stays in addition to those of the file; if it was wrong, build a new store."
     )
     (folder / "papers.tsv").write_text("text\tlabel\nWe parse.\ttagging|parsing\n")  # a text that is gone says nothing
     assert "gone" not in [fault.fault for fault in run(folder, TEXTS, known=[first, second]).report.label_faults]

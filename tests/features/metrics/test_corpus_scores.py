@@ -71,7 +71,7 @@ def test_all_metrics_see_the_same_draws():
 
 
 def test_what_makes_no_sense_is_refused():
-    with pytest.raises(InputError, match="no pair"):
+    with pytest.raises(InputError, match="no pairs"):
         score_corpus(METRICS, {"concepts": np.empty((0, 3))}, Bootstrap())
     with pytest.raises(SettingsError, match="cannot be -1"):
         Bootstrap(resamples=-1)

@@ -124,8 +124,8 @@ def test_a_metric_can_be_made_without_a_file():
     ("value", "what"),
     [
         ("1 / 0", r"raised ZeroDivisionError: division by zero in line 7"),
-        ("float('nan')", r"returned nan, which is no number in \[0, 1\]"),
-        ("1.5", r"returned 1\.5, which is no number in \[0, 1\]"),
+        ("float('nan')", r"returned nan, which is not a number in \[0, 1\]"),
+        ("1.5", r"returned 1\.5, which is not a number in \[0, 1\]"),
         ("-0.1", r"returned -0\.1"),
         ("'0.5'", r"returned '0\.5'"),
         ("[1]", r"returned \[1\]"),
@@ -166,7 +166,9 @@ def pairs_of(*sentences) -> pl.DataFrame:
 
 def test_a_broken_promise_of_symmetry_is_told():
     metric = one(LENGTH.format("len(left) / max(len(left), len(right))"))
-    with pytest.raises(InputError, match=r"'length' of 'mine\.py' is 0\.5 for 'ab' and 'abcd', but 1 the other way"):
+    with pytest.raises(
+        InputError, match=r"'length' of 'mine\.py' is 0\.5 for 'ab' and 'abcd', but 1 in the other order"
+    ):
         measure_own([metric], {"sentences": {"a": "ab", "b": "abcd"}}, [("a", "b")])
 
 
@@ -225,7 +227,7 @@ def test_a_pair_that_fails_is_rejected_once_and_the_shard_goes_on(amr, sentences
     assert output.rows["pair_id"].to_list() == ["p0"]
     assert dict(output.rejects.select("entity_id", "code").rows()) == {"p1": "metric_failed", "p2": "missing_parse"}
     message = output.rejects.filter(entity_id="p1")["message"][0]
-    assert message == "metric 'length' of 'mine.py' returned nan, which is no number in [0, 1]"
+    assert message == "metric 'length' of 'mine.py' returned nan, which is not a number in [0, 1]"
     assert math.isclose(output.rows[METRIC_NAMES[0]][0], 1.0)
 
 

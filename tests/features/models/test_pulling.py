@@ -180,7 +180,7 @@ def test_no_network_for_an_archive(register: Register, cache: Path) -> None:
 
 
 def test_an_archive_behind_a_web_page_is_fetched_by_hand() -> None:
-    with pytest.raises(ModelError, match=r"page for browsers.*--from FILE\.tar\.gz"):
+    with pytest.raises(ModelError, match=r"downloaded in a browser.*--from FILE\.tar\.gz"):
         pull("parse_gsii")
 
 

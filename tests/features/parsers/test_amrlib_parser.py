@@ -210,7 +210,7 @@ def damaged(amr_parser_folder: Path, tmp_path: Path) -> Path:
 
 
 def test_a_folder_that_is_no_parser(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"no parser of amrlib.*amrlib_meta\.json"):
+    with pytest.raises(ModelError, match=r"not an amrlib parser.*amrlib_meta\.json"):
         load(settings(model=str(tmp_path)))
 
 
@@ -277,7 +277,7 @@ def test_a_gpu_that_is_not_there(amr_parser_folder: Path) -> None:
     import torch
 
     missing = f"cuda:{torch.cuda.device_count()}"
-    with pytest.raises(SettingsError, match=f"'{missing}' is asked for, but this process sees"):
+    with pytest.raises(SettingsError, match=f"'{missing}' was requested, but this process sees"):
         load(settings(model=str(amr_parser_folder), device=missing))
 
 
@@ -288,7 +288,7 @@ def test_not_pulled_says_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 
 def test_graphs_do_not_go_with_a_model() -> None:
-    with pytest.raises(ValueError, match='backend "penman" only'):
+    with pytest.raises(ValueError, match='only by the backend "penman"'):
         settings(graphs=["a.amr"])
 
 

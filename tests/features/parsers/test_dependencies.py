@@ -90,10 +90,10 @@ def test_a_pipeline_without_a_parser(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_no_pipeline(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"no spaCy pipeline.*meta\.json"):
+    with pytest.raises(ModelError, match=r"not a spaCy pipeline.*meta\.json"):
         load(DependencySettings(model=str(tmp_path)))
     (tmp_path / "meta.json").write_text(json.dumps({"lang": "en"}))
-    with pytest.raises(ModelError, match="no spaCy pipeline"):
+    with pytest.raises(ModelError, match="not a spaCy pipeline"):
         load(DependencySettings(model=str(tmp_path)))
 
 

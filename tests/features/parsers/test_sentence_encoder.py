@@ -118,7 +118,7 @@ def test_devices() -> None:
 
     assert resolve_device("cpu") == "cpu"
     assert resolve_device("auto") == ("cuda" if torch.cuda.is_available() else "cpu")
-    with pytest.raises(SettingsError, match="'cuda:99' is asked for"):
+    with pytest.raises(SettingsError, match="'cuda:99' was requested"):
         resolve_device("cuda:99")
 
 

@@ -75,8 +75,8 @@ def test_a_row_of_a_table_that_is_wrong_ends_the_command_since_no_line_may_be_le
     [
         ("in.txt", "\n \n", "has no sentence"),
         ("in.txt", "", "is empty"),
-        ("in.txt", b"A\n\ncaf\xe9\n", "Line 3 of '.*in.txt' is no UTF-8"),
-        ("in.txt", b"A\n" * 3000 + b"a\x00b\n", "Line 3001 of '.*in.txt' holds zero bytes"),
+        ("in.txt", b"A\n\ncaf\xe9\n", "Line 3 of '.*in.txt' is not UTF-8"),
+        ("in.txt", b"A\n" * 3000 + b"a\x00b\n", "Line 3001 of '.*in.txt' contains null bytes"),
         ("in.txt", b"\xff\xfeA\x00\n\x00", "save it as UTF-8"),
         ("in.amr", "# ::id 1\n(y / yes)\n", "in.amr, block at line 1 has no sentence"),
         ("in.tsv", "sentence\nYes\n", "has no column 'text'.*give a .txt file"),

@@ -55,7 +55,7 @@ def test_a_file_without_any_of_the_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("boy 1 2\ngirl 1 x\n", r"Line 2 of .* is no word with 2 numbers \('girl 1 x"),
+        ("boy 1 2\ngirl 1 x\n", r"Line 2 of .* is not a word with 2 numbers \('girl 1 x"),
         ("boy 1 2\n3\n", "Line 2"),
         ("boy 1 2\n3 4\n", "Line 2 of .* has no word"),
         ("boy 1 nan\n", "no finite numbers"),
@@ -77,7 +77,7 @@ def test_a_file_that_is_missing(tmp_path: Path) -> None:
 def test_file_and_backend_go_together(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match='"glove" needs `file`'):
         LabelVectorSettings(backend="glove")
-    with pytest.raises(ValueError, match="only it reads one"):
+    with pytest.raises(ValueError, match="only this backend reads one"):
         LabelVectorSettings(file=tmp_path / "x.txt")
 
 

@@ -137,7 +137,7 @@ def test_an_old_parse_that_nothing_wants_leaves_its_table_and_stays_in_its_relea
         rows = StageOutput(store.read(work.stage, shards=[work.shard]))
         receipt = store.write_shard(work.stage, work.shard, work.fingerprint, rows)
         store.commit([receipt], run_id="half", recipes={stage.name: stage.recipe for stage in chain})
-    with pytest.raises(StoreError, match="2 shards of 'amr' that nothing wants any more were made in another way"):
+    with pytest.raises(StoreError, match="2 shards of 'amr' that are no longer wanted were made in another way"):
         store.publish("run", stages=chain, wanted=[S3BERT])
 
     build([S3BERT], chain)

@@ -193,7 +193,7 @@ def test_a_log_that_cannot_be_read_is_named_with_its_releases(store, make):
 def test_a_store_is_of_one_project(store, tmp_path):
     mine = type(store).open(tmp_path / "mine", create=True, project="mine")
     mine.check_owner("mine")
-    with pytest.raises(StoreError, match=r"belongs to the project 'mine', and this one is 'yours'.*--adopt"):
+    with pytest.raises(StoreError, match=r"belongs to the project 'mine', not to this one, 'yours'.*--adopt"):
         type(store).open(tmp_path / "mine").check_owner("yours")
     mine.adopt("yours")
     assert type(store).open(tmp_path / "mine").project == "yours"

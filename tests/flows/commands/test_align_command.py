@@ -60,7 +60,7 @@ def test_wrong_graphs_are_named_and_other_suffixes_refused(files, tmp_path, caps
     assert run(["align", *files, "-o", str(tmp_path / "pair.svg")]) == 1
     assert "there is nothing to draw: pair 1: b.amr, graph at line 1" in capsys.readouterr().err
     assert run(["align", *files, "-o", str(output), "--start", "3"]) == 1
-    assert "there is no pair 3" in capsys.readouterr().err
+    assert "pair 3 does not exist" in capsys.readouterr().err
     (tmp_path / "b.amr").write_text(BOY)
     assert run(["align", *files, "-o", str(output)]) == 1
     assert "has 2 graphs and" in capsys.readouterr().err

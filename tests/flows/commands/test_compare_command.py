@@ -79,5 +79,5 @@ def test_a_page_that_cannot_be_written_is_refused_before_the_work(project, monke
     refused = run(project, "--json", "--html", "-")
     assert refused.exit_code == 2
     assert "--html - and --json would both write to standard output; give the page a file" in refused.stderr
-    with pytest.raises(FacetflowError, match="is no folder"):
+    with pytest.raises(FacetflowError, match="is not a folder"):
         run(project, "--html", str(project / "page.html"))

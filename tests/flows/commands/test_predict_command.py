@@ -150,9 +150,7 @@ def test_the_columns_of_the_sentences_are_found_or_named(project, columns, lines
 
 def test_unknown_columns_are_said_with_those_that_there_are(project):
     file = write(project / "some.csv", "one,two", "a,b")
-    with pytest.raises(
-        InputError, match=r"no columns that are known to hold two sentences.* 'one', 'two': name the two"
-    ):
+    with pytest.raises(InputError, match=r"no columns known to hold two sentences.* 'one', 'two': name the two"):
         read_pair_rows(file)
     with pytest.raises(InputError, match=r"has no column 'three'; its columns are 'one', 'two'"):
         read_pair_rows(file, ("one", "three"))
@@ -160,9 +158,7 @@ def test_unknown_columns_are_said_with_those_that_there_are(project):
 
 def test_positions_are_for_tables_of_cells(project):
     file = write(project / "some.jsonl", '{"0": "a", "1": "b"}')
-    with pytest.raises(
-        InputError, match=r"some.jsonl' is jsonl, whose columns have names; they are '0', '1': give two"
-    ):
+    with pytest.raises(InputError, match=r"some.jsonl' is jsonl, whose columns have names: '0', '1'; give two"):
         read_pair_rows(file, (0, 1))
 
 
@@ -331,7 +327,7 @@ def test_no_file_of_a_command_is_written_over_another(project, capsys, files):
     (project / "sub").mkdir()
     before = {path: path.read_bytes() for path in project.rglob("*.*") if path.is_file()}
     assert run(["predict", "pairs.tsv", *files]) == 1
-    assert "is named twice, and what is written there would take the place of the other" in capsys.readouterr().err
+    assert "is named twice, and the output would overwrite the other file" in capsys.readouterr().err
     assert {path: path.read_bytes() for path in project.rglob("*.*") if path.is_file()} == before
 
 

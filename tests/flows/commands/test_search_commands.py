@@ -161,7 +161,7 @@ def test_neighbours_in_another_file_may_be_the_text_itself(project, capsys):
         (["search", "a cat", "-k", "0"], "0 is not in the range x>=1"),
         (["neighbours", "texts.tsv", "-o", "out.docx"], "out.docx"),
         (["neighbours", "empty.txt", "-o", "out.tsv"], "'empty.txt' is empty"),
-        (["neighbours", "bytes.txt", "-o", "out.tsv"], "'bytes.txt' is no UTF-8 text"),
+        (["neighbours", "bytes.txt", "-o", "out.tsv"], "'bytes.txt' is not UTF-8 text"),
         (["neighbours", "one.txt", "-o", "out.tsv"], "'one.txt' has only one text, so it has no neighbour"),
         (["neighbours", "-", "--among", "-", "-o", "out.tsv"], "standard input is read once"),
     ],

@@ -120,11 +120,11 @@ def test_texts_of_a_file_keep_their_ids(tmp_path, name, content, columns, found)
     [
         ("a.txt", b"", (), "is empty"),
         ("a.txt", b"\n\n", (), "has no sentence"),
-        ("a.txt", b"\x00\x01", (), "no UTF-8 text"),
+        ("a.txt", b"\x00\x01", (), "not UTF-8 text"),
         ("a.txt", b"a cat\n", ("name",), "read as one text per line, so it has no column 'name'; give a table"),
         ("a.tsv", b"name\tabout\na\tb\n", (), "has no column 'text'; it has 'name', 'about': name the one with the"),
         ("a.tsv", b"text\n", (), "has no text; give a file with at least one"),
-        ("a.parquet", b"no parquet", (), "is no Parquet file"),
+        ("a.parquet", b"no parquet", (), "is not a Parquet file"),
         (
             "b.tsv",
             b"text\tname\na cat\n",

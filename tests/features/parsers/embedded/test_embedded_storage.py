@@ -64,5 +64,5 @@ def test_files_that_are_no_model_are_named(tmp_path: Path) -> None:
 def test_weights_that_do_not_fit_are_refused(tmp_path: Path, tiny_encoder: Path) -> None:
     description = Description("test", str(tiny_encoder), "0" * 64, VOCABULARY, Thresholds(), {"width": 12})
     save_model(tmp_path, description, {"layer_weights": torch.zeros(3)})
-    with pytest.raises(ModelError, match="do not fit"):
+    with pytest.raises(ModelError, match="do not match"):
         load(AmrSettings(backend="embedded", model=str(tmp_path), device="cpu"))

@@ -160,7 +160,7 @@ def test_a_cased_tagger_must_bring_its_word_pieces(toy_tagger, tmp_path):
     configuration["dataset_reader"]["bert_model_name"] = "bert-base-cased"
     del configuration["facetflow"]
     (folder / "config.json").write_text(json.dumps(configuration))
-    with pytest.raises(ModelError, match="'bert-base-cased' and does not carry them"):
+    with pytest.raises(ModelError, match="'bert-base-cased' but lacks them"):
         load_tagger(folder)
 
 

@@ -229,7 +229,7 @@ class TestCommand:
         (tmp_path / "file").write_text("")
         words = ["a cat", "a dog", "--model", encoder, "--no-graphs", "--html", tmp_path / "file" / "page.html"]
         assert run(["explain", *map(str, words)]) == 1
-        assert f"'{tmp_path / 'file'}' is no folder" in capsys.readouterr().err
+        assert f"'{tmp_path / 'file'}' is not a folder" in capsys.readouterr().err
         done = self.run("a cat", "a dog", "--model", encoder, "--no-graphs", "--html", "-", "--json")
         assert (done.exit_code, "both write to standard output" in done.stderr) == (2, True)
 

@@ -168,7 +168,7 @@ def test_lines_without_text_are_left_out_and_counted(files, tiny_encoder, capsys
 @pytest.mark.parametrize(
     ("described", "content", "said"),
     [
-        (MR, "0 a\n0 b\n0 c\n", r"all 3 texts that the evaluation set 'mr' is learnt from have the class '0'"),
+        (MR, "0 a\n0 b\n0 c\n", r"all 3 texts to train on in the evaluation set 'mr' have the class '0'"),
         (
             MR,
             "0 a\n7 b\n",
@@ -179,7 +179,7 @@ def test_lines_without_text_are_left_out_and_counted(files, tiny_encoder, capsys
             "0 a\n1 b\n",
             r"the largest class of the evaluation set 'mr' has 1 texts to train on, too few for 3 folds",
         ),
-        ({"dataset": "cr", "file": "mr.all"}, b"0 caf\xe9\n1 b\n", r"mr\.all:1: the row is no UTF-8"),
+        ({"dataset": "cr", "file": "mr.all"}, b"0 caf\xe9\n1 b\n", r"mr\.all:1: the row is not UTF-8"),
         ({"dataset": "cr", "file": "mr.all"}, "0 caf\u00e9\n".encode("utf-16"), r"mr\.all.*UTF-8"),
         (
             {"dataset": "cr", "file": "none"},
