@@ -14,6 +14,7 @@ from flows.file_progress import FileProgress
 from flows.one_shot import counted, name_wrong
 from flows.project import Project, load
 from flows.terminal import say
+from training.nearest import unit
 from training.search.choosing import Chosen, choose_encoder
 from training.search.texts import SearchedTexts, texts_of_file, texts_of_release
 from training.search.vector_cache import cached_vectors
@@ -87,7 +88,7 @@ class Searcher:
             with FileProgress("texts") as progress:
                 yield from embed_in_parts(self.model, new, self.chosen.task, progress)
 
-        return cached_vectors(runs, self.chosen.folder, self.chosen.task, texts, embed_new)
+        return unit(cached_vectors(runs, self.chosen.folder, self.chosen.task, texts, embed_new))
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a text, (1, d); it is not stored."""

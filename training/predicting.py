@@ -5,7 +5,7 @@ pairs ──> each sentence embedded once ──> PairClassifier: softmax(W [par
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +20,8 @@ from training.explained_spans import ExplainedSentence
 from training.kinds import KINDS, learns_labels
 from training.runs import ENCODER, TRAINING_FILE, all_runs, encoder_name, is_finished, newest
 from training.search.choosing import named_encoder
+from training.search.vector_cache import cached_vectors
+from training.search.vectors import embed_in_parts
 from training.span_weights import explain_sentences, require_spans, tell_spans
 from training.writing import read_json
 
@@ -28,8 +30,6 @@ if TYPE_CHECKING:
 
 _ANY = "A cat sleeps."
 """First sentence given to an encoder that parses."""
-_AT_ONCE = 256
-"""Sentences between progress updates; enough to batch sentences of similar length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,8 @@ class Predictions:
         seconds: time of the predictions.
         parsing_seconds: part of this time for parsing; None for an encoder that does not parse.
         calibrated_by: number of dev pairs that calibrated the probabilities; None if they are not calibrated.
+        sentences: number of distinct sentences.
+        embedded: number of these that were embedded now; the others were embedded by an earlier command.
     """
 
     labels: tuple[str, ...]
@@ -70,6 +72,8 @@ class Predictions:
     seconds: float
     parsing_seconds: float | None
     calibrated_by: int | None = None
+    sentences: int = 0
+    embedded: int = 0
 
     @property
     def best(self) -> NDArray[np.int64]:
@@ -80,6 +84,24 @@ class Predictions:
     def predicted(self) -> list[str]:
         """Label of each pair, (n_pairs,)."""
         return [self.labels[number] for number in self.best]
+
+    @property
+    def reused(self) -> int:
+        """Number of sentences that an earlier command embedded."""
+        return self.sentences - self.embedded
+
+    @property
+    def pairs_per_second(self) -> float | None:
+        """Pairs predicted per second; None without pairs, or if embeddings of an earlier command were reused."""
+        pairs = len(self.probabilities)
+        return pairs / self.seconds if pairs and not self.reused and self.seconds > 0 else None
+
+    @property
+    def share_of_parsing(self) -> float | None:
+        """Share of the time spent parsing; None for an encoder that does not parse, or without a speed."""
+        if self.parsing_seconds is None or self.pairs_per_second is None:
+            return None
+        return self.parsing_seconds / self.seconds
 
     @property
     def changed(self) -> int | None:
@@ -164,16 +186,17 @@ class PairPredictor:
     Args:
         folder: of the encoder.
         model: the encoder, loaded.
+        runs: folder of a project's runs, where embeddings are cached; None for no cache.
 
     Raises:
         ModelError: it has no classifier, or one that is damaged or lacks a file.
     """
 
-    def __init__(self, folder: Path, model: "SentenceTransformer") -> None:
+    def __init__(self, folder: Path, model: "SentenceTransformer", runs: Path | None = None) -> None:
         from training.modules.pair_classifier import PairClassifier
 
         require_classifier(folder)
-        self._folder, self._model = folder, model
+        self._folder, self._model, self._runs = folder, model, runs
         self._classifier = PairClassifier.load(folder).to(model.device)
         if self._parsed() is not None:
             model.encode([_ANY], show_progress_bar=False)  # loads the parser, which is not counted as prediction time
@@ -190,7 +213,7 @@ class PairPredictor:
         """
         started, parsed = time.monotonic(), self._parsed()
         places = {text: place for place, text in enumerate(dict.fromkeys(text for pair in pairs for text in pair))}
-        vectors = self._embed(list(places), on_rows)
+        vectors, embedded = self._embed(list(places), on_rows)
         left, right = (vectors[[places[pair[side]] for pair in pairs]] for side in (0, 1))
         classifier = self._classifier
         probabilities = classifier.probabilities(left, right)
@@ -202,6 +225,8 @@ class PairPredictor:
             seconds=time.monotonic() - started,
             parsing_seconds=None if parsed is None else (self._parsed() or 0.0) - parsed,
             calibrated_by=classifier.calibration.pairs if classifier.calibration else None,
+            sentences=len(places),
+            embedded=embedded,
         )
 
     def require_spans(self) -> None:
@@ -238,18 +263,15 @@ class PairPredictor:
         first = self._model[0]
         return first.parsing_seconds if isinstance(first, StructuredTransformer) else None
 
-    def _embed(self, texts: Sequence[str], on_rows: OnRows) -> NDArray[np.float32]:
-        parts = [np.empty((0, int(self._model.get_embedding_dimension() or 0)), np.float32)]
-        on_rows(0, len(texts))
-        for start in range(0, len(texts), _AT_ONCE):
-            some = list(texts[start : start + _AT_ONCE])
-            encoded = self._model.encode(some, batch_size=64, convert_to_numpy=True, show_progress_bar=False)
-            parts.append(np.asarray(encoded, np.float32))
-            on_rows(start + len(some), len(texts))
-        vectors = np.concatenate(parts)
-        if not np.isfinite(vectors).all():
-            raise ModelError(
-                f"the encoder {str(self._folder)!r} gives embeddings that are not finite: it is damaged; delete the "
-                "folder, then train it again"
-            )
-        return vectors
+    def _embed(self, texts: Sequence[str], on_rows: OnRows) -> tuple[NDArray[np.float32], int]:
+        """Return the embeddings of distinct texts, (n, d), and how many of them were not cached."""
+        if not texts:
+            return np.empty((0, int(self._model.get_embedding_dimension() or 0)), np.float32), 0
+        embedded: list[str] = []
+
+        def embed_new(new: Sequence[str]) -> Iterator[NDArray[np.float32]]:
+            embedded.extend(new)
+            return embed_in_parts(self._model, new, on_rows=on_rows)
+
+        vectors = cached_vectors(self._runs, self._folder, None, texts, embed_new)
+        return vectors, len(embedded)

@@ -84,10 +84,11 @@ def predict(
     check_output(output, pairs)  # before the work starts
     _check_page(page, pairs, output)
     settings = load(project) if project.exists() else None
+    runs = None if settings is None else settings.runs
     with nothing_half_written():
-        folder = choose_predictor(None if settings is None else settings.runs, encoder)
+        folder = choose_predictor(runs, encoder)
         rows = read_pair_rows(pairs, columns or (), () if settings is None else settings.corpora, warn)
-        predictor = PairPredictor(folder, load_encoder(folder, device=resolve_device(device)))
+        predictor = PairPredictor(folder, load_encoder(folder, device=resolve_device(device)), runs)
         if page is not None:
             predictor.require_spans()
         asked = [(row.text_a or "", row.text_b or "") for row in rows if not row.problem]
@@ -103,16 +104,13 @@ def predict(
     name_wrong(wrong)
     predicted = found.predicted
     counts = {label: predicted.count(label) for label in found.labels}
-    rate = len(asked) / found.seconds if asked and found.seconds > 0 else None
-    parsing = found.parsing_seconds / found.seconds if found.parsing_seconds is not None and rate is not None else None
+    rate, parsing = found.pairs_per_second, found.share_of_parsing
     lacking = f", {len(wrong):,} of them without a label," if wrong else ""
     say_written(f"{counted(len(rows), 'pair')}{lacking}", output)
     if page is not None:
         say_written(f"{counted(len(shown_pairs), 'explained pair')}", page)
     told = ", ".join(f"{count:,} × {label}" for label, count in counts.items())
-    speed = "" if rate is None else f"; {rate:,.1f} pairs a second"
-    share = "" if parsing is None else f", {100 * parsing:.0f} % of the time spent parsing"
-    say(f"Labels from the encoder {folder}: {told}{speed}{share}.")
+    say(f"Labels from the encoder {folder}: {told}{_speed(found)}.")
     _tell_more(found, len(asked))
     if as_json:
         write_json(
@@ -124,11 +122,21 @@ def predict(
                 "wrong": [{"line": row.line, "message": row.problem} for row in rows if row.problem],
                 "calibrated_by": found.calibrated_by,
                 "changed_by_swapping": found.changed,
+                "sentences_reused": found.reused,
                 "pairs_per_second": None if rate is None else round(rate, 2),
                 "share_of_parsing": None if parsing is None else round(parsing, 3),
             }
         )
     return 2 if wrong else 0
+
+
+def _speed(found: "Predictions") -> str:
+    """Return how fast predictions were, or what was known before, in words."""
+    if found.reused:
+        return f"; {found.reused:,} of {counted(found.sentences, 'sentence')} embedded by an earlier command"
+    speed = "" if found.pairs_per_second is None else f"; {found.pairs_per_second:,.1f} pairs a second"
+    share = found.share_of_parsing
+    return speed if share is None else f"{speed}, {100 * share:.0f} % of the time spent parsing"
 
 
 def _check_page(page: Path | None, *others: Path) -> None:

@@ -1,9 +1,9 @@
-"""A cache of text vectors, so that an encoder embeds each searched text only once.
+"""A cache of text vectors, so that an encoder embeds each text of a search or of `predict` only once.
 
     runs/.vectors/<digest of encoder and route>/<random name>.npz     text keys, (n, 16) bytes; vectors, (n, d)
 
-Vectors are written while they are computed: a killed search resumes where it stopped, and a file that has grown costs
-only its new texts. Each part appears whole or not at all and never changes, so concurrent searches do not disturb each
+Vectors are written while they are computed: a killed command resumes where it stopped, and a file that has grown costs
+only its new texts. Each part appears whole or not at all and never changes, so concurrent commands do not disturb each
 other; at worst both embed the same texts. Above 2 GiB, the parts that have been unused for longest are removed.
 """
 
@@ -11,7 +11,7 @@ import hashlib
 import os
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from zipfile import BadZipFile
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features import leftovers, models
-from features.errors import InputError
+from features.errors import InputError, ModelError
 from features.outputs import whole_file
 
 FOLDER = ".vectors"
@@ -50,6 +50,9 @@ def cached_vectors(
         task: route of the encoder; None for an encoder without routes.
         texts: in any order; duplicates are embedded once.
         embed: yields the embeddings of new texts in their order, some (n, d) at a time.
+
+    Raises:
+        ModelError: when embeddings are not finite.
     """
     numbers: dict[bytes, int] = {}
     rows = np.array([numbers.setdefault(_key(text), len(numbers)) for text in texts])
@@ -57,7 +60,7 @@ def cached_vectors(
     new = cache.missing()
     if len(new):
         text_of = dict(zip(rows.tolist(), texts, strict=True))
-        cache.add(new, embed([text_of[number] for number in new.tolist()]))
+        cache.add(new, _finite(embed([text_of[number] for number in new.tolist()]), encoder))
     return cache.vectors if len(numbers) == len(texts) else cache.vectors[rows]
 
 
@@ -139,6 +142,16 @@ class _Cache:
                 self._used.update([part] if part else [])
         with suppress(OSError):
             _forget(self._folder.parent, self._used)
+
+
+def _finite(parts: Iterable[Vectors], encoder: Path) -> Iterator[Vectors]:
+    for part in parts:
+        if not np.isfinite(part).all():
+            raise ModelError(
+                f"the encoder {str(encoder)!r} gives embeddings that are not finite: it is damaged; delete the folder, "
+                "then train or pull it again"
+            )
+        yield part
 
 
 def _key(text: str) -> bytes:

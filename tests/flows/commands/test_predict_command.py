@@ -228,6 +228,18 @@ def test_from_python_a_pair_has_a_prediction_and_several_a_list_in_their_order(p
         facetflow.load_encoder(project / "runs/plain/00001-abcdef/seed-0", device="cpu").predict("a", "b")
 
 
+def test_sentences_that_an_earlier_command_embedded_are_not_embedded_again(project, capsys):
+    assert run(["predict", "pairs.tsv", "-o", "first.tsv"]) == 0
+    assert re.search(r"; [\d,.]+ pairs a second\.", capsys.readouterr().err)
+    write(project / "more.tsv", "left\tright", *PAIRS, "the cat\tanother cat")
+    assert run(["predict", "more.tsv", "-o", "second.tsv", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert "; 5 of 6 sentences embedded by an earlier command." in err
+    assert (json.loads(out)["sentences_reused"], json.loads(out)["pairs_per_second"]) == (5, None)
+    first, second = ((project / name).read_text().splitlines() for name in ("first.tsv", "second.tsv"))
+    assert second[: len(first)] == first
+
+
 def test_no_pairs_are_no_predictions(project):
     folder = project / "runs/same/00001-abcdef/seed-0/encoder"
     found = PairPredictor(folder, load_encoder(folder, device="cpu")).predict([])

@@ -7,6 +7,7 @@ import pytest
 from features.errors import InputError, ModelError
 from training.encoders.loading import load_encoder, routes_in
 from training.search import vectors
+from training.nearest import unit
 from training.search.choosing import aspects_of, choose_encoder, task_of
 from training.search.texts import texts_of_file
 from training.search.vectors import embed, embed_in_parts
@@ -83,7 +84,7 @@ def test_texts_are_embedded_by_their_route_and_told_as_they_are_done(routed_enco
     monkeypatch.setattr(vectors, "_ENCODED_AT_ONCE", 2)
     texts = ["a cat in the park", "a dog in the park", "a cat"]
     animal, place = (
-        np.concatenate(list(embed_in_parts(model, texts, task, lambda done, total: told.append((done, total)))))
+        unit(np.concatenate(list(embed_in_parts(model, texts, task, lambda done, total: told.append((done, total))))))
         for task in ("animal", "place")
     )
     np.testing.assert_array_equal(embed(model, texts, "place"), place)

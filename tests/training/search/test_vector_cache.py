@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pytest
 
+from features.errors import ModelError
 from training.search import vector_cache
 from training.search.vector_cache import FOLDER, cached_vectors
 
@@ -143,3 +144,9 @@ def test_what_killed_searches_left_is_removed_and_what_others_write_is_not(searc
     dead.write_text("a search was killed here")
     search("b")
     assert not dead.exists()
+
+
+def test_embeddings_that_are_not_finite_are_refused_and_not_cached(tmp_path, word_encoder):
+    with pytest.raises(ModelError, match="gives embeddings that are not finite: it is damaged; delete the folder"):
+        cached_vectors(tmp_path, word_encoder, None, ["a"], lambda _: [np.array([[np.nan, 1]], np.float32)])
+    assert parts_in(tmp_path) == []
