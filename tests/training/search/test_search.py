@@ -6,8 +6,8 @@ import pytest
 
 from features.errors import InputError, ModelError
 from training.encoders.loading import load_encoder, routes_in
-from training.search import vectors
 from training.nearest import unit
+from training.search import vectors
 from training.search.choosing import aspects_of, choose_encoder, task_of
 from training.search.texts import texts_of_file
 from training.search.vectors import embed, embed_in_parts
