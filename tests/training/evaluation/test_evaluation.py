@@ -175,7 +175,7 @@ def test_encoding_tells_how_far_it_is(job, monkeypatch, caplog):
 
 
 def test_a_folder_that_is_no_encoder_is_an_error(job, tiny_encoder):
-    with pytest.raises(ModelError, match="no encoder with facets"):
+    with pytest.raises(ModelError, match="not an encoder with facets"):
         evaluate(job.model_copy(update={"encoder": tiny_encoder, "suites": ("facets",)}))
 
 

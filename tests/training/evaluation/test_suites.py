@@ -172,7 +172,7 @@ def test_a_text_is_embedded_once_for_all_suites(plain, lengths, monkeypatch):
 
 @pytest.mark.parametrize("name", ["facets", "predictors"])
 def test_a_suite_that_does_not_fit_the_encoder_says_so(plain, name):
-    with pytest.raises(ModelError, match="no encoder with facets"):
+    with pytest.raises(ModelError, match="not an encoder with facets"):
         evaluate(plain.model_copy(update={"suites": (name,)}))
 
 

@@ -160,7 +160,7 @@ def test_an_empty_sentence_is_an_error(encoder):
 
 
 def test_a_plain_encoder_cannot_explain(tiny_encoder):
-    with pytest.raises(ModelError, match="so its encoder has no facets"):
+    with pytest.raises(ModelError, match="so it is not an encoder with facets"):
         explain(tiny_encoder, [("a cat", "a dog")])
 
 
