@@ -335,9 +335,7 @@ def test_from_python_what_is_missing_is_said_in_words_of_python(project):
     encoder = facetflow.load_encoder(project / "runs/same/00001-abcdef/seed-0", device="cpu")
     with pytest.raises(ModelError, match=r"leave out --explain \(in Python: spans=\), or use an encoder of kind 'pas'"):
         encoder.predict("the cat", "a cat", spans=True)
-    with pytest.raises(
-        InputError, match="two sentences are needed, but here is 'the cat' alone; give the other one as"
-    ):
+    with pytest.raises(InputError, match="two sentences are needed, but 'the cat' is only one; give the other one as"):
         encoder.predict("the cat", None)
 
 
