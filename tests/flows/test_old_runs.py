@@ -89,7 +89,7 @@ def test_the_training_that_was_finished_last_stays_beside_that_of_the_newest_rel
     add("syntax/00001-aaaaaa/seed-0", 50)
     add("syntax/00002-aaaaaa/seed-0", 20)  # trained anew with `--release 2`
     add("syntax/00003-aaaaaa/seed-0", 30)
-    add("syntax/00004-aaaaaa/seed-0", 25, finished=False)  # killed: it goes on from its checkpoint
+    add("syntax/00004-aaaaaa/seed-0", 25, finished=False)  # killed: it continues from its checkpoint
     assert old(settings, days=7) == ["syntax/00001-aaaaaa", "syntax/00003-aaaaaa"]
 
 

@@ -1,4 +1,4 @@
-"""Signals: a training writes its checkpoint first, says the truth about what is left, and goes on as if nothing was."""
+"""Signals: a training writes its checkpoint first, reports truthfully what it keeps, and resumes exactly."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from training.loop import checkpoints, loop
 
 @pytest.fixture
 def job(measured, settings, changed, tmp_path):
-    """27 steps, and no checkpoint but those that a signal or the end brings."""
+    """27 steps, with checkpoints only on a signal and at the end."""
     measured.export(tmp_path / "pairs.parquet")
     return S3bertJob(
         source=Source(pairs=tmp_path / "pairs.parquet"),
@@ -63,7 +63,9 @@ def test_a_real_signal_at_any_step_loses_nothing(job, changed, tmp_path, assert_
                     process.send_signal(number)
                 last = line
         assert process.returncode == 128 + number
-        said = re.fullmatch(r"interrupted: Interrupted; the same command goes on after step (\d+) of 270\.\n", last)
+        said = re.fullmatch(
+            r"interrupted: Interrupted; run the same command to continue after step (\d+) of 270\.\n", last
+        )
         assert said is not None, last
         assert asked_at <= int(said[1]) == kept_step(stopped.output) < 270
     done = train(stopped)
@@ -101,7 +103,7 @@ def test_a_training_that_is_stopped_while_its_encoder_is_written_is_not_lost(
         patched.setattr(training, "save_encoder", lambda *_: os.kill(os.getpid(), signal.SIGTERM))
         assert main(["--settings", settings_file]) == 143
     assert capsys.readouterr().err.splitlines()[-1] == (
-        "interrupted: Interrupted; the same command goes on after step 27 of 27."
+        "interrupted: Interrupted; run the same command to continue after step 27 of 27."
     )
     monkeypatch.setattr(loop.Loop, "_learn", lambda *_, **__: pytest.fail("it has learnt all steps"))
     stopped = train(job)
