@@ -1,4 +1,4 @@
-"""Texts searched from Python: results, several queries, what is refused."""
+"""Searching texts from Python: results, several queries, refused input."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Training and evaluation: in a process of their own, from a pinned release, with errors passed on as one sentence."""
+"""Training and evaluation: in a separate process, from a pinned release, with errors reported in one sentence."""
 
 import json
 import os
@@ -114,7 +114,7 @@ except KeyboardInterrupt as interrupt:
 
 
 def interrupted_flow(folder, how):
-    """Start a process that runs a job; the module of the job deals with signals in some way."""
+    """Start a process that runs a job; the module of the job handles signals in some way."""
     (folder / "stoppable.py").write_text(how + WAITING)
     return subprocess.Popen(
         [sys.executable, "-c", FLOW],

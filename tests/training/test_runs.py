@@ -1,4 +1,4 @@
-"""Folders of runs: by encoder, release, settings and seed; those of the version before stay readable."""
+"""Folders of runs: by encoder, release, settings and seed; those of the previous version stay readable."""
 
 import json
 import os

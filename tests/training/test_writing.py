@@ -1,4 +1,4 @@
-"""A file system that refuses: one sentence, as early as possible, and what was there is still there."""
+"""A file system that refuses: one sentence, as early as possible, and existing files are kept."""
 
 import resource
 import sys

@@ -1,4 +1,4 @@
-"""Trying several values in one training: each from the same start, the best kept, and nothing done twice."""
+"""Trying several values in one training: each from the same start, the best kept, and no work repeated."""
 
 import pytest
 from pydantic import ValidationError

@@ -36,7 +36,7 @@ def settings_file(job, tmp_path):
 
 @pytest.fixture(autouse=True)
 def heard():
-    """Hear interrupts, which a shell ignores on behalf of tests that it runs in the background."""
+    """Enable interrupts, which a shell ignores for tests that it runs in the background."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -49,7 +49,7 @@ def kept_step(folder):
 @pytest.mark.slow
 @pytest.mark.soak
 def test_a_real_signal_at_any_step_loses_nothing(job, changed, tmp_path, assert_same_weights):
-    """Many steps, so that the signal comes long before the end, however late it is heard."""
+    """Many steps, so that even a late signal comes long before the end."""
     longer = changed(job.settings, epochs=30, evaluate_every=50)
     whole = train(job.model_copy(update={"settings": longer, "output": tmp_path / "whole"}))
     stopped = job.model_copy(update={"settings": longer})

@@ -1,4 +1,4 @@
-"""The suite `transfer`: tasks from files to tables, and what is said of those that cannot be learnt."""
+"""The suite `transfer`: tasks from files to tables, and reports on tasks that cannot be trained on."""
 
 import numpy as np
 import polars as pl
