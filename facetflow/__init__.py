@@ -2,12 +2,12 @@
 
     load_encoder(path)                          an encoder: encode, similarity, explain, predict
     smatch(a, b), metrics.…, measure(a, b)      AMR graphs compared by one metric, or by all of them
-    parse_amr, parse_srl, parse_dependencies    what a parser makes of sentences
-    search(text, texts, encoder), TextIndex     texts by what an encoder finds similar, in one aspect too
+    parse_amr, parse_srl, parse_dependencies    sentences parsed
+    search(text, texts, encoder), TextIndex     texts searched by similarity, also in one aspect
     open_store(path)                            the tables of a feature store at a release, as polars frames
 
-What is named here stays; everything behind it may move. `import facetflow` imports nothing heavy: each name is loaded
-when it is used first. Every error that is the user's to act on is a `FacetflowError`. `docs/python.md` is the tutorial.
+The names listed here are stable; the modules behind them may move. `import facetflow` imports nothing heavy: each name
+is loaded on first use. Every error that the user can act on is a `FacetflowError`. `docs/python.md` is the tutorial.
 """
 
 from importlib import import_module
@@ -79,7 +79,7 @@ def __getattr__(name: str) -> object:
         found = getattr(import_module(_HOME[name]), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = found  # from now on it is found without this function
+    globals()[name] = found  # later lookups bypass this function
     return found
 
 

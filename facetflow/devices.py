@@ -1,4 +1,4 @@
-"""Where to compute: the names of devices that the public functions take."""
+"""The device names that the public functions take."""
 
 import re
 
@@ -8,10 +8,10 @@ _DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
 
 
 def check_device(device: str) -> str:
-    """Return a device as it is given.
+    """Return the name of a device unchanged, after checking it.
 
     Raises:
-        SettingsError: it has no name of a device, or this process does not see it.
+        SettingsError: it is not the name of a device, or this process does not see the device.
     """
     if not isinstance(device, str) or not _DEVICE.fullmatch(device):
         raise SettingsError(f"there is no device {device!r}; give 'auto', 'cpu', 'cuda' or 'cuda:N'")

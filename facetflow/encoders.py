@@ -1,4 +1,4 @@
-"""An encoder: embeddings, similarities of the whole and of each facet, explanations, labels of pairs."""
+"""An encoder: embeddings, similarity overall and per facet, explanations, predicted labels of pairs."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 Prediction = internals.Prediction
-"""What a classifier says of two sentences: `label`, and `probabilities` of every label."""
+"""A classifier's prediction for two sentences: `label`, and `probabilities` of all labels."""
 _MODULES_FILE = "modules.json"
 
 
@@ -36,7 +36,7 @@ class Facet:
         start: the first dimension.
         stop: the dimension after the last.
         spearman: rank correlation of the facet with its metric on dev pairs; None when unknown.
-        reliable: whether that is clearly above 0: its whole 95 % interval is.
+        reliable: whether that correlation is clearly above 0: its whole 95 % interval is.
     """
 
     name: str
@@ -53,22 +53,22 @@ class Facet:
 
 @dataclass(frozen=True, repr=False)
 class Explanation(internals.Explanation):
-    """In which facets two sentences agree and differ; a notebook shows it as a table with the graphs drawn.
+    """The facets in which two sentences agree and differ; a notebook shows it as a table with the graphs drawn.
 
     Args:
-        sentence_a: as given, with single blanks.
-        sentence_b: likewise.
+        sentence_a: the first sentence, with single spaces.
+        sentence_b: the second sentence, with single spaces.
         similarity: cosine of the whole embeddings, in [-1, 1].
-        residual: cosine of what belongs to no facet; None where facets take every dimension.
-        facets: what each facet says, in the order of their dimensions: `name`, `similarity`, `prediction` (of the value
-            of its metric), `measured` (on the graphs), `standing`, `reliable` and more.
+        residual: cosine of the dimensions that belong to no facet; None if facets take every dimension.
+        facets: the reading of each facet, in the order of their dimensions: `name`, `similarity`, `prediction` (of the
+            value of its metric), `measured` (on the graphs), `standing`, `reliable` and more.
         headline: what stands out.
-        words: what the graphs have in common and what not, as one sentence; None without graphs.
-        differences: the same, one by one, with the facet that sees it.
-        notes: what a reader has to know beside it, a sentence each: that a sentence was cut.
-        graphs: both graphs and what matches in them; None where nothing was measured.
-        graphs_from: where the graphs are from, or why there are none.
-        encoder: which encoder explains, and what it learnt from.
+        words: what the graphs share and where they differ, as one sentence; None without graphs.
+        differences: the differences one by one, each with the facet that measures it.
+        notes: further remarks, one sentence each: that a sentence was truncated.
+        graphs: both graphs and what matches in them; None if nothing was measured.
+        graphs_from: where the graphs come from, or why there are none.
+        encoder: the encoder and its training data, in one line.
     """
 
     graphs: GraphPair | None = None
@@ -76,7 +76,7 @@ class Explanation(internals.Explanation):
     encoder: str = ""
 
     def facet(self, name: str) -> internals.FacetReading:
-        """Return what one facet says.
+        """Return the reading of one facet.
 
         Raises:
             SettingsError: there is no such facet.
@@ -98,9 +98,9 @@ class Encoder:
     """A sentence encoder, loaded by `load_encoder`.
 
     Args:
-        folder: where it is.
-        model: what sentence-transformers loaded.
-        layout: its facets; None for an encoder without any.
+        folder: folder of the encoder.
+        model: the encoder as a SentenceTransformer.
+        layout: layout of its facets; None for an encoder without facets.
     """
 
     def __init__(self, folder: Path, model: "SentenceTransformer", layout: internals.FacetLayout | None) -> None:
@@ -116,7 +116,7 @@ class Encoder:
 
     @cached_property
     def facets(self) -> tuple[Facet, ...]:
-        """The facets, in the order of their dimensions; what follows the last belongs to none (the residual)."""
+        """The facets, in the order of their dimensions; dimensions after the last belong to none (the residual)."""
         return tuple(
             Facet(
                 name=facet.name,
@@ -133,16 +133,16 @@ class Encoder:
 
         Args:
             texts: a sentence, or several.
-            aspect: in which respect embeddings are to be alike, for an encoder that has a route for it or was trained
-                for it; one with routes needs it.
-            batch_size: sentences that are encoded at once.
+            aspect: the aspect in which texts are compared, for an encoder that has a route for it or was trained for
+                it; required if the encoder has routes.
+            batch_size: sentences encoded at once.
 
         Returns:
             float32, (d,) for a sentence, (n, d) for several.
 
         Raises:
-            InputError: something that is not a string.
-            ModelError: the encoder was not trained for the aspect, or has routes and none was chosen.
+            InputError: a sentence is not a string.
+            ModelError: the encoder was not trained for the aspect, or it has routes and no aspect was given.
         """
         route = self._route(aspect)
         sentences, single = read_texts(texts, "sentence")
@@ -164,27 +164,27 @@ class Encoder:
     def similarity(
         self, a: str | Texts, b: str | Texts, facet: str | None = None, *, aspect: str | None = None
     ) -> float | NDArray[np.float64]:
-        """Return how similar sentences are: as a whole, or in one facet.
+        """Return the similarity of sentences: overall, or in one facet.
 
         Args:
             a: a sentence, or several.
-            b: likewise: the first is compared with the first, and so on; one sentence with each of several.
-            facet: name of a facet, or `residual` for the dimensions that belong to none; the whole when missing.
-            aspect: in which respect they are compared, for an encoder that has a route for it or was trained for it;
-                one with routes needs it.
+            b: a sentence, or several. Two lists are compared pair by pair, a single sentence with each of a list.
+            facet: name of a facet, or `residual` for the dimensions that belong to none; default: the whole embedding.
+            aspect: the aspect in which they are compared, for an encoder that has a route for it or was trained for it;
+                required if the encoder has routes.
 
         Returns:
             A cosine in [-1, 1], unless the encoder was trained with another similarity; for several sentences an array
             of float64, (n_pairs,).
 
         Raises:
-            InputError: something that is not a string, or lists of different lengths.
-            ModelError: the encoder was not trained for the aspect, or has routes and none was chosen.
+            InputError: a sentence is not a string, or the lists differ in length.
+            ModelError: the encoder was not trained for the aspect, or it has routes and no aspect was given.
             SettingsError: the encoder has no such facet.
         """
         between = self._dimensions(facet)
         first, second, single = pair_up(a, b, "sentence")
-        # Each text once: in batches of other lengths the same text has another embedding in the last digits.
+        # Encode each text once: in a batch of other lengths its embedding differs in the last digits.
         position = {text: n for n, text in enumerate(dict.fromkeys([*first, *second]))}
         vectors = self.encode(position, aspect=aspect)
         left, right = (vectors[[position[text] for text in side]] for side in (first, second))
@@ -203,19 +203,19 @@ class Encoder:
     def explain(
         self, a: str | Texts | Iterable[tuple[str, str]], b: str | Texts | None = None, *, graphs: bool = True
     ) -> Explanation | list[Explanation]:
-        """Say in which facets sentences agree and differ.
+        """Explain in which facets sentences agree and differ.
 
         Args:
-            a: a sentence, several, or pairs of sentences where `b` is missing.
+            a: a sentence, several, or, without `b`, pairs of sentences.
             b: a sentence, or several, paired with `a` as in `similarity`.
-            graphs: parse the sentences, and measure on their graphs what the facets predict; without it only the
-                encoder speaks, which is faster.
+            graphs: parse the sentences, and measure on their graphs what the facets predict; without graphs the
+                explanation is the encoder's alone, which is faster.
 
         Returns:
-            An explanation of two sentences; a list of them, one a pair, for several.
+            An explanation; for several pairs a list, one per pair.
 
         Raises:
-            InputError: something that is not a string, an empty sentence, or lists of different lengths.
+            InputError: a sentence is empty or not a string, or the lists differ in length.
             ModelError: the encoder has no facets.
         """
         if self._layout is None:
@@ -246,19 +246,19 @@ class Encoder:
     def predict(
         self, a: str | Texts | Iterable[tuple[str, str]], b: str | Texts | None = None, *, spans: bool = False
     ) -> Prediction | list[Prediction]:
-        """Tell the label of sentence pairs, by the classifier that was learnt with the encoder.
+        """Predict the label of sentence pairs with the classifier that was trained with the encoder.
 
         Args:
-            a: a sentence, several, or pairs of sentences where `b` is missing.
+            a: a sentence, several, or, without `b`, pairs of sentences.
             b: a sentence, or several, paired with `a` as in `similarity`.
-            spans: also say what the embeddings look at, in an encoder that weighs predicate-argument spans.
+            spans: also return what the embeddings attend to, for an encoder that weighs predicate-argument spans.
 
         Returns:
-            `label` and `probabilities` (label → probability) of two sentences; a list of them, one a pair, for several.
-            With `spans` also `spans`: of both sentences the words, their weights and the frames.
+            `label` and `probabilities` (label → probability) of two sentences; for several pairs a list, one per pair.
+            With `spans` also `spans`: the words of both sentences, their weights and the frames.
 
         Raises:
-            InputError: something that is not a string, an empty sentence, or lists of different lengths.
+            InputError: a sentence is empty or not a string, or the lists differ in length.
             ModelError: the encoder has no classifier, or no spans.
         """
         predictor = self._predictor
@@ -297,21 +297,21 @@ class Encoder:
         if facet not in known:
             if self._layout is None:
                 raise SettingsError(
-                    f"the encoder {str(self.folder)!r} has no facets, so none is called {facet!r}; leave the facet out"
+                    f"the encoder {str(self.folder)!r} has no facets, so no facet {facet!r}; leave the facet out"
                 )
             raise SettingsError(f"the encoder {str(self.folder)!r} has no facet {facet!r}; {near(facet, known)}")
         return known[facet]
 
 
 def load_encoder(path: str | Path, *, device: str = "auto") -> Encoder:
-    """Load an encoder from its folder; nothing is asked of a hub.
+    """Load an encoder from its folder, without contacting a hub.
 
     Args:
         path: folder of the encoder, or of the run that trained it, such as `runs/s3bert/current`.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
 
     Raises:
-        ModelError: the folder holds no encoder or one that is damaged, or sentence-transformers is not installed.
+        ModelError: the folder holds no encoder or a damaged one, or sentence-transformers is not installed.
         SettingsError: there is no such device.
     """
     device = check_device(device)
@@ -319,7 +319,7 @@ def load_encoder(path: str | Path, *, device: str = "auto") -> Encoder:
     within = given / internals.ENCODER
     folder = within if (within / _MODULES_FILE).is_file() else given
     if not (folder / _MODULES_FILE).is_file():
-        missing = "is no folder" if not given.is_dir() else f"holds no encoder (there is no {_MODULES_FILE})"
+        missing = "is not a folder" if not given.is_dir() else f"holds no encoder (there is no {_MODULES_FILE})"
         raise ModelError(f"{str(path)!r} {missing}; give the folder of an encoder, or of the run that trained it")
     layout = internals.FacetLayout.load(folder) if (folder / internals.FILE_NAME).is_file() else None
     try:
@@ -332,9 +332,9 @@ def load_encoder(path: str | Path, *, device: str = "auto") -> Encoder:
 
 
 def _read_pairs(pairs: object) -> tuple[list[str], list[str], bool]:
-    """Return the first and the second sentence of each pair that is given as two together."""
+    """Return the first sentences, the second sentences and False, from an argument that holds pairs."""
     if isinstance(pairs, str) or not isinstance(pairs, Iterable):
-        raise InputError(f"two sentences are needed, but here is {pairs!r} alone; give the other one as `b`")
+        raise InputError(f"two sentences are needed, but {pairs!r} is only one; give the other one as `b`")
     found = list(pairs)
     for number, pair in enumerate(found, start=1):
         both = isinstance(pair, Sequence) and not isinstance(pair, str) and len(pair) == 2
@@ -344,7 +344,7 @@ def _read_pairs(pairs: object) -> tuple[list[str], list[str], bool]:
 
 
 def _measure(readings: Sequence[internals.Explanation]) -> tuple[dict[int, GraphPair], str]:
-    """Return position → what matches in the graphs of a pair, and where these are from."""
+    """Return position of a pair → what matches in its graphs, and where the graphs come from."""
     texts = [(reading.sentence_a, reading.sentence_b) for reading in readings]
     graphs, origin = find_graphs(list(dict.fromkeys(text for pair in texts for text in pair)), (), None)
     pairs = pairs_with_graphs(texts, graphs)

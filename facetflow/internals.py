@@ -1,4 +1,4 @@
-"""What the public package takes from `training`, in one place: what moves there is followed here and nowhere else."""
+"""What the public package imports from `training`, in one place: a move there changes only this module."""
 
 from training.encoders.loading import load_encoder
 from training.encoders.s3bert.encoder_facts import encoder_facts

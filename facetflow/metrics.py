@@ -3,11 +3,11 @@
     from facetflow import metrics
 
     metrics.negations("(s / sleep-01 :polarity -)", "(s / sleep-01)")     0.0
-    metrics.negations(list_of_graphs, another_list)                       an array, a value a pair
-    metrics.smatch.corpus(gold_graphs, parsed_graphs)                     precision, recall and F1 of all of them
+    metrics.negations(list_of_graphs, another_list)                       an array, one value per pair
+    metrics.smatch.corpus(gold_graphs, parsed_graphs)                     precision, recall and F1 over all pairs
 
-What each compares is told by its `summary` and `question`. `wwlk`, `root` and the three of degree compare vectors of
-words by the sentence encoder `all-MiniLM-L6-v2`; the others need nothing but the graphs.
+The `summary` and `question` of a metric say what it compares. `wwlk`, `root` and the three degree metrics compare word
+vectors from the sentence encoder `all-MiniLM-L6-v2`; the others need only the graphs.
 """
 
 from collections.abc import Sequence
@@ -72,32 +72,32 @@ class GraphMetric:
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """Name of the metric."""
         return self._metric.name
 
     @property
     def summary(self) -> str:
-        """What it compares, in the words of the field."""
+        """What it compares, in technical terms."""
         return self._metric.summary
 
     @property
     def question(self) -> str:
-        """What it asks of two sentences; 1 is yes, 0 is no."""
+        """The question that it answers about two sentences; 1 is yes, 0 is no."""
         return self._metric.question
 
     @property
     def range(self) -> tuple[float, float]:
-        """Its lowest and its highest value."""
+        """Its lowest and highest value."""
         return self._metric.range
 
     @property
     def symmetric(self) -> bool:
-        """Whether both orders of a pair have the same value."""
+        """Whether a pair and the pair swapped have the same value."""
         return self._metric.symmetric
 
     @property
     def signature(self) -> str:
-        """What its values depend on, in one word, for papers and reports."""
+        """What its values depend on, as one string, for papers and reports."""
         return self._metric.signature(ALGORITHM_VERSION)
 
     @overload
@@ -109,14 +109,14 @@ class GraphMetric:
 
         Args:
             a: a graph in PENMAN, or several.
-            b: likewise; one graph is compared with each of several.
+            b: a graph, or several. Two lists are compared pair by pair, a single graph with each of a list.
 
         Returns:
             The value, in `range`; for several pairs an array of float64, (n_pairs,).
 
         Raises:
-            InputError: a graph that is not valid PENMAN, or lists of different lengths.
-            ModelError: the metric compares vectors of words, and the sentence encoder is not on this machine.
+            InputError: a graph is not valid PENMAN, or the lists differ in length.
+            ModelError: the metric compares word vectors, and the sentence encoder is not on this machine.
 
         >>> smatch("(b / bark-01 :ARG0 (d / dog))", "(b / bark-01 :ARG0 (c / cat))")
         0.75
@@ -126,20 +126,20 @@ class GraphMetric:
         return float(values[0]) if single else values
 
     def corpus(self, gold: Texts, parsed: Texts, *, resamples: int = 0, seed: int = 0) -> CorpusScore:
-        """Score the graphs of a parser: precision, recall and F1 of what matches in all pairs together.
+        """Score the graphs of a parser: precision, recall and F1 of the matches in all pairs together.
 
         Args:
             gold: graphs in PENMAN.
-            parsed: the graphs of a parser, as many.
-            resamples: samples of the bootstrap that 95 % intervals come from; 0 for no intervals.
+            parsed: the graphs of the parser, one per gold graph.
+            resamples: bootstrap samples for the 95 % intervals; 0 for no intervals.
             seed: of the bootstrap.
 
         Returns:
             The scores; `score.f1.value` is the number, `score.f1.low` the lower end of its interval.
 
         Raises:
-            InputError: a graph that is not valid PENMAN, no pair, or lists of different lengths.
-            SettingsError: the metric counts no matches, so that it has no precision and recall.
+            InputError: a graph is not valid PENMAN, there is no pair, or the lists differ in length.
+            SettingsError: the metric does not count matches, so it has no precision and recall.
         """
         chosen = choose_metrics([self.name])
         pairs, _ = _compare(gold, parsed, [self.name])
@@ -181,20 +181,20 @@ def metric(name: str) -> GraphMetric:
 
 
 def measure(a: str | Texts, b: str | Texts, metrics: Sequence[str] | None = None) -> pl.DataFrame:
-    """Compare graphs by several metrics at once, which is faster than one after the other.
+    """Compare graphs by several metrics at once, which is faster than one by one.
 
     Args:
         a: a graph in PENMAN, or several.
-        b: likewise; one graph is compared with each of several.
-        metrics: their names; all fifteen when missing.
+        b: a graph, or several. Two lists are compared pair by pair, a single graph with each of a list.
+        metrics: names of the metrics; by default all fifteen.
 
     Returns:
-        A row a pair: a column of float64 for each metric, and `<name>_optimal` for each that searches for an alignment:
-        whether its optimum is proven.
+        One row per pair, with a float64 column for each metric. Each metric that searches for an alignment also has
+        `<name>_optimal`: whether its optimum is proven.
 
     Raises:
-        InputError: a graph that is not valid PENMAN, or lists of different lengths.
-        ModelError: a metric compares vectors of words, and the sentence encoder is not on this machine.
+        InputError: a graph is not valid PENMAN, or the lists differ in length.
+        ModelError: a metric compares word vectors, and the sentence encoder is not on this machine.
         SettingsError: there is no such metric.
 
     >>> measure("(b / bark-01)", ["(b / bark-01)", "(r / run-02)"], ["smatch", "frames"])["smatch"].to_list()
@@ -213,7 +213,7 @@ def _check_names(names: Sequence[str]) -> None:
 
 
 def _compare(a: str | Texts, b: str | Texts, names: Sequence[str]) -> tuple[Comparison, bool]:
-    """Return pairs of graphs, each distinct one decoded once, and whether both arguments were single graphs."""
+    """Return pairs of graphs, with each distinct graph decoded once, and whether both arguments were single graphs."""
     left, right, single = pair_up(a, b, "graph")
     positions: dict[str, int] = {}
     graphs: list[AmrGraph] = []

@@ -1,11 +1,11 @@
-"""What an error says of a name that there is not: the nearest one that there is, and all of them."""
+"""Hints of error messages about an unknown name: the closest known name, and all of them."""
 
 import difflib
 from collections.abc import Iterable
 
 
 def near(name: str, known: Iterable[str]) -> str:
-    """Return a clause that helps with an unknown name.
+    """Return a clause that names the known alternatives to an unknown name.
 
     >>> near("smtch", ["smatch", "wlk"])
     "did you mean 'smatch'? There are smatch, wlk"

@@ -1,4 +1,4 @@
-"""An explanation in a notebook: HTML that stands by itself, in light and in dark, without a script."""
+"""An explanation in a notebook: self-contained HTML without scripts, for light and dark themes."""
 
 from html import escape
 from typing import TYPE_CHECKING
@@ -21,10 +21,10 @@ def show_explanation(explanation: "Explanation", graphs: GraphPair | None, origi
     """Return an explanation as HTML. Every text is escaped.
 
     Args:
-        explanation: of a pair.
-        graphs: its graphs, drawn where there are any.
-        origin: where they are from, or why there are none.
-        encoder: which encoder explains.
+        explanation: explanation of a pair.
+        graphs: graphs of the pair, drawn if there are any.
+        origin: where the graphs come from, or why there are none.
+        encoder: the encoder and its training data, in one line.
     """
     sentences = explanation.sentence_a, explanation.sentence_b
     words = explanation.words if explanation.words is not None and not explanation.equal else None
@@ -42,18 +42,18 @@ def show_explanation(explanation: "Explanation", graphs: GraphPair | None, origi
         + "".join(f'<p style="margin: .4em 0;">{line}</p>' for line in said)
         + f'<table style="{_TABLE}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
         + drawn
-        + f'<p style="{_QUIET}">Encoder {escape(encoder)}. Graphs: {escape(origin)}. A faint facet is not known '
-        "to follow its metric on dev pairs.</p></div>"
+        + f'<p style="{_QUIET}">Encoder {escape(encoder)}. Graphs: {escape(origin)}. A faint row means that the facet '
+        "is not known to follow its metric on dev pairs.</p></div>"
     )
 
 
 def _drawn(graphs: GraphPair, sentences: tuple[str, str]) -> str:
-    # A notebook has a theme of its own, whatever scheme the system prefers: text takes its colour, labels no halo.
+    # A notebook has its own theme, whatever scheme the system prefers: text inherits its colour, labels have no halo.
     sides = "".join(f"<div>{side}</div>" for side in draw_sides(graphs, sentences))
     return (
         f"<details><summary>Graphs</summary><style>{STYLE}</style>"
         f'<div style="--card: transparent; display: flex; flex-wrap: wrap; gap: 24px;">{sides}</div>'
-        f'<p style="{_QUIET}">Dashed is what Smatch does not match; nodes with one number lie on each other.</p>'
+        f'<p style="{_QUIET}">Dashed: not matched by Smatch. Nodes with the same number are aligned.</p>'
         "</details>"
     )
 

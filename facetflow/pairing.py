@@ -1,8 +1,8 @@
-"""One text or many: how the arguments of the public functions are read, and what they are paired with.
+"""One text or many: how the public functions read their arguments and pair them.
 
 "x"  and "y"     one pair, and one result
-list and list    the first with the first, and so on; as many results
-"x"  and list    the one with each of the others; as many results
+list and list    the first with the first, and so on; one result per pair
+"x"  and list    "x" with each item of the list; one result per pair
 """
 
 from collections.abc import Iterable
@@ -17,25 +17,27 @@ _LONGEST = 120
 
 
 def read_texts(texts: str | Texts, what: str = "text", *, paired: bool = False) -> tuple[list[str], bool]:
-    """Return texts as a list, and whether it was a single one.
+    """Return texts as a list, and whether a single one was given.
 
     Args:
-        texts: one or several.
-        what: what messages call one of them.
+        texts: a text, or several.
+        what: the word for a text in messages.
         paired: whether each has a partner in another list.
 
     Raises:
-        InputError: something that is not a string.
+        InputError: a text is not a string.
     """
     if isinstance(texts, str):
         return [texts], True
     if not isinstance(texts, Iterable) or isinstance(texts, bytes):
-        raise InputError(f"a {what} is a string, but here is {texts!r}; give a string, or a list of them")
+        raise InputError(f"a {what} must be a string, but {texts!r} is not; give a string, or a list of them")
     found = list(texts)
     for number, text in enumerate(found, start=1):
         if not isinstance(text, str):
             left_out = "it and its partner" if paired else "it"
-            raise InputError(f"{what} {number} of {len(found)} is no string but {_shown(text)}; leave {left_out} out")
+            raise InputError(
+                f"{what} {number} of {len(found)} is not a string but {_shown(text)}; leave {left_out} out"
+            )
     return found, False
 
 
@@ -45,10 +47,10 @@ def _shown(value: object) -> str:
 
 
 def pair_up(a: str | Texts, b: str | Texts, what: str = "text") -> tuple[list[str], list[str], bool]:
-    """Return the first and the second text of each pair, and whether both were single.
+    """Return the first and the second text of each pair, and whether both arguments were single texts.
 
     Raises:
-        InputError: something that is not a string, or lists of different lengths.
+        InputError: a text is not a string, or the lists differ in length.
     """
     (left, one_left), (right, one_right) = (read_texts(side, what, paired=True) for side in (a, b))
     if one_left and not one_right:
@@ -57,7 +59,7 @@ def pair_up(a: str | Texts, b: str | Texts, what: str = "text") -> tuple[list[st
         right *= len(left)
     if len(left) != len(right):
         raise InputError(
-            f"{len(left)} and {len(right)} {what}s cannot be paired; give two lists of one length, or one {what} and "
-            "a list"
+            f"{len(left)} and {len(right)} {what}s cannot be paired; give two lists of the same length, or one {what} "
+            "and a list"
         )
     return left, right, one_left and one_right

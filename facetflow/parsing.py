@@ -1,7 +1,7 @@
-"""Sentences parsed: AMR graphs, semantic roles, dependency trees.
+"""Parse sentences: AMR graphs, semantic roles, dependency trees.
 
-    one sentence        its parse; a `RowError` with a code where there is none
-    several             a list of as many; a `Reject`, which says why, in the place of each that has no parse
+    one sentence        its parse; a `RowError` with a code if it has none
+    several             a list of the same length; a sentence without a parse has a `Reject` that says why
 
 The first call loads the parser; it stays loaded.
 """
@@ -31,15 +31,15 @@ _AT_ONCE = 512
 
 @dataclass(frozen=True, slots=True)
 class DependencyTree:
-    """A sentence with its dependencies; all tuples have the length of the sentence in tokens.
+    """A sentence with its dependencies; all tuples have one item per token.
 
     Args:
-        tokens: as they stand in the text.
-        lemmas: of each.
-        tags: part of speech of each, fine-grained.
-        starts: first character of each.
-        heads: position of the token that each depends on; a root's is its own.
-        relations: of each to its head.
+        tokens: the tokens as written.
+        lemmas: their lemmas.
+        tags: their fine-grained parts of speech.
+        starts: positions of their first characters.
+        heads: positions of their heads; a root is its own head.
+        relations: their relations to their heads.
     """
 
     tokens: tuple[str, ...]
@@ -50,7 +50,7 @@ class DependencyTree:
     relations: tuple[str, ...]
 
 
-# Each first overload takes a string, which is an iterable of strings too: it is the one that matches first.
+# The overload for a string comes first and wins, although a string is an iterable of strings too.
 @overload
 def parse_amr(texts: str, *, model: str = "embedded", device: str = "auto") -> str: ...  # type: ignore[overload-overlap]
 @overload
@@ -60,7 +60,7 @@ def parse_amr(texts: str | Texts, *, model: str = "embedded", device: str = "aut
 
     Args:
         texts: a sentence, or several.
-        model: `embedded` for the parser that comes with facetflow, the folder of one trained like it, or an amrlib
+        model: `embedded` for the parser that comes with facetflow, the folder of a parser trained like it, or an amrlib
             parser by name or folder.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
 
@@ -68,9 +68,9 @@ def parse_amr(texts: str | Texts, *, model: str = "embedded", device: str = "aut
         The graph in PENMAN; for several sentences a list, with a `Reject` for each that has none.
 
     Raises:
-        InputError: something that is not a string.
+        InputError: a sentence is not a string.
         ModelError: the parser is not on this machine.
-        RowError: the one sentence has no parse; `error.code` says why.
+        RowError: a single sentence has no parse; `error.code` says why.
         SettingsError: there is no such device.
     """
     from features.parsers.amr import load
@@ -104,9 +104,9 @@ def parse_srl(
         `end`). For several sentences a list, with a `Reject` for each that has none.
 
     Raises:
-        InputError: something that is not a string.
+        InputError: a sentence is not a string.
         ModelError: the tagger is not on this machine.
-        RowError: the one sentence has no parse; `error.code` says why.
+        RowError: a single sentence has no parse; `error.code` says why.
         SettingsError: there is no such device.
     """
     from features.parsers.srl.parser import load
@@ -137,9 +137,9 @@ def parse_dependencies(
         The tree; for several sentences a list, with a `Reject` for each that has none.
 
     Raises:
-        InputError: something that is not a string.
+        InputError: a sentence is not a string.
         ModelError: the pipeline is not on this machine.
-        RowError: the one sentence has no parse; `error.code` says why.
+        RowError: a single sentence has no parse; `error.code` says why.
     """
     from features.parsers.dependencies import load
     from features.parsers.stages import parse_dependencies as stage

@@ -1,4 +1,4 @@
-"""Texts searched by what an encoder finds similar: as a whole, or in one aspect."""
+"""Search texts by their similarity to a query: overall, or in one aspect."""
 
 from dataclasses import dataclass
 from numbers import Integral
@@ -13,12 +13,12 @@ from features.errors import InputError, SettingsError
 
 @dataclass(frozen=True, slots=True)
 class FoundText:
-    """A text that was found.
+    """A text that a search found.
 
     Args:
         rank: 1 for the most similar one.
-        text: itself.
-        position: among the texts that were searched, from 0.
+        text: the text.
+        position: its position among the searched texts, from 0.
         similarity: cosine, in [-1, 1].
     """
 
@@ -29,22 +29,22 @@ class FoundText:
 
 
 class TextIndex:
-    """Texts that are embedded once and searched often. The search is exact: every text is compared.
+    """Texts embedded once, to be searched many times. The search is exact: every text is compared.
 
     Args:
         texts: one or more.
         encoder: an encoder, its folder, or that of the run that trained it.
-        aspect: in which respect texts are to be alike, for an encoder that was trained for it or has a route for it.
+        aspect: the aspect in which texts are compared, for an encoder that was trained for it or has a route for it.
 
     Raises:
-        InputError: there is no text, or something that is not a string.
+        InputError: there is no text, or a text is not a string.
         ModelError: the folder holds no encoder, or it was not trained for the aspect.
     """
 
     def __init__(self, texts: Texts, encoder: Encoder | str | Path, *, aspect: str | None = None) -> None:
         self.texts = tuple(read_texts(texts, "text")[0])
         if not self.texts:
-            raise InputError("there is no text to search; give one at least")
+            raise InputError("there is no text to search; give at least one")
         self.encoder = encoder if isinstance(encoder, Encoder) else load_encoder(encoder)
         self.aspect = aspect
         self._task = internals.task_of(self.encoder.folder, aspect)
@@ -60,18 +60,18 @@ class TextIndex:
     @overload
     def search(self, query: Texts, k: int = 10) -> list[list[FoundText]]: ...
     def search(self, query: str | Texts, k: int = 10) -> list[FoundText] | list[list[FoundText]]:
-        """Return the texts that are most similar to a query, best first.
+        """Return the texts most similar to a query, best first.
 
         Args:
             query: a text, or several.
-            k: how many to return; fewer where there are fewer.
+            k: number of texts to return; fewer if there are fewer.
 
         Returns:
-            A list for one query, a list of lists for several. Of texts that are equally similar the first comes first.
+            A list for one query, a list of lists for several. Equally similar texts keep their order.
 
         Raises:
-            InputError: a query is empty, or no string.
-            SettingsError: k is no whole number, or below 1.
+            InputError: a query is empty or not a string.
+            SettingsError: k is not a whole number, or is below 1.
         """
         _check(k)
         queries, single = read_texts(query, "query")
@@ -85,13 +85,13 @@ class TextIndex:
         return found[0] if single else found
 
     def neighbours(self, k: int = 10) -> list[list[FoundText]]:
-        """Return for each text the others that are most similar to it, best first.
+        """Return for each text the other texts most similar to it, best first.
 
         Args:
-            k: how many to return; fewer where there are fewer.
+            k: number of texts to return; fewer if there are fewer.
 
         Raises:
-            SettingsError: k is no whole number, or below 1.
+            SettingsError: k is not a whole number, or is below 1.
         """
         _check(k)
         similarities, count = internals.cosines_of(self.vectors, self.vectors), len(self)
@@ -114,19 +114,19 @@ class TextIndex:
 def search(
     query: str, texts: Texts, encoder: Encoder | str | Path, *, aspect: str | None = None, k: int = 10
 ) -> list[FoundText]:
-    """Return the texts that are most similar to a query, best first; for many queries make a `TextIndex`.
+    """Return the texts most similar to a query, best first; for many queries make a `TextIndex`.
 
     Args:
         query: a text.
-        texts: those that are searched.
+        texts: the texts to search.
         encoder: an encoder, its folder, or that of the run that trained it.
-        aspect: in which respect texts are to be alike, for an encoder that was trained for it or has a route for it.
-        k: how many to return; fewer where there are fewer.
+        aspect: the aspect in which texts are compared, for an encoder that was trained for it or has a route for it.
+        k: number of texts to return; fewer if there are fewer.
 
     Raises:
-        InputError: the query is empty, there is no text, or something that is not a string.
+        InputError: the query is empty, there is no text, or one of them is not a string.
         ModelError: the folder holds no encoder, or it was not trained for the aspect.
-        SettingsError: k is no whole number, or below 1.
+        SettingsError: k is not a whole number, or is below 1.
     """
     _check(k)
     return TextIndex(texts, encoder, aspect=aspect).search(query, k)
@@ -134,4 +134,4 @@ def search(
 
 def _check(k: int) -> None:
     if not isinstance(k, Integral) or k < 1:
-        raise SettingsError(f"k is how many texts to return, and {k!r} is none; give a whole number from 1 on")
+        raise SettingsError(f"k is the number of texts to return and cannot be {k!r}; give a whole number from 1")

@@ -1,4 +1,4 @@
-"""The tables of a feature store at a release, as polars frames; nothing here writes."""
+"""Read-only access to the tables of a feature store at a release, as polars frames."""
 
 from pathlib import Path
 
@@ -14,13 +14,13 @@ __all__ = ["FeatureStore", "open_store"]
 
 
 class FeatureStore:
-    """A feature store at one release, opened by `open_store`; what is built later does not change what it reads.
+    """A feature store at one release, opened by `open_store`; later builds do not change what it reads.
 
-    Each table is a lazy frame: `store.pairs.filter(…).collect()` reads the columns and rows that it needs.
+    Each table is a lazy frame: `store.pairs.filter(…).collect()` reads only the columns and rows that it needs.
 
     Args:
         store: the store.
-        release: what is read.
+        release: the release to read.
     """
 
     def __init__(self, store: Store, release: Release) -> None:
@@ -29,12 +29,12 @@ class FeatureStore:
 
     @property
     def path(self) -> Path:
-        """Its folder."""
+        """Folder of the store."""
         return self._store.path
 
     @property
     def release(self) -> Release:
-        """The release that is read: `number`, `created`, `rows` and `rejects` of each table, `recipes` and more."""
+        """The release being read: `number`, `created`, `rows` and `rejects` of each table, `recipes` and more."""
         return self._release
 
     @property
@@ -62,7 +62,7 @@ class FeatureStore:
             name: of the table, one of `tables`.
 
         Raises:
-            StoreError: the release has no such table, or a file of it is missing or has another size.
+            StoreError: the release has no such table, or one of its files is missing or has another size.
         """
         if name not in self.tables:
             raise StoreError(f"release {self._release.number} has no table {name!r}; {near(name, self.tables)}")
@@ -100,12 +100,12 @@ class FeatureStore:
 
     @property
     def label_vectors(self) -> pl.LazyFrame:
-        """Vectors of the words of the graphs' labels: `label`, `vector`; a word of several shards comes again."""
+        """Vectors of the words of the graphs' labels: `label`, `vector`; a word occurs once per shard that has it."""
         return self.table("label_vectors")
 
     @property
     def metrics(self) -> pl.LazyFrame:
-        """Measured pairs: `pair_id`, the fifteen metrics, `<name>_optimal`, and metrics of the project's own."""
+        """Measured pairs: `pair_id`, the fifteen metrics, `<name>_optimal`, and the project's own metrics."""
         return self.table("metrics")
 
     @property
@@ -122,8 +122,8 @@ def open_store(path: str | Path, release: int | None = None) -> FeatureStore:
     """Open a feature store to read one release of it.
 
     Args:
-        path: folder of the store, or of the project whose folder `store` it is.
-        release: number of the release; the newest when missing.
+        path: folder of the store, or of the project that keeps it in its folder `store`.
+        release: number of the release; by default the newest.
 
     Raises:
         StoreError: there is no store, no release yet or no such release, or its tables do not hold what was published.

@@ -99,7 +99,7 @@ class Browser:
     driver: Any
 
     def show(self, page: Path, *, width: int = 1280, scheme: str = "light") -> None:
-        """Open a page in a window of this width and with this colour scheme."""
+        """Open a page in a window of this width and colour scheme."""
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})

@@ -1,4 +1,4 @@
-"""The files under examples/clusters, as far as they can be checked without Slurm and Kubernetes."""
+"""The files under examples/clusters, as far as they can be tested without Slurm and Kubernetes."""
 
 import ast
 import re
@@ -31,7 +31,7 @@ def options_of(command: click.Command) -> set[str]:
 
 
 def assert_known(words: list[str]) -> None:
-    """Check that a command line of Dask or facetflow names commands and options that there are."""
+    """Check that the commands and options in a command line of Dask or facetflow exist."""
     if words[0] == "dask":
         known = options_of(COMMANDS[f"dask {words[1]}"])
     else:

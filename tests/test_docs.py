@@ -28,7 +28,7 @@ def test_every_command_is_in_the_readme(readme: str, command: str) -> None:
 
 
 def every_command() -> Iterator[tuple[str, click.Command]]:
-    """Yield path and command of all that can be run, groups included."""
+    """Yield path and command of all commands, including groups."""
 
     def walk(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
         yield path, command

@@ -1,4 +1,4 @@
-"""The projects under examples/, and what the scripts that make tables of them share."""
+"""The projects under examples/, and what their table-making scripts share."""
 
 import re
 from pathlib import Path

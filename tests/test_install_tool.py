@@ -1,4 +1,4 @@
-"""Where set-up installs from, by uv as by pip."""
+"""Where the setup installs from, with uv as with pip."""
 
 import subprocess
 

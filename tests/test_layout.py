@@ -1,4 +1,4 @@
-"""Guards of the layout: each of these went wrong once, silently."""
+"""Guards of the layout: each of these once went wrong silently."""
 
 import os
 import subprocess

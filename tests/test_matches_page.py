@@ -1,4 +1,4 @@
-"""docs/matches.md: its example runs, prints what it says, and is what its picture shows."""
+"""docs/matches.md: its example runs, prints the output shown, and matches its picture."""
 
 import re
 from pathlib import Path

@@ -82,7 +82,7 @@ def state_of(run: Path) -> RunState:
     if record.state == "failed":
         return record
     begun = (run / _CHECKPOINT).is_file() or any(run.glob(f"{SEARCH}/*/*"))
-    onwards = "goes on from its checkpoint" if begun else "begins anew"
+    onwards = "continues from its checkpoint" if begun else "starts over"
     said = f"{onwards} when the same release, settings and seed are trained again"
     return RunState("interrupted", said, record.at)
 

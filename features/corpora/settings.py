@@ -241,7 +241,7 @@ class EvaluationSet(_SourceSettings):
         split: split of the dataset.
         file: its file; two PENMAN files for the dataset `penman`. May be left out for data that come with facetflow.
             Texts with a class in one file are cross-validated.
-        files: instead of `file`, for texts or judged pairs whose class is learnt from embeddings (the suite
+        files: instead of `file`, for texts or judged pairs whose embeddings a classifier is trained on (the suite
             `transfer`): the files of `train`, optionally `dev`, and `test`.
     """
 
@@ -269,7 +269,7 @@ class EvaluationSet(_SourceSettings):
 
     @property
     def has_classes(self) -> bool:
-        """Whether a class is learnt from embeddings of its texts or pairs; else pairs are rated."""
+        """Whether a classifier is trained on embeddings of its texts or pairs; otherwise pairs are rated."""
         return bool(self.files) or self.record.has_texts
 
     @property
@@ -288,8 +288,8 @@ class EvaluationSet(_SourceSettings):
             raise ValueError(f"evaluation set {self.name!r} has `file` and `files`: give one of them")
         if self.files and {"train", "test"} - set(self.files):
             raise ValueError(
-                f"evaluation set {self.name!r} names files of {', '.join(self.files)}: a class is learnt from `train` "
-                'and scored on `test`; for texts in one file, which is cross-validated, give file = "..."'
+                f"evaluation set {self.name!r} names files of {', '.join(self.files)}: a classifier is trained on "
+                '`train` and scored on `test`; for texts in one file, which is cross-validated, give file = "..."'
             )
         if self.files and not (self.record.has_texts or self.record.judged or self.record.kind == "own"):
             raise ValueError(

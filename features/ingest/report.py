@@ -152,7 +152,7 @@ class LabelFaultReport(_Report):
             (label,) = self.examples
             return (
                 f"All {self.texts:,} texts of {self.corpus!r} with a label in the aspect {self.aspect!r} have the "
-                f"same, {label!r}: nothing can be learnt from it; check the column, or leave the aspect out."
+                f"same, {label!r}: there is nothing to learn; check the column, or leave the aspect out."
             )
         if self.fault == "gone":
             label = next(iter(self.examples))

@@ -1,4 +1,4 @@
-"""Encoders of aspects from Python: the route is chosen, and what an encoder does not know is refused."""
+"""Aspect encoders from Python: the route is chosen, and unknown aspects are refused."""
 
 import json
 
@@ -11,7 +11,7 @@ WORDS = {"animal": ("cat", "dog"), "place": ("park", "house")}
 
 @pytest.fixture(scope="module")
 def write(tmp_path_factory):
-    """Return what writes an encoder that sees some words and nothing else, with routes or by one alone."""
+    """Return a function that writes an encoder that sees only some words, with routes or trained for one aspect."""
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer import modules

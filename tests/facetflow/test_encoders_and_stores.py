@@ -134,16 +134,16 @@ def test_wrong_input_to_an_encoder_is_one_sentence(encoder: facetflow.Encoder, p
         "no facet 'frame'; did you mean 'frames'",
         lambda: encoder.similarity("a", "b", "frame"),
     )
-    wrong(facetflow.InputError, "'a' alone; give the other one as `b`", lambda: encoder.explain("a"))
+    wrong(facetflow.InputError, "'a' is only one; give the other one as `b`", lambda: encoder.explain("a"))
     wrong(facetflow.InputError, "pair 1 of 1 is not two sentences", lambda: encoder.explain([("a", "b", "c")]))
     wrong(facetflow.InputError, "a sentence of pair 1 is empty", lambda: encoder.explain("a", " "))
-    wrong(facetflow.InputError, "sentence 2 of 2 is no string but 3; leave it out", lambda: encoder.encode(["a", 3]))
+    wrong(facetflow.InputError, "sentence 2 of 2 is not a string but 3; leave it out", lambda: encoder.encode(["a", 3]))
     wrong(
         facetflow.InputError,
-        "sentence 1 of 1 is no string but 3; leave it and its partner out",
+        "sentence 1 of 1 is not a string but 3; leave it and its partner out",
         lambda: encoder.similarity("a", [3]),
     )
-    wrong(facetflow.ModelError, "is no folder", lambda: facetflow.load_encoder(tmp_path / "none"))
+    wrong(facetflow.ModelError, "is not a folder", lambda: facetflow.load_encoder(tmp_path / "none"))
     wrong(
         facetflow.ModelError, r"holds no encoder \(there is no modules.json\)", lambda: facetflow.load_encoder(project)
     )
@@ -157,7 +157,7 @@ def test_an_encoder_without_facets_encodes_and_does_not_explain(project: Path, t
     plain = facetflow.load_encoder(str(tmp_path), device="cpu")
     assert plain.facets == ()
     assert 0 < plain.similarity("a cat", "a dog") < 1
-    with pytest.raises(facetflow.SettingsError, match="has no facets, so none is called 'smatch'; leave the facet out"):
+    with pytest.raises(facetflow.SettingsError, match="has no facets, so no facet 'smatch'; leave the facet out"):
         plain.similarity("a cat", "a dog", "smatch")
     with pytest.raises(facetflow.ModelError, match="has no facets to explain with"):
         plain.explain("a cat", "a dog")

@@ -66,7 +66,7 @@ def test_a_corpus_is_more_than_the_mean_of_its_pairs() -> None:
         pytest.param(
             lambda: facetflow.smatch([DOG, None], DOG),
             facetflow.InputError,
-            "graph 2 of 2 is no string but None",
+            "graph 2 of 2 is not a string but None",
             id="no string",
         ),
         pytest.param(

@@ -1,4 +1,4 @@
-"""What `import facetflow` promises: nothing heavy, every name, every example, and it goes into a wheel."""
+"""What `import facetflow` promises: light imports, every name, working examples, and inclusion in the wheel."""
 
 import ast
 import doctest

@@ -1,4 +1,4 @@
-"""Texts searched from Python: results, several queries, what is refused."""
+"""Searching texts from Python: results, several queries, refused input."""
 
 import pytest
 
@@ -43,19 +43,19 @@ def test_it_says_what_it_is(index):
     ("call", "error", "said"),
     [
         (lambda index: index.search(" "), facetflow.InputError, "the query is empty"),
-        (lambda index: index.search([3]), facetflow.InputError, "query 1 of 1 is no string but 3"),
-        (lambda index: index.search("a", k=0), facetflow.SettingsError, "k is how many texts to return, and 0 is none"),
-        (lambda index: index.neighbours(k=-1), facetflow.SettingsError, "-1 is none; give a whole number from 1 on"),
-        (lambda index: index.search("a", k=2.5), facetflow.SettingsError, "2.5 is none; give a whole number from 1 on"),
+        (lambda index: index.search([3]), facetflow.InputError, "query 1 of 1 is not a string but 3"),
+        (lambda index: index.search("a", k=0), facetflow.SettingsError, "number of texts to return and cannot be 0; "),
+        (lambda index: index.neighbours(k=-1), facetflow.SettingsError, "cannot be -1; give a whole number from 1$"),
+        (lambda index: index.search("a", k=2.5), facetflow.SettingsError, "cannot be 2.5; give a whole number from 1$"),
         (
             lambda index: facetflow.search("a", TEXTS, index.encoder, k="2"),
             facetflow.SettingsError,
-            "'2' is none; give a whole number from 1 on",
+            "cannot be '2'; give a whole number from 1$",
         ),
         (
             lambda index: facetflow.TextIndex(["a", None], index.encoder),
             facetflow.InputError,
-            "text 2 of 2 is no string but None; leave it out$",
+            "text 2 of 2 is not a string but None; leave it out$",
         ),
         (lambda index: facetflow.TextIndex([], index.encoder), facetflow.InputError, "there is no text to search"),
         (

@@ -1,4 +1,4 @@
-"""Text and tables: every suffix, and everything that can be wrong with a file."""
+"""Text and tables: every suffix, and every possible fault of a file."""
 
 import gzip
 

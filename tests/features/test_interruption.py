@@ -11,7 +11,7 @@ from features.interruption import held_back
 
 @pytest.fixture(autouse=True)
 def heard():
-    """Hear interrupts, which a shell ignores on behalf of tests that it runs in the background."""
+    """Enable interrupts, which a shell ignores for tests that it runs in the background."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

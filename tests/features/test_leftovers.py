@@ -1,4 +1,4 @@
-"""What a killed process leaves is removed, what a living one uses is not, however young or old."""
+"""Leftovers of a killed process are removed, files in use by a live one are not, whatever their age."""
 
 import os
 import subprocess
@@ -25,7 +25,7 @@ with how(sys.argv[2] if how is scratch else Path(sys.argv[2])) as given:
 
 @pytest.fixture
 def holder():
-    """Return what starts a process that makes and holds something, and says what."""
+    """Return a function that starts a process that creates and holds something, and reports what."""
     started = []
 
     def start(how: str, name: str) -> tuple["subprocess.Popen[str]", Path]:

@@ -1,4 +1,4 @@
-"""One process at a time: what another one is told, and file systems that refuse."""
+"""One process at a time: the message to the others, and file systems that refuse locks."""
 
 import errno
 import fcntl

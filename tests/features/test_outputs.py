@@ -1,4 +1,4 @@
-"""Outputs: whole or not at all, in the format that suffix or name says, to files, devices and standard output."""
+"""Outputs: whole or not at all, in the format of their suffix or name, to files, devices and standard output."""
 
 import gzip
 import os

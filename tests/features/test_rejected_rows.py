@@ -1,4 +1,4 @@
-"""Rejected rows are told with what is needed to mend them: file, line, code and text."""
+"""Rejected rows are reported with what is needed to fix them: file, line, code and text."""
 
 from pathlib import Path
 

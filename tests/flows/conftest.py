@@ -69,7 +69,7 @@ class Generated:
         workers: int = 1,
         more: str = "",
     ) -> None:
-        """Write the first `pairs` pairs of an endless list, and a project file with these sizes of shards."""
+        """Write the first `pairs` pairs of an endless list, and a project file with these shard sizes."""
         write_project(
             self.folder,
             pairs,
@@ -136,7 +136,7 @@ def server() -> Iterator[OwnServer]:
 
 @dataclass(frozen=True)
 class CommandLine:
-    """The console script in its own process; everything that it starts carries a mark in its environment."""
+    """The console script in its own process; all processes it starts carry a mark in their environment."""
 
     environment: dict[str, str]
     mark: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -216,7 +216,7 @@ def facetflow(server: OwnServer, tmp_path_factory: pytest.TempPathFactory) -> It
 
 @pytest.fixture
 def facetflow_alone() -> CommandLine:
-    """The console script without any Prefect API, so that it starts its own."""
+    """The console script without a Prefect API, so that it starts its own."""
     return CommandLine(_without_prefect())
 
 

@@ -1,4 +1,4 @@
-"""An event is announced until a server has it, and once, whatever is killed or away in between."""
+"""An event is announced until a server has it, and only once, despite kills and unreachable servers."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def announcement(tmp_path) -> Announcement:
 
 @pytest.fixture
 def listening(server, monkeypatch):
-    """Talk to the server of the session, and return what it knows of an announcement."""
+    """Use the server of the session, and return a function that returns its events of an announcement."""
     from prefect.settings import PREFECT_API_URL, temporary_settings
 
     def events(announcement: Announcement) -> list[dict[str, object]]:

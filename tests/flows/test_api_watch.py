@@ -1,4 +1,4 @@
-"""Prefect's server that is gone in the middle of a build: one sentence, soon, and no shard is blamed."""
+"""A Prefect server that disappears in the middle of a build: one sentence, soon, and no shard is blamed."""
 
 import socket
 import subprocess
@@ -27,7 +27,7 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def watch(monkeypatch):
-    """A watch that asks often; what it hears is appended to."""
+    """A watch that polls often; tests append to its `heard`."""
     heard: list[bool | None] = [True]  # None: it is there and does not answer
     monkeypatch.setattr(api_watch, "GONE_AFTER", 0.3)
     monkeypatch.setattr(api_watch, "STILL_AFTER", 1000.0)

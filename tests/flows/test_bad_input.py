@@ -1,4 +1,4 @@
-"""What users do wrong, one by one: each gets one sentence and exit code 1, or a reject with a code."""
+"""User mistakes, one by one: each gets one sentence and exit code 1, or a reject with a code."""
 
 import errno
 import os
@@ -93,7 +93,7 @@ def delete_table(folder: Path) -> None:
 
 
 class Wrong(NamedTuple):
-    """What is done wrong, the command, and what its one sentence must say."""
+    """A mistake, the command, and what its one sentence must contain."""
 
     change: Callable[[Path], object]
     command: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Builds on a real cluster with a real server: first, again, refreshed, changed, with shards that fail."""
+"""Builds on a real cluster with a real server: first, repeated, refreshed, changed, with failing shards."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What a build leaves to look at: true beside its record and its tables, and made again from its file."""
+"""The facts that a build leaves: consistent with its record and tables, and its page made again from their file."""
 
 import dataclasses
 import json

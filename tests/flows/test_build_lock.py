@@ -1,4 +1,4 @@
-"""What the lock of a store tells others about the build that holds it."""
+"""What the lock of a store says about the build that holds it."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""The page of a build: true after every kind of end, whole in a browser, readable with hundreds of shards."""
+"""The page of a build: correct after every kind of end, complete in a browser, readable with hundreds of shards."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The cluster: what its workers are given, that nobody else reaches it, that it ends, and what is refused at once."""
+"""The cluster: what its workers get, that nobody else reaches it, that it ends, and what is refused at once."""
 
 import os
 import signal
@@ -229,7 +229,7 @@ def test_a_local_worker_that_rests_at_its_limit_is_started_again(tmp_path, monke
 @pytest.mark.soak
 @pytest.mark.timeout(600)
 def test_shards_for_a_gpu_go_to_the_worker_that_has_one(project, build_with):
-    """The others do the rest meanwhile; the GPU here is a resource without a card, as Dask sees no difference."""
+    """The others do the rest meanwhile; the GPU here is a resource without a card, which is the same to Dask."""
     project.write(20, sentences=8, per_shard=16, more="gpu_workers = 1")
     record = build_with(
         project,

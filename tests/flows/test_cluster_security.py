@@ -1,4 +1,4 @@
-"""Who may connect to a cluster: what is refused before a connection is tried."""
+"""Who may connect to a cluster: what is refused before any connection attempt."""
 
 import pytest
 

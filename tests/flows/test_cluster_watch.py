@@ -1,4 +1,4 @@
-"""What happens to a cluster in the middle of a build: a sentence each, and no shard is blamed."""
+"""Cluster faults in the middle of a build: a sentence each, and no shard is blamed."""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ BUSY = {**PAUSED, "metrics": {"executing": 1, "memory": 3.6e9}}
 
 @pytest.fixture
 def impatient(monkeypatch):
-    """Look often and wait for nothing."""
+    """Poll often and wait for nothing."""
     for name in ("GONE_AFTER", "SAY_AFTER", "WAIT_FOR_WORKERS"):
         monkeypatch.setattr(cluster_watch, name, 0.2)
     monkeypatch.setattr(cluster_watch, "_LOOK_EVERY", 0.01)

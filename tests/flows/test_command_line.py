@@ -1,4 +1,4 @@
-"""The console script: quick to say what it can do, one sentence for every error."""
+"""The console script: quick to list what it can do, one sentence for every error."""
 
 import errno
 import os
@@ -91,7 +91,7 @@ def test_the_version_is_that_of_the_package(capsys, root):
 
 @pytest.fixture
 def chosen(monkeypatch):
-    """Return a function that runs words with a command `plan` and a group `models list`, and gives their project."""
+    """Return a function that runs words with a command `plan` and a group `models list`, and returns their project."""
 
     def chosen(*words):
         seen = []
@@ -145,7 +145,7 @@ def test_quiet_stands_anywhere_and_holds_for_one_command(chosen, words):
 
 
 def complete(words, *, of="bash"):
-    """Return what the shell is given for the last of some words, and the heavy libraries that this loaded."""
+    """Return the completions of the last of some words, and the heavy libraries that this loaded."""
     code = (
         "import atexit, sys; from flows.command_line import run\n"
         f"atexit.register(lambda: print([n for n in {HEAVY!r} if n in sys.modules], file=sys.stderr))\n"

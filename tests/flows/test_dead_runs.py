@@ -1,4 +1,4 @@
-"""Runs whose process is gone give back their place, and what they had begun is begun again."""
+"""Runs whose process is gone release their slot, and the work they had begun starts again."""
 
 import os
 import subprocess
@@ -25,7 +25,7 @@ def client(server, monkeypatch, tmp_path):
 
 @pytest.fixture
 def deployed(client, project, tmp_path):
-    """Deploy a project, and return its name and what gives the id of a deployment."""
+    """Deploy a project, and return its name and a function that returns the id of a deployment."""
     name = f"dead-{tmp_path.name}".replace("_", "-")
     project.write(10, name=name)
     deploy(project.folder / "facetflow.toml")
@@ -33,7 +33,7 @@ def deployed(client, project, tmp_path):
 
 
 def begun(client, deployment: UUID, *states, **parameters):
-    """Make a run of a deployment that went through some states, and return it."""
+    """Create a run of a deployment that went through some states, and return it."""
     run = client.create_flow_run_from_deployment(deployment, parameters=parameters)
     for state in states:
         client.set_flow_run_state(run.id, state)

@@ -1,4 +1,4 @@
-"""Deployments on a real server: by prefect.yaml and by `facetflow deploy`, of several projects, again and again."""
+"""Deployments on a real server: by prefect.yaml and by `facetflow deploy`, of several projects, repeatedly."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ FLOWS = ("build_features", "train_encoder", "evaluate_encoder")
 
 @pytest.fixture
 def prefect(server, root):
-    """Return what runs Prefect's own command line in the folder of prefect.yaml."""
+    """Return a function that runs Prefect's own command line in the folder of prefect.yaml."""
 
     def run(*words: str, project: str | None) -> "subprocess.CompletedProcess[str]":
         environment = {**os.environ, "PREFECT_API_URL": server.url, "PREFECT_HOME": str(server.home)}
@@ -35,7 +35,7 @@ def prefect(server, root):
 
 @pytest.fixture
 def deployment(server):
-    """Return what reads a deployment from the server."""
+    """Return a function that reads a deployment from the server."""
 
     def read(flow: str, name: str) -> dict:
         return httpx.get(f"{server.url}/deployments/name/{flow}/{name}", timeout=30).raise_for_status().json()

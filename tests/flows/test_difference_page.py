@@ -1,4 +1,4 @@
-"""The page of two releases: what is on it, and whole in a browser."""
+"""The page of two releases: its content, and its layout in a browser."""
 
 import re
 from html.parser import HTMLParser

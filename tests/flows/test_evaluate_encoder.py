@@ -1,4 +1,4 @@
-"""Which runs an evaluation is about, and by what they are scored."""
+"""Which runs an evaluation covers, and which suites score them."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A cluster that somebody else started: `dask worker` in processes and folders of their own, over TLS."""
+"""A cluster that somebody else started: `dask worker` in separate processes and folders, over TLS."""
 
 import datetime
 import json
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 @dataclass(frozen=True)
 class External:
-    """A scheduler that runs, and what it takes to talk to it."""
+    """A running scheduler, and what is needed to talk to it."""
 
     address: str
     folder: Path
@@ -50,7 +50,7 @@ class External:
         return ClusterSettings(address=self.address, **{**self.certificates, **others})
 
     def in_file(self) -> str:
-        """Return the lines of a project file that lead here."""
+        """Return the lines of a project file that point to this cluster."""
         return "\n".join([f'address = "{self.address}"', *(f'{k} = "{v}"' for k, v in self.certificates.items())])
 
     def connect(self) -> Client:
@@ -58,7 +58,7 @@ class External:
 
     @contextmanager
     def worker(self, name: str, *options: str):
-        """Start `dask worker` in a folder of its own, and yield its process when it has joined."""
+        """Start `dask worker` in its own folder, and yield its process when it has joined."""
         folder = self.folder / name
         folder.mkdir()
         command = [sys.executable, "-m", "distributed.cli.dask_worker", self.address, "--name", name, "--no-dashboard"]
@@ -75,14 +75,14 @@ class External:
 
 
 def end(process: subprocess.Popen) -> None:
-    """Kill a process with all that it started."""
+    """Kill a process and all its children."""
     if process.poll() is None:
         for one in [*psutil.Process(process.pid).children(recursive=True), process]:
             one.kill()
 
 
 def write_certificates(folder: Path) -> None:
-    """Write an authority, and a certificate that it signed, as an administrator would."""
+    """Write a certificate authority and a certificate that it signed, as an administrator would."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -253,7 +253,7 @@ def fill(share: float, dask_worker) -> None:
 
 
 def ended(watch) -> str:
-    """Return why a watch would end the build, nothing where it would not."""
+    """Return why a watch would end the build; empty if it would not."""
     try:
         watch.check()
     except RunError as error:

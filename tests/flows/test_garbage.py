@@ -1,4 +1,4 @@
-"""Collection apart: a server's event loop never waits for a connection that waits for what the loop itself holds."""
+"""Garbage collection: a server's event loop never waits for a connection that waits for what the loop itself holds."""
 
 import subprocess
 import sys

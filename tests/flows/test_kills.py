@@ -1,4 +1,4 @@
-"""Processes that are killed in the middle of a build: nothing is lost, nothing doubled, nothing left running."""
+"""Processes that are killed in the middle of a build: nothing is lost, duplicated, or left running."""
 
 import json
 import signal
@@ -82,7 +82,7 @@ def test_a_build_that_is_asked_to_end_stops_all_it_started(project, facetflow_al
 
 @pytest.mark.soak
 def test_a_shard_that_kills_its_workers_is_given_up(project, build_with):
-    """One shard always takes its worker with it; its neighbours on that worker are not blamed for it."""
+    """One shard always kills its worker; its neighbours on that worker are not blamed."""
     project.write(20, sentences=8, per_shard=8)
     record = build_with(
         project,

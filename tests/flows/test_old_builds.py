@@ -1,4 +1,4 @@
-"""Which pages and logs of builds `facetflow gc` removes, and which never."""
+"""Which pages and logs of builds `facetflow gc` removes, and which it never removes."""
 
 import json
 import os
@@ -17,7 +17,7 @@ WEEK = 7 * 24 * 3600
 
 @pytest.fixture
 def builds(built):
-    """Return what adds the folder of a build that ended in some state, so many seconds ago; the real one published."""
+    """Return the real build, which published, and a function that adds one that ended in some state, `age` s ago."""
     place = built.folder / "runs" / "builds"
     (published,) = place.iterdir()
     facts = json.loads((published / "build.json").read_text())

@@ -1,4 +1,4 @@
-"""Which trainings `facetflow gc --runs` removes, and which never."""
+"""Which trainings `facetflow gc --runs` removes, and which it never removes."""
 
 import fcntl
 import json
@@ -39,7 +39,7 @@ def settings(tmp_path):
 
 @pytest.fixture
 def add(settings):
-    """Return what adds a run: finished so many days ago, or begun."""
+    """Return a function that adds a run: finished some days ago, or begun."""
 
     def add_run(identity, days, *, finished=True):
         run = settings.runs / identity
@@ -87,9 +87,9 @@ def test_the_current_run_and_its_seeds_stay(settings, add):
 
 def test_the_training_that_was_finished_last_stays_beside_that_of_the_newest_release(settings, add):
     add("syntax/00001-aaaaaa/seed-0", 50)
-    add("syntax/00002-aaaaaa/seed-0", 20)  # trained anew with `--release 2`
+    add("syntax/00002-aaaaaa/seed-0", 20)  # trained again with `--release 2`
     add("syntax/00003-aaaaaa/seed-0", 30)
-    add("syntax/00004-aaaaaa/seed-0", 25, finished=False)  # killed: it goes on from its checkpoint
+    add("syntax/00004-aaaaaa/seed-0", 25, finished=False)  # killed: it continues from its checkpoint
     assert old(settings, days=7) == ["syntax/00001-aaaaaa", "syntax/00003-aaaaaa"]
 
 

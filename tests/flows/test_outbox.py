@@ -1,4 +1,4 @@
-"""What a run tells its Prefect server: every line once, artifacts as they are last, and no error when it is away."""
+"""What a run sends to its Prefect server: each line once, artifacts in their last state, no error if it is away."""
 
 import json
 import logging

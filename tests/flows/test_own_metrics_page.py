@@ -1,4 +1,4 @@
-"""docs/own_metrics.md, done as it says: from a file to a column of the store and a facet of a trained encoder."""
+"""docs/own_metrics.md, followed literally: from a file to a column of the store and a facet of a trained encoder."""
 
 import json
 import re

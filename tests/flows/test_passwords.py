@@ -1,4 +1,4 @@
-"""A password in the address of a Prefect server is in no message, log or record."""
+"""A password in the address of a Prefect server appears in no message, log or record."""
 
 import http.server
 import threading

@@ -1,4 +1,4 @@
-"""The built-in example from its text alone: the parsers that come with the project make all the rest."""
+"""The built-in example from its text alone: the built-in parsers make everything else."""
 
 import polars as pl
 import pytest

@@ -1,4 +1,4 @@
-"""What plan, status, verify and rejects say, and that they leave everything as it is."""
+"""Output of plan, status, verify and rejects, and that they change nothing."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The memory of local workers beside what stages need, before they are started."""
+"""The memory of local workers against the needs of the stages, before they start."""
 
 import pytest
 
@@ -21,7 +21,7 @@ class Device:
 
 @pytest.fixture
 def check(monkeypatch):
-    """Return what compares a limit with stages that need 2.1 GiB beside the process and its libraries."""
+    """Return a function that compares a limit with stages that need 2.1 GiB besides the process and its libraries."""
     monkeypatch.setattr(preflight, "models_of", lambda stage, _: NEEDED[stage])
     monkeypatch.setattr(preflight, "MEMORY_LIMIT", 8 * GIB)
 

@@ -1,4 +1,4 @@
-"""What a user sees of a build: rows as they are made, true rates, and what the options ask for."""
+"""What a user sees of a build: rows as they are made, true rates, and the effect of the options."""
 
 import io
 import itertools
@@ -14,7 +14,7 @@ from flows.terminal import Verbosity, say, set_verbosity
 
 @pytest.fixture
 def seconds(monkeypatch):
-    """A clock that stands still until a test moves it: the list's only number."""
+    """A clock that stands still until a test moves it: the only number in the list."""
     now = [1000.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     return now

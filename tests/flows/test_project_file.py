@@ -1,4 +1,4 @@
-"""The project file: what is wrong is said in one sentence with file and key."""
+"""The project file: each error is one sentence with file and key."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -264,7 +264,7 @@ def test_a_file_without_encoders_has_the_usual_one_and_an_empty_list_none(write)
 
 
 def test_the_errors_of_a_list_of_several_kinds_name_the_keys_of_the_file_too():
-    """The kinds are a union as soon as there are two; its errors have the kind in their places."""
+    """Two or more kinds form a union; its errors have the kind in their locations."""
 
     class Twin(S3bertSettings):
         kind: Literal["twin"] = "twin"

@@ -1,4 +1,4 @@
-"""What a project file may say: the page and the schema have every key of every model, with its meaning."""
+"""Keys of a project file: the page and the schema have every key of every model, with its meaning."""
 
 import copy
 import subprocess
@@ -21,7 +21,7 @@ ENCODER = {"name": "syntax", "kind": "s3bert"}
 
 
 def keys_of_all_models() -> set[tuple[str, str]]:
-    """Return (model, key) of everything that stands below the project file, by walking the annotations."""
+    """Return (model, key) of everything below the project file, by walking the annotations."""
     found: set[tuple[str, str]] = set()
     left: list[object] = [Project]
     while left:

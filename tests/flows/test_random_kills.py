@@ -1,4 +1,4 @@
-"""The short form of tools/random_kills.py: builds whose processes are killed at random moments, by a seed."""
+"""The short form of tools/random_kills.py: builds whose processes are killed at random moments, given a seed."""
 
 import os
 import random

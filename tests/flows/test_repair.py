@@ -1,4 +1,4 @@
-"""Whatever file of a store is lost or damaged: a build makes it again, or names it where it cannot.
+"""Whichever file of a store is lost or damaged: a build rebuilds it, or names it if it cannot.
 
 The builds here run in this process, shard after shard; `test_build.py` repairs once with a cluster.
 """
@@ -27,7 +27,7 @@ SMALL = {"sentences": 4, "per_shard": 4}
 
 
 def build(folder: Path, *, deep: bool = False) -> list[tuple[str, str]]:
-    """Do what a build does; return the shards that were made by stages."""
+    """Do what a build does; return the shards that stages made."""
     settings = projects.load(folder / "facetflow.toml")
     store = Store.open(settings.store, create=True, project=settings.name)
     damaged = store.damaged(deep=deep)
@@ -69,7 +69,7 @@ def _made(tmp_path_factory, generated) -> Path:
 
 @pytest.fixture
 def made(_made: Path, tmp_path: Path, generated):
-    """A copy of it."""
+    """A copy of the grown project."""
     return generated(shutil.copytree(_made, tmp_path / "made"))
 
 
@@ -145,7 +145,7 @@ EVALUATION = '[[evaluation]]\ndataset = "pairs"\nname = "gold"\nfile = "gold.tsv
 
 
 def guard_a_sentence(made) -> None:
-    """Evaluate on a sentence that the store has had in its training pairs."""
+    """Evaluate on a sentence that was already in the training pairs of the store."""
     pairs = (made.folder / "pairs.tsv").read_text().splitlines()
     (made.folder / "gold.tsv").write_text("\n".join([f"{pairs[0]}\tscore", f"{pairs[1]}\t4"]) + "\n")
     made.write(14, **SMALL, more=EVALUATION)

@@ -1,4 +1,4 @@
-"""Lost shards of ingest come back from the corpora: labels, and shards of two corpora that versions before cut."""
+"""Lost shards of ingest are restored from the corpora: labels, and shards of two corpora cut by earlier versions."""
 
 import json
 import shutil
@@ -35,7 +35,7 @@ def corpora(project):
 
 @pytest.fixture
 def emptied():
-    """Return a function that deletes every file of the tables of ingest, and says how many."""
+    """Return a function that deletes every file of the tables of ingest, and returns how many."""
 
     def delete(store):
         files = [store.path / "tables" / damage.table / damage.path for damage in store.damaged()]

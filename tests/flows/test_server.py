@@ -1,4 +1,4 @@
-"""The private Prefect server: it is there when it is needed and gone afterwards, however that comes."""
+"""The private Prefect server: present when needed and gone afterwards, whatever ends it."""
 
 import asyncio
 import os
@@ -103,7 +103,7 @@ def test_a_server_that_cannot_start_says_why(monkeypatch):
 @pytest.mark.soak
 @pytest.mark.timeout(300)
 def test_a_busy_server_answers(tmp_path):
-    """Runs that end, events that start more of them, and pages that look on: it stood still for a minute at a time."""
+    """Runs that end, events that start more of them, pages that poll: the server stood still for a minute at a time."""
     server = OwnServer(home=tmp_path)
     try:
         server.wait_until_ready()
@@ -116,7 +116,7 @@ def test_a_busy_server_answers(tmp_path):
 @pytest.mark.slow
 @pytest.mark.soak
 def test_a_lasting_server_forgets_runs_of_last_quarter(tmp_path, wait_until):
-    """By default Prefect keeps them for ever."""
+    """By default Prefect keeps them forever."""
 
     def kept():
         with closing(sqlite3.connect(tmp_path / "prefect.db")) as database:
@@ -125,7 +125,7 @@ def test_a_lasting_server_forgets_runs_of_last_quarter(tmp_path, wait_until):
     def make(path, **body):
         found = []
 
-        def is_made():  # a busy database is told as 503, and Prefect's client asks again
+        def is_made():  # a busy database is reported as 503, and Prefect's client retries
             answer = client.post(path, json=body)
             assert answer.status_code in {200, 201, 503}, answer.text
             found.append(answer)
@@ -156,14 +156,14 @@ def test_a_lasting_server_forgets_runs_of_last_quarter(tmp_path, wait_until):
 
 
 async def _load(url, seconds):
-    """Return the longest time that a request took [s]."""
+    """Return the duration of the longest request [s]."""
     end = time.monotonic() + seconds
     longest = 0.0
     done = 0
 
     async def ask(path, **body):
         nonlocal longest
-        for _ in range(100):  # a busy database is told as 503, and Prefect's client asks again
+        for _ in range(100):  # a busy database is reported as 503, and Prefect's client retries
             began = time.monotonic()
             answer = await client.post(url + path, **body)
             longest = max(longest, time.monotonic() - began)

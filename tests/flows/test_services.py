@@ -1,4 +1,4 @@
-"""What other commands know of `facetflow up`, from its lock and its file."""
+"""What other commands learn about `facetflow up` from its lock and its file."""
 
 import errno
 import fcntl
@@ -21,7 +21,7 @@ UP = {"process": os.getpid(), "url": "http://127.0.0.1:4200/api"}
 
 @pytest.fixture
 def state(tmp_path, monkeypatch):
-    """The state folder of a user for whom `facetflow up` has run, and was killed."""
+    """The state folder of a user whose `facetflow up` ran and was killed."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     folder = tmp_path / "state" / "facetflow"
     folder.mkdir(parents=True)
@@ -100,7 +100,7 @@ def test_a_server_that_stands_still_for_minutes_is_started_again(silences, state
     servers = []
 
     class Standing:
-        """Runs, and answers or not."""
+        """A server process that runs, whether it answers or not."""
 
         url, port = "http://127.0.0.1:4200/api", 4200
 

@@ -1,4 +1,4 @@
-"""What the flow knows of every shard: who began it, how it ended, and that nothing counts twice."""
+"""The flow's history of every shard: who began it, how it ended, and that nothing counts twice."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from flows.shard_history import BuildHistory, ShardHistory
 
 @pytest.fixture
 def seconds(monkeypatch):
-    """A clock that stands still until a test moves it: the list's only number."""
+    """A clock that stands still until a test moves it: the only number in the list."""
     now = [1000.0]
     monkeypatch.setattr("time.time", lambda: now[0])
     return now

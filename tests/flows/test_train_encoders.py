@@ -1,4 +1,4 @@
-"""Which encoders a training is about: all or some, several seeds, those whose input changed; one that fails stops none.
+"""Which encoders a training covers: all or some, several seeds, those with changed input; a failing one stops none.
 
 The kind is a toy that reads pairs alone and learns nothing, so that no model is needed.
 """
@@ -87,7 +87,7 @@ def encoder(name, *corpora, **more):
 
 @pytest.fixture
 def project(tmp_path, store, monkeypatch):
-    """Return what makes the project of some encoders, which are of the toy kind."""
+    """Return a function that makes a project of some encoders, which are of the toy kind."""
     (tmp_path / "toy_training.py").write_text(TOY)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     monkeypatch.setenv("FACETFLOW_PRIVATE_SERVER", "1")

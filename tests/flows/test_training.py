@@ -1,4 +1,4 @@
-"""Training and evaluation: in a process of their own, from a pinned release, with errors passed on as one sentence."""
+"""Training and evaluation: in a separate process, from a pinned release, with errors reported in one sentence."""
 
 import json
 import os
@@ -62,7 +62,7 @@ def test_an_interrupt_is_passed_on_once_and_what_is_left_is_said(tmp_path, name)
         flow.send_signal(signal.Signals[name])
         output = flow.stdout.read()
     assert flow.returncode == 128 + signal.Signals[name]
-    assert output.splitlines() == [f"got {name}", "Interrupted; the same command goes on after step 3 of 9."]
+    assert output.splitlines() == [f"got {name}", "Interrupted; run the same command to continue after step 3 of 9."]
 
 
 def test_a_second_interrupt_ends_the_training_at_once(tmp_path):
@@ -80,7 +80,7 @@ LISTENING = """
 import signal, sys
 def stop(number, frame):
     sys.stderr.write(f"got {signal.Signals(number).name}\\n")
-    sys.stderr.write("interrupted: Interrupted; the same command goes on after step 3 of 9.\\n")
+    sys.stderr.write("interrupted: Interrupted; run the same command to continue after step 3 of 9.\\n")
     sys.exit(128 + number)
 """
 DEAF = """
@@ -114,7 +114,7 @@ except KeyboardInterrupt as interrupt:
 
 
 def interrupted_flow(folder, how):
-    """Start a process that runs a job; the module of the job deals with signals in some way."""
+    """Start a process that runs a job; the module of the job handles signals in some way."""
     (folder / "stoppable.py").write_text(how + WAITING)
     return subprocess.Popen(
         [sys.executable, "-c", FLOW],

@@ -1,4 +1,4 @@
-"""What a server has the event of and never began, because it was killed between the two, the next build begins."""
+"""Events that a server received but did not act on, because it was killed in between: the next build acts on them."""
 
 from datetime import timedelta
 
@@ -25,7 +25,7 @@ def client(server, monkeypatch):
 
 @pytest.fixture
 def settings(built, tmp_path):
-    """A project with a release, of a name that the server of the session has not seen."""
+    """A project with a release, whose name is new to the server of the session."""
     name = f"lost-{tmp_path.name}".replace("_", "-")
     built.write(60, name=name, sentences=8, per_shard=8)
     built.store.adopt(name)

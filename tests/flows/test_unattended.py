@@ -1,4 +1,4 @@
-"""`facetflow up` with nobody touching it: cron builds, training after a release, evaluation, promotion."""
+"""`facetflow up` left alone: cron builds, training after a release, evaluation, promotion."""
 
 import json
 import subprocess
@@ -18,7 +18,7 @@ EVERY = "* * * * *"
 
 @pytest.fixture
 def up(facetflow_alone, tmp_path):
-    """Return the console script of a user of their own, whom nothing is configured for."""
+    """Return the console script of a separate user without any configuration."""
     environment = facetflow_alone.environment | {"XDG_STATE_HOME": str(tmp_path / "state")}
     command_line = type(facetflow_alone)(environment | {"PREFECT_HOME": str(tmp_path / "prefect")})
     yield command_line
@@ -28,7 +28,7 @@ def up(facetflow_alone, tmp_path):
 
 @contextmanager
 def ended_with_the_test(service):
-    """End a process also where the test fails, instead of waiting for it for ever."""
+    """End a process even if the test fails, instead of waiting for it forever."""
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""What workers are copied from: only what the stages of a project need, and nothing that has threads."""
+"""The process that workers are copied from: only what the stages of a project need, and no threads."""
 
 import subprocess
 import sys

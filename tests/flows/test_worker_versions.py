@@ -1,4 +1,4 @@
-"""Versions of workers beside those of the build: what is refused, what is told, and in which words."""
+"""Versions of workers against those of the build: what is refused, what is reported, and the wording."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Run one command of facetflow after the other in one process: a script that a fixture starts.
+"""Run one facetflow command after another in one process: a script that a fixture starts.
 
 A separate process for each would spend most of its time on imports, and restart the process that workers are copied
 from. It reads one command per line from standard input, `{"folder": …, "arguments": […], "output": …}`, writes what the

@@ -1,4 +1,4 @@
-"""Each task as a plain call: reads the pinned input, writes one shard, looks first whether it is there already."""
+"""Each task as a plain call: reads the pinned input, writes one shard, and checks first whether it exists already."""
 
 import pickle
 import time

@@ -85,7 +85,7 @@ def main(arguments=None):
 
 @pytest.fixture
 def toy(tmp_path, monkeypatch):
-    """The folder, on the path of modules, and the line."""
+    """Write the folder, on the module path, and the line."""
     (tmp_path / "toy").mkdir()
     for name, text in (("__init__", ""), ("settings", SETTINGS), ("train", TRAIN)):
         (tmp_path / "toy" / f"{name}.py").write_text(text)
@@ -98,7 +98,7 @@ def toy(tmp_path, monkeypatch):
 
 
 def train_toy(folder, **settings):
-    """Train by a job file, as any process of a training does, and return what the encoder says of itself."""
+    """Train from a job file, as every training process does, and return what the encoder reports about itself."""
     run = folder / "runs" / "first"
     loop = {"epochs": 20, "learning_rate": 0.2, "device": "cpu", "threads": 1}
     chosen = {"name": "first", "kind": "toy", "goal": 2.0, "loop": loop, **settings}

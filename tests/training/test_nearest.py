@@ -1,4 +1,4 @@
-"""Exact nearest neighbours: the same as sorting everything, in blocks, and with equal texts in their order."""
+"""Exact nearest neighbours: the same as a full sort, in blocks, and with ties in the order of the texts."""
 
 import numpy as np
 import pytest

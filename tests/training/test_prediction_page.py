@@ -1,4 +1,4 @@
-"""The page of explained predictions: words shaded, frames below them, texts escaped, in every window."""
+"""The page of explained predictions: words shaded, frames below them, texts escaped, at every window size."""
 
 import re
 
@@ -29,7 +29,7 @@ def page(first=TOMATOES, second=NOTHING, asked=1):
 
 
 def rows_of(html):
-    """Return the rows of the first sentence as (text of a cell, columns that it takes)."""
+    """Return the rows of the first sentence as (text of a cell, columns that it spans)."""
     table = re.search(r'<table class="spans">(.*?)</table>', html)[1]
     return [
         [

@@ -1,4 +1,4 @@
-"""What a process of a training says: progress, so that nothing long is silent, and as much as it is asked for."""
+"""Output of a training process: regular progress, at the requested level of detail."""
 
 import logging
 import subprocess
@@ -17,7 +17,7 @@ from training.progress import Counted
 
 @pytest.fixture(autouse=True)
 def _level():
-    """Leave the level of the log as it was: a process sets it."""
+    """Restore the log level, which a process sets."""
     log = logging.getLogger("training")
     before = log.level
     yield

@@ -1,4 +1,4 @@
-"""Folders of runs: by encoder, release, settings and seed; those of the version before stay readable."""
+"""Folders of runs: by encoder, release, settings and seed; those of the previous version stay readable."""
 
 import json
 import os
@@ -137,10 +137,10 @@ def test_what_became_of_a_run_is_told_by_what_it_left(runs):
         raise KeyboardInterrupt
     assert (state_of(run).state, state_of(run).message) == (
         "interrupted",
-        "begins anew when the same release, settings and seed are trained again",
+        "starts over when the same release, settings and seed are trained again",
     )
     (run / "checkpoint.pt").touch()
-    assert state_of(run).message.startswith("goes on from its checkpoint when the same release, ")
+    assert state_of(run).message.startswith("continues from its checkpoint when the same release, ")
     (run / "encoder").mkdir()
     (run / "encoder" / "training.json").write_text("{}")
     assert state_of(run).state == "done"

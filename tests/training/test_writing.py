@@ -1,4 +1,4 @@
-"""A file system that refuses: one sentence, as early as possible, and what was there is still there."""
+"""A file system that refuses: one sentence, as early as possible, and existing files are kept."""
 
 import resource
 import sys
@@ -61,7 +61,7 @@ def test_a_disk_that_is_full_in_the_middle_leaves_the_old_checkpoint(job, tmp_pa
 
     with monkeypatch.context() as patched:
         patched.setattr(loop.Loop, "run", lambda self: run(self, stop))
-        with pytest.raises(Interrupted, match="goes on after step 5 of 27"):
+        with pytest.raises(Interrupted, match="continue after step 5 of 27"):
             train(job)
     checkpoint = job.output / checkpoints.FILE_NAME
     before = checkpoint.read_bytes()

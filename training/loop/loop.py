@@ -99,7 +99,7 @@ class Loop:
         """What the user keeps of this training if it ends now, as a sentence."""
         if self.kept is None:
             return "Interrupted before the first checkpoint; run the same command again."
-        return f"Interrupted; the same command goes on after step {self.kept} of {self.total_steps}."
+        return f"Interrupted; run the same command to continue after step {self.kept} of {self.total_steps}."
 
     def run(self, on_step: Callable[[int], None] | None = None) -> Outcome:
         """Train to the end, from the checkpoint if there is one, and leave the model with the kept weights.

@@ -1,4 +1,4 @@
-"""Cells of TSV and CSV files: double quotes, line breaks, bytes that are no text."""
+"""Cells of TSV and CSV files: double quotes, line breaks, bytes that are not text."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Reading corpora: options, evaluation sets, which copy a file is."""
+"""Reading corpora: options, evaluation sets, identifying copies of a file."""
 
 import gzip
 import json

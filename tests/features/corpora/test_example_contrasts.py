@@ -1,4 +1,4 @@
-"""Each contrast of the example corpus shows in the facet that it is made for, and leaves others alone."""
+"""Each contrast of the example corpus shows in the facet it was made for, and leaves the others alone."""
 
 from importlib.resources import files
 

@@ -1,4 +1,4 @@
-"""The real files, where they are: every row is read, and the counts are those that the makers state."""
+"""The real files, where present: every row is read, and the counts match those that the authors state."""
 
 import gzip
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Every layout of texts with labels: a small file in it is read as its makers mean it."""
+"""Every layout of texts with labels: a small file is read as its authors intended."""
 
 import pytest
 

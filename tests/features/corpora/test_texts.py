@@ -1,4 +1,4 @@
-"""Texts with labels: what is wrong with a row or a file, and columns under other names."""
+"""Texts with labels: faulty rows and files, and columns under other names."""
 
 import json
 
@@ -69,7 +69,7 @@ def test_a_line_in_no_encoding_is_a_reject_where_the_release_is_utf8(tmp_path):
 
 
 def read_json(base, *objects, **given):
-    """Return the labels of each text, or the code of its reject, of a corpus of JSON lines."""
+    """Return the labels of each text of a JSON lines corpus, or the code of its reject."""
     (base / "t.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in objects))
     return found(outcomes(base, "t.jsonl", dataset="texts", **given))
 

@@ -1,4 +1,4 @@
-"""Pairs in JSON lines and Parquet: values of any type, keys that come late, columns by name alone."""
+"""Pairs in JSON lines and Parquet: values of any type, keys that appear late, columns by name only."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Two files of graphs, line by line: what does not match is refused, what has no graph keeps its place."""
+"""Two files of graphs, line by line: mismatches are refused, and lines without a graph keep their place."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`facetflow score`: a parser's graphs beside gold ones."""
+"""`facetflow score`: a parser's graphs against gold ones."""
 
 from pathlib import Path
 
@@ -120,7 +120,7 @@ def test_a_metric_of_ones_own_counts_too_and_a_failure_names_its_pair(write):
 
 
 def test_at_least_what_the_reference_finds(shared, write):
-    """smatch 1.0.4 climbs hills, so its sum of matches is a lower bound; the numbers of triples are equal."""
+    """smatch 1.0.4 uses hill-climbing, so its sum of matches is a lower bound; the numbers of triples are equal."""
     folder = shared / "data" / "bamboo" / "sts"
     sides = [[block.text for block in read_blocks(folder / f"{side}.dev.amr.gz")][:100] for side in ("src", "tgt")]
     theirs = []

@@ -110,7 +110,7 @@ def test_agrees_with_penman(shared, name):
 
 
 def graph_of_tree(root) -> AmrGraph:
-    """Walk penman's tree: `penman.decode` would turn roles round."""
+    """Walk penman's tree: `penman.decode` would invert roles."""
     graph, nodes, branches = AmrGraph([], [], []), {}, []
 
     def walk(node):

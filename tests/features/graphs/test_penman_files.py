@@ -103,7 +103,7 @@ def test_a_reject_has_its_place_and_its_code_and_no_graph(tmp_path):
 
 
 def test_other_readers_pass_over_a_reject(tmp_path):
-    """What penman, smatch and amrlib make of it; `()` would stop smatch, an invented node would be scored."""
+    """How penman, smatch and amrlib handle it: `()` would stop smatch, an invented node would be scored."""
     import penman
     from amrlib.graph_processing.amr_loading import load_amr_entries
     from smatch import score_amr_pairs

@@ -1,4 +1,4 @@
-"""Small corpora to write, ingest, and ingest again on top of what is known."""
+"""Small corpora to write, ingest, and ingest again on top of what is stored."""
 
 from collections.abc import Callable
 from typing import Any
@@ -51,7 +51,7 @@ def run_fixture() -> Callable[..., Any]:
 
 @pytest.fixture(name="stored", scope="session")
 def stored_fixture() -> Callable[..., Any]:
-    """Return a function that returns the tables that a store would know after some ingests."""
+    """Return a function that returns the tables that a store would hold after some ingests."""
     return _stored
 
 

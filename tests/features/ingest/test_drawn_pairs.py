@@ -1,4 +1,4 @@
-"""Splits that ingest draws for pairs: no sentence is in two, whatever comes when, and what is stored stays."""
+"""Splits that ingest draws for pairs: no sentence is in two, in any order of arrival, and what is stored stays."""
 
 import tempfile
 from collections import Counter
@@ -42,7 +42,7 @@ def run(base, of, *known: Ingested, max_words=512) -> Ingested:
 
 
 def splits_of(*parts: Ingested) -> dict[str, str]:
-    """Return the split of each sentence, which is in one alone."""
+    """Return the split of each sentence, which must be in only one."""
     texts, found = {}, {}
     for part in parts:
         for rows in part.sentences.values():

@@ -170,8 +170,8 @@ def test_odd_labels_are_told_with_counts_and_examples(tmp_path):
         "them alike in the file and build a new store; stored rows do not change."
     )
     assert single == (
-        "All 40 texts of 'papers' with a label in the aspect 'task' have the same, 'parsing': nothing can be learnt "
-        "from it; check the column, or leave the aspect out."
+        "All 40 texts of 'papers' with a label in the aspect 'task' have the same, 'parsing': there is nothing to "
+        "learn; check the column, or leave the aspect out."
     )
     assert none == (
         "No text of 'papers' has a label in the aspect 'area': check the column that `aspects` names for it, or leave "

@@ -1,4 +1,4 @@
-"""Whatever the rows are and however they arrive, none is lost, none is doubled, and nothing stored changes."""
+"""Whatever the rows and their order, none is lost or duplicated, and nothing stored changes."""
 
 import tempfile
 from pathlib import Path
@@ -62,7 +62,7 @@ def known_after(*parts: Ingested) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def assert_sound(*parts: Ingested) -> None:
-    """No id twice, every pair's sentences are where it says, one negative or none for a positive."""
+    """No id twice, every pair's sentences in the shards that it names, at most one negative for a positive."""
     stored_sentences, stored_pairs = all_rows(*parts)
     assert stored_sentences["sentence_id"].is_unique().all()
     assert stored_pairs["pair_id"].is_unique().all()

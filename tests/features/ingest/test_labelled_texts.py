@@ -1,4 +1,4 @@
-"""Labels, born at ingest like pairs; shards of one corpus; judged pairs that come in whole."""
+"""Labels, created at ingest like pairs; shards of one corpus; judged pairs that are ingested whole."""
 
 import tempfile
 from pathlib import Path

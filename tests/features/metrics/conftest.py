@@ -48,7 +48,7 @@ class ReferencePairs:
 
 @pytest.fixture(scope="session")
 def no_vectors() -> LabelVectors:
-    """Return a table without words, so that the vector of every word is drawn at random."""
+    """Return a table without words, so that every word vector is random."""
     return LabelVectors([], np.empty((0, 16), np.float32))
 
 

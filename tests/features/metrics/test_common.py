@@ -184,7 +184,7 @@ def assert_lawful(left: list[AmrGraph], right: list[AmrGraph], vectors, renumber
 @on_random_graphs
 @given(data=st.data(), seed=seeds)
 def test_the_laws_hold_for_graphs_of_any_kind(data, seed, any_graph_pairs, renumber, no_vectors):
-    """Parts apart, cycles, loops, parallel relations, roles nobody knows, constants of every kind."""
+    """Disconnected parts, cycles, loops, parallel relations, unknown roles, constants of every kind."""
     left, right = map(list, zip(*data.draw(any_graph_pairs), strict=True))
     assert_lawful(left, right, no_vectors, renumber, seed)
 
@@ -204,7 +204,7 @@ def test_the_laws_hold_for_graphs_of_any_size(n, renumber, no_vectors):
 
 
 def test_a_chain_a_star_and_a_ring_of_two_hundred_equal_nodes(renumber, no_vectors):
-    """Every node looks like every other; only its place tells it apart."""
+    """All nodes look alike; only their position tells them apart."""
     concepts = ["thing"] * 200
     chain = AmrGraph(concepts, [], [(i, "ARG1", i + 1) for i in range(199)])
     star = AmrGraph(concepts, [], [(0, "ARG1", i) for i in range(1, 200)])

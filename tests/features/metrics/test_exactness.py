@@ -1,4 +1,4 @@
-"""Smatch against an integer programme of the tests' own, on generated pairs and on the oracle's.
+"""Smatch against an independent integer programme, on generated pairs and on those of the oracle.
 
 The programme is the plain linearisation of the quadratic assignment problem, over the triples that smatch 1.0.4 reads
 from the text: it shares neither triples nor formulas nor bounds with the metric. For more generated pairs:

@@ -1,4 +1,4 @@
-"""A project's own metrics: what a file promises, what is refused, and what a failing function comes to."""
+"""A project's own metrics: what a file must provide, what is refused, and the effect of a failing function."""
 
 import math
 from pathlib import Path

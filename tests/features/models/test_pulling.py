@@ -261,7 +261,7 @@ class Hub(http.server.BaseHTTPRequestHandler):
 
 
 def pull_from_hub(url: str, name: str, cache: Path) -> subprocess.CompletedProcess[str]:
-    """Pull in a process of its own, because the Hub's client reads its address when it is imported."""
+    """Pull in a separate process, because the Hub's client reads its address on import."""
     environment = os.environ | {"HF_ENDPOINT": url, "HF_HUB_OFFLINE": "0", "HF_HOME": str(cache.parent / "hf")}
     program = "import sys, features.models as m; print(m.pull(sys.argv[1]))"
     return subprocess.run(

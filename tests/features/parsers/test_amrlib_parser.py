@@ -19,7 +19,7 @@ Parse = Callable[[list[str]], list[str | None]]
 
 
 class Inference:
-    """A parser with the interface of amrlib's, that does what a test wants, and remembers its batches."""
+    """A parser with amrlib's interface that behaves as a test specifies and records its batches."""
 
     def __init__(self, parse: Parse) -> None:
         self.batches: list[list[str]] = []

@@ -1,4 +1,4 @@
-"""The memory that stages need at least, from the files of their models."""
+"""The minimum memory of stages, from the files of their models."""
 
 from features.parsers import memory
 from features.parsers.memory import models_of, total

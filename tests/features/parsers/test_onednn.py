@@ -20,19 +20,19 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def slow_mkl(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Any processor counts as one on which MKL is slow."""
+    """Treat any processor as one on which MKL is slow."""
     monkeypatch.setattr(onednn, "mkl_is_slow", lambda: True)
 
 
 def _both(layer: nn.Linear) -> tuple[nn.Linear, OneDnnLinear]:
-    """Return a layer, and the same one by oneDNN."""
+    """Return a layer, and the same layer by oneDNN."""
     other = copy.deepcopy(layer)
     other.__class__ = OneDnnLinear
     return layer, other  # type: ignore[return-value]  # its class was changed
 
 
 def _called(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
-    """Return a list to which each product by oneDNN adds the shape of its input."""
+    """Return a list to which each product by oneDNN appends the shape of its input."""
     shapes: list[tuple[int, ...]] = []
 
     class Operators:
@@ -99,7 +99,7 @@ def test_a_model_keeps_its_weights_and_names() -> None:
 @pytest.mark.usefixtures("slow_mkl")
 def test_a_layer_of_another_class_is_left_as_it_is() -> None:
     class Own(nn.Linear):
-        """A layer with a way of its own."""
+        """A layer of another class."""
 
     model = nn.Sequential(Own(2, 2))
     use_onednn(model)

@@ -1,4 +1,4 @@
-"""What one-shot parsing writes: each format has a place for what was rejected, which reads as such."""
+"""Output of one-shot parsing: each format has a place for rejects, which are recognised as such."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What may enter a table, and that it enters once and whole."""
+"""What may be committed to a table, and that it is committed once and whole."""
 
 import dataclasses
 import errno

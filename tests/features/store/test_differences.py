@@ -1,4 +1,4 @@
-"""What is different between two releases: rows, rejects, recipes, values, and how the metrics moved."""
+"""Differences between two releases: rows, rejects, recipes, values, and changes of the metrics."""
 
 import json
 from dataclasses import asdict
@@ -27,7 +27,7 @@ def stages(version):
 
 @pytest.fixture
 def publish(store, filled):
-    """Return what makes a release of so many pairs, a shard for every `SHARD` of them, with metrics of some version."""
+    """Return a function that makes a release of a number of pairs, `SHARD` per shard, with metrics of some version."""
     sources = {name: Recipe(name) for name in ("sentences", "pairs")}
 
     def make(pairs, version="1", shift=0.0, rejected=()):

@@ -1,4 +1,4 @@
-"""Drift of a metric: distances as scipy computes them, and words that mean what they say."""
+"""Drift of a metric: distances as scipy computes them, and words that match them."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A fingerprint changes exactly when what was done, or what it was done to, changes."""
+"""A fingerprint changes exactly when the work or its input changes."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The table of metrics may get columns; what was committed and released before stays readable as it was."""
+"""The table of metrics may gain columns; what was committed and released before stays readable as it was."""
 
 import polars as pl
 import pytest

@@ -1,4 +1,4 @@
-"""A build that is killed, however often and wherever, ends as one that was left alone."""
+"""A build that is killed, however often and wherever, ends like an undisturbed one."""
 
 import random
 import signal
@@ -101,7 +101,7 @@ def check_same(store: Path, other: Path) -> None:
 
 
 def check_readable(path: Path) -> None:
-    """Whatever is there is whole: every shard has all its rows, none twice."""
+    """Everything present is whole: every shard has all its rows, none twice."""
     if not (path / "store.json").exists():
         return
     store = Store.open(path)

@@ -1,4 +1,4 @@
-"""What has to be made, why, and in which order."""
+"""What must be made, why, and in which order."""
 
 import dataclasses
 
@@ -47,7 +47,7 @@ def ingest(store, filled):
 
 @pytest.fixture
 def build(store, filled):
-    """Return a function that makes the work of a plan, or the part of it that a condition selects."""
+    """Return a function that does the work of a plan, or the part of it that a condition selects."""
 
     def make(stages, only=lambda _: True):
         recipes = {stage.name: stage.recipe for stage in stages}

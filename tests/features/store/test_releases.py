@@ -25,7 +25,7 @@ def stages(size=1):
 
 @pytest.fixture
 def build(store, filled, recipes):
-    """Return a function that ingests three shards and makes their graphs, with as many rejects as told."""
+    """Return a function that ingests three shards and makes their graphs, with a given number of rejects."""
 
     def make(size=1, rejected=0, only=("s0", "s1", "s2")):
         ingested = [

@@ -1,4 +1,4 @@
-"""Which shards have to be made: those that somebody wants, and what these are made of."""
+"""Which shards must be made: those that are wanted, and their inputs."""
 
 import pytest
 from hypothesis import given
@@ -50,7 +50,7 @@ def ingest(store, filled):
 
 @pytest.fixture
 def build(store, filled):
-    """Return a function that makes the work of a plan, takes out what is outdated, and says what was made."""
+    """Return a function that does the work of a plan, removes what is outdated, and returns what was made."""
 
     def make(wanted, chain=None):
         chain = stages() if chain is None else chain
@@ -177,7 +177,7 @@ corpora_of = st.frozensets(st.sampled_from(CORPORA), max_size=2)
 
 @st.composite
 def stores(draw):
-    """Draw who uses which shard."""
+    """Draw which corpora use which shard."""
     sentences = {shard: draw(corpora_of) for shard in SENTENCES}
     pairs = {f"pairs-{number:05d}": draw(corpora_of) for number in range(3)}
     sources = {shard: tuple(draw(st.sets(st.sampled_from(SENTENCES), min_size=1))) for shard in pairs}

@@ -1,4 +1,4 @@
-"""Recipes, schemas and stage outputs are for machines without deltalake too."""
+"""Recipes, schemas and stage outputs also import on machines without deltalake."""
 
 import subprocess
 import sys

@@ -25,7 +25,7 @@ numbers_of_rows = st.integers(0, 4)
 
 
 class StoreMachine(RuleBasedStateMachine):
-    """A store beside a dictionary that says what has to be in it."""
+    """A store next to a dictionary of its expected content."""
 
     receipts = Bundle("receipts")
 

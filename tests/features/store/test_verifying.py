@@ -1,4 +1,4 @@
-"""Files that are lost, cut or changed behind the log's back are found, named, and made whole by being made again."""
+"""Files that are lost, cut or changed behind the log's back are found, named, and rebuilt."""
 
 import os
 import random
@@ -39,7 +39,7 @@ DAMAGES = {remove: "missing", cut: "size", flip: "content"}
 
 @pytest.fixture
 def make(store, filled, recipes):
-    """Return a function that ingests three shards and makes their graphs, each with a reject; again where damaged."""
+    """Return a function that ingests three shards and makes their graphs, each with a reject; again if damaged."""
 
     def build(damaged=()):
         for shard in ("s0", "s1", "s2"):

@@ -1,4 +1,4 @@
-"""An encoder of a few words, for the commands that take one."""
+"""An encoder of a few words, for commands that take an encoder."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`facetflow compare --html`: a page beside the table, refused before the work where it cannot be written."""
+"""`facetflow compare --html`: a page in addition to the table, refused early if it cannot be written."""
 
 import json
 import re

@@ -24,7 +24,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Write the wheel of a model that is known as `tiny`."""
+    """Write the wheel of a model that is registered as `tiny`."""
     path = tmp_path / "tiny.whl"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("tiny/model/weights", b"weights")

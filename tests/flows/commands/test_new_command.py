@@ -111,7 +111,7 @@ def template(root: Path) -> str:
 
 
 def with_everything(template: str) -> dict[str, object]:
-    """Return the template as it is when a user takes away every # in front of a key or a section."""
+    """Return the template after a user has uncommented every key and section."""
     return tomllib.loads(re.sub(r"^# (?=\[|\w+ = )", "", template, flags=re.MULTILINE))
 
 

@@ -1,4 +1,4 @@
-"""`facetflow predict` and `Encoder.predict`: labels, rows that are wrong, which encoder predicts, what is told."""
+"""`facetflow predict` and `Encoder.predict`: labels, faulty rows, the choice of the encoder, messages."""
 
 import json
 import os
@@ -21,7 +21,7 @@ PAIRS = ("the cat\ta cat", "a dog\tthe house", "the park\tthe park")
 
 
 def classifier(parts=("|u-v|", "u*v"), labels=("0", "1")):
-    """Return a classifier of the embeddings of `word_encoder`: nearer ones are the likelier labelled last."""
+    """Return a classifier of the embeddings of `word_encoder`: the closer they are, the likelier the last label."""
     import torch
 
     made = PairClassifier(5, labels, parts)
@@ -249,7 +249,7 @@ def test_no_pairs_are_no_predictions(project):
 
 @pytest.fixture(scope="module")
 def spans(tmp_path_factory, tiny_encoder):
-    """Return the folder of an encoder that weighs predicate-argument spans, with a classifier, before it has learnt."""
+    """Return the folder of an untrained encoder that weighs predicate-argument spans, with a classifier."""
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling
@@ -347,9 +347,7 @@ def test_from_python_what_is_missing_is_said_in_words_of_python(project):
     encoder = facetflow.load_encoder(project / "runs/same/00001-abcdef/seed-0", device="cpu")
     with pytest.raises(ModelError, match=r"leave out --explain \(in Python: spans=\), or use an encoder of kind 'pas'"):
         encoder.predict("the cat", "a cat", spans=True)
-    with pytest.raises(
-        InputError, match="two sentences are needed, but here is 'the cat' alone; give the other one as"
-    ):
+    with pytest.raises(InputError, match="two sentences are needed, but 'the cat' is only one; give the other one as"):
         encoder.predict("the cat", None)
 
 

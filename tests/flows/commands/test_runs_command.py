@@ -1,4 +1,4 @@
-"""`facetflow runs`: every suite that an encoder was scored by, without a line about it in the command."""
+"""`facetflow runs`: every suite that scored an encoder, without a line about it in the command."""
 
 import json
 import sys
@@ -34,7 +34,7 @@ SCORES = {
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    """A project with three runs: scored by a suite of the future as well, by ratings alone, and not at all."""
+    """A project with three runs: scored also by a suite of the future, by ratings alone, and not at all."""
     (tmp_path / "class_suite.py").write_text(CLASSES)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(SUITES, "classes", "class_suite:ClassSuite")

@@ -1,4 +1,4 @@
-"""`facetflow search` and `facetflow neighbours`: results, what is kept between two searches, and wrong input."""
+"""`facetflow search` and `facetflow neighbours`: results, what is kept between two searches, and bad input."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Semantic roles of sentences that are learnt from: found, exported, identified, and read from a store."""
+"""Semantic roles of training sentences: found, exported, identified, and read from a store."""
 
 from dataclasses import replace
 

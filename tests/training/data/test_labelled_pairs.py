@@ -1,4 +1,4 @@
-"""Labelled pairs: selected, exported, identified, and read from a store that holds scored pairs as well."""
+"""Labelled pairs: selected, exported, identified, and read from a store that also holds scored pairs."""
 
 import polars as pl
 import pytest

@@ -1,4 +1,4 @@
-"""Trees of sentences that are learnt from: found by their text, exported, identified, and read from a store."""
+"""Trees of training sentences: found by their text, exported, identified, and read from a store."""
 
 from dataclasses import replace
 

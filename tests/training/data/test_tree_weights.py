@@ -1,4 +1,4 @@
-"""What a source says of the files of the parser of its trees."""
+"""What a source reports about the files of the parser that made its trees."""
 
 from features.store.fingerprints import Recipe
 from training.jobs import Source

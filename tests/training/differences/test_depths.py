@@ -1,4 +1,4 @@
-"""Depths of trees, by hand and of what a parser gives."""
+"""Depths of trees, by hand and from parses."""
 
 from training.differences.depths import depth, depths_of
 

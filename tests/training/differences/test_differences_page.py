@@ -1,4 +1,4 @@
-"""The page of two encoders: each set in parts, what moved, texts as they are, whole in every window."""
+"""The page of two encoders: each set in parts, moved pairs, texts unchanged, complete at every window size."""
 
 import re
 from datetime import UTC, datetime

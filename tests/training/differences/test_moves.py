@@ -1,4 +1,4 @@
-"""Pairs that moved: by place where scales differ, by probability where both are one."""
+"""Pairs that moved: by rank where scales differ, by probability where both are probabilities."""
 
 import pytest
 

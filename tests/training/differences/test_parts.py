@@ -1,4 +1,4 @@
-"""Parts of a set: equally large, never torn, never too small; by words in common."""
+"""Parts of a set: about equal in size, equal numbers together, never too small; by words in common."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Trees as SVG: an arc an edge, higher where others are below, nothing of a text as a tag."""
+"""Trees as SVG: one arc per edge, higher above other arcs, and no text as a tag."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What encoders see: trees, spans or nothing, drawn; what cannot be drawn is said."""
+"""What encoders see: trees, spans or nothing, drawn; what cannot be drawn is reported."""
 
 import pytest
 import torch

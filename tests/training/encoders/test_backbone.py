@@ -1,4 +1,4 @@
-"""The cut backbone: frozen below, learning above, and the same vectors whichever way it computes them."""
+"""The cut backbone: frozen below, trained above, and the same vectors whichever way it computes them."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Outputs of frozen layers that trainings share: the same to the last bit, and done without where there is no room."""
+"""Outputs of frozen layers that trainings share: the same to the last bit, and skipped where there is no room."""
 
 import errno
 import os
@@ -16,7 +16,7 @@ TEXTS = ["the cat sleeps", "a dog", "two red horse runs in the park"]
 
 @pytest.fixture
 def make(tiny_encoder, monkeypatch):
-    """Return what makes a backbone, and counts the passes through its frozen layers."""
+    """Return a function that makes a backbone and counts the passes through its frozen layers."""
     passes = []
     computed = Backbone._compute_states
     monkeypatch.setattr(Backbone, "_compute_states", lambda *given: passes.append(1) or computed(*given))

@@ -1,4 +1,4 @@
-"""The set of ratings that a model is chosen by: its score, what it is known by, and what is refused."""
+"""The set of ratings that a model is chosen by: its score, its identity, and what is refused."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ ROWS = [("one", "two", 5), ("one", "three", 1), ("two", "two", 4), ("three", "fo
 
 @pytest.fixture
 def job(tmp_path):
-    """Return what makes the job of an encoder that is chosen by a set of these rows."""
+    """Return a function that makes the job of an encoder that is chosen by a set of these rows."""
 
     def make(rows=ROWS, choose_by="mine", **described):
         lines = ["sentence_a\tsentence_b\tscore", *("\t".join(map(str, row)) for row in rows)]

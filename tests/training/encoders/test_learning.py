@@ -1,4 +1,4 @@
-"""Trying several values in one training: each from the same start, the best kept, and nothing done twice."""
+"""Trying several values in one training: each from the same start, the best kept, and no work repeated."""
 
 import pytest
 from pydantic import ValidationError
@@ -77,7 +77,7 @@ def test_a_search_that_was_stopped_tries_nothing_twice(job, step, monkeypatch, a
         patched.setattr(loop.Loop, "run", lambda self: run(self, count))
         with pytest.raises(KeyboardInterrupt):
             train(stopped)
-        assert state_of(stopped.output).message.startswith("goes on")
+        assert state_of(stopped.output).message.startswith("continues")
         folder = train(stopped)
     assert_same_weights(whole, folder)
     assert [each["dev"] for each in told(whole)["search"]["tried"]] == [

@@ -1,4 +1,4 @@
-"""An encoder that was evaluated once, with its files."""
+"""An encoder that has been evaluated, with its files."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Intervals of correlations against scipy, and what they allow to say."""
+"""Intervals of correlations against scipy, and the conclusions they allow."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Two encoders side by side: on common pairs, judged by drawn pairs or by seeds, or by nothing."""
+"""Two encoders side by side: on common pairs, compared by drawn pairs, by seeds, or not at all."""
 
 import sys
 
@@ -25,7 +25,7 @@ DRAWS = Bootstrap(resamples=200)
 
 @pytest.fixture
 def evaluated(tmp_path):
-    """Return what writes an evaluation whose similarities follow what was measured, with some noise."""
+    """Return a function that writes an evaluation whose similarities follow the measured values, with some noise."""
     measured = np.random.default_rng(0).random((2, PAIRS))
 
     def write(name, noise, *, seed=1, first=0, facets=("smatch", "negations"), ratings=True, **suites):
@@ -201,7 +201,7 @@ class ClassSuite(Suite):
 
 @pytest.fixture
 def classes(tmp_path, monkeypatch):
-    """Add a suite by one file and one line."""
+    """Add a suite with one file and one line."""
     (tmp_path / "class_suite.py").write_text(CLASSES)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(SUITES, "classes", "class_suite:ClassSuite")
@@ -242,7 +242,7 @@ def test_a_suite_that_keeps_no_items_is_compared_by_its_numbers_with_a_verdict_o
 
 @pytest.fixture
 def of_sets(tmp_path):
-    """Return what writes an evaluation on two sets of judged pairs, of as many pairs each."""
+    """Return a function that writes an evaluation on two sets of judged pairs of equal size."""
 
     def write(name, noise, *, same=False):
         random = np.random.default_rng(3)

@@ -1,4 +1,4 @@
-"""The page of an explanation: facets, graphs where there are any, every text escaped."""
+"""The page of an explanation: facets, graphs if there are any, every text escaped."""
 
 from datetime import UTC, datetime
 

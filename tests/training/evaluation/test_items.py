@@ -1,4 +1,4 @@
-"""Scores of items that are positive or not beside scikit-learn; draws are scores of the drawn items."""
+"""Scores of items that are positive or not, against scikit-learn; draws are scores of the drawn items."""
 
 import numpy as np
 import pytest

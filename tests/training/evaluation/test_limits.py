@@ -1,4 +1,4 @@
-"""What the numbers of an evaluation can and cannot say, in its words, tables and bars."""
+"""What the numbers of an evaluation do and do not show, in its words, tables and bars."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Trees that a release has are told an encoder only where its own parser made them."""
+"""An encoder gets the trees of a release only if its own parser made them."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""A new encoder takes the place of the current one only if its scores hold."""
+"""A new encoder replaces the current one only if its scores hold."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""The page of an evaluation: it stands alone, escapes what comes from data, and says of what it is."""
+"""The page of an evaluation: self-contained, escapes what comes from data, and says what it is about."""
 
 import re
 from html import escape

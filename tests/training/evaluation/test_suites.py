@@ -1,4 +1,4 @@
-"""Suites: what an encoder of any kind is evaluated by, how one is added, and what is said of pairs that it has seen."""
+"""Suites: how an encoder of any kind is evaluated, how to add a suite, and reports on pairs seen in training."""
 
 import json
 import sys
@@ -72,7 +72,7 @@ def ratings(tmp_path):
 
 @pytest.fixture
 def plain(tmp_path, tiny_encoder, ratings):
-    """Return a job about an encoder that no training of facetflow made."""
+    """Return a job about an encoder that facetflow did not train."""
     return EvaluationJob(encoder=tiny_encoder, output=tmp_path / "out", ratings=(ratings,), resamples=100)
 
 

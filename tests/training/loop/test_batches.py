@@ -1,4 +1,4 @@
-"""The order of pairs: every pair once an epoch, like lengths together, decided by the seed alone."""
+"""The order of pairs: every pair once per epoch, similar lengths together, determined by the seed alone."""
 
 import numpy as np
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Where a training computes: what is asked for and not there is refused."""
+"""Devices of a training: a requested device that is missing is refused."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Processes that train as one: the same losses as one process has, and an end for all when one dies."""
+"""Processes that train together: the same losses as in one process, and an end for all if one dies."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Probabilities that are put right: what is recovered, what stays, and when nothing is learnt."""
+"""Calibration of probabilities: what is recovered, what stays, and when nothing is fitted."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from training.modules.pair_classifier import SETTINGS_FILE, PairClassifier
 
 
 def draw(pairs, labels, seed=0, spread=2.0):
-    """Return logits, and labels that are drawn by the softmax of these."""
+    """Return logits, and labels drawn from their softmax."""
     random = np.random.default_rng(seed)
     logits = spread * random.normal(size=(pairs, labels))
     chosen = random.uniform(size=(pairs, 1)) > softmax(logits, axis=1).cumsum(axis=1)

@@ -1,4 +1,4 @@
-"""The classifier of pairs: what it sees, whether order matters, and that it comes back as it was saved."""
+"""The classifier of pairs: its inputs, whether order matters, and that loading restores what was saved."""
 
 import json
 

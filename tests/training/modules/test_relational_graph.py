@@ -1,4 +1,4 @@
-"""Relational graph convolution: what loops over sentences, words and relations compute, at once."""
+"""Relational graph convolution against loops over sentences, words and relations."""
 
 import pytest
 import torch

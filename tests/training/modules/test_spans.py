@@ -55,7 +55,7 @@ def words_of(spans):
 
 
 def made_up(random, words):
-    """Return frames of some words that are drawn."""
+    """Return random frames of some words."""
     count = len(words)
     rows = []
     predicates = sorted(random.choice(count, size=min(count, 3), replace=False).tolist())

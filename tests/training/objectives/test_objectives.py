@@ -1,4 +1,4 @@
-"""The objectives against their formulas, written down once more in numpy, and their gradients against differences."""
+"""The objectives against their formulas, rewritten in numpy, and their gradients against finite differences."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""An encoder of words with predictable similarities, as plain folder, as run, and with routes."""
+"""An encoder of words with predictable similarities, as a plain folder, as a run, and with routes."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 
 
 def make_word_encoder(folder, words=("cat", "dog", "park", "house"), routes=None):
-    """Write an encoder that knows only some words; with routes, each knows its own words."""
+    """Write an encoder that knows only some words; with routes, each route has its own words."""
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer import modules

@@ -12,7 +12,7 @@ from training.search.vector_cache import FOLDER, cached_vectors
 
 
 class Embedder:
-    """Counts what it embeds; the vector of a text tells its characters, two texts at a time."""
+    """An encoder that counts what it embeds; a text's vector depends on its characters; two texts at a time."""
 
     def __init__(self, fails_at=None):
         self.asked = []
@@ -39,7 +39,7 @@ def parts_in(runs):
 
 @pytest.fixture
 def search(tmp_path, word_encoder):
-    """Return what embeds texts and says which ones were not known."""
+    """Return a function that embeds texts and returns those that were not cached."""
 
     def embed(*texts, task=None, runs=tmp_path, encoder=word_encoder, fails_at=None):
         embedder = Embedder(fails_at)

@@ -128,7 +128,7 @@ def plan_lessons(data: LabelledTexts, settings: AspectSettings) -> Curriculum:
         settings: of the encoder, with aspects filled in.
 
     Raises:
-        InputError: nothing can be learnt, because all texts have the same label or no two are alike.
+        InputError: there is nothing to learn, because all texts have the same label or no two are alike.
     """
     train, dev = settings.splits
     of_train, of_dev = (data.labels.filter(split=split) for split in (train, dev))
@@ -195,7 +195,7 @@ def _check_labels(labels: pl.DataFrame, chosen: ChosenLabels, settings: AspectSe
         if own["label"].n_unique() == 1:
             raise InputError(
                 f"All {own['text'].n_unique():,} training texts with a label in the aspect {aspect!r} have the same, "
-                f"{own['label'][0]!r}: nothing can be learnt from it. Check the column of the corpus, or leave the "
+                f"{own['label'][0]!r}: there is nothing to learn. Check the column of the corpus, or leave the "
                 f"aspect out of `aspects` of the encoder {settings.name!r}."
             )
         if counts["labels"] < 2:

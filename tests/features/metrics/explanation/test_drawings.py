@@ -1,4 +1,4 @@
-"""Drawings: nothing overlaps, edges lead down, everything is there, and every text is escaped."""
+"""Drawings: nothing overlaps, edges lead down, nothing is missing, and every text is escaped."""
 
 import re
 from itertools import combinations

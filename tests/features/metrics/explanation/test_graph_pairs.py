@@ -1,4 +1,4 @@
-"""What is told of a pair agrees with the engine, item by item and count by count."""
+"""The explanation of a pair agrees with the metrics, item by item and count by count."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ GIRL = "(w / want-01 :ARG0 (g / girl :quant 2) :ARG1 (s / sleep-01 :ARG0 g))"
 
 
 def assert_counts_agree(pairs, vectors):
-    """Compare matched items, sizes and scores of every metric that counts with its statistics."""
+    """Compare the matched items, sizes and scores of every counting metric with its statistics."""
     graphs = GraphBatch.from_rows(graphs_frame([graph for pair in pairs for graph in pair]))
     first = np.arange(0, 2 * len(pairs), 2)
     comparison = Comparison(graphs, first, first + 1, vectors)

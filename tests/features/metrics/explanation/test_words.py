@@ -41,7 +41,7 @@ def told(left, right):
 
 
 def is_right(difference, words, pair):
-    """Return whether the words name what a pair was written to differ in, or nothing where nothing does."""
+    """Return whether the words name the difference that a pair was written for, or no difference if it has none."""
     if difference in MEANT:
         return bool({found.aspect for found in words.differences} & MEANT[difference])
     (smatch,) = (facet.score for facet in pair.facets if facet.name == "smatch")

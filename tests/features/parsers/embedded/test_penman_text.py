@@ -28,7 +28,7 @@ def flat_graphs(draw: st.DrawFn) -> FlatGraph:
 
 
 def canonical(graph: FlatGraph) -> tuple[list[str], set[tuple[str, str, str]]]:
-    """Return concepts, and edges by label: enough to see that nothing is lost, added or turned round."""
+    """Return concepts, and edges by label: enough to see that nothing is lost, added or inverted."""
     same = {"domain": "mod"}
     edges = set()
     for source, role, target in graph.edges:

@@ -1,4 +1,4 @@
-"""Our tagger and our scorer beside the real AllenNLP 2.10.1, on what it said (fixtures made by tools/allennlp)."""
+"""Our tagger and our scorer against the real AllenNLP 2.10.1, on its recorded outputs (made by tools/allennlp)."""
 
 import json
 from collections.abc import Mapping
@@ -58,7 +58,7 @@ def test_tags_do_not_depend_on_the_batch(tagger, outputs):
 
 
 def test_the_fixture_makes_the_constraints_bite(tagger, outputs):
-    """Had the best tag of each piece been taken alone, the tags would often be others, and ill-formed."""
+    """Taking the best tag of each piece alone would often give other, ill-formed tags."""
     labels = tagger.labels
     greedy = [[labels[i] for i in np.argmax(output["logits"], axis=1)] for output in outputs]
     broken = sum(

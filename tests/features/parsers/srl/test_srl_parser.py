@@ -165,7 +165,7 @@ def test_a_cased_tagger_must_bring_its_word_pieces(toy_tagger, tmp_path):
 
 
 def test_sizes_of_a_named_encoder_follow_from_its_weights():
-    """As in the official archive, whose configuration says no more than bert-base-uncased."""
+    """As in the official archive, whose configuration only says bert-base-uncased."""
     import torch
     from transformers import BertConfig, BertModel
 

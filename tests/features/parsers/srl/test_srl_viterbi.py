@@ -1,4 +1,4 @@
-"""The exact decoder beside all paths that there are; AllenNLP's is compared with AllenNLP in test_srl_parity."""
+"""The exact decoder against all possible paths; AllenNLP's is compared with AllenNLP in test_srl_parity."""
 
 import itertools
 

@@ -13,7 +13,7 @@ CORE = (1, 3)
 
 
 def best_by_trying(scores: np.ndarray, *, unique: bool) -> float:
-    """Return the score of the best sequence of tags, found by looking at all of them."""
+    """Return the score of the best tag sequence, by exhaustive search."""
     best = -np.inf
     for path in itertools.product(range(len(LABELS)), repeat=len(scores)):
         formed = all(

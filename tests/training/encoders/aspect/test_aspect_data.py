@@ -1,4 +1,4 @@
-"""Which texts are learnt from, and what is wrong with those that are none."""
+"""Which texts are trained on, and what is wrong with the others."""
 
 import polars as pl
 import pytest

@@ -1,4 +1,4 @@
-"""What the loop is given: batches without false negatives, and gradients that pieces do not change."""
+"""What the loop gets: batches without false negatives, and gradients that do not depend on the pieces."""
 
 from dataclasses import replace
 
@@ -120,7 +120,7 @@ def test_a_route_begins_as_the_backbone(make, tiny_encoder):
 
 
 def test_the_dev_scores_of_routes_have_the_names_of_these_routes(make, caplog):
-    """Where the dev texts of the first route say nothing, the second is not called by its name."""
+    """If the dev texts of the first route yield no score, the second keeps its own name."""
     _, task = make(aspects=["animal", "place"], combine="routes")
     both = task.judge().scores
     assert {"mrr_animal", "mrr_place"} <= both.keys()

@@ -1,4 +1,4 @@
-"""Training of aspects as a whole, with a tiny encoder: it learns, repeats itself, survives a kill, loads anywhere."""
+"""Training of aspects as a whole, with a tiny encoder: it learns, is reproducible, survives a kill, loads anywhere."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Settings of PAS-SBERT that contradict each other, and those of the paper where nothing is said."""
+"""Settings of PAS-SBERT that contradict each other, and the paper's as defaults."""
 
 from typing import get_args
 

@@ -1,4 +1,4 @@
-"""Training with predicate-argument spans, with a tiny encoder: learnt, repeated, resumed, loaded, refused."""
+"""Training with predicate-argument spans, with a tiny encoder: trained, repeated, resumed, loaded, refused."""
 
 from dataclasses import asdict, replace
 
@@ -25,7 +25,7 @@ ODD = ["the cat sees two dog", "a \U0001f436 runs", "\u732b", "the red " * 60, "
 
 @pytest.fixture
 def untagged(monkeypatch):
-    """Let a test fail that tags."""
+    """Make a test fail if it runs a tagger."""
     monkeypatch.setattr(TaggingTransformer, "_load_tagger", lambda self: pytest.fail("tagged"))
 
 

@@ -1,4 +1,4 @@
-"""What the model card of an encoder with dependency trees says of its graph."""
+"""What the model card of an encoder with dependency trees says about its graph."""
 
 import pytest
 

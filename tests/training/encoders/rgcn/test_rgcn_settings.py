@@ -1,4 +1,4 @@
-"""Settings of SBERT-RGCN that contradict each other, and those of the paper where nothing is said."""
+"""Settings of SBERT-RGCN that contradict each other, and the paper's as defaults."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Training with dependency trees as a whole, with a tiny encoder: what is learnt, repeated, resumed and loaded."""
+"""Training with dependency trees as a whole, with a tiny encoder: trained, repeated, resumed and loaded."""
 
 import shutil
 

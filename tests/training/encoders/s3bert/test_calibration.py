@@ -1,4 +1,4 @@
-"""Calibration and reliability of a facet: monotone, within range, exact for equal sentences, honest about few pairs."""
+"""Calibration and reliability of a facet: monotone, within range, exact for equal sentences, cautious on few pairs."""
 
 import json
 

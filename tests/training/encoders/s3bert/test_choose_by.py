@@ -1,4 +1,4 @@
-"""The best model by human ratings: which one is kept, also after an interrupt, and what is said of it."""
+"""The best model by human ratings: which one is kept, also after an interrupt, and how it is reported."""
 
 import json
 import random
@@ -17,7 +17,7 @@ from training.writing import read_json
 
 @pytest.fixture(scope="module")
 def rated(tmp_path_factory, table_of_pairs):
-    """A set of dev: rated at random, so that its best model is rarely the one of the least loss."""
+    """A dev set with random ratings, so that its best model is rarely the one of the lowest loss."""
     draw = random.Random(3)
     rows = [(a, b, draw.randrange(6)) for a, b in table_of_pairs.select("text_a", "text_b").head(40).iter_rows()]
     path = tmp_path_factory.mktemp("rated") / "rated.tsv"

@@ -1,4 +1,4 @@
-"""The real MiniLM, where it is on this machine: the paper's layout, and a first step that spoils nothing."""
+"""The real MiniLM, where present: the paper's layout, and a first step that does no damage."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Signals: a training writes its checkpoint first, says the truth about what is left, and goes on as if nothing was."""
+"""Signals: a training writes its checkpoint first, reports truthfully what it keeps, and resumes exactly."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from training.loop import checkpoints, loop
 
 @pytest.fixture
 def job(measured, settings, changed, tmp_path):
-    """27 steps, and no checkpoint but those that a signal or the end brings."""
+    """27 steps, with checkpoints only on a signal and at the end."""
     measured.export(tmp_path / "pairs.parquet")
     return S3bertJob(
         source=Source(pairs=tmp_path / "pairs.parquet"),
@@ -36,7 +36,7 @@ def settings_file(job, tmp_path):
 
 @pytest.fixture(autouse=True)
 def heard():
-    """Hear interrupts, which a shell ignores on behalf of tests that it runs in the background."""
+    """Enable interrupts, which a shell ignores for tests that it runs in the background."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -49,7 +49,7 @@ def kept_step(folder):
 @pytest.mark.slow
 @pytest.mark.soak
 def test_a_real_signal_at_any_step_loses_nothing(job, changed, tmp_path, assert_same_weights):
-    """Many steps, so that the signal comes long before the end, however late it is heard."""
+    """Many steps, so that even a late signal comes long before the end."""
     longer = changed(job.settings, epochs=30, evaluate_every=50)
     whole = train(job.model_copy(update={"settings": longer, "output": tmp_path / "whole"}))
     stopped = job.model_copy(update={"settings": longer})
@@ -63,7 +63,9 @@ def test_a_real_signal_at_any_step_loses_nothing(job, changed, tmp_path, assert_
                     process.send_signal(number)
                 last = line
         assert process.returncode == 128 + number
-        said = re.fullmatch(r"interrupted: Interrupted; the same command goes on after step (\d+) of 270\.\n", last)
+        said = re.fullmatch(
+            r"interrupted: Interrupted; run the same command to continue after step (\d+) of 270\.\n", last
+        )
         assert said is not None, last
         assert asked_at <= int(said[1]) == kept_step(stopped.output) < 270
     done = train(stopped)
@@ -101,7 +103,7 @@ def test_a_training_that_is_stopped_while_its_encoder_is_written_is_not_lost(
         patched.setattr(training, "save_encoder", lambda *_: os.kill(os.getpid(), signal.SIGTERM))
         assert main(["--settings", settings_file]) == 143
     assert capsys.readouterr().err.splitlines()[-1] == (
-        "interrupted: Interrupted; the same command goes on after step 27 of 27."
+        "interrupted: Interrupted; run the same command to continue after step 27 of 27."
     )
     monkeypatch.setattr(loop.Loop, "_learn", lambda *_, **__: pytest.fail("it has learnt all steps"))
     stopped = train(job)

@@ -1,4 +1,4 @@
-"""Training as a whole, with a tiny encoder: it learns, repeats itself, survives a kill, and says what is wrong."""
+"""Training as a whole, with a tiny encoder: it learns, is reproducible, survives a kill, and reports what is wrong."""
 
 import json
 import os

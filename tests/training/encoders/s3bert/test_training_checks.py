@@ -1,4 +1,4 @@
-"""Pairs that a training cannot learn from, or not much: what is wrong, and what there is instead."""
+"""Pairs from which a training can learn nothing, or little: what is wrong, and what the source has instead."""
 
 import logging
 

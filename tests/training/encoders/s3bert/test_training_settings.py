@@ -1,4 +1,4 @@
-"""Settings of a training: presets and the paper's numbers, what is refused, and settings of the version before."""
+"""Settings of a training: presets and the paper's numbers, refused values, and settings of the previous version."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Baselines of facets, and how facets are scored against them, on data that say what must come out."""
+"""Baselines of facets, and scores of facets against them, on data with known results."""
 
 import numpy as np
 import pytest

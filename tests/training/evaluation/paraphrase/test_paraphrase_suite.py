@@ -1,4 +1,4 @@
-"""The suite of judged pairs: what it scores and by what, its thresholds, its sentences, its chapter."""
+"""The suite of judged pairs: its scores and how they are made, its thresholds, its sentences, its chapter."""
 
 import json
 import shutil
@@ -29,7 +29,7 @@ WORDS = ("cat", "dog", "horse", "man", "woman", "child", "park", "house")
 
 
 def pairs_of(corpus="tweets", counts=(("train", 12), ("dev", 12), ("test", 24)), labels=("1", "0"), first=0):
-    """Return judged pairs: a paraphrase has the words of its first sentence, <b> and all, in another order."""
+    """Return judged pairs: a paraphrase has the words of its first sentence, <b> included, in another order."""
     rows = []
     for split, count in counts:
         for number in range(count):
@@ -56,12 +56,12 @@ def exported(path, *rows):
 
 
 def alike(texts, _task=None):
-    """Embed a text by its words: what says the same has the same embedding."""
+    """Embed a text by its words: texts with the same words have the same embedding."""
     return np.array([[float(word in text) + 0.01 for word in WORDS] for text in texts], np.float32)
 
 
 def classifier(parts=("|u-v|",), labels=("0", "1"), weight=-1.0, bias=2.0):
-    """Return a classifier that is the surer of a paraphrase, the nearer the embeddings are, unless told otherwise."""
+    """Return a classifier that by default is the surer of a paraphrase, the closer the embeddings are."""
     made = PairClassifier(len(WORDS), labels, parts)
     with torch.no_grad():
         made.linear.weight.zero_()

@@ -1,4 +1,4 @@
-"""Whether probabilities are true: beside scikit-learn's curve, and of those that are too sure."""
+"""Whether probabilities are calibrated: compared with scikit-learn's curve, and for overconfident ones."""
 
 import numpy as np
 import pytest

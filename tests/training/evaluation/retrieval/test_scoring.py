@@ -1,4 +1,4 @@
-"""Numbers of rankings against other ways to compute them, and which texts belong together."""
+"""Ranking metrics against other ways to compute them, and which texts belong together."""
 
 import numpy as np
 import polars as pl

@@ -1,4 +1,4 @@
-"""The retrieval suite: what it scores, what it leaves out and says so, its baselines, its maps in the report."""
+"""The retrieval suite: what it scores, what it leaves out and reports, its baselines, its maps in the report."""
 
 import json
 import shutil
@@ -25,7 +25,7 @@ WORDS = ("red", "small", "sleeps", "runs", "eats", "sees", "two", "three", "no",
 
 
 def texts_with_labels(count=48, *, split="dev"):
-    """Return rows: an animal and a place in each text, which are its labels, among words that say nothing."""
+    """Return rows: texts with an animal and a place, which are their labels, among words without information."""
     random = np.random.default_rng(3)
     rows = []
     for number in range(count):
@@ -77,7 +77,7 @@ def result(scores):
 
 
 def perfect(texts, _task=None):
-    """Embed a text by its animal and its place alone; the first one's animal is like no other."""
+    """Embed a text by its animal and place alone; the first animal is like no other."""
     known = [*ANIMALS, *PLACES, "<0>"]
     seen = [text.replace("cat", "") if "<0>" in text else text for text in texts]
     return np.array([[float(word in text) for word in known] for text in seen], np.float32)

@@ -1,4 +1,4 @@
-"""SentEval's classifiers: each the one that PyTorch would train alone, and as good as scikit-learn's."""
+"""SentEval's classifiers: each as PyTorch would train it alone, and as good as scikit-learn's."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from training.evaluation.transfer.protocol import PENALTIES, Learner, require_en
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    """Learn in larger and fewer steps than SentEval does."""
+    """Train with larger and fewer steps than SentEval does."""
     monkeypatch.setattr(classifiers, "RATE", 1e-2)
     monkeypatch.setattr(classifiers, "MOST_PASSES", 16)
 
@@ -92,7 +92,7 @@ def test_classifiers_that_learn_together_do_not_see_what_their_fold_does_not_hol
     penalties = np.tile(PENALTIES[:2], (2, 1))
     before = fit(features, labels, folds, penalties, n_classes=2, hidden=hidden)
     others = features.clone()
-    others[80:] = 9.0  # neither learnt from nor dev of the first fold, but for rows 80 to 99
+    others[80:] = 9.0  # neither train nor dev of the first fold, except rows 80 to 99
     others[80:100] = features[80:100]
     others[100:] = torch.nan
     assert torch.equal(fit(others, labels, folds, penalties, n_classes=2, hidden=hidden).weights[0], before.weights[0])

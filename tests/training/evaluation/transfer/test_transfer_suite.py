@@ -1,4 +1,4 @@
-"""The suite `transfer`: tasks from files to tables, and what is said of those that cannot be learnt."""
+"""The suite `transfer`: tasks from files to tables, and reports on tasks that cannot be trained on."""
 
 import numpy as np
 import polars as pl
@@ -205,7 +205,7 @@ def test_what_cannot_be_learnt_is_said_before_anything_is_encoded(files, tiny_en
 @pytest.mark.parametrize(
     ("described", "said"),
     [
-        ({"dataset": "sst2", "files": {"train": "a", "dev": "b"}}, "names files of train, dev: a class is learnt from"),
+        ({"dataset": "sst2", "files": {"train": "a", "dev": "b"}}, "names files of train, dev: a classifier is"),
         (
             {"dataset": "stsb", "files": {"train": "a", "test": "b"}},
             "which are for classes, and 'stsb' has none to learn",

@@ -132,7 +132,7 @@ def test_a_stopped_training_ends_with_the_same_weights(
     train(read_amr_job(paths[0]))
     with monkeypatch.context() as patch:
         patch.setattr(Loop, "run", lambda self: run(self, stop))
-        with pytest.raises(Interrupted, match="goes on after step 8 of 24"):
+        with pytest.raises(Interrupted, match="continue after step 8 of 24"):
             train(read_amr_job(paths[1]))
     kill_at_a_checkpoint("training.parsers.amr.train", paths[1], parts / "run")
     train(read_amr_job(paths[1]))

@@ -1,4 +1,4 @@
-"""The training of a tagger on a toy language: it learns, resumes, and says what it made."""
+"""The training of a tagger on a toy language: it learns, resumes, and reports its result."""
 
 import json
 from collections.abc import Callable
@@ -52,7 +52,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def job(base: Path, corpus: Path, tmp_path: Path) -> Callable[..., TaggerJob]:
-    """Return a function that gives a training of seconds in a folder."""
+    """Return a function that makes a training of seconds in a folder."""
 
     def make(folder: str = "run", **loop: Any) -> TaggerJob:
         numbers = {"epochs": 3, "learning_rate": 5e-3, "warmup": 0.5, "warmup_steps": 6, "batch_size": 64}
@@ -93,7 +93,7 @@ def test_the_same_seed_gives_the_same_tagger(job):
 
 
 def train_and_stop(job: TaggerJob, monkeypatch: pytest.MonkeyPatch, step: int) -> None:
-    """Let a training break off after a step; what is lost is what came after its last checkpoint."""
+    """Make a training break off after a step; what came after its last checkpoint is lost."""
     run = Loop.run
 
     def stop(reached: int) -> None:
@@ -129,7 +129,7 @@ def test_another_training_does_not_replace_a_finished_tagger(job):
 
 
 def test_its_length_may_change_while_it_is_stopped(job, monkeypatch):
-    """Until the rate falls nothing depends on the number of epochs."""
+    """Until the learning rate falls nothing depends on the number of epochs."""
     straight = srl_train.train(job("straight", epochs=2, decay=0.5))
     train_and_stop(job("changed", epochs=3, decay=0.5), monkeypatch, 5)
     assert weights(srl_train.train(job("changed", epochs=2, decay=0.5))) == weights(straight)
