@@ -93,7 +93,15 @@ def test_a_cluster_of_which_a_worker_dies_while_it_starts_is_started_once_more(d
             client.wait_for_workers(2, timeout=60)
             assert sum(client.submit(int, 1, pure=False).result(timeout=60) for _ in range(4)) == 4
     assert capsys.readouterr().err.count("is started once more") == 1
-    assert not [child for child in psutil.Process().children() if "spawn_main" in " ".join(child.cmdline())]
+    assert not [child for child in psutil.Process().children() if "spawn_main" in _command(child)]
+
+
+def _command(process):
+    """Return the command line of a process; empty if it has ended, even if its parent has not collected it yet."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.NoSuchProcess:
+        return ""
 
 
 def test_the_watch_ends_a_build_without_workers_before_dask_calls_its_shards_failed():
