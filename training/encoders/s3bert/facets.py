@@ -218,7 +218,8 @@ class FacetLayout(BaseModel):
             return cls.model_validate_json(path.read_bytes())
         except FileNotFoundError as error:
             raise ModelError(
-                f"{str(folder)!r} has no {FILE_NAME}, so it is not an encoder with facets; train one or name another folder"
+                f"{str(folder)!r} has no {FILE_NAME}, so it is not an encoder with facets; train one or name another "
+                "folder"
             ) from error
         except ValidationError as error:
             first = error.errors()[0]
