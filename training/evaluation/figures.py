@@ -120,16 +120,21 @@ def draw_reliability(bins: Sequence[Mapping[str, float]], name: str) -> str:
         return _svg(figure, f"reliability-{name}", f"{name}: share of paraphrases over the predicted probability")
 
 
-def draw_course(history: Sequence[Mapping[str, float]], best_step: int, *, ratings: str | None = None) -> str:
-    """Draw the dev score over the steps of the training: the first score of the history.
+def draw_course(
+    history: Sequence[Mapping[str, float]], best_step: int, *, chosen_by: str | None = None, ratings: str | None = None
+) -> str:
+    """Draw the dev score that chose the model over the steps of the training.
 
     Args:
         history: as in training.json.
         best_step: the step whose model was kept.
+        chosen_by: name of the score; the first one of the history if it is None or not there.
         ratings: name of the set of ratings that the model was chosen by, if any.
     """
-    score = next(name for name in history[0] if name != "step")
-    by = f"Spearman with {ratings}" if ratings else "dev loss" if score in {"total", "loss"} else f"dev {score}"
+    first = next(name for name in history[0] if name != "step")
+    score = chosen_by if chosen_by is not None and chosen_by in history[0] else first
+    named = "loss" if score == "total" else score.replace("_", " ")
+    by = f"Spearman with {ratings}" if ratings else f"dev {named}"
     with _styled():
         figure, plot = _figure(4.9, 2.6, left=1.0)
         plot.plot([h["step"] for h in history], [h[score] for h in history], color=ACCENT, marker="o", markersize=3)

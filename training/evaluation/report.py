@@ -91,7 +91,8 @@ def _course(training: Mapping[str, Any]) -> list[str]:
         return []
     history = training.get("history", ())
     ratings = training.get("chosen_by", {}).get("set")
-    course = draw_course(history, training["best_step"], ratings=ratings) if len(history) > 1 else ""
+    by = training.get("settings", {}).get("choose_by")
+    course = draw_course(history, training["best_step"], chosen_by=by, ratings=ratings) if len(history) > 1 else ""
     return [
         "<h2>Training</h2>",
         f'<div class="plot course">{course}</div>' if course else "",
