@@ -1,8 +1,8 @@
-"""Linear layers in float32 by oneDNN, where torch's own way takes twice as long.
+"""Linear layers computed in float32 by oneDNN on processors where torch's default is slow.
 
-torch multiplies float32 matrices by MKL, which computes with AVX2 on processors that are not Intel's, even where they
-have AVX-512. oneDNN, which torch ships as well and uses for bfloat16, takes what the processor has. Where MKL is fast,
-and for anything with gradients, nothing changes.
+torch multiplies float32 matrices with MKL, which uses AVX2 on processors that are not Intel's, even if they have
+AVX-512. oneDNN, which torch also ships and uses for bfloat16, uses AVX-512 there. Where MKL is fast, and wherever
+gradients are needed, nothing changes. Figures: benchmarks/README.md, "Encoding".
 """
 
 import platform
@@ -20,9 +20,9 @@ _INTEL = "GenuineIntel"
 
 
 class OneDnnLinear(nn.Linear):
-    """A linear layer that oneDNN computes in float32 on a CPU without gradients; all else is as in `nn.Linear`.
+    """A linear layer computed by oneDNN in float32 on a CPU without gradients, and as in `nn.Linear` otherwise.
 
-    Its outputs are those of `nn.Linear` but for rounding (some 1e-7 of an embedding).
+    Outputs equal those of `nn.Linear` up to rounding (about 1e-7 per coordinate of an embedding).
     """
 
     def forward(self, input: Tensor) -> Tensor:  # noqa: A002 - the name in nn.Linear
@@ -40,7 +40,7 @@ class OneDnnLinear(nn.Linear):
 
 
 def use_onednn(model: nn.Module) -> None:
-    """Let oneDNN compute the linear layers of a model where that is faster; its weights stay as they are.
+    """Compute the linear layers of a model with oneDNN if MKL is slow here; the weights are unchanged.
 
     Args:
         model: network whose layers are changed in place.
@@ -48,12 +48,12 @@ def use_onednn(model: nn.Module) -> None:
     if not mkl_is_slow():
         return
     for module in model.modules():
-        if type(module) is nn.Linear:  # a subclass has its own way
+        if type(module) is nn.Linear:  # a subclass may compute something else
             module.__class__ = OneDnnLinear
 
 
 def mkl_is_slow() -> bool:
-    """Return whether oneDNN multiplies float32 matrices faster than MKL on this processor."""
+    """Return whether MKL leaves AVX-512 of this processor unused, so that oneDNN is the better choice."""
     return (
         torch.backends.mkl.is_available()  # type: ignore[no-untyped-call]  # torch has no types for it
         and torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
@@ -64,7 +64,7 @@ def mkl_is_slow() -> bool:
 
 
 def _processor_vendor() -> str:
-    """Return who made the processor, as it says itself; `GenuineIntel` where that is not known."""
+    """Return the processor's vendor id; `GenuineIntel` if it is unknown, so that nothing changes."""
     try:
         lines = _CPUINFO.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:  # not Linux
