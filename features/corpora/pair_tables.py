@@ -1,21 +1,20 @@
 """Pairs of sentences in one table, with column names known from datasets or the project."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
 from features.corpora.dataset import Dataset, Role, TableLayout
+from features.corpora.piped import as_file
 from features.corpora.reading import own_record
 from features.corpora.records.own import PAIRS
 from features.corpora.registry import DATASETS
 from features.corpora.settings import CorpusSettings
 from features.corpora.tables import TableRow, columns_of, fitting_layout, hint_of_form, read_rows
 from features.errors import InputError
-from features.files import open_bytes, short_name, table_format
-from features.leftovers import scratch
-from features.outputs import STANDARD, TABLES, shown
+from features.files import table_format
+from features.outputs import shown
 from features.sentences import normalise
 
 _SENTENCES = ("sentence_a", "sentence_b")
@@ -58,7 +57,7 @@ def read_pair_table(
     Raises:
         InputError: the table cannot be read, has no known columns, or has a wrong row.
     """
-    with _as_file(path) as file:
+    with as_file(path) as file:
         pairs = []
         name = shown(path, "standard input")
         for row in read_rows(file, _found(file, corpora, name, tell, "call the two sentence_a and sentence_b")):
@@ -89,7 +88,7 @@ def read_pair_rows(
         InputError: the table cannot be read, has no rows, or lacks these columns.
     """
     found = []
-    with _as_file(path) as file:
+    with as_file(path) as file:
         name = shown(path, "standard input")
         layout = _asked(file, columns, corpora, name, tell) if columns else _found(file, corpora, name, tell, _ADVICE)
         for row in read_rows(file, layout):
@@ -186,33 +185,3 @@ def _of_record(record: Dataset) -> list[TableLayout]:
 
 def _of_sentences(layout: TableLayout) -> dict[Role, str | int]:
     return {role: place for role, place in layout.columns.items() if role in _SENTENCES}
-
-
-@contextmanager
-def _as_file(path: Path) -> Iterator[Path]:
-    """Yield a file that can be read twice: piped input is kept in a file while it is read."""
-    if path != STANDARD and (path.is_file() or path.is_dir() or not path.exists()):
-        yield path
-        return
-    name = shown(path, "standard input")
-    with open_bytes(path) as source:
-        content = source.read()
-    if not content.strip():
-        raise InputError(f"{name[0].upper()}{name[1:]} is empty: write a table of pairs to it, with a header line.")
-    with scratch("input") as folder:
-        copy = folder / _name_of_copy(path, content.split(b"\n", 1)[0])
-        copy.write_bytes(content)
-        try:
-            yield copy
-        except InputError as error:
-            told = str(error).replace(repr(str(copy)), name).replace(f"{copy.name}:", f"{short_name(path)}:")
-            raise InputError(told) from error
-
-
-def _name_of_copy(path: Path, first: bytes) -> str:
-    """Return a name whose suffix is that of a pipe, which `open_bytes` decompresses, or what the first line shows."""
-    name = "standard input" if path == STANDARD else path.name.removesuffix(".gz")
-    if any(name.lower().endswith(suffix) for suffixes in TABLES.values() for suffix in suffixes):
-        return name
-    suffix = ".jsonl" if first.lstrip().startswith(b"{") else ".tsv" if b"\t" in first or b"," not in first else ".csv"
-    return f"{name}{suffix}"

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import polars as pl
 
+from features.corpora.piped import as_file
 from features.corpora.tables import hint_of_form
 from features.corpora.text_tables import read_text_table, text_columns
 from features.errors import InputError
@@ -115,7 +116,8 @@ def _written(path: Path) -> Iterator[tuple[str, str]]:
                 raise InputError(f"{block.place} has no sentence; give each block a line '# ::snt ...'.")
             yield metadata.get("id", ""), metadata["snt"]
     elif kind[0] in _TABLES:
-        yield from _table(path)
+        with as_file(path) as file:
+            yield from _table(file)
     else:
         yield from (("", line) for line in _lines(path))
 

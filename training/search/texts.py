@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
+from features.corpora.piped import as_file
 from features.corpora.tables import hint_of_form
 from features.corpora.text_tables import read_text_table, text_columns
 from features.errors import InputError
@@ -60,7 +61,11 @@ def texts_of_file(path: Path, columns: Sequence[str] = ()) -> SearchedTexts:
             f"{source_name(path)} is read as one text per line, so it has no column {columns[0]!r}; give a table "
             f"({', '.join(_TABLES)})."
         )
-    rows, wrong = _table(path, columns or ("text",)) if of_table else (read_sentences(path), [])
+    if of_table:
+        with as_file(path) as file:
+            rows, wrong = _table(file, columns or ("text",), source_name(path))
+    else:
+        rows, wrong = read_sentences(path), []
     kept = rows.filter(pl.col("text") != "")
     if kept.is_empty():
         first = f" ({wrong[0]})" if wrong else ""
@@ -103,14 +108,14 @@ def texts_of_release(store: Path, corpus: str | None = None, release: int | None
     return SearchedTexts(data.texts, (), tuple(labels), f"{of}release {data.source['release']}")
 
 
-def _table(path: Path, columns: Sequence[str]) -> tuple[pl.DataFrame, list[str]]:
-    """Return `id` and `text` of each row of a table, and what is wrong with some of them."""
+def _table(path: Path, columns: Sequence[str], name: str) -> tuple[pl.DataFrame, list[str]]:
+    """Return `id` and `text` of each row of a table that messages call `name`, and what is wrong with some rows."""
     there = text_columns(path, columns)
     if missing := [column for column in columns if column not in there]:
-        known = f"{source_name(path)} has no column {missing[0]!r}; it has {', '.join(map(repr, there)) or 'none'}"
+        known = f"{name} has no column {missing[0]!r}; it has {', '.join(map(repr, there)) or 'none'}"
         to_do = hint_of_form(path) or ": name the one with the text by --text; repeat it to join several"
         raise InputError(f"{known}{to_do}.")
     rows = list(read_text_table(path, columns))
     found = [(normalise(row.id) or str(number), normalise(row.text)) for number, row in enumerate(rows, start=1)]
-    wrong = [f"{source_name(path)}, line {row.line}: {row.problem}" for row in rows if row.problem]
+    wrong = [f"{name}, line {row.line}: {row.problem}" for row in rows if row.problem]
     return pl.DataFrame(found, schema={"id": pl.String, "text": pl.String}, orient="row"), wrong

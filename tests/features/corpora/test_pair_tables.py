@@ -117,7 +117,7 @@ def test_cells_that_are_all_in_quotes_are_read_without_them(tmp_path, read, text
     ("name", "text"), [("f.tsv", "sentence_a\tsentence_b\na\tb\n"), ("63", "sentence_a,sentence_b\na,b\n")]
 )
 def test_a_pipe_is_read_as_a_file_is(tmp_path, name, text):
-    for written, expected in ((text, None), (text + "c\n", "line 3"), ("", "is empty: write a table of pairs")):
+    for written, expected in ((text, None), (text + "c\n", "line 3"), ("", "is empty: write a table to it")):
         pipe = tmp_path / name
         os.mkfifo(pipe)
         writer = threading.Thread(target=pipe.write_text, args=(written,))

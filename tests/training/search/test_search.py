@@ -1,5 +1,8 @@
 """Which encoder searches, and which texts."""
 
+import os
+import threading
+
 import numpy as np
 import polars as pl
 import pytest
@@ -147,6 +150,17 @@ def test_rows_that_are_wrong_are_left_out_with_their_line_and_reason(tmp_path):
     read = texts_of_file(file)
     assert (read.texts, read.ids, read.empty) == (("a cat", "a cow"), ("1", "4"), 1)
     assert read.wrong == (f"{str(file)!r}, line 3: the row has 1 cells; expected 2",)
+
+
+def test_a_table_may_come_from_a_named_pipe(tmp_path):
+    pipe = tmp_path / "a.tsv"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=("id\ttext\n007\ta cat\n008\n",))
+    writer.start()
+    read = texts_of_file(pipe)
+    writer.join()
+    assert (read.texts, read.ids) == (("a cat",), ("007",))
+    assert read.wrong == (f"{str(pipe)!r}, line 3: the row has 1 cells; expected 2",)
 
 
 def test_a_column_that_is_there_twice_is_refused(tmp_path):
