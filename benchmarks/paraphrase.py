@@ -50,6 +50,9 @@ def ablations(encoders: Mapping[str, Encoder]) -> dict[str, Encoder]:
         "twin-difference": twin | {"classifier": difference},
         "full": pas | {"layers_tuned": "all"},
         "twin-full": twin | {"layers_tuned": "all"},
+        "shallow": pas | {"layers": 2},
+        "twin-shallow": twin | {"layers": 2},
+        "random-shallow": pas | {"layers": 2, "spans": "random"},
     }
     for share in SHARES:
         found |= {f"pas-{share}": pas | {"training_share": share / 100}}
@@ -105,9 +108,14 @@ def _show(runs: Path, names: Sequence[str]) -> None:
         for name in names:
             of_seeds = [result[corpus] for result in results[name] if corpus in result]
             cells = "".join(f"{_mean([each[of] for each in of_seeds]):>14}" for of in (*MEASURES, "swapped"))
-            twin = [100 * result[corpus]["f1"] for result in results.get(TWIN, []) if corpus in result]
+            twin = [100 * result[corpus]["f1"] for result in results.get(_twin(name, names), []) if corpus in result]
             own = [100 * each["f1"] for each in of_seeds]
-            print(f"{name:20}{cells}" + (f"    {gain(own, twin)}" if name != TWIN else ""))
+            print(f"{name:20}{cells}" + (f"    {gain(own, twin)}" if TWIN not in name else ""))
+
+
+def _twin(name: str, names: Sequence[str]) -> str:
+    """Return the encoder that differs from one by having no spans: `twin-full` for `full`, where it was trained."""
+    return next((f"{TWIN}-{part}" for part in (name, name.partition("-")[2]) if f"{TWIN}-{part}" in names), TWIN)
 
 
 def _mean(values: Sequence[float | None]) -> str:

@@ -27,8 +27,7 @@ from features.parsers.settings import DependencySettings, SrlSettings
 from features.parsers.srl.parser import load as load_tagger
 from features.sentences import normalise
 from training.encoders.backbone import Backbone
-from training.encoders.pas import inputs as pas_inputs
-from training.encoders.rgcn import inputs as rgcn_inputs
+from training.encoders.structures import read_sentences
 from training.modules.graph_pooling import GraphPooling, NodeCombination
 from training.modules.pair_classifier import PairClassifier
 from training.modules.parse import LabelNumbers, Parse
@@ -107,7 +106,7 @@ def main() -> None:
         f"embeddings from parses made on the fly and from given ones: {others.sum()} of {len(texts)} have another "
         f"parse, the largest difference of the others is {differences[~others].max():.1e}"
     )
-    _compare_steps(given.kind, modules, texts[: -len(ODD)], known)
+    _compare_steps(modules, texts[: -len(ODD)], known)
 
 
 def _with_trees() -> tuple[list[Any], Callable[[Sequence[str]], list[Parse | None]]]:
@@ -145,9 +144,8 @@ def _with_spans() -> tuple[list[Any], Callable[[Sequence[str]], list[Parse | Non
     return [transformer, Pooling(width), spans], parse
 
 
-def _compare_steps(kind: str, modules: list[Any], texts: Sequence[str], known: Known) -> None:
+def _compare_steps(modules: list[Any], texts: Sequence[str], known: Known) -> None:
     """Print the time of a step with and without structure, measured alternately."""
-    read = {"rgcn": rgcn_inputs, "pas": pas_inputs}[kind].read_sentences
     steps = {}
     for name, some in (("with", modules), ("without", modules[:2])):
         backbone = Backbone(
@@ -157,7 +155,7 @@ def _compare_steps(kind: str, modules: list[Any], texts: Sequence[str], known: K
             dropout=True,
             cache_gib=8.0,
         )
-        tokens, structures = read(modules[0], texts, known)
+        tokens, structures = read_sentences(modules[0], texts, known)
         backbone.beside = structures if name == "with" else None
         backbone.keep_states(tokens)
         steps[name] = _step(backbone, tokens, modules[2:] if name == "with" else [])

@@ -5,11 +5,12 @@ from training.encoders.s3bert.encoder_facts import encoder_facts
 from training.encoders.s3bert.explain import Explanation, explain_with, with_graphs
 from training.encoders.s3bert.facet_reading import FacetReading
 from training.encoders.s3bert.facets import FILE_NAME, RESIDUAL, FacetLayout
-from training.nearest import Nearest, cosines_of, find_nearest
+from training.nearest import Nearest, cosines_of, find_nearest, unit
 from training.predicting import PairPredictor, Prediction
 from training.runs import ENCODER
 from training.search.choosing import task_of
-from training.search.vectors import embed
+from training.search.vector_cache import cached_vectors
+from training.search.vectors import embed, embed_in_parts
 from training.similarity import cosines
 
 __all__ = [
@@ -22,13 +23,16 @@ __all__ = [
     "Nearest",
     "PairPredictor",
     "Prediction",
+    "cached_vectors",
     "cosines",
     "cosines_of",
     "embed",
+    "embed_in_parts",
     "encoder_facts",
     "explain_with",
     "find_nearest",
     "load_encoder",
     "task_of",
+    "unit",
     "with_graphs",
 ]

@@ -35,20 +35,37 @@ class TextIndex:
         texts: one or more.
         encoder: an encoder, its folder, or that of the run that trained it.
         aspect: the aspect in which texts are compared, for an encoder that was trained for it or has a route for it.
+        runs: folder of a project's runs, whose cache of embeddings is used and extended, as by `facetflow search`; by
+            default nothing is cached.
 
     Raises:
         InputError: there is no text, or a text is not a string.
         ModelError: the folder holds no encoder, or it was not trained for the aspect.
     """
 
-    def __init__(self, texts: Texts, encoder: Encoder | str | Path, *, aspect: str | None = None) -> None:
+    def __init__(
+        self,
+        texts: Texts,
+        encoder: Encoder | str | Path,
+        *,
+        aspect: str | None = None,
+        runs: str | Path | None = None,
+    ) -> None:
         self.texts = tuple(read_texts(texts, "text")[0])
         if not self.texts:
             raise InputError("there is no text to search; give at least one")
         self.encoder = encoder if isinstance(encoder, Encoder) else load_encoder(encoder)
         self.aspect = aspect
         self._task = internals.task_of(self.encoder.folder, aspect)
-        self.vectors = internals.embed(self.encoder.model, self.texts, self._task)
+        self.vectors = internals.unit(
+            internals.cached_vectors(
+                None if runs is None else Path(runs),
+                self.encoder.folder,
+                self._task,
+                self.texts,
+                lambda new: internals.embed_in_parts(self.encoder.model, new, self._task),
+            )
+        )
         """Embeddings of the texts, (n_texts, d) float32, of unit length."""
 
     def __len__(self) -> int:

@@ -79,6 +79,11 @@ class FeatureStore:
         return self.table("pairs")
 
     @property
+    def labels(self) -> pl.LazyFrame:
+        """Labels of texts: `label_id`, `corpus`, `split`, `sentence_id`, `aspect`, `label`."""
+        return self.table("labels")
+
+    @property
     def amr(self) -> pl.LazyFrame:
         """AMR graphs: `sentence_id`, `penman`, `parser`, and the graph as lists."""
         return self.table("amr")
@@ -131,4 +136,4 @@ def open_store(path: str | Path, release: int | None = None) -> FeatureStore:
     folder = Path(str(path))
     within = folder / "store"
     store = Store.open(within if (within / "store.json").is_file() else path)
-    return FeatureStore(store, store.latest_release() if release is None else store.release(release))
+    return FeatureStore(store, store.release(release))

@@ -66,3 +66,12 @@ def explain(error: BaseException, otherwise: str = "correct that and run again")
     """
     # A Rust error continues with its causes, a DeltaError with a stack trace.
     return advice(error) or f"{str(error).partition(chr(10))[0].strip().rstrip('.;')}; {otherwise}"
+
+
+def first_line(error: BaseException) -> str:
+    r"""Return the first line of an error's message, or the name of its type if it has none.
+
+    >>> first_line(ValueError("no such label\nin the vocabulary")), first_line(KeyError())
+    ('no such label', 'KeyError')
+    """
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -20,6 +20,7 @@ from typing import IO, Literal, TextIO, cast
 import polars as pl
 
 from features.errors import InputError
+from features.file_errors import first_line
 from features.outputs import STANDARD, TABLES, format_of, shown, whole_file
 
 TableFormat = Literal["tsv", "csv", "jsonl", "parquet"]
@@ -31,18 +32,28 @@ _SAVED_AS = dict.fromkeys((".xls", ".xlsx", ".ods"), "save the sheet as .csv, or
 _HEAD_BYTES = 4096
 
 
+def refuse_other_tables(path: Path) -> None:
+    """Refuse a file whose suffix is that of a table in a format that is not read, where any other is text.
+
+    Raises:
+        InputError: it is a sheet, or a JSON document.
+    """
+    if path.suffix.lower() in _SAVED_AS:
+        table_format(path)
+
+
 def table_format(path: Path) -> TableFormat:
     """Return the format that the suffix of a table names, before a `.gz` if there is one.
 
     Raises:
         InputError: the suffix is unknown, or a Parquet file would be compressed twice.
     """
-    suffixes = path.suffixes[-2:]
+    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
     zipped = bool(suffixes) and suffixes[-1] == ".gz"
     suffix = "".join(suffixes[:-1][-1:] if zipped else suffixes[-1:])
-    found = _FORMATS.get(suffix.lower())
+    found = _FORMATS.get(suffix)
     if found is None or (zipped and found == "parquet"):
-        save = _SAVED_AS.get(suffix.lower(), "use one of")
+        save = _SAVED_AS.get(suffix, "use one of")
         raise InputError(
             f"{str(path)!r} has no table suffix: {save} {', '.join(_FORMATS)}; text formats also with .gz."
         )
@@ -68,8 +79,12 @@ def open_text(path: Path, *, newline: str | None = None, errors: str = "strict")
         head = raw.peek(_HEAD_BYTES)[:_HEAD_BYTES]
         if not head:
             raise InputError(f"{source_name(path)} is empty.")
+        if head.startswith(b"\x1f\x8b"):
+            to_do = "decompress it first" if path == STANDARD else "name it with .gz at the end"
+            raise InputError(f"{source_name(path)} is compressed by gzip: {to_do}.")
         if b"\x00" in head:
-            raise InputError(f"{source_name(path)} is not UTF-8 text (it contains null bytes): save it as UTF-8.")
+            where = f"a null byte in line {head.partition(bytes(1))[0].count(10) + 1}"
+            raise InputError(f"{source_name(path)} is not UTF-8 text ({where}): save it as UTF-8, without null bytes.")
         try:
             with io.TextIOWrapper(raw, encoding="utf-8-sig", errors=errors, newline=newline) as text:
                 yield text
@@ -97,6 +112,8 @@ def open_bytes(path: Path) -> Iterator[io.BufferedReader]:
         raw = _opened(path)
     except FileNotFoundError as error:
         raise InputError(f"{source_name(path)} does not exist: check the path.") from error
+    except IsADirectoryError as error:
+        raise InputError(f"{source_name(path)} is a folder: name a file in it.") from error
     except OSError as error:
         raise InputError(f"{source_name(path)} cannot be read: {error.strerror}.") from error
     try:
@@ -121,7 +138,7 @@ def short_name(path: Path) -> str:
 def _opened(path: Path) -> io.BufferedReader:
     if path == STANDARD:
         return io.BufferedReader(cast("io.RawIOBase", io.BytesIO(sys.stdin.buffer.read())))
-    if path.suffix == ".gz":
+    if path.suffix.lower() == ".gz":
         # GzipFile has a peek of its own, but TextIOWrapper is twice as fast over a BufferedReader.
         return io.BufferedReader(gzip.open(path, "rb"), buffer_size=1 << 18)
     return path.open("rb")
@@ -154,7 +171,7 @@ def read_table(path: Path, columns: Sequence[str] | Mapping[str, pl.DataType | t
             frame = frame.cast(pl.Schema(columns))
         return frame.select(list(columns)) if columns else frame
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{str(path)!r} is not a valid {kind} table: {_first_line(error)}") from error
+        raise InputError(f"{str(path)!r} is not a valid {kind} table: {first_line(error)}") from error
 
 
 def _parse(data: bytes, kind: TableFormat, types: Mapping[str, pl.DataType | type[pl.DataType]]) -> pl.DataFrame:
@@ -212,7 +229,3 @@ def _require_plain_cells(frame: pl.DataFrame, path: Path) -> None:
                     f"{shown(path)}: tsv cannot hold the tab or line break in {cell!r} (column {name!r}); "
                     "write .csv, .jsonl or .parquet."
                 )
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

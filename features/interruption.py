@@ -55,7 +55,7 @@ class Interruption:
 
 @contextmanager
 def held_back() -> Iterator[Interruption]:
-    """Defer signals; those not delivered by the end of the block are delivered then.
+    """Defer signals; those not delivered by the end of the block are delivered then, also if it raised.
 
     Outside the main thread, signals are handled as usual.
 
@@ -71,7 +71,7 @@ def held_back() -> Iterator[Interruption]:
         yield interruption
     finally:
         interruption._restore()
-    interruption.deliver()
+        interruption.deliver()
 
 
 def cause(error: BaseException) -> str:

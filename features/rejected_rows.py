@@ -5,7 +5,6 @@ rejects ──┬── of ingest: `file:line` is stored ───────�
                                                          └──> its first file and line, found in the corpora
 """
 
-import gzip
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
@@ -15,10 +14,11 @@ from typing import NamedTuple
 import polars as pl
 
 from features.corpora.reading import read_outcomes
-from features.corpora.rows import PairRow
+from features.corpora.rows import PairRow, TextRow
 from features.corpora.settings import CorpusSettings
 from features.corpora.sources import locate
 from features.errors import InputError, SettingsError
+from features.files import open_bytes
 from features.sentences import normalise, sentence_id
 from features.store.store import Store
 from features.types import SentenceId
@@ -93,16 +93,10 @@ def rejected_rows(
 def _entities(store: Store, ids: Sequence[str]) -> tuple[dict[str, _Key], dict[SentenceId, str]]:
     """Return the sentences behind the ids of sentences and pairs in the store, and their texts."""
     wanted = pl.Series("id", ids, dtype=pl.String).unique().implode()
-    pairs = (
-        store.scan("pairs", columns=["pair_id", "sentence_a", "sentence_b"])
-        .filter(pl.col("pair_id").is_in(wanted))
-        .collect()
-    )
+    pairs = store.read("pairs", columns=["pair_id", "sentence_a", "sentence_b"], where=pl.col("pair_id").is_in(wanted))
     keys: dict[str, _Key] = {pair: (a, b) for pair, a, b in pairs.iter_rows()}
     needed = pl.Series("id", [*ids, *chain.from_iterable(keys.values())], dtype=pl.String).unique().implode()
-    sentences = (
-        store.scan("sentences", columns=["sentence_id", "text"]).filter(pl.col("sentence_id").is_in(needed)).collect()
-    )
+    sentences = store.read("sentences", columns=["sentence_id", "text"], where=pl.col("sentence_id").is_in(needed))
     texts = {SentenceId(sentence): text for sentence, text in sentences.iter_rows()}
     return keys | {sentence: (sentence,) for sentence in texts if sentence not in keys}, texts
 
@@ -113,20 +107,21 @@ def _origins(corpora: Sequence[CorpusSettings], base: Path, wanted: Collection[_
     if not wanted:
         return found
     for row in _readable(corpora, base):
-        a, b = (sentence_id(normalise(text)) for text in (row.text_a, row.text_b))
-        for key in ((a, b), (a,), (b,)):
+        texts = (row.text,) if isinstance(row, TextRow) else (row.text_a, row.text_b)
+        ids = tuple(sentence_id(normalise(text)) for text in texts)
+        for key in (ids, *((identity,) for identity in ids)):
             if key in wanted and key not in found:
                 file, _, line = row.origin.rpartition(":")
                 found[key] = _Origin(file, int(line))
     return found
 
 
-def _readable(corpora: Sequence[CorpusSettings], base: Path) -> Iterator[PairRow]:
-    """Yield the pairs of the corpora as far as they can be read: a file may be gone by now."""
+def _readable(corpora: Sequence[CorpusSettings], base: Path) -> Iterator[PairRow | TextRow]:
+    """Yield the pairs and texts of the corpora as far as they can be read: a file may be gone by now."""
     for corpus in corpora:
         try:
             for outcome in read_outcomes(corpus, base):
-                if isinstance(outcome, PairRow):
+                if isinstance(outcome, PairRow | TextRow):
                     yield outcome
         except InputError:
             continue
@@ -158,9 +153,9 @@ def _lines(path: Path, wanted: Collection[int]) -> Iterator[tuple[int, str]]:
     if path.suffix == ".parquet":
         return
     try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
+        with open_bytes(path) as file:
             for number, line in enumerate(file, start=1):
                 if number in wanted:
                     yield number, line.decode("utf-8", errors="replace").rstrip("\r\n").replace("\t", " | ")
-    except OSError:
+    except (InputError, OSError):
         return

@@ -33,7 +33,6 @@ class RejectCode(StrEnum):
     SENTENCE_TOO_LONG = "sentence_too_long"
     BAD_SCORE = "bad_score"
     BAD_LABEL = "bad_label"
-    DUPLICATE_ID = "duplicate_id"
     WRONG_COLUMNS = "wrong_columns"
     BAD_ENCODING = "bad_encoding"
     UNBALANCED_PENMAN = "unbalanced_penman"

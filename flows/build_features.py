@@ -149,7 +149,7 @@ class Build:
         with self.wall.part("publish"):
             # Unwanted shards that would be made differently now must not be kept next to wanted ones.
             self.store.withdraw(planned.outdated, run_id=self.run_id)
-            release, message = self._publish(stages, outcome, ingest_refused)
+            release, message = self._publish(stages, ingest_refused)
             message = " ".join(filter(None, (message, announce_pending(self.settings, self.store))))
             _begin_again(self.settings, self.store)
         total = time.monotonic() - started
@@ -183,13 +183,14 @@ class Build:
 
     def _ingest(self) -> str | None:
         """Commit what is new; return why no release can be published, if so."""
-        report = ingest_corpora(self.settings, self.store, self.run_id)
+        ingested = ingest_corpora(self.settings, self.store, self.run_id)
+        report = ingested.report
         self.facts.read(report)
         for sentence in (summary(report), *drawn_splits(report, self.settings.corpora)):
             say(sentence)
         for sentence in warnings(report, drops=self.settings.leakage.mode == "drop"):
             warn(sentence)
-        return refusal(report, self.settings.limits.rejected_rows)
+        return refusal(ingested, self.settings.limits.rejected_rows)
 
     def _make(self, stages: Chain, work: Sequence[ShardWork]) -> tuple[Outcome, int]:
         """Start or join the cluster and work through the plan; return the outcome and the number of workers."""
@@ -210,7 +211,7 @@ class Build:
                 outcome = ShardRunner(self.store, stages, joined, self.progress, self.run_id).run(work)
             return outcome, joined.capacity.workers
 
-    def _publish(self, stages: Chain, outcome: Outcome, refused: str | None) -> tuple[Release | None, str]:
+    def _publish(self, stages: Chain, refused: str | None) -> tuple[Release | None, str]:
         """Publish a release if all limits hold; return it, and one line that says what happened."""
         before = [release.number for release in self.store.releases()]
         limits = self.settings.limits
@@ -264,7 +265,7 @@ def _begin_again(settings: project.Project, store: Store) -> None:
     """Start what earlier builds should have started and did not; no build fails if that cannot be found out."""
     if somebody_listens():
         try:
-            begin_again(settings.name)
+            begin_again(settings.name, store.latest_release().number if store.releases() else None)
             begin_unanswered(settings, store)
         except FacetflowError as error:
             warn(f"{error} The next build asks again.")

@@ -4,14 +4,18 @@ The kernel releases the lock when the process ends, however that happens. For `f
 the lock, the file names the process that holds it, and its time is renewed while that process lives.
 """
 
+import math
 import os
 import socket
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Literal
+
+import psutil
 
 from features.locks import only_one
 from features.store.runs import RunRecord
@@ -64,9 +68,15 @@ def fate(store: Store, record: RunRecord) -> Fate:
     except OSError:
         return "killed"
     host, _, number = holder.rpartition(":")
-    if not holder or holder != record.process or (host == socket.gethostname() and not _exists(int(number))):
+    if not holder or holder != record.process:
         return "killed"
-    return "running" if age < SILENCE else "silent"
+    began = _began(int(number)) if host == socket.gethostname() else -math.inf
+    if began is None:
+        return "killed"
+    if age < SILENCE:
+        return "running"
+    # Its number may be another process's by now, as after a restart of the machine; records have whole seconds.
+    return "killed" if began > datetime.fromisoformat(record.started).timestamp() + 1 else "silent"
 
 
 def _beat(path: Path, done: threading.Event) -> None:
@@ -75,11 +85,11 @@ def _beat(path: Path, done: threading.Event) -> None:
             os.utime(path)
 
 
-def _exists(process: int) -> bool:
+def _began(process: int) -> float | None:
+    """Return when a process of this machine began, in seconds since the epoch; None if there is none."""
+    if not psutil.pid_exists(process):
+        return None
     try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # it belongs to another user
-        return True
-    return True
+        return float(psutil.Process(process).create_time())
+    except psutil.Error:  # another user's, where those are hidden
+        return -math.inf

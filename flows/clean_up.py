@@ -1,11 +1,16 @@
 """Removal of what killed processes left behind, by the next writer: a build or `facetflow gc`."""
 
+import time
+from contextlib import suppress
 from pathlib import Path
 
 from features.leftovers import remove_dead, remove_dead_scratch
 from features.store.store import Store
 from flows.project import Project
 from flows.terminal import detail, say
+from training.runs import CURRENT
+
+_MINUTE = 60.0
 
 
 def clean_up(project: Project, store: Store) -> list[Path]:
@@ -20,8 +25,10 @@ def clean_up(project: Project, store: Store) -> list[Path]:
         of this user's private servers, Dask clusters, trainings and commands.
     """
     removed = store.remove_dead_temporary()
-    for runs in ("*", "*/*/seed-*"):
-        removed += remove_dead(project.runs.glob(f"{runs}/.*.tmp"))
+    for name in (".*.tmp", "_tmp-*"):
+        for folder in ("*", "builds/*", "*/*/seed-*", "*/*/seed-*/*"):
+            removed += remove_dead(project.runs.glob(f"{folder}/{name}"))
+    removed += _unfinished_promotions(project.runs)
     removed += remove_dead_scratch()
     if removed:
         what = "a temporary file or folder" if len(removed) == 1 else f"{len(removed)} temporary files or folders"
@@ -29,3 +36,14 @@ def clean_up(project: Project, store: Store) -> list[Path]:
     for path in removed:
         detail(f"removed: {path}")
     return removed
+
+
+def _unfinished_promotions(runs: Path) -> list[Path]:
+    """Remove the links of killed promotions; a link cannot be held, so one that is younger than a minute stays."""
+    found = []
+    for link in runs.glob(f"*/.{CURRENT}.*"):
+        with suppress(FileNotFoundError):
+            if link.is_symlink() and time.time() - link.lstat().st_mtime > _MINUTE:
+                link.unlink()
+                found.append(link)
+    return found

@@ -5,12 +5,11 @@ builds would wait behind it for ever.
 
     `facetflow up`      no process of this machine has the run's id           ─┐
     any server          an automation: no heartbeat of the run for ten minutes ─┴─> Crashed
-    the next build      a training or an evaluation that crashed or failed is restarted, from its checkpoint
+    the next build      a training on the newest release or an evaluation that crashed or failed is restarted
 """
 
-import itertools
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -107,11 +106,12 @@ def watch_heartbeats(client: "SyncPrefectClient") -> None:
         client.create_automation(automation)
 
 
-def begin_again(project: str) -> None:
+def begin_again(project: str, newest: int | None = None) -> None:
     """Restart trainings and evaluations of a project that crashed or failed and have not been completed since.
 
     Args:
         project: name of the project, by which the configured server knows its deployments.
+        newest: number of the newest release; trainings on older ones are not restarted.
 
     Raises:
         RunError: the server does not answer as it should.
@@ -125,26 +125,39 @@ def begin_again(project: str) -> None:
                 deployment = client.read_deployment_by_name(f"{flow}/{project}")
             except ObjectNotFound:  # a server on which the project is not deployed
                 continue
-            for parameters in _undone(read_runs(client, deployment=deployment.id)):
+            for parameters in _undone(read_runs(client, deployment=deployment.id), newest):
                 client.create_flow_run_from_deployment(deployment.id, parameters=parameters)
                 what = parameters.get("name") or f"release {parameters.get('release') or 'unknown'}"
                 warn(f"{flow} ({what}) ended without a result and is started again.")
 
 
-def _undone(runs: "Sequence[FlowRun]") -> list[dict[str, Any]]:
+def _undone(runs: "Sequence[FlowRun]", newest: int | None) -> list[dict[str, Any]]:
     """Return the parameters whose runs all crashed or failed, unless there were too many attempts.
 
     Args:
-        runs: runs of one deployment, newest first; those before a completed one are ignored.
+        runs: runs of one deployment, newest first; those before a completed one of the same subject are ignored.
+        newest: number of the newest release; runs of older ones are ignored.
     """
     states: defaultdict[str, Counter[str]] = defaultdict(Counter)
     parameters: dict[str, dict[str, Any]] = {}
-    for run in itertools.takewhile(lambda run: _state(run) != "COMPLETED", runs):
+    completed: set[tuple[str, str]] = set()
+    for run in runs:
+        subject, release = _subject(run.parameters), str(run.parameters.get("release"))
+        if _state(run) == "COMPLETED":
+            completed.add(subject)
+        if subject in completed or (newest is not None and release.isdecimal() and int(release) < newest):
+            continue
         key = repr(sorted((name, str(value)) for name, value in run.parameters.items()))
         parameters[key] = run.parameters
         states[key][_state(run)] += 1
     undone = (key for key, found in states.items() if found.keys() <= {"CRASHED", "FAILED"})
     return [parameters[key] for key in undone if states[key].total() < ATTEMPTS]
+
+
+def _subject(parameters: Mapping[str, Any]) -> tuple[str, str]:
+    """Return encoder and seed of an evaluation: all encoders share a deployment. A training is of all encoders."""
+    name = str(parameters.get("name") or "")
+    return name.partition("/")[0], name.rpartition("/")[2]
 
 
 def _state(run: "FlowRun") -> str:

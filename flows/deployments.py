@@ -125,14 +125,15 @@ def describe(project_file: str) -> dict[str, Any]:
         project_file: the project file.
 
     Returns:
-        `name`, `project_file`, `resource` (id of the store in events); `cron` and `active` of the build's schedule on
-        the server, so that deploying again does not change it.
+        `name`, `project_file`, `resource` (id of the store in events); `cron`, `timezone` and `active` of the build's
+        schedule on the server, so that deploying again does not change it.
 
     Raises:
         SettingsError: no project is named.
-        RunError: the server serves another project of this name.
+        RunError: the server serves another project of this name, or has schedules that one cron expression cannot keep.
     """
     from prefect.client.orchestration import get_client
+    from prefect.client.schemas.schedules import CronSchedule
 
     if not project_file.strip() or "{{" in project_file:
         raise SettingsError("FACETFLOW_PROJECT is not set: name the project file in it, and deploy again.")
@@ -141,16 +142,20 @@ def describe(project_file: str) -> dict[str, Any]:
         _refuse_another_project(client, target)
         watch_heartbeats(client)  # here, because Prefect's own command line deploys what we describe
         deployment = _read(client, BUILD, target.name)
-    cron, active = NIGHTLY, False
-    for known in deployment.schedules if deployment is not None else ():
-        if (found := getattr(known.schedule, "cron", None)) is not None:
-            cron, active = str(found), known.active
-    return {
-        "name": target.name,
-        "project_file": str(target.project_file),
-        "resource": target.resource,
-        "cron": cron,
-        "active": active,
+    described = {"name": target.name, "project_file": str(target.project_file), "resource": target.resource}
+    schedules = deployment.schedules if deployment is not None else ()
+    if not schedules:
+        return described | {"cron": NIGHTLY, "timezone": "UTC", "active": False}
+    known, *others = schedules
+    if others or not isinstance(known.schedule, CronSchedule):
+        raise RunError(
+            f"The build of {target.name!r} has schedules on the server that prefect.yaml would replace by one cron "
+            f"expression ({', '.join(_schedules(deployment))}): deploy with `facetflow deploy`, which keeps them."
+        )
+    return described | {
+        "cron": known.schedule.cron,
+        "timezone": known.schedule.timezone or "UTC",
+        "active": known.active,
     }
 
 
@@ -282,7 +287,7 @@ def _schedules(deployment: "DeploymentResponse | None") -> tuple[str, ...]:
 def _words(schedule: Any) -> str:
     for name in ("cron", "interval", "rrule"):
         if (value := getattr(schedule, name, None)) is not None:
-            return f"{name} {value}"
+            return f"{name} {value} {getattr(schedule, 'timezone', None) or 'UTC'}"
     return str(schedule)
 
 

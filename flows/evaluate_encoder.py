@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from prefect import flow
+from prefect.runtime import deployment
 
 from features.errors import FacetflowError, PartlyDoneError, RunError
 from features.metrics.own_files import load_files, read_metric_file
@@ -60,7 +61,7 @@ def evaluate_encoder(
         jobs = [_job(settings, run, split, suites) for run in runs_to_evaluate(settings, names or ())]
         for job in _evaluated(jobs):
             if promote:
-                _promote_if_it_holds(settings, job)
+                _promote_if_it_holds(settings, job, unattended=deployment.id is not None)
             outbox.show_all(show_evaluation(settings, metrics_file(job.output, suites)))
         return [job.output for job in jobs]
 
@@ -109,15 +110,24 @@ def _job(settings: project.Project, run: Path, split: str | None, suites: Sequen
     )
 
 
-def _promote_if_it_holds(settings: project.Project, job: EvaluationJob) -> None:
-    """Make the evaluated run the current one, unless the current one is better beyond the limits."""
+def _promote_if_it_holds(settings: project.Project, job: EvaluationJob, *, unattended: bool) -> None:
+    """Make the evaluated run the current one, unless the current one is better beyond the limits.
+
+    Args:
+        settings: the project.
+        job: the evaluation.
+        unattended: whether a server began it: what was late then promotes no run of an older release.
+    """
     run = job.output.resolve()
     name = encoder_name(run)
     before = current_run(settings.runs, name)
     if before == run:
         return
     verdict = Verdict(holds=True, reasons=("there was no current encoder",))
-    if before is not None:
+    if before is not None and unattended and _release_of(run) < _release_of(before):
+        newer = f"the current run was trained on release {_release_of(before)}, this one on release {_release_of(run)}"
+        verdict = Verdict(holds=False, reasons=(newer,))
+    elif before is not None:
         new = read_json(job.output / METRICS_FILE)
         verdict = compare_scores(new, _scores_on_the_same_pairs(before, new, job), settings.promotion)
     if verdict.holds:
@@ -133,6 +143,11 @@ def _promote_if_it_holds(settings: project.Project, job: EvaluationJob) -> None:
         },
     )
     conclude(f"{known} {what}: {'; '.join(verdict.reasons)}.")
+
+
+def _release_of(run: Path) -> int:
+    """Return the number of the release that a run was trained on; 0 for data of other origin."""
+    return read_encoder_job(run / TRAINING_JOB).source.release or 0
 
 
 def _scores_on_the_same_pairs(before: Path, new: Any, job: EvaluationJob) -> Any:

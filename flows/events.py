@@ -45,15 +45,16 @@ def announce_pending(project: Project, store: Store) -> str:
         store: its store.
 
     Returns:
-        A sentence for the user if an event could not be announced, and so stays pending; otherwise empty.
+        Sentences for the user if an event could not be announced, and so stays pending; otherwise empty.
     """
+    unreadable: list[str] = []
     try:
-        for announcement in _pending(project, store):
+        for announcement in _pending(project, store, unreadable):
             announce(announcement, heard=somebody_listens())
     except FacetflowError as error:
         # The release or encoder exists: it must not count as failed because the server could not be reached.
-        return f"{str(error).rstrip('.')}. The next build announces what no server has received."
-    return ""
+        unreadable.append(f"{str(error).rstrip('.')}. The next build announces what no server has received.")
+    return " ".join(unreadable)
 
 
 def announced(project: Project, store: Store) -> Iterator[Announcement]:
@@ -70,14 +71,28 @@ def announced(project: Project, store: Store) -> Iterator[Announcement]:
             yield _encoder(project, store, run)
 
 
-def _pending(project: Project, store: Store) -> Iterator[Announcement]:
-    """Yield the releases and finished encoders that are not announced yet."""
+def _pending(project: Project, store: Store, unreadable: list[str]) -> Iterator[Announcement]:
+    """Yield the releases and finished encoders that are not announced yet.
+
+    Args:
+        project: the project.
+        store: its store.
+        unreadable: gets a sentence for each encoder whose job cannot be read; the others are announced nevertheless.
+    """
     for release in store.releases():
         if is_pending(release_record(store, release.number)):
             yield _release(project, store, release)
     for run in all_runs(project.runs):
         if is_finished(run) and is_pending(encoder_record(run)):
-            yield _encoder(project, store, run)
+            try:
+                announcement = _encoder(project, store, run)
+            except FacetflowError as error:
+                unreadable.append(
+                    f"{str(error).rstrip('.')}. So the encoder in {str(run)!r} is not announced: train it again, or "
+                    "delete the folder."
+                )
+            else:
+                yield announcement
 
 
 def _release(project: Project, store: Store, release: Release) -> Announcement:

@@ -21,7 +21,7 @@ from features.stages import StageOutput, rejects_frame
 from features.store.fingerprints import Recipe, fingerprint
 from features.store.reader import StoreReader
 from features.store.store import Store
-from features.types import SPLITS, Fingerprint
+from features.types import LEFT_OUT, SPLITS, Fingerprint
 from flows.project import Project
 
 KNOWN = {"sentences": KNOWN_SENTENCES, "pairs": KNOWN_PAIRS, "labels": KNOWN_LABELS}
@@ -37,7 +37,7 @@ KEYS = {"sentences": "sentence_id", "pairs": "pair_id", "labels": "label_id"}
 """Table → its id. Sentences come first, so that a pair never points to a missing sentence."""
 
 
-def ingest_corpora(project: Project, store: Store, run_id: str) -> IngestReport:
+def ingest_corpora(project: Project, store: Store, run_id: str) -> Ingested:
     """Read the corpora of a project and commit the rows that the store does not hold.
 
     Args:
@@ -46,7 +46,7 @@ def ingest_corpora(project: Project, store: Store, run_id: str) -> IngestReport:
         run_id: id of the run, recorded with the commit.
 
     Returns:
-        What was read and what is new.
+        What was read and what was new.
 
     Raises:
         InputError: a file is missing or is not what its dataset promises.
@@ -60,7 +60,7 @@ def ingest_corpora(project: Project, store: Store, run_id: str) -> IngestReport:
     rejects = rejects_frame(ingested.rejects)
     receipts.append(store.write_rejects(STAGE, STAGE, _fingerprint(STAGE, rejects["entity_id"].to_list()), rejects))
     store.commit(receipts, run_id=run_id, recipes=RECIPES)
-    return ingested.report
+    return ingested
 
 
 def read_corpora(project: Project, store: StoreReader) -> Ingested:
@@ -128,7 +128,7 @@ def warnings(report: IngestReport, *, drops: bool) -> list[str]:
         report: report of the ingest.
         drops: whether sentences of evaluation sets are to be kept out.
     """
-    found = [str(each) for each in (*report.overlaps, *report.label_faults, *report.draws)]
+    found = [str(each) for each in (*report.shrunk, *report.overlaps, *report.label_faults, *report.draws)]
     found += [
         f"{rows:,} rows of {corpus!r} keep the split that the store has them in, although `draw` or `files` of the "
         "corpus now put them into another: what the store holds stays as it is, only new rows follow the change. For "
@@ -162,18 +162,23 @@ def _by_corpus(report: IngestReport, count: Literal["kept", "joining"]) -> Count
     return +found
 
 
-def refusal(report: IngestReport, allowed: float) -> str | None:
+def refusal(ingested: Ingested, allowed: float) -> str | None:
     """Return why no release may be made from these corpora, None if one may.
 
     Args:
-        report: report of the ingest.
+        ingested: what was read.
         allowed: share of rows that may be rejected, in [0, 1].
     """
+    report = ingested.report
     if not report.rows or report.rejected / report.rows <= allowed:
         return None
+    wrong = [reject for reject in ingested.rejects if reject.code not in LEFT_OUT]
+    ((code, count),) = Counter(reject.code for reject in wrong).most_common(1)
+    example = next(reject.message for reject in wrong if reject.code == code)
     return (
         f"{report.rejected:,} of {report.rows:,} rows of the corpora were rejected, more than the {allowed:.1%} "
-        f"allowed; see them with `facetflow rejects --stage {STAGE}`, or raise limits.rejected_rows"
+        f"allowed, {count:,} of them as {code.value!r} ({example.rstrip('.')}); correct them, or raise "
+        f"limits.rejected_rows. `facetflow rejects --stage {STAGE}` lists what a build has read"
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from features.outputs import STANDARD
+from features.outputs import STANDARD, check_output
 from flows.terminal import Verbosity, say, verbosity, warn
 
 _NAMED = 20
@@ -33,6 +33,24 @@ def require_one_standard(first: Path, second: Path) -> None:
     """
     if first == second == STANDARD:
         raise click.UsageError("only one of the two files can be '-': standard input is read once")
+
+
+def check_page(html: Path | None, *inputs: Path, as_json: bool) -> None:
+    """Check before the work starts that the page of `--html` can be written.
+
+    Args:
+        html: its file; None if no page was asked for.
+        inputs: files that the command reads.
+        as_json: whether standard output is for JSON.
+
+    Raises:
+        UsageError: page and JSON would both be written to standard output.
+        InputError: as in `check_output`.
+    """
+    if as_json and html == STANDARD:
+        raise click.UsageError("--html - and --json would both write to standard output; give the page a file")
+    if html is not None:
+        check_output(html, *inputs)
 
 
 def name_wrong(sentences: Sequence[str]) -> None:

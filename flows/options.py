@@ -40,7 +40,7 @@ ENCODER = click.option(
     "--encoder",
     metavar="NAME|FOLDER",
     help="An encoder of the project or one of its runs, a folder, or a pulled model; by default the encoder of the "
-    "aspect, or the current one.",
+    "aspect; without one the current encoder if there is only one, else the one finished last.",
 )
 AMONG = click.option(
     "--among",

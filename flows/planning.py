@@ -95,7 +95,7 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
         made_by = chain(project, ahead, index_folder=index)
         stages = made_by.stages
         planned = plan(ahead, stages, wanted=made_by.wanted, failed=failed_shards(store.runs()), damaged=damaged)
-    refused = refusal(ingested.report, limits.rejected_rows)
+    refused = refusal(ingested, limits.rejected_rows)
     in_the_way = [f"Nothing will be published: {refused}."] if refused else []
     in_the_way += obstacles(
         ahead, planned, stages, failed_shards=limits.failed_shards, rejected_rows=limits.rejected_rows

@@ -29,7 +29,7 @@ from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.settings import EncoderSettings
 from training.evaluation.settings import PromotionSettings, TransferSettings
 from training.kinds import KINDS
-from training.runs import check_encoder_name
+from training.runs import BUILDS, check_encoder_name
 
 if TYPE_CHECKING:
     AnyEncoder = EncoderSettings
@@ -272,7 +272,7 @@ class Project(BaseModel):
     @property
     def builds(self) -> Path:
         """Folder of the records and logs of builds."""
-        return self.runs / "builds"
+        return self.runs / BUILDS
 
 
 def load(path: Path) -> Project:

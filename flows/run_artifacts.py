@@ -77,6 +77,7 @@ def show_training(settings: Project, encoder: Path) -> Iterator[Artifact]:
         settings: the project file.
         encoder: folder of the encoder.
     """
+    from training.evaluation.seen import tell_choice
     from training.runs import PER_SECOND, TRAINING_FILE, encoder_name, run_id
     from training.writing import read_json
 
@@ -87,15 +88,13 @@ def show_training(settings: Project, encoder: Path) -> Iterator[Artifact]:
         "seconds": "seconds",
         **{key: f"{key.removesuffix(PER_SECOND)} a second" for key in course if key.endswith(PER_SECOND)},
     }
-    ratings = course.get("chosen_by", {}).get("set")
-    chosen_by = f"correlation with {ratings}" if ratings else course.get("settings", {}).get("choose_by", "loss")
-    best = "lower is better" if chosen_by == "loss" else f"the model with the highest dev {chosen_by} was kept"
+    chosen = tell_choice(course) or "nothing that is known"
     rows = [
         {"": "run", "value": run_id(settings.runs, encoder.parent)},
         *({"": f"dev {score}", "value": _short(value)} for score, value in (course.get("dev") or {}).items()),
         *({"": words, "value": _short(course[key])} for key, words in named.items() if key in course),
     ]
-    about = f"Encoder `{name}` of `{settings.name}` in `{encoder}`; {best}."
+    about = f"Encoder `{name}` of `{settings.name}` in `{encoder}`; chosen by {chosen}."
     yield Artifact(_key("training", f"{settings.name} {name}"), "table", rows, about)
 
 

@@ -15,12 +15,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from features.errors import RunError
+from features.exported import exported
 from features.leftovers import scratch_folder
-from flows.exported import exported
 from flows.passwords import shown, without_credentials
 from flows.prefect_address import PRIVATE, START_TIMEOUT, answers, configured_api
 from flows.terminal import Verbosity, verbosity
@@ -48,6 +48,11 @@ _OF_EVENTS = tuple(
 
 TALKING = {"PREFECT_LOGGING_LEVEL": "INFO", "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "INFO"}
 """What `--verbose` sets instead: one line for every flow and task run, with its state."""
+
+
+def log_before(log: Path) -> Path:
+    """Return where the log of the server before a restart is kept."""
+    return log.with_name(f"{log.name}.1")
 
 
 class OwnServer:
@@ -104,6 +109,8 @@ class OwnServer:
             environment["PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED"] = "events,flow_runs"
         if not (lasting or events):
             environment |= dict.fromkeys(_OF_EVENTS, "false")
+        with suppress(FileNotFoundError):  # why its predecessor ended
+            self._log.replace(log_before(self._log))
         with listener, self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 [

@@ -24,7 +24,7 @@ from features.store import folder
 from flows import up_record
 from flows.dead_runs import mark_dead_runs
 from flows.prefect_address import answers
-from flows.server import OwnServer
+from flows.server import OwnServer, log_before
 from flows.terminal import detail, warn
 from flows.up_record import Running, running, state_folder
 
@@ -201,9 +201,10 @@ def _mark_dead_runs(*, worker_runs: bool) -> None:
 
 def _count(restarts: list[float], what: str, log: Path | None) -> None:
     restarts.append(time.monotonic())
-    where = f"; see {str(log)!r}" if log is not None else ""
     if sum(then > restarts[-1] - _WITHIN for then in restarts) > _RESTARTS:
+        where = f"; see {str(log)!r}" if log is not None else ""
         raise RunError(f"{what}, after {_RESTARTS} restarts within {_WITHIN / 60:.0f} minutes{where}.")
+    where = f"; see {str(log_before(log))!r}" if log is not None else ""
     warn(f"{what} and is restarted{where}.")
 
 

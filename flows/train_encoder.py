@@ -77,7 +77,7 @@ def train_encoder(
     with telling_the_server() as outbox:
         settings = project.load(project_file)
         store = Store.open(settings.store)
-        pinned = store.latest_release() if release is None else store.release(release)
+        pinned = store.release(release)
         trainings = [
             encoder.model_copy(update={"loop": encoder.loop.model_copy(update={"seed": encoder.loop.seed + further})})
             for encoder in chosen_encoders(settings, names)

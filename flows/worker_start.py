@@ -18,8 +18,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import forkserver
 
+from features.exported import exported
 from features.leftovers import scratch
-from flows.exported import exported
 from flows.project import Project
 from flows.wanted import stages_of, wanted_of
 

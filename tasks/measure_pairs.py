@@ -4,7 +4,7 @@ import polars as pl
 from prefect import task
 
 from features.metrics.items import TABLES
-from features.metrics.label_vectors import words_of
+from features.metrics.label_vectors import labels_of, words_of
 from features.metrics.own_files import OwnMetrics
 from features.metrics.stage import measure_shard
 from features.rows import OnRows
@@ -31,16 +31,10 @@ def measure_pairs(job: ShardJob, settings: OwnMetrics = _NONE) -> Receipt | None
         of_these = pl.col("sentence_id").is_in(sentences.implode())
         amr = inputs.read("amr", of_these)
         # A word has the same vector in every shard in which it occurs.
-        words = pl.Series(sorted(words_of(_labels(amr))), dtype=pl.String)
+        words = pl.Series(sorted(words_of(labels_of(amr))), dtype=pl.String)
         vectors = inputs.read("label_vectors", pl.col("label").is_in(words.implode())).unique("label")
         own = settings.load()
         tables = {name: inputs.read(name, of_these) for name in {TABLES[metric.reads] for metric in own} - {"amr"}}
         return measure_shard(pairs, amr, vectors, own, tables, on_rows), pairs.height
 
     return make_shard(job, compute)
-
-
-def _labels(amr: pl.DataFrame) -> list[str]:
-    """Return the distinct labels of some graphs."""
-    columns = (amr["concepts"], amr["attribute_values"])
-    return pl.concat([column.explode().drop_nulls() for column in columns]).unique().to_list()

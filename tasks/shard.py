@@ -70,10 +70,7 @@ class Inputs:
 
     def read(self, table: str, where: pl.Expr | None = None) -> pl.DataFrame:
         """Return the rows of the upstream shards of a table, optionally only those that `where` selects."""
-        version, shards = self._job.versions[table], self._job.upstream[table]
-        if where is None:
-            return self._store.read(table, version, shards)
-        return self._store.scan(table, version, shards).filter(where).collect()
+        return self._store.read(table, self._job.versions[table], self._job.upstream[table], where=where)
 
 
 _log = logging.getLogger(__name__)

@@ -104,6 +104,8 @@ class Browser:
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        # A headless window need not be the active one, and without that no element counts as focused.
+        self.driver.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
         self.driver.get_log("browser")
         self.driver.get_log("performance")
         self.driver.get(page.resolve().as_uri())

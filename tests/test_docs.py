@@ -12,6 +12,7 @@ import click
 import pytest
 
 from features.schemas import METRIC_NAMES, TABLES
+from features.types import RejectCode
 from flows.command_line import COMMANDS, cli
 from flows.examples import EXAMPLES
 from flows.project import Project
@@ -128,6 +129,11 @@ def test_the_architecture_page_names_every_folder_and_table(root: Path) -> None:
 def test_every_metric_is_documented(root: Path) -> None:
     page = (root / "docs" / "metrics.md").read_text()
     assert [name for name in METRIC_NAMES if f"`{name}`" not in page] == []
+
+
+def test_every_reject_code_is_documented(root: Path) -> None:
+    page = (root / "docs/corpora.md").read_text(encoding="utf-8").partition("## Rejects")[2]
+    assert set(re.findall(r"`(\w+)`", "".join(re.findall(r"(?m)^\| (.*?) \|", page)))) == set(RejectCode)
 
 
 def test_the_make_targets_are_documented_by_themselves(root: Path) -> None:

@@ -10,7 +10,7 @@ runs/<encoder>/<release>-<digest>/seed-<n>/        (`training.runs`)
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Generic, Literal, Self, TypeVar
+from typing import Annotated, Any, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError, model_validator
 
@@ -22,6 +22,7 @@ from training.data.labelled_texts import LabelledTexts
 from training.data.measured_pairs import MeasuredPairs
 from training.data.parses import Parses
 from training.data.releases import distinct_rows, has_rows
+from training.types import Classifier
 
 From = TypeVar("From", bound=BaseModel)
 Settings = TypeVar("Settings", bound=BaseModel)
@@ -141,7 +142,7 @@ class Source(BaseModel):
         from features.store import Store
 
         store = Store.open(self.store)
-        pinned = store.latest_release() if self.release is None else store.release(self.release)
+        pinned = store.release(self.release)
         return (pinned.recipe("dependencies").weights or "") if "dependencies" in pinned.recipes else ""
 
     def read_frames(self, texts: Sequence[str] | None) -> Frames:
@@ -225,7 +226,7 @@ class EvaluationJob(BaseModel):
     suites: tuple[str, ...] = ()
     ratings: tuple[dict[str, Any], ...] = ()
     tasks: tuple[dict[str, Any], ...] = ()
-    classifiers: tuple[Literal["logistic regression", "mlp"], ...] = ("logistic regression",)
+    classifiers: tuple[Classifier, ...] = ("logistic regression",)
     folds: Annotated[int, Field(ge=2)] = 10
     base: Path = Path()
     examples: tuple[tuple[str, str], ...] = ()

@@ -4,7 +4,6 @@ A kind is a folder in `training/encoders` and an entry here (docs/architecture.m
 """
 
 import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,15 +27,15 @@ class Kind:
         module: module that trains one; takes `--settings FILE.json` with a `TrainingJob` of these settings.
         tables: tables of the store that its trainings read.
         suites: suites of `training.evaluation.suites` that it is scored by, in addition to those of all kinds.
-        classifies: the setting with which its encoders have a classifier that predicts labels of pairs; empty if all
-            of them have one, None if none has.
+        classifies: settings with which its encoders have a classifier that predicts labels of pairs, and their values;
+            empty if all of them have one, None if none has.
     """
 
     settings: type[EncoderSettings]
     module: str
     tables: tuple[str, ...]
     suites: tuple[str, ...] = ()
-    classifies: str | None = None
+    classifies: Mapping[str, str] | None = None
 
 
 KINDS: Mapping[str, Kind] = {
@@ -55,13 +54,13 @@ KINDS: Mapping[str, Kind] = {
         settings=RgcnSettings,
         module="training.encoders.rgcn.train",
         tables=("sentences", "pairs", "dependencies"),
-        classifies='objective = "softmax"',
+        classifies={"objective": "softmax"},
     ),
     "pas": Kind(
         settings=PasSettings,
         module="training.encoders.pas.train",
         tables=("sentences", "pairs", "srl"),
-        classifies="",
+        classifies={},
     ),
 }
 
@@ -75,7 +74,7 @@ def learns_labels(settings: Mapping[str, Any]) -> bool:
     kind = KINDS.get(settings.get("kind", ""))
     if kind is None or kind.classifies is None:
         return False
-    return all(settings.get(name) == value for name, value in tomllib.loads(kind.classifies).items())
+    return all(settings.get(name) == value for name, value in kind.classifies.items())
 
 
 def tables_of(settings: EncoderSettings) -> tuple[str, ...]:

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from features.errors import ModelError
 from features.rows import OnRows, ignore_rows
-from training.evaluation.promotion import current_runs
+from training.evaluation.promotion import encoder_in_use_with
 from training.explained_spans import ExplainedSentence
 from training.kinds import KINDS, learns_labels
-from training.runs import ENCODER, TRAINING_FILE, all_runs, encoder_name, is_finished, newest
+from training.runs import TRAINING_FILE, finished_encoders
 from training.search.choosing import named_encoder
 from training.search.vector_cache import cached_vectors
 from training.search.vectors import embed_in_parts
@@ -137,18 +137,11 @@ def choose_predictor(runs: Path | None, name: str | None = None) -> Path:
         return folder
     if runs is None:
         raise ModelError("There is no project here with an encoder to predict: name one with --encoder, or --project.")
-    current = [run for run in current_runs(runs).values() if has_classifier(run / ENCODER)]
-    if len(current) == 1:
-        return current[0] / ENCODER
-    finished = [run for run in all_runs(runs) if is_finished(run)]
-    known = [run for run in finished if has_classifier(run / ENCODER)]
-    if not known:
-        names = ", ".join(sorted({encoder_name(run) for run in finished}))
-        lacking = (
-            f"no encoder in {str(runs)!r} has a classifier ({names})" if names else f"{str(runs)!r} has no encoder"
-        )
-        raise ModelError(f"Nothing here predicts labels: {lacking}. {_advice()}.")
-    return newest(known) / ENCODER
+    if (found := encoder_in_use_with(runs, has_classifier)) is not None:
+        return found
+    names = ", ".join(finished_encoders(runs))
+    lacking = f"no encoder in {str(runs)!r} has a classifier ({names})" if names else f"{str(runs)!r} has no encoder"
+    raise ModelError(f"Nothing here predicts labels: {lacking}. {_advice()}.")
 
 
 def has_classifier(folder: Path) -> bool:
@@ -173,7 +166,7 @@ def require_classifier(folder: Path) -> None:
 
 def _advice() -> str:
     kinds = [
-        f"{name!r}{f' with {kind.classifies}' if kind.classifies else ''}"
+        " with ".join([repr(name), *(f'{key} = "{value}"' for key, value in kind.classifies.items())])
         for name, kind in KINDS.items()
         if kind.classifies is not None
     ]

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from features.errors import FacetflowError
 from features.locks import is_held, only_one
-from training.runs import ENCODER, RECORD, SEARCH, TRAINING_FILE, is_finished
+from training.runs import ENCODER, RECORD, SEARCH, TRAINING_FILE, TRAINING_LOCK, is_finished
 from training.writing import require_writable, write_json
 
 LOCK = "run.lock"
@@ -77,7 +77,7 @@ def state_of(run: Path) -> RunState:
     if is_finished(run):
         finished = datetime.fromtimestamp((run / ENCODER / TRAINING_FILE).stat().st_mtime, UTC)
         return RunState("done", "", finished.isoformat(timespec="seconds"))
-    if any(is_held(run / lock) for lock in (LOCK, "train.lock")):
+    if any(is_held(run / lock) for lock in (LOCK, TRAINING_LOCK)):
         return RunState("running", "", record.at)
     if record.state == "failed":
         return record

@@ -28,6 +28,8 @@ ENCODER = "encoder"
 """Folder of the encoder within a run."""
 TRAINING_JOB = "train.json"
 """Training job of a run."""
+TRAINING_LOCK = "train.lock"
+"""Lock file in the folder of a run, held by the process that trains there."""
 TRAINING_FILE = "training.json"
 """Record of the training of a finished encoder, in its folder."""
 PER_SECOND = "_per_second"
@@ -208,6 +210,11 @@ def latest_encoder(runs: Path, name: str | None = None) -> Path:
     if not finished:
         raise ModelError(f"{str(runs)!r} has no encoder yet; run `facetflow train`, or name one with --model")
     return newest(finished) / ENCODER
+
+
+def finished_encoders(runs: Path) -> list[str]:
+    """Return the names of the encoders of a project that have a finished run."""
+    return sorted({encoder_name(run) for run in all_runs(runs) if is_finished(run)})
 
 
 def newest(runs: Sequence[Path]) -> Path:

@@ -19,7 +19,7 @@ SEPARATORS: dict[str, str] = {"tsv": "\t", "csv": ","}
 """Separator of cells, by form."""
 _EVIDENCE = 1000  # cells with quotes that suffice to tell whether quotes enclose cells
 _UNDECODED = re.compile("[\ud800-\udfff]")  # bytes that are not UTF-8, and half characters that JSON may escape
-_ENCLOSED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
+_ENCLOSED = re.compile(r'"[^"]*(?:""[^"]*)+"')  # with a doubled quote inside
 _IN_QUOTES = r'"[^"]*(?:""[^"]*)*"'
 _NUMBER = r"[-+.\deE]*"  # or nothing: writers that enclose every text do not enclose these
 _LONGEST = 1 << 24  # characters in a cell of a CSV file; the default limit of csv is 131,072

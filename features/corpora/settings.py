@@ -1,7 +1,6 @@
 """Settings of corpora in the project file: `[[corpora]]`, `[leakage]`, `[[evaluation]]` and `[ingest]`."""
 
 import difflib
-import hashlib
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
@@ -9,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, 
 
 from features.corpora.dataset import Dataset, Quotes, Role
 from features.corpora.registry import DATASETS
+from features.draws import share_of
 from features.types import SPLITS, SentenceId, Split
 
 Files = str | tuple[str, ...]
@@ -69,8 +69,7 @@ class DrawSettings(_Settings):
             sentence: the text, or the one that represents the pairs.
             share: share of these pairs among all, in [0, 1]: if it is larger than the split's, they stay in train.
         """
-        drawn = hashlib.blake2b(f"{self.seed}/{sentence}".encode(), digest_size=8).digest()
-        place = int.from_bytes(drawn) / 2**64
+        place = share_of(f"{self.seed}/{sentence}")
         if place < self.test:
             return "test" if share <= self.test else "train"
         return "dev" if place >= 1 - self.dev and share <= self.dev else "train"
@@ -87,7 +86,7 @@ class _SourceSettings(_Settings):
 
     Args:
         dataset: a record of the registry; `pairs` for a table of the user's own.
-        name: its name in the store and in reports.
+        name: its name in the store and in reports; by default that of the dataset.
         text: of a table of texts with labels: the column with the text, or several that are joined by ": ".
         aspects: of such a table: aspect → column with its labels.
         columns: role → column, for a table whose column names differ from those of the record; positions from 0 for a

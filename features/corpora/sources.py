@@ -1,6 +1,5 @@
 """Where the files of a corpus are, and which copy they are."""
 
-import gzip
 import hashlib
 from collections.abc import Mapping
 from glob import glob
@@ -11,6 +10,7 @@ from typing import NamedTuple
 from features.corpora.dataset import Dataset, GraphLayout
 from features.corpora.settings import Files
 from features.errors import InputError
+from features.files import open_bytes
 from features.types import SPLITS, Split
 
 _BLOCK = 1 << 20
@@ -109,9 +109,13 @@ class Copy(NamedTuple):
 
 
 def identify(dataset: Dataset, path: Path) -> Copy:
-    """Return the digest of a file and, if the readers were checked with it, its name."""
+    """Return the digest of a file and, if the readers were checked with it, its name.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
     digest = hashlib.sha256()
-    with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
+    with open_bytes(path) as file:
         while block := file.read(_BLOCK):
             digest.update(block)
     known = {pinned: name for name, pinned in dataset.sha256.items()}

@@ -19,11 +19,13 @@ import polars as pl
 from features.corpora.cells import SEPARATORS, cell_rows, decided_quotes, is_text
 from features.corpora.dataset import Quotes, Role, TableLayout
 from features.errors import InputError, RowError
+from features.file_errors import first_line
 from features.files import TableFormat, open_text, table_format
 from features.types import RejectCode
 
 _HEAD = 20  # rows read to decide whether a file fits a layout
 _SHOWN = 60  # characters of a cell shown in a message
+_MANY, _LONG = 20, 40  # names of columns in a message, and characters of each
 
 Cell = str | float | None
 
@@ -110,7 +112,7 @@ def _lacking(path: Path, layout: TableLayout, columns: Sequence[str]) -> str:
         close = difflib.get_close_matches(place.casefold(), free, n=1)
         meant.append(f'{role} = "{free.pop(close[0]) if close else "…"}"')
     wanted = " and ".join(f"{place!r} (for {role})" for role, place in needed.items())
-    there = ", ".join(map(repr, columns)) or "none"
+    there = shown_names(columns)
     named = ", ".join(meant)
     if any(name.startswith('"') for name in columns):
         question = 'set quotes = "enclose" if these quotes enclose cells.'
@@ -123,6 +125,13 @@ def _lacking(path: Path, layout: TableLayout, columns: Sequence[str]) -> str:
     )
 
 
+def shown_names(columns: Sequence[str]) -> str:
+    """Return the names of a table's columns for a message, cut where they are many or long."""
+    names = [repr(name if len(name) <= _LONG else f"{name[:_LONG]}…") for name in columns[:_MANY]]
+    more = f", … ({len(columns):,} in all)" if len(columns) > _MANY else ""
+    return ", ".join(names) + more or "none"
+
+
 def hint_of_form(path: Path) -> str:
     """Return advice on a text file whose first line does not have the form of its suffix; else an empty text."""
     form = table_format(path)
@@ -130,8 +139,17 @@ def hint_of_form(path: Path) -> str:
         return ""
     with open_text(path, newline="\n", errors="surrogateescape") as text:
         line = text.readline()
-    if line.lstrip().startswith("{"):
+    begins = line.lstrip()[:1]
+    if begins == "[":
+        return ". It is one JSON array: write one object on each line, and name it .jsonl"
+    if begins == "{":
         return "" if form == "jsonl" else ". Its first line looks like JSON: name it .jsonl"
+    return _hint_of_separators(line, form)
+
+
+def _hint_of_separators(line: str, form: TableFormat) -> str:
+    if line.rstrip("\r\n").count("\r") > 1:
+        return ". Its lines end with a carriage return alone: save it with line feeds"
     counts = {sign: line.count(sign) for sign in "\t,;"}
     sign = max(counts, key=lambda sign: counts[sign])
     if not counts[sign] or counts[SEPARATORS.get(form, "\t")]:
@@ -319,9 +337,7 @@ def scan_parquet(path: Path) -> pl.LazyFrame:
         frame = pl.scan_parquet(path)
         frame.collect_schema()
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(
-            f"{str(path)!r} is not a Parquet file ({str(error).splitlines()[0]}): write it again."
-        ) from error
+        raise InputError(f"{str(path)!r} is not a Parquet file ({first_line(error)}): write it again.") from error
     return frame
 
 

@@ -69,6 +69,17 @@ def read_text_table(path: Path, columns: Sequence[str]) -> Iterator[TextCells]:
             yield TextCells(line, "", "", str(error))
 
 
+def complete_ids(ids: Sequence[str]) -> list[str]:
+    """Return the ids of rows with none empty.
+
+    Args:
+        ids: of each row, empty where it has none: that row gets its number from 1, as `row 7` where others have ids, of
+            which `7` could be one.
+    """
+    word = "row " if any(ids) else ""
+    return [each or f"{word}{number}" for number, each in enumerate(ids, start=1)]
+
+
 def text_of_cell(cell: object) -> str:
     """Return the text in a cell, stripped.
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from features.corpora.cells import in_encoding, is_text
 from features.corpora.dataset import TextLayout
-from features.corpora.tables import as_text, columns_of, require_once
+from features.corpora.tables import as_text, columns_of, hint_of_form, require_once, shown_names
 from features.corpora.text_tables import JOIN, named_rows, text_of_cell
 from features.errors import InputError, RowError
 from features.files import open_text, table_format
@@ -61,10 +61,10 @@ def _fitting(path: Path, layouts: Sequence[TextLayout]) -> TextLayout:
             require_once(path, columns, _needed(layout))
             return layout
     lacking = [name for name in _needed(layouts[0]) if name not in columns]
+    to_do = hint_of_form(path) or ': name existing ones, text = "..." and aspects = { aspect = "column" }'
     raise InputError(
         f"{str(path)!r} lacks the column{'s' if len(lacking) > 1 else ''} {', '.join(map(repr, lacking))}; its columns "
-        f'are {", ".join(map(repr, columns)) or "none"}: name existing ones, text = "..." and '
-        'aspects = { aspect = "column" }.'
+        f"are {shown_names(columns)}{to_do}."
     )
 
 

@@ -1,4 +1,4 @@
-"""Evaluation of a parser: a file of parsed graphs scored against a file of gold graphs.
+"""Evaluation of a parser: parsed graphs scored against gold graphs, from files or decoded.
 
 Without a project or a store: `facetflow score GOLD.amr PARSED.amr` for notebooks.
 """
@@ -70,18 +70,49 @@ def score_files(
     chosen = choose_metrics(metrics, own)
     expected, found = list(read_blocks(gold)), list(read_blocks(parsed))
     order, pairing = _partners((gold, expected), (parsed, found), by_position=by_position)
-    pairs = [
-        (number, wanted, _graph(found[place], drop_wiki=drop_wiki))
-        for number, (block, place) in enumerate(zip(expected, order, strict=True), start=1)
-        if (wanted := _graph(block, drop_wiki=drop_wiki)) is not None
-    ]
     wrong = tuple(reason for block in (*expected, *found) if (reason := fault(block)) is not None)
-    if not pairs:
+    graphs = [_graph(block) for block in expected]
+    if not any(graphs):
         raise InputError(f"no graph of {source_name(gold)} can be read: {wrong[0]}")
-    batches = [_statistics(pairs[start : start + _BATCH], chosen) for start in range(0, len(pairs), _BATCH)]
-    statistics = {name: np.concatenate([batch[name] for batch in batches]) for name in chosen}
-    context = {"pairing": pairing, "wiki": "dropped" if drop_wiki else "kept"}
-    return ScoredFiles(score_corpus(chosen, statistics, bootstrap or Bootstrap(), context), wrong)
+    context = {"pairing": pairing}
+    scores = score_pairs(
+        graphs, [_graph(found[place]) for place in order], chosen, bootstrap, drop_wiki=drop_wiki, context=context
+    )
+    return ScoredFiles(scores, wrong)
+
+
+def score_pairs(
+    gold: Sequence[AmrGraph | None],
+    parsed: Sequence[AmrGraph | None],
+    metrics: Mapping[str, AnyMetric],
+    bootstrap: Bootstrap | None = None,
+    *,
+    drop_wiki: bool = False,
+    context: Mapping[str, str] | None = None,
+) -> list[CorpusScore]:
+    """Score parsed graphs against gold graphs, pair by pair.
+
+    Args:
+        gold: decoded graphs; the pair of a missing one is left out.
+        parsed: as many; a missing one counts as a graph without triples.
+        metrics: name → metric, as `choose_metrics` returns them.
+        bootstrap: how intervals are computed; 1,000 draws by default.
+        drop_wiki: leave `:wiki` out on both sides.
+        context: other things the numbers depend on, for the signatures.
+
+    Raises:
+        InputError: there is no gold graph, or an own metric fails.
+    """
+    clean = _without_wiki if drop_wiki else lambda graph: graph
+    pairs = [
+        (number, clean(wanted), None if found is None else clean(found))
+        for number, (wanted, found) in enumerate(zip(gold, parsed, strict=True), start=1)
+        if wanted is not None
+    ]
+    batches = [_statistics(pairs[start : start + _BATCH], metrics) for start in range(0, len(pairs) or 1, _BATCH)]
+    statistics = {name: np.concatenate([batch[name] for batch in batches]) for name in metrics}
+    context = {**(context or {}), "wiki": "dropped" if drop_wiki else "kept"}
+    return score_corpus(metrics, statistics, bootstrap or Bootstrap(), context)
 
 
 _Pair = tuple[int, AmrGraph, AmrGraph | None]  # number of the gold graph, gold, parsed
@@ -121,13 +152,12 @@ def _counts(metric: OwnMetric, numbers: Sequence[int], pairs: Sequence[tuple[Amr
     return np.stack(counts)
 
 
-def _graph(block: PenmanBlock, *, drop_wiki: bool) -> AmrGraph | None:
-    if block.graph is None or fault(block) is not None:
-        return None
-    if not drop_wiki:
-        return block.graph
-    kept = [attribute for attribute in block.graph.attributes if attribute[1].lower() != "wiki"]
-    return replace(block.graph, attributes=kept)
+def _graph(block: PenmanBlock) -> AmrGraph | None:
+    return block.graph if fault(block) is None else None
+
+
+def _without_wiki(graph: AmrGraph) -> AmrGraph:
+    return replace(graph, attributes=[attribute for attribute in graph.attributes if attribute[1].lower() != "wiki"])
 
 
 _File = tuple[Path, Sequence[PenmanBlock]]

@@ -51,7 +51,7 @@ class StoredGraphs:
         from features.store import Store
 
         self._store = Store.open(root)
-        self._versions = (self._store.latest_release() if release is None else self._store.release(release)).versions
+        self._versions = self._store.release(release).versions
 
     def find(self, texts: Sequence[str]) -> Graphs:
         """Return the graphs of those texts that have one; none when the release has no graphs."""
@@ -67,19 +67,19 @@ class StoredGraphs:
     def _rows(self, table: str, key: str, ids: Sequence[str]) -> pl.DataFrame | None:
         if table not in self._versions:
             return None
-        rows = self._store.scan(table, self._versions[table])
-        return rows.filter(pl.col(key).is_in(pl.Series(ids, dtype=pl.String).implode())).collect()
+        wanted = pl.col(key).is_in(pl.Series(ids, dtype=pl.String).implode())
+        return self._store.read(table, self._versions[table], where=wanted)
 
 
-def parsed_graphs(texts: Sequence[str], settings: AmrSettings | None = None) -> Graphs:
-    """Return graphs made by a parser, the embedded one by default.
+def parsed_graphs(texts: Sequence[str]) -> Graphs:
+    """Return graphs made by the embedded parser.
 
     Raises:
         ModelError: when the parser is not on this machine.
     """
     from features.parsers.amr import load
 
-    parser = load(settings or AmrSettings(backend="embedded"))
+    parser = load(AmrSettings(backend="embedded"))
     parsed = parser.parse([sentence_id(text) for text in texts], list(texts))
     return {text: decode(graph) for text, graph in zip(texts, parsed, strict=True) if not isinstance(graph, Reject)}
 

@@ -17,6 +17,10 @@ from features.types import RejectCode
 MAX_NODES = 512
 """A sentence has at most `ingest.max_words` words, and a graph about one node for every two words. More nodes are a
 parser error (repetition), and aligning two such graphs does not finish in reasonable time."""
+MAX_ATTRIBUTES = 512
+"""WWLK compares every constant of one graph with every node and constant of the other. Gold graphs have at most 56."""
+MAX_RELATIONS = 2048
+"""Gold graphs have about as many relations as nodes."""
 
 _ATTRIBUTE = ("nodes", "roles", "values")
 _RELATION = ("sources", "roles", "targets")
@@ -31,8 +35,8 @@ def encode(sentence_ids: Sequence[str], penmans: Sequence[str], parser: str) -> 
         parser: name of the parser that made the graphs.
 
     Returns:
-        Rows with exactly the columns of `AMR`; a reject for each graph that cannot be decoded or has more than
-        `MAX_NODES` nodes.
+        Rows with exactly the columns of `AMR`; a reject for each graph that cannot be decoded or is
+        too large.
     """
     decoded: list[tuple[str, str, AmrGraph]] = []
     rejects: list[Reject] = []
@@ -72,10 +76,15 @@ def encode_decoded(decoded: Iterable[tuple[str, str, AmrGraph]], parser: str) ->
 
 
 def too_large(graph: AmrGraph) -> str | None:
-    """Return what is wrong with a graph of more than `MAX_NODES` nodes; None for any other."""
-    if len(graph.concepts) <= MAX_NODES:
-        return None
-    return f"the graph has {len(graph.concepts)} nodes, more than {MAX_NODES}; check the parser's output"
+    """Return what a graph has too many of: nodes, constants or relations; None for one that can be measured."""
+    for found, limit, what in (
+        (graph.concepts, MAX_NODES, "nodes"),
+        (graph.attributes, MAX_ATTRIBUTES, "constants"),
+        (graph.relations, MAX_RELATIONS, "relations"),
+    ):
+        if len(found) > limit:
+            return f"the graph has {len(found)} {what}, more than {limit}; check the parser's output"
+    return None
 
 
 def graphs_frame(graphs: Iterable[AmrGraph]) -> pl.DataFrame:

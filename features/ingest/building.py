@@ -26,6 +26,7 @@ from features.ingest.overlaps import overlaps
 from features.ingest.report import FileReport, IngestReport, SplitReport
 from features.ingest.sentences import Sentences
 from features.ingest.shards import cut, next_number
+from features.ingest.shrinking import shrunk
 from features.ingest.split_labels import SplitLabels, labels_of
 from features.ingest.split_pairs import SplitPairs, pairs_of
 from features.stages import Reject
@@ -214,6 +215,7 @@ def _finish(
         overlaps=overlaps(of_pairs, of_labels),
         label_faults=label_faults([place.corpus for place in places], of_labels, known),
         draws=[report for place in places for report in place.reports()],
+        shrunk=shrunk([place.corpus.name for place in places], splits, known),
         files=files,
         new_sentences=len(sentences.new),
         sentence_shards=len(sentence_shards),

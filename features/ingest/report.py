@@ -202,6 +202,28 @@ class DrawReport(_Report):
         return f"{asked}, and stored pairs keep theirs; give a larger share, or build a new store."
 
 
+class ShrunkReport(_Report):
+    """A corpus of which few of the stored rows were read again: its files or its settings have changed.
+
+    Args:
+        corpus: its name.
+        stored: number of its stored pairs, without negatives, or texts.
+        found: number of these that were read again.
+        what: what they are.
+    """
+
+    corpus: str
+    stored: int
+    found: int
+    what: Literal["pairs", "texts"]
+
+    def __str__(self) -> str:
+        return (
+            f"Of the {self.stored:,} {self.what} that the store has of {self.corpus!r}, only {self.found:,} were read "
+            "again: if a file was cut off, restore it and build again. What the store holds stays."
+        )
+
+
 class FileReport(_Report):
     """A file that was read.
 
@@ -227,6 +249,7 @@ class IngestReport(_Report):
         overlaps: splits that share most of their pairs or texts with a split `train`.
         label_faults: suspicious labels of texts.
         draws: splits for which too few pairs could be drawn.
+        shrunk: corpora of whose stored rows few were read again.
         changed: judgements that changed at the source.
         files: files that were read.
         new_sentences: sentences that were added.
@@ -246,6 +269,7 @@ class IngestReport(_Report):
     label_shards: int = 0
     label_faults: list[LabelFaultReport] = Field(default_factory=list)
     draws: list[DrawReport] = Field(default_factory=list)
+    shrunk: list[ShrunkReport] = Field(default_factory=list)
 
     @property
     def rows(self) -> int:

@@ -161,8 +161,8 @@ def score_corpus(
             CorpusScore(
                 metric=name,
                 pairs=n_pairs,
-                precision=_estimate(_share(total, 2), _share(drawn_counts, 2), bootstrap),
-                recall=_estimate(_share(total, 1), _share(drawn_counts, 1), bootstrap),
+                precision=_estimate(share(total, 2), share(drawn_counts, 2), bootstrap),
+                recall=_estimate(share(total, 1), share(drawn_counts, 1), bootstrap),
                 f1=_estimate(f1(total), f1(drawn_counts), bootstrap),
                 macro_f1=_estimate(totals[:, 3] / n_pairs, drawn[:, 3] / n_pairs, bootstrap),
                 proven=None if proof is None else float(proof(statistics[name]).mean()),
@@ -170,6 +170,18 @@ def score_corpus(
             )
         )
     return found
+
+
+def share(counts: Statistics, of: int) -> Numbers:
+    """Return matched / size of one side, (n,) in [0, 1]: 1 if both sides are empty, 0 if only this one is.
+
+    Args:
+        counts: (matched, gold, parsed, ...), shape (n, ≥ 3).
+        of: the side: 1 for recall, 2 for precision.
+    """
+    size = counts[:, of]
+    empty = np.where(counts[:, 1:3].any(axis=1), 0.0, 1.0)
+    return np.where(size > 0, counts[:, 0] / np.maximum(size, 1), empty)
 
 
 def as_table(scores: Sequence[CorpusScore]) -> pl.DataFrame:
@@ -190,13 +202,6 @@ def _draw_sums(rows: npt.NDArray[np.float64], bootstrap: Bootstrap) -> npt.NDArr
     for draw, times in enumerate(bootstrap.draws(len(rows))):
         sums[draw] = times @ rows
     return sums
-
-
-def _share(counts: Statistics, of: int) -> Numbers:
-    """Return matched / size of one side: 1 if both sides are empty, 0 if only this one is."""
-    size = counts[:, of]
-    empty = np.where(counts[:, 1:3].any(axis=1), 0.0, 1.0)
-    return np.where(size > 0, counts[:, 0] / np.maximum(size, 1), empty)
 
 
 def _estimate(value: Numbers, drawn: Numbers, bootstrap: Bootstrap) -> Estimate:

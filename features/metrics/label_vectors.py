@@ -40,6 +40,16 @@ def split_label(label: str) -> tuple[str, ...]:
     return words or (plain,)
 
 
+def labels_of(amr: pl.DataFrame) -> list[str]:
+    """Return the distinct labels of graphs: concepts and constants.
+
+    Args:
+        amr: rows of the table `amr`.
+    """
+    columns = (amr["concepts"], amr["attribute_values"])
+    return pl.concat([column.explode().drop_nulls() for column in columns]).unique().to_list()
+
+
 def words_of(labels: Iterable[str]) -> set[str]:
     """Return the words whose vectors these labels need."""
     return {word for label in labels for word in split_label(label)}

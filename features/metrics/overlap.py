@@ -9,7 +9,6 @@ After FineSmatch (Damonte et al. 2017). A label that occurs 2 and 3 times counts
 :polarity as negation, also that of "whether" (:polarity-of truth-value) and of questions (:polarity amr-unknown).
 """
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -19,8 +18,7 @@ import numpy.typing as npt
 from features.metrics.arrays import Positions, distinct, owners
 from features.metrics.compiled import kernel
 from features.metrics.metric import Comparison, Metric, Statistics, f1
-
-_FRAME = re.compile(r"-[0-9]{2,}$")
+from features.metrics.relations import is_frame
 
 
 def bag_statistics(graph_of: Positions, items: npt.NDArray[np.integer[Any]], pairs: Comparison) -> Statistics:
@@ -82,8 +80,8 @@ def _all_nodes(pairs: Comparison) -> Positions:
 
 
 def _frames(pairs: Comparison) -> Positions:
-    is_frame = np.array([_FRAME.search(name) is not None for name in pairs.graphs.concept_names], bool)
-    return np.flatnonzero(is_frame[pairs.graphs.concepts])
+    are_frames = np.array([is_frame(name) for name in pairs.graphs.concept_names], bool)
+    return np.flatnonzero(are_frames[pairs.graphs.concepts])
 
 
 def _named(pairs: Comparison) -> Positions:

@@ -4,15 +4,12 @@ A part is some relations (and attributes), the instances they touch, and a root 
 (Damonte et al. 2017). Roles are read in one direction (`features.metrics.relations`).
 """
 
-import re
-
 import numpy as np
 
 from features.metrics.arrays import Mask, Positions, distinct, ids_of, owners
 from features.metrics.readings import Readings
+from features.metrics.relations import is_argument
 from features.metrics.triples import TripleBatch, combine, make_triples
-
-_ARGUMENT = re.compile(r"arg[0-9]+(-of)?")
 
 
 def coreference_triples(readings: Readings) -> TripleBatch:
@@ -26,8 +23,8 @@ def coreference_triples(readings: Readings) -> TripleBatch:
 def argument_triples(readings: Readings) -> TripleBatch:
     """Return the `:ARGn` relations and attributes."""
     graphs, relations = readings.graphs, readings.relations
-    of_relations = np.array([_ARGUMENT.fullmatch(name) is not None for name in relations.names], bool)
-    of_attributes = np.array([_ARGUMENT.fullmatch(name.lower()) is not None for name in graphs.role_names], bool)
+    of_relations = np.array([is_argument(name) for name in relations.names], bool)
+    of_attributes = np.array([is_argument(name.lower()) for name in graphs.role_names], bool)
     return _part(readings, of_relations[relations.roles], of_attributes[graphs.attribute_roles])
 
 

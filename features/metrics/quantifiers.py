@@ -11,6 +11,7 @@ posing in a tent" and "three men eating in a kitchen" agree, "two cats" and "a w
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 import numpy as np
 
@@ -31,11 +32,13 @@ def normalise_quantity(filler: str) -> str:
     ('1000', 'many')
     """
     plain = filler.replace('"', "").strip().lower()
-    try:
-        number = float(plain.replace(",", ""))
-    except ValueError:
-        return plain
-    return str(int(number)) if number.is_integer() else str(number)
+    digits = plain.replace(",", "")
+    with suppress(ValueError):
+        return str(int(digits))  # a float has no more than 16 digits
+    with suppress(ValueError):
+        number = float(digits)
+        return str(int(number)) if number.is_integer() else str(number)
+    return plain
 
 
 def _statistics(pairs: Comparison) -> Statistics:

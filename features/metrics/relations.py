@@ -1,9 +1,10 @@
-"""Relations in one direction: `(b :ARG0-of s)` is `(s :ARG0 b)`.
+"""What the names of relations and concepts say; and relations in one direction: `(b :ARG0-of s)` is `(s :ARG0 b)`.
 
 `consist-of` and the like are not inverses. `mod` and `domain`, which are each other's inverse, stay as they are: if
 `mod` were inverted, as Smatch does, every modified argument would have two parents.
 """
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,20 @@ from features.metrics.arrays import Ids, Positions, ids_of, owners
 
 NOT_INVERTED = frozenset({"consist-of", "prep-out-of", "prep-on-behalf-of"})
 """Roles that end in -of but are not inverses."""
+
+SENSE = re.compile(r"-[0-9]{2,}$")
+"""The end of a concept that is a PropBank frame."""
+_ARGUMENT = re.compile(r"arg[0-9]+(-of)?")
+
+
+def is_frame(concept: str) -> bool:
+    """Return whether a concept is a PropBank frame."""
+    return SENSE.search(concept) is not None
+
+
+def is_argument(role: str) -> bool:
+    """Return whether a role, in lower case, is one of :ARG0, :ARG1, … or the inverse of one."""
+    return _ARGUMENT.fullmatch(role) is not None
 
 
 def is_inverted(role: str) -> bool:

@@ -2,24 +2,28 @@
 
     <cache>/<name>/manifest.json    where it came from, sha256 and size of every file
     <cache>/<name>/files/...        the model, as its library loads it
+    <cache>/.pull-<hex>/...         a model that is being pulled, and the copy that it replaces
 
 A model appears by a single rename of its whole folder, so it is there completely or not at all.
 """
 
 import json
 import os
-import shutil
 import sys
-import uuid
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from features import leftovers
 from features.errors import ModelError
 from features.models.files import file_sha256, model_files, sync
 
 ENVIRONMENT_VARIABLE = "FACETFLOW_MODELS"
+PULLING = ".pull-"
+"""Prefix of the names of temporary folders in the cache."""
+_REPLACED = "replaced"
+_OLD = ".old-"  # prefix of replaced copies in caches of earlier versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +110,26 @@ def check(manifest: Manifest, *, contents: bool) -> None:
             )
 
 
+def tidy() -> None:
+    """Remove what killed pulls left in the cache; a copy that was about to be replaced is put back.
+
+    Raises:
+        OSError: when the cache cannot be read.
+    """
+    cache = cache_folder()
+    for copy in [*cache.glob(f"{PULLING}*/{_REPLACED}"), *cache.glob(f"{_OLD}*")]:
+        with suppress(OSError, ValueError, TypeError, KeyError):  # another process was first, or its record is damaged
+            target = entry(json.loads((copy / "manifest.json").read_text(encoding="utf-8"))["name"])
+            if not target.exists() and not leftovers.is_held(copy.parent):
+                copy.rename(target)
+    leftovers.remove_dead([*cache.glob(f"{PULLING}*"), *cache.glob(f"{_OLD}*")])
+
+
 def install(folder: Path, name: str, *, source: str, version: str, pinned: bool) -> Path:
     """Publish an unpacked model in the cache: record it, flush it, rename it.
 
     Args:
-        folder: the model, in a temporary folder within the cache; it is moved.
+        folder: the model, in a temporary folder within the cache; it is moved, and a copy that it replaces put there.
         name: name of the model.
         source: where it came from.
         version: sha256 or commit.
@@ -130,12 +149,8 @@ def install(folder: Path, name: str, *, source: str, version: str, pinned: bool)
     (staged / "manifest.json").write_text(json.dumps(asdict(manifest), indent=1), encoding="utf-8")
     sync(staged)
     target = entry(name)
-    if (
-        target.exists()
-    ):  # an older or damaged copy, which may be open elsewhere: moved out of the way first, then deleted
-        aside = target.with_name(f".old-{uuid.uuid4().hex}")
-        target.rename(aside)
-        shutil.rmtree(aside, ignore_errors=True)
+    if target.exists():  # an older or damaged copy, which may be open elsewhere: deleted with the temporary folder
+        target.rename(folder.with_name(_REPLACED))
     staged.rename(target)
     sync_parent(target)
     return target / "files"

@@ -2,10 +2,10 @@
 
 import errno
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 
 from features.errors import ModelError
+from features.file_errors import first_line
 from features.models.records import Hub
 
 _OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
@@ -13,8 +13,7 @@ _OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPE
 # The same weights in other formats.
 _LEFT_OUT = ("onnx/*", "openvino/*", "*.onnx", "*.h5", "*.msgpack", "*.ot", "*.tflite", "coreml/*")
 
-
-_TOKENIZER = ("config.json", "tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "spiece.model")
+_TOKENIZER = ["config.json", "tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "spiece.model"]
 
 
 def fetch_tokenizer(repository: str, folder: Path) -> None:
@@ -26,13 +25,13 @@ def fetch_tokenizer(repository: str, folder: Path) -> None:
     fetch_repository(Hub(repository), folder, only=_TOKENIZER)
 
 
-def fetch_repository(source: Hub, folder: Path, only: Sequence[str] = ()) -> str:
+def fetch_repository(source: Hub, folder: Path, only: list[str] | None = None) -> str:
     """Download a model repository.
 
     Args:
         source: the repository, and the commit.
         folder: where its files go.
-        only: patterns of the files to download; all of the model's when empty.
+        only: patterns of the files to download; all of the model's when None.
 
     Returns:
         The commit that was downloaded.
@@ -55,7 +54,13 @@ def fetch_repository(source: Hub, folder: Path, only: Sequence[str] = ()) -> str
         # Pickled weights are not fetched if the repository has safe ones.
         pickles = ("*.bin", "*.pt", "*.pth") if any(file.endswith(".safetensors") for file in files) else ()
         commit = info.sha or ""
-        snapshot_download(source.repository, revision=commit, local_dir=folder, ignore_patterns=[*_LEFT_OUT, *pickles])
+        snapshot_download(
+            source.repository,
+            revision=commit,
+            local_dir=folder,
+            allow_patterns=only,
+            ignore_patterns=[*_LEFT_OUT, *pickles],
+        )
     except OfflineModeIsEnabled as error:
         raise ModelError(
             f"The model {source.repository!r} cannot be pulled because HF_HUB_OFFLINE is set;"
@@ -64,9 +69,8 @@ def fetch_repository(source: Hub, folder: Path, only: Sequence[str] = ()) -> str
     except Exception as error:  # the client's HTTP library, and so its errors, changes between versions
         if isinstance(error, OSError) and error.errno in _OF_THE_DISK:
             raise
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ModelError(
-            f"The model {source.repository!r} cannot be pulled from the Hub ({reason});"
+            f"The model {source.repository!r} cannot be pulled from the Hub ({first_line(error)});"
             f" check its name and the network, or give the folder of the model."
         ) from error
     shutil.rmtree(folder / ".cache", ignore_errors=True)  # the client's own bookkeeping

@@ -1,17 +1,26 @@
 """Pull a model into the cache: fetch, check, unpack, record, rename."""
 
 import errno
-import shutil
+import secrets
 import subprocess
 import sys
-import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
+from features import leftovers
 from features.errors import ModelError
-from features.models.cache import ENVIRONMENT_VARIABLE, cache_folder, check, entry, install, read_manifest
+from features.models.cache import (
+    ENVIRONMENT_VARIABLE,
+    PULLING,
+    cache_folder,
+    check,
+    entry,
+    install,
+    read_manifest,
+    tidy,
+)
 from features.models.files import file_sha256, unpack_archive, unpack_wheel
 from features.models.hub import fetch_repository, fetch_tokenizer
 from features.models.locations import is_hub_name, unknown
@@ -44,27 +53,22 @@ def pull(name: str, source: Path | None = None, progress: Progress | None = None
     if record is None and not is_hub_name(name):
         raise unknown(name)
     origin = record.source if record else Hub(name)
-    if _is_intact(name):
-        return entry(name) / "files"
-    cache = cache_folder()
+    temporary = cache_folder() / f"{PULLING}{secrets.token_hex(4)}"
     try:
-        cache.mkdir(parents=True, exist_ok=True)
+        tidy()
+        if _is_intact(name):
+            return entry(name) / "files"
         # Within the cache, so that the last step is a rename on one file system.
-        temporary = Path(tempfile.mkdtemp(prefix=".pull-", dir=cache))
-    except OSError as error:
-        raise _not_written(name, error) from error
-    try:
-        if isinstance(origin, Hub):
+        with leftovers.held_folder(temporary):
+            if not isinstance(origin, Hub):
+                return _pull_file(name, origin, source, temporary, progress)
             if source is not None:
                 raise ModelError(f"The model {name!r} comes from the Hub; give a folder on disk by its path instead.")
             folder = temporary / "model"
             commit = fetch_repository(origin, folder)
             return install(folder, name, source=origin.repository, version=commit, pinned=origin.revision is not None)
-        return _pull_file(name, origin, source, temporary, progress)
     except OSError as error:
         raise _not_written(name, error) from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _not_written(name: str, error: OSError) -> ModelError:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from features.errors import ModelError, RowError
+from features.file_errors import first_line
 from features.graphs.graph import decode
 from features.models import locate
 from features.parsers.devices import hide_progress_bars, resolve_device, use_threads
@@ -94,11 +95,11 @@ class AmrlibParser:
         except Exception as error:  # amrlib raises whatever its tokenizer, model or reader raises
             if _device_is_lost(error):
                 raise ModelError(
-                    f"The GPU failed while the parser {self.name!r} ran ({_first_line(error)}); run the shard again."
+                    f"The GPU failed while the parser {self.name!r} ran ({first_line(error)}); run the shard again."
                 ) from error
             if len(texts) == 1:
                 return [error]
-            _LOG.info("a batch of %d sentences failed (%s), parsing them one by one", len(texts), _first_line(error))
+            _LOG.info("a batch of %d sentences failed (%s), parsing them one by one", len(texts), first_line(error))
             return [graph for text in texts for graph in self._parse_batch([text])]
 
 
@@ -143,7 +144,7 @@ def load_amrlib(settings: AmrSettings) -> AmrlibParser:
         ) from error
     except Exception as error:
         raise ModelError(
-            f"amrlib cannot load the parser {settings.model!r} from {str(folder)!r} ({_first_line(error)});"
+            f"amrlib cannot load the parser {settings.model!r} from {str(folder)!r} ({first_line(error)});"
             f" check the folder, and that its tokenizer is on this machine (`tokenizer` under [amr] takes a folder)."
         ) from error
     _forget_generation_defaults(inference)
@@ -211,7 +212,7 @@ def _device_is_lost(error: Exception) -> bool:
 def _checked(identity: str, text: str, graph: str | Exception | None) -> str | Reject:
     """Return the graph if it is well formed, else a reject that says what was returned instead."""
     if isinstance(graph, Exception):
-        why = f"the parser failed with {type(graph).__name__}: {_first_line(graph)}"
+        why = f"the parser failed with {type(graph).__name__}: {first_line(graph)}"
     elif graph is None:
         why = "the parser found no well-formed graph"
     else:
@@ -222,7 +223,3 @@ def _checked(identity: str, text: str, graph: str | Exception | None) -> str | R
         else:
             return graph
     return Reject(identity, RejectCode.PARSER_FAILED, f"{why}; sentence: {text[:60]!r}")
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from features.errors import ModelError
+from features.file_errors import first_line
 from features.models import locate, stamp
 from features.parsers.settings import DependencySettings
 
@@ -106,7 +107,7 @@ def _load(settings: DependencySettings, folder: Path, _stamp: object) -> Depende
     except (OSError, ValueError, ImportError) as error:
         raise ModelError(
             f"spaCy {version('spacy')} cannot load the pipeline {settings.model!r} from {str(folder)!r}"
-            f" ({str(error).splitlines()[0]}); give a spaCy pipeline of a matching version."
+            f" ({first_line(error)}); give a spaCy pipeline of a matching version."
         ) from error
     if "parser" not in pipeline.pipe_names:
         raise ModelError(

@@ -85,7 +85,7 @@ def models_of(stage: str, settings: BaseModel | None) -> StageModels:
     ):
         return StageModels(torch | {"sentence_transformers"}, _sizes(locate(settings.model)), beside)
     if isinstance(settings, LabelVectorSettings) and settings.file is not None:
-        packed = settings.file.suffix == ".gz"
+        packed = settings.file.suffix.lower() == ".gz"
         return StageModels(bytes=((settings.file, int(settings.file.stat().st_size * (1 if packed else _OF_TEXT))),))
     return StageModels()
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features.errors import ModelError
+from features.file_errors import first_line
 from features.models import locate, stamp
 from features.parsers.devices import hide_progress_bars, resolve_device, use_threads
 from features.parsers.settings import EmbeddingSettings
@@ -135,7 +136,7 @@ def _load(settings: EmbeddingSettings, folder: Path, _stamp: object) -> Sentence
     except Exception as error:  # the library passes on what its parts raise: OSError, KeyError, safetensors' own
         raise ModelError(
             f"sentence-transformers cannot load {settings.model!r} from {str(folder)!r}"
-            f" ({str(error).splitlines()[0]}); give the folder of a sentence encoder."
+            f" ({first_line(error)}); give the folder of a sentence encoder."
         ) from error
     use_onednn(model)
     return SentenceEncoder(model, batch_size=settings.batch_size, max_words=settings.max_words)

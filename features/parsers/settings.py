@@ -5,6 +5,11 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+Precision = Literal["auto", "float32", "bfloat16"]
+"""Number format of a model's computations: `auto` is bfloat16 if the hardware supports it, else float32."""
+PredicatesBy = Literal["tagger", "spacy"]
+"""What finds the predicates: the tagger itself if it was trained to, or spaCy's parts of speech."""
+
 
 class _ParserSettings(BaseModel):
     """Settings common to all parsers.
@@ -27,11 +32,13 @@ class AmrSettings(_ParserSettings):
     Args:
         enabled: None makes the graphs that an encoder reads; True those of all sentences; False none.
         backend: `embedded`: the parser in the package; `amrlib`: a large model; `penman`: the user's own
-            graphs, found by their `::snt`. When missing, `penman` if `graphs` or `bank` are given.
+            graphs, found by their `::snt`. When missing, `penman` if `graphs` or `bank` are given, or a corpus has
+            the dataset `penman`; sentences of any corpus that have no graph are then rejects: set `embedded` to parse
+            all.
         graphs: the user's PENMAN files (`penman`).
         bank: index of these files, made by `features.parsers.bank.build_bank`; the flow fills it in.
-        model: name or folder of an amrlib parser (`amrlib`); `embedded` for the embedded model, or
-            the folder of one that was trained like it (`embedded`).
+        model: name or folder of an amrlib parser (`amrlib`; by default `parse_xfm_bart_large`); `embedded` for the
+            embedded model, or the folder of one that was trained like it (`embedded`).
         tokenizer: folder or Hub name of its tokenizer; None means the model's own folder if it has one, else the
             name in the model's configuration.
         batch_size: sentences per batch (`amrlib`, `embedded`).
@@ -49,7 +56,7 @@ class AmrSettings(_ParserSettings):
     batch_size: int = Field(default=32, ge=1)
     beams: int = Field(default=4, ge=1)
     device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?)$")
-    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    precision: Precision = "auto"
 
     @model_validator(mode="before")
     @classmethod
@@ -118,11 +125,11 @@ class SrlSettings(_ParserSettings):
 
     enabled: bool | None = None
     model: str = "embedded"
-    predicates: Literal["tagger", "spacy"] = "tagger"
+    predicates: PredicatesBy = "tagger"
     tags: str = "en_core_web_md"
     batch_pieces: int = Field(default=1024, ge=8)
     device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?)$")
-    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    precision: Precision = "auto"
 
 
 class LabelVectorSettings(BaseModel):

@@ -1,6 +1,6 @@
 """The parse and encode stages: each a pure function from the rows of a shard to rows and rejects."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 
 import numpy as np
@@ -112,9 +112,10 @@ def embed_labels(amr: pl.DataFrame, vectors: WordVectors, on_rows: OnRows = igno
         Rows of `LABEL_VECTORS`, sorted by word. A word without a vector has no row: the metrics draw one for it,
         seeded by the word.
     """
-    from features.metrics.label_vectors import words_of  # here, so that parsing does not load the compiled metrics
+    # Here, so that parsing does not load the compiled metrics.
+    from features.metrics.label_vectors import labels_of, words_of
 
-    words = sorted(words_of(_distinct(amr, ("concepts", "attribute_values"))))
+    words = sorted(words_of(labels_of(amr)))
     known, matrix = vectors.look_up(words, on_rows)
     return StageOutput(pl.DataFrame({"label": known, "vector": _lists(matrix)}, schema=LABEL_VECTORS))
 
@@ -131,11 +132,6 @@ def _admit(sentences: pl.DataFrame, max_words: int) -> tuple[list[str], list[str
         for identity, words in long.iter_rows()
     ]
     return fits["sentence_id"].to_list(), fits["text"].to_list(), rejects
-
-
-def _distinct(amr: pl.DataFrame, columns: Sequence[str]) -> Iterable[str]:
-    """Return the distinct labels in some columns of lists."""
-    return pl.concat([amr[column].explode().drop_nulls() for column in columns]).unique().to_list()
 
 
 def _lists(matrix: NDArray[np.float32]) -> pl.Series:

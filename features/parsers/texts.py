@@ -15,10 +15,10 @@ from pathlib import Path
 import polars as pl
 
 from features.corpora.piped import as_file
-from features.corpora.tables import hint_of_form
-from features.corpora.text_tables import read_text_table, text_columns
+from features.corpora.tables import hint_of_form, shown_names
+from features.corpora.text_tables import complete_ids, read_text_table, text_columns
 from features.errors import InputError
-from features.files import open_text, source_name
+from features.files import open_text, refuse_other_tables, source_name
 from features.graphs.penman_files import read_raw_blocks
 from features.rows import OnRows, ignore_rows
 from features.sentences import normalise, sentence_id
@@ -43,8 +43,8 @@ def read_sentences(path: Path) -> pl.DataFrame:
             with `.gz`; `-` is a text on standard input.
 
     Returns:
-        Columns `line` (from 1), `id` (the file's, else the number of the line), `sentence_id`, `text` (normalised;
-        empty if the line is).
+        Columns `line` (from 1), `id` (the file's; else the number of the line, as `row 7` where others have ids),
+        `sentence_id`, `text` (normalised; empty if the line is).
 
     Raises:
         InputError: the file cannot be read, or has no sentence.
@@ -61,12 +61,17 @@ def number_sentences(written: Iterable[tuple[str, str]]) -> pl.DataFrame:
     Args:
         written: id, empty if there is none, and sentence of each line.
     """
-    rows = [
-        (number, " ".join(identity.split()) or str(number), sentence_id(text), text)
-        for number, (identity, sentence) in enumerate(written, start=1)
-        for text in [normalise(sentence)]
-    ]
-    return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
+    rows = [(" ".join(identity.split()), normalise(sentence)) for identity, sentence in written]
+    texts = [text for _, text in rows]
+    return pl.DataFrame(
+        {
+            "line": range(1, len(rows) + 1),
+            "id": complete_ids([identity for identity, _ in rows]),
+            "sentence_id": map(sentence_id, texts),
+            "text": texts,
+        },
+        schema=_SCHEMA,
+    )
 
 
 def parse_lines(
@@ -119,6 +124,7 @@ def _written(path: Path) -> Iterator[tuple[str, str]]:
         with as_file(path) as file:
             yield from _table(file)
     else:
+        refuse_other_tables(path)
         yield from (("", line) for line in _lines(path))
 
 
@@ -127,7 +133,7 @@ def _table(path: Path) -> Iterator[tuple[str, str]]:
     if "text" not in columns:
         to_do = hint_of_form(path) or "; rename one, or give a .txt file with one sentence per line"
         raise InputError(
-            f"{source_name(path)} is read as a table, but has no column 'text' (it has {', '.join(columns)!r}){to_do}."
+            f"{source_name(path)} is read as a table, but has no column 'text' (it has {shown_names(columns)}){to_do}."
         )
     for row in read_text_table(path, ["text"]):
         if row.problem:  # a line out for each line in: none may be left out

@@ -66,22 +66,23 @@ def collect(
 def collect_loose(root: Path, older_than: timedelta, *, dry_run: bool) -> Garbage:
     """Remove temporary files and folders that a killed process left in the store's folder `root`."""
     oldest = time.time() - older_than.total_seconds()
+    removed: list[str] = []
+    size = 0
     with folder.clear_errors(f"Removing temporary files of {str(root)!r}"):
-        found = [
-            entry
-            for entry in sorted(temporary_entries(root))
-            if entry.stat().st_mtime <= oldest and not leftovers.is_held(entry)
-        ]
-        files = [file for entry in found for file in (entry, *entry.rglob("*")) if file.is_file()]
-        garbage = Garbage(
-            tuple(file.relative_to(root).as_posix() for file in files), sum(file.stat().st_size for file in files)
-        )
-        for entry in () if dry_run else found:
-            if entry.is_dir():
-                shutil.rmtree(entry)
-            else:
-                entry.unlink(missing_ok=True)
-    return garbage
+        for entry in sorted(temporary_entries(root)):
+            try:
+                if entry.stat().st_mtime > oldest or leftovers.is_held(entry):
+                    continue
+                sizes = {file: file.stat().st_size for file in (entry, *entry.rglob("*")) if file.is_file()}
+                if not dry_run and entry.is_dir():
+                    shutil.rmtree(entry)
+                elif not dry_run:
+                    entry.unlink()
+            except FileNotFoundError:  # those of a running build live for milliseconds
+                continue
+            removed += [file.relative_to(root).as_posix() for file in sizes]
+            size += sum(sizes.values())
+    return Garbage(tuple(removed), size)
 
 
 def temporary_entries(root: Path) -> Iterator[Path]:

@@ -47,6 +47,7 @@ class StoreReader:
         columns: Sequence[str] | None = None,
         *,
         with_shard: bool = False,
+        where: pl.Expr | None = None,
     ) -> pl.DataFrame:
         """Read rows, by shard and within a shard in the order they were written.
 
@@ -56,13 +57,14 @@ class StoreReader:
             shards: only these shards; every one must be committed.
             columns: only these columns; all of the schema by default, and `stage` for `rejects`.
             with_shard: whether to add a last column `shard`, the shard of each row.
+            where: only the rows for which this is true, an expression of the columns read; all by default.
 
         Raises:
             StoreError: when a table, version, shard or column is missing, or a file is missing or damaged.
         """
         frame = self.scan(table, version, shards, columns, with_shard=with_shard)
         with reading.clear_errors(table, self.path):
-            return frame.collect()
+            return (frame if where is None else frame.filter(where)).collect()
 
     def scan(
         self,
@@ -147,17 +149,16 @@ class StoreReader:
         files = [[file for file in table.files() if file.key in {(None, shard), (stage, shard)}] for table in tables]
         return not any(damaged_files(table, of, deep=True) for table, of in zip(tables, files, strict=True))
 
-    def verify_files(self, versions: Mapping[str, int] | None = None, *, deep: bool = True) -> None:
-        """Refuse a store with damaged files; for readers that must not train on wrong rows.
+    def verify_files(self, versions: Mapping[str, int] | None = None) -> None:
+        """Refuse a store with damaged files, reading every byte; for readers that must not train on wrong rows.
 
         Args:
             versions: table → version to check, as in a release; the newest of every table by default.
-            deep: as for `damaged`.
 
         Raises:
             StoreError: when a file is missing or not what was written; names the first.
         """
-        refuse_damaged(self.path, self.damaged(versions, deep=deep))
+        refuse_damaged(self.path, self.damaged(versions, deep=True))
 
     def _table(self, name: str) -> Table:
         if name not in TABLES:

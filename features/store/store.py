@@ -213,12 +213,14 @@ class Store(StoreReader):
         write_release(self.path, release)
         return release
 
-    def release(self, number: int) -> Release:
-        """Return a release by its number.
+    def release(self, number: int | None = None) -> Release:
+        """Return a release by its number, the newest without one.
 
         Raises:
             StoreError: when there is no such release, or its tables do not hold the rows that were published.
         """
+        if number is None:
+            return self.latest_release()
         release = read_release(self.path, number)
         check_counts(self, release)
         return release

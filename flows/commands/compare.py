@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flows.one_shot import nothing_half_written, say_written
+from flows.one_shot import check_page, nothing_half_written, say_written
 from flows.options import JSON
 
 if TYPE_CHECKING:  # commands import what they need when they run
@@ -34,7 +34,6 @@ def compare(project: Path, /, *, first: str, second: str, html: Path | None, as_
     from dataclasses import asdict
 
     from features.errors import InputError
-    from features.outputs import STANDARD, check_output
     from flows.finished_runs import runs_to_evaluate
     from flows.project import load
     from flows.tables import print_tables
@@ -44,10 +43,7 @@ def compare(project: Path, /, *, first: str, second: str, html: Path | None, as_
     from training.evaluation.run import METRICS_FILE
     from training.runs import run_id
 
-    if as_json and html == STANDARD:
-        raise click.UsageError("--html - and --json would both write to standard output; give the page a file")
-    if html is not None:
-        check_output(html)  # before the work starts
+    check_page(html, as_json=as_json)
     settings = load(project)
     sides = []
     for name in (first, second):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flows.one_shot import say_written
+from flows.one_shot import check_page, say_written
 from flows.options import JSON
 
 if TYPE_CHECKING:  # commands import what they need when they run
@@ -28,16 +28,13 @@ def diff(project: Path, old: int | None, new: int | None, *, html: Path | None, 
     Reports rows added, lost and changed; rejected rows by code; recipes, part by part; and how the distribution of each
     metric moved.
     """
-    from features.outputs import STANDARD, check_output, write_text
+    from features.outputs import write_text
     from features.store.differences import compare_releases
     from features.store.store import Store
     from flows.project import load
     from flows.terminal import write_json
 
-    if as_json and html == STANDARD:
-        raise click.UsageError("--html - and --json would both write to standard output; give the page a file")
-    if html is not None:
-        check_output(html)  # before the work starts
+    check_page(html, as_json=as_json)
     settings = load(project)
     store = Store.open(settings.store)
     numbers = _numbers([release.number for release in store.releases()], old, new)

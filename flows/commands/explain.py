@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.one_shot import counted, say_written
+from flows.one_shot import check_page, counted, say_written
 from flows.options import NAME
 from flows.terminal import warn, write_json
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 @click.option(
     "--model",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of an encoder; by default the current one of the project (runs/NAME/current) if there is exactly one, "
-    "else the newest.",
+    help="Folder of an encoder; by default, of the project's encoders with facets, the current one (runs/NAME/current) "
+    "if there is exactly one, else the newest.",
 )
 @NAME
 @click.option(
@@ -68,25 +68,21 @@ def explain(
     """
     from dataclasses import asdict
 
-    from features.outputs import STANDARD, check_output, write_text
+    from features.outputs import write_text
     from flows.explanation_table import print_explanation
     from flows.project import load
     from training.encoders.s3bert.encoder_facts import encoder_facts
     from training.encoders.s3bert.explain import explain as explain_pairs
     from training.encoders.s3bert.explain import with_graphs
     from training.encoders.s3bert.facets import FacetLayout
-    from training.evaluation.promotion import encoder_in_use
 
     if no_graphs and graphs:
         raise click.UsageError("--no-graphs and --graphs contradict each other; leave one of them out")
     if model is not None and name is not None:
         raise click.UsageError("--model and --name contradict each other; leave one of them out")
-    if as_json and html == STANDARD:
-        raise click.UsageError("--html - and --json would both write to standard output; give the page a file")
-    if html is not None:
-        check_output(html, *([table] if table else []), *graphs)  # before the work starts
+    check_page(html, *([table] if table else []), *graphs, as_json=as_json)
     pairs = _pairs(sentences, table, project)
-    folder = model if model is not None else encoder_in_use(load(project).runs, name)
+    folder = model if model is not None else _encoder_in_use(load(project).runs, name)
     if lacks := FacetLayout.load(folder).lacks:
         warn(f"Note: {lacks}.")
     explanations = explain_pairs(folder, pairs)
@@ -107,6 +103,15 @@ def explain(
             write_json(line | ({"graphs": asdict(pair)} if pair is not None and graphs else {}), indent=None)
         elif html is None:
             print_explanation(explanation, encoder, graphs_of)
+
+
+def _encoder_in_use(runs: Path, name: str | None) -> Path:
+    """Return the encoder in use by its name, or that of the encoders with facets."""
+    from training.encoders.s3bert.facets import FILE_NAME
+    from training.evaluation.promotion import encoder_in_use, encoder_in_use_with
+
+    facets = None if name is not None else encoder_in_use_with(runs, lambda folder: (folder / FILE_NAME).is_file())
+    return facets or encoder_in_use(runs, name)
 
 
 def _as_json(explanation: "Explanation", encoder: "EncoderFacts", graphs: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ def new(folder: Path, *, example: bool, if_missing: bool) -> None:
     """Write a commented project file (facetflow.toml) into FOLDER, which is created if missing.
 
     Its JSON schema, with which editors complete and check keys, is written next to it. Nothing else in FOLDER is
-    replaced. The project is named after the folder.
+    replaced. The project is named after the folder, the example `example`.
     """
     from flows.project_schema import SCHEMA_FILE
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, get_args
 
 import click
 import polars as pl
@@ -11,7 +11,7 @@ import polars as pl
 from features.leftovers import scratch
 from features.outputs import check_output, format_of
 from features.parsers.parsed_files import FORMATS, Kind, write_amr, write_dependencies, write_srl
-from features.parsers.settings import AmrSettings, DependencySettings, SrlSettings
+from features.parsers.settings import AmrSettings, DependencySettings, PredicatesBy, SrlSettings
 from flows.one_shot import name_wrong, nothing_half_written, say_written
 from flows.options import DEVICE, FILE, INPUT, OUTPUT, TAGGER, THREADS, format_option
 
@@ -134,7 +134,7 @@ def dependencies(sentences: Path, output: Path, form: str | None, model: str, th
     "--predicates",
     default="tagger",
     show_default=True,
-    type=click.Choice(("tagger", "spacy")),
+    type=click.Choice(get_args(PredicatesBy)),
     help="How predicates are found: by the tagger itself, or by spaCy from parts of speech.",
 )
 @DEVICE
@@ -144,7 +144,7 @@ def srl(
     output: Path,
     form: str | None,
     model: str,
-    predicates: Literal["tagger", "spacy"],
+    predicates: PredicatesBy,
     device: str,
     threads: int | None,
 ) -> int:

@@ -113,29 +113,21 @@ score.add_command(srl)
 
 
 def _print(scores: "list[CorpusScore]") -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
+    from flows.tables import print_tables
+    from training.evaluation.tables import ScoreTable
 
-    console = Console(markup=False, highlight=False)
-    table = Table(
-        title=f"{counted(scores[0].pairs, 'pair')} of graphs, × 100",
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-    )
-    table.add_column("metric", overflow="fold")
-    for title in ("precision", "recall", "F1", "95 % interval", "macro F1", "proven"):
-        table.add_column(title, justify="right", no_wrap=True)
-    for line in scores:
-        table.add_row(
+    columns = ("metric", "precision", "recall", "F1", "95 % interval", "macro F1", "proven")
+    rows = tuple(
+        (
             line.metric,
             *(f"{100 * value:.2f}" for value in (line.precision.value, line.recall.value, line.f1.value)),
             _interval(line.f1),
             f"{100 * line.macro_f1.value:.2f}",
             _proven(line.proven),
         )
-    console.print(table)
+        for line in scores
+    )
+    print_tables([ScoreTable(f"{counted(scores[0].pairs, 'pair')} of graphs, × 100", columns, rows)])
     for line in scores:
         click.echo(line.signature)
 

@@ -1,11 +1,11 @@
 """`facetflow score srl`: score a tagger of semantic roles against gold frames."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from features.parsers.settings import SrlSettings
+from features.parsers.settings import PredicatesBy, SrlSettings
 from flows.one_shot import name_wrong, nothing_half_written
 from flows.options import DEVICE, INPUT, JSON, TAGGER, THREADS
 from flows.terminal import write_json
@@ -21,15 +21,13 @@ if TYPE_CHECKING:
     "--predicates",
     default="tagger",
     show_default=True,
-    type=click.Choice(("tagger", "spacy")),
+    type=click.Choice(get_args(PredicatesBy)),
     help="How predicates are found for the second score: by the tagger itself, or by spaCy from parts of speech.",
 )
 @DEVICE
 @THREADS
 @JSON
-def srl(
-    gold: Path, model: str, predicates: Literal["tagger", "spacy"], device: str, threads: int | None, *, as_json: bool
-) -> int:
+def srl(gold: Path, model: str, predicates: PredicatesBy, device: str, threads: int | None, *, as_json: bool) -> int:
     """Score a tagger on GOLD, frames in CoNLL-2005 columns (.gz too; - is standard input), as srl-eval.pl does.
 
     The tagger is scored once with the predicates of GOLD and once with predicates that are found. V does not count. A

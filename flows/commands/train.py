@@ -41,7 +41,7 @@ def train(project: Path, /, *, names: tuple[str, ...], release: int | None, seed
         for name in names:
             settings.encoder(name)
         store = Store.open(settings.store)
-        _ = store.latest_release() if release is None else store.release(release)
+        _ = store.release(release)
 
     def tell(encoders: Sequence[Any]) -> None:
         if as_json:

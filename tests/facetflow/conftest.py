@@ -13,7 +13,7 @@ from features.store.fingerprints import Recipe, fingerprint
 from features.store.releases import Release, write_release
 from features.store.store import Store
 from training.encoders.s3bert.calibration import Reliability
-from training.encoders.s3bert.facets import plan_layout
+from training.encoders.s3bert.facets import FILE_NAME, plan_layout
 
 TEXTS = ("Two cats look.", "A cat looks.", "Prices fall.")
 
@@ -43,7 +43,8 @@ def _make_encoder(source: Path, folder: Path) -> None:
     layout = plan_layout(METRIC_NAMES, width=16, dimension=384)
     clear = Reliability(pairs=100, spearman=0.5, low=0.3, high=0.6)
     facets = [facet.model_copy(update={"reliability": clear}) for facet in layout.facets[:8]]
-    layout.model_copy(update={"facets": (*facets, *layout.facets[8:])}).save(folder)
+    changed = layout.model_copy(update={"facets": (*facets, *layout.facets[8:])})
+    (folder / FILE_NAME).write_text(changed.text(), encoding="utf-8")
 
 
 def _make_store(folder: Path) -> None:

@@ -33,6 +33,18 @@ def test_no_text_is_its_own_neighbour(index):
     assert all(of[0].position != place for place, of in enumerate(found))
 
 
+def test_with_a_folder_of_runs_a_text_is_embedded_once(index, tmp_path, monkeypatch):
+    first = facetflow.TextIndex(TEXTS, index.encoder, runs=tmp_path)
+    embedded = []
+    encode = index.encoder.model.encode
+    monkeypatch.setattr(
+        index.encoder.model, "encode", lambda texts, **by: embedded.extend(texts) or encode(texts, **by)
+    )
+    second = facetflow.TextIndex([*TEXTS, "It rains."], index.encoder, runs=str(tmp_path))
+    assert embedded == ["It rains."]
+    assert (second.vectors[:4] == first.vectors).all()
+
+
 def test_it_says_what_it_is(index):
     assert len(index) == 4
     assert index.vectors.shape == (4, 384)

@@ -5,8 +5,11 @@ import gzip
 import polars as pl
 import pytest
 
-from features.errors import InputError
+from features.corpora.tables import scan_parquet
+from features.errors import InputError, ModelError
+from features.file_errors import first_line
 from features.files import open_text, read_table, table_format, write_table
+from features.parsers.srl.archive import _load
 
 FRAME = pl.DataFrame(
     {
@@ -15,7 +18,7 @@ FRAME = pl.DataFrame(
         "count": [1, 2, 3, 4],
     }
 )
-SUFFIXES = [".tsv", ".txt", ".csv", ".jsonl", ".ndjson", ".parquet", ".tsv.gz", ".csv.gz", ".jsonl.gz"]
+SUFFIXES = [".tsv", ".txt", ".csv", ".jsonl", ".ndjson", ".parquet", ".tsv.gz", ".csv.gz", ".jsonl.gz", ".TSV.GZ"]
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -150,7 +153,7 @@ def test_a_file_that_is_wrong_as_a_whole_is_an_input_error(tmp_path, name, data,
 
 
 def test_a_folder_and_a_missing_file_are_input_errors(tmp_path):
-    with pytest.raises(InputError, match="cannot be read"), open_text(tmp_path):
+    with pytest.raises(InputError, match="is a folder: name a file in it"), open_text(tmp_path):
         pass
     with pytest.raises(InputError, match="does not exist"), open_text(tmp_path / "nothing.txt"):
         pass
@@ -161,3 +164,22 @@ def test_errors_of_the_caller_pass_unchanged(tmp_path):
 
     with pytest.raises(KeyError), open_text(tmp_path / "a.txt"):
         raise KeyError("mine")
+
+
+def test_the_first_line_of_an_error_is_told_or_what_it_is():
+    assert first_line(ValueError("no such label\nin the vocabulary")) == "no such label"
+    assert first_line(KeyError()) == "KeyError"
+
+
+def test_a_library_that_says_nothing_hides_no_error(tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise OSError
+
+    (tmp_path / "p.parquet").touch()
+    monkeypatch.setattr(pl, "scan_parquet", fail)
+    monkeypatch.setattr("safetensors.torch.load_file", fail)
+
+    with pytest.raises(InputError, match=r"is not a Parquet file \(OSError\)"):
+        scan_parquet(tmp_path / "p.parquet")
+    with pytest.raises(ModelError, match=r"cannot be read \(OSError\)"):
+        _load(tmp_path / "model.safetensors")

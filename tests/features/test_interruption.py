@@ -23,6 +23,11 @@ def interrupt_twice():
     pytest.fail("the second one is not held back")
 
 
+def interrupt_and_fail():
+    os.kill(os.getpid(), signal.SIGINT)
+    raise RuntimeError("no cluster")
+
+
 def test_an_interrupt_waits_until_it_is_delivered():
     with held_back() as interruption:
         os.kill(os.getpid(), signal.SIGINT)
@@ -42,6 +47,13 @@ def test_what_was_not_delivered_comes_at_the_end(monkeypatch):
         assert received == [signal.SIGTERM]
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def test_it_comes_at_the_end_of_a_block_that_fails_too():
+    with pytest.raises(KeyboardInterrupt) as raised, held_back():
+        interrupt_and_fail()
+    assert str(raised.value.__context__) == "no cluster"
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_second_interrupt_does_not_wait():

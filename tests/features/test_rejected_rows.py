@@ -1,12 +1,13 @@
 """Rejected rows are reported with what is needed to fix them: file, line, code and text."""
 
+import gzip
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
-from features.errors import SettingsError
+from features.errors import SettingsError, StoreError
 from features.ingest import ingest
 from features.rejected_rows import REJECTED, rejected_rows
 from features.stages import Reject, StageOutput, rejects_frame
@@ -85,3 +86,34 @@ def test_rejects_are_told_without_their_corpora(store: Store, tmp_path: Path) ->
     assert rows.height == 6
     assert rows.filter(stage="amr").select("file", "line", "text").row(0) == (None, None, "A bird sings.")
     assert rows.filter(code="bad_score").select("file", "line", "text").row(0) == ("p.tsv", 4, None)
+
+
+def test_rows_of_texts_have_their_file_and_line(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "t.tsv").write_text("text\tlabel\nA fish swims.\tno\nA bird sings.\tyes\n")
+
+    rows = rejected_rows(store, [CorpusSettings(dataset="texts", files={"train": "t.tsv"})], tmp_path, stage="amr")
+
+    assert rows.select("file", "line", "text").rows() == [("t.tsv", 3, "A bird sings.")]
+
+
+def test_a_source_that_was_cut_off_since_shows_no_lines(tmp_path: Path) -> None:
+    (tmp_path / "p.tsv.gz").write_bytes(gzip.compress("\n".join(ROWS).encode())[:-12])
+    store = Store.open(tmp_path / "store", create=True)
+    fault = Reject("p.tsv.gz:30", RejectCode.EMPTY_SENTENCE, "p.tsv.gz:30: empty")
+    recipe = Recipe("ingest")
+    receipt = store.write_rejects("ingest", "ingest", fingerprint(recipe, []), rejects_frame([fault]))
+    store.commit([receipt], run_id="r", recipes={"ingest": recipe})
+    corpus = CorpusSettings(dataset="pairs", files={"train": "p.tsv.gz"})
+
+    rows = rejected_rows(store, [corpus], tmp_path)
+
+    assert rows.select("file", "line", "text").rows() == [("p.tsv.gz", 30, None)]
+
+
+@pytest.mark.parametrize("table", ["pairs", "sentences"])
+def test_a_damaged_table_is_named(store: Store, tmp_path: Path, table: str) -> None:
+    for file in (store.path / "tables" / table).rglob("*.parquet"):
+        file.write_bytes(b"PAR1" + b"\xff" * (file.stat().st_size - 4))
+
+    with pytest.raises(StoreError, match=f"A file of table '{table}' in .* is damaged"):
+        rejected_rows(store, CORPORA, tmp_path)

@@ -172,21 +172,28 @@ def test_what_is_made_again_under_its_name_is_announced_again(tmp_path, monkeypa
     assert another != once
 
 
-def test_a_run_whose_job_is_damaged_is_told_and_ends_no_build(tmp_path, monkeypatch):
+def test_a_run_whose_job_is_damaged_is_told_and_the_others_are_announced(tmp_path, monkeypatch):
     from types import SimpleNamespace
 
     from features.store.store import Store
+    from flows import events
     from flows.events import announce_pending, encoder_record
 
-    monkeypatch.setenv("FACETFLOW_PRIVATE_SERVER", "1")
+    announced = []
+    monkeypatch.setattr(events, "announce", lambda announcement, **_: announced.append(announcement.payload["run"]))
     store, project = Store.open(tmp_path / "store", create=True), SimpleNamespace(name="ours", runs=tmp_path / "runs")
-    run = project.runs / "first"
-    (run / "encoder").mkdir(parents=True)
-    (run / "encoder" / "training.json").touch()
-    intend(encoder_record(run))
+    run, other = (project.runs / name / "00001-aaaaaa" / "seed-0" for name in ("first", "other"))
+    for folder in (run, other):
+        (folder / "encoder").mkdir(parents=True)
+        (folder / "encoder" / "training.json").touch()
+        intend(encoder_record(folder))
+    job = {"source": {"store": str(store.path), "release": 1}, "settings": {"kind": "s3bert"}, "output": str(other)}
+    (other / "train.json").write_text(json.dumps(job))
     said = announce_pending(project, store)
+    assert announced == ["other/00001-aaaaaa/seed-0"]
     assert str(run / "train.json") in said
-    assert said.endswith(". The next build announces what no server has received.")
+    assert said.endswith(f"So the encoder in '{run}' is not announced: train it again, or delete the folder.")
+    encoder_record(other).write_text('{"state": "announced"}')
     encoder_record(run).write_text('{"state": "announced"}')
     assert announce_pending(project, store) == "", "what was announced is not read again"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from features.errors import RunError
-from features.store.runs import RunRecord
+from features.store.runs import RunRecord, now
 from features.store.store import Store
 from flows.build_lock import SILENCE, fate, only_writer, this_process
 
@@ -55,6 +55,16 @@ def test_a_process_on_another_host_is_silent_when_its_lock_grows_old(store: Stor
     then = time.time() - SILENCE - 1
     os.utime(lock, (then, then))
     assert fate(store, record("elsewhere:1")) == "silent"
+
+
+def test_another_process_with_the_number_of_a_killed_one_is_not_taken_for_it(store: Store) -> None:
+    lock = store.path / "build.lock"
+    lock.write_text(this_process())
+    then = time.time() - SILENCE - 1
+    os.utime(lock, (then, then))
+    assert fate(store, record(this_process())) == "killed", "this process began long after 2026-01-01"
+    recent = RunRecord("run", "build_features", now(), process=this_process())
+    assert fate(store, recent) == "silent"
 
 
 def test_a_holder_gives_signs_of_life(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,6 +102,34 @@ def test_what_was_completed_since_is_not_begun_again(client, deployed):
     begin_again("a-project-that-is-not-deployed")
 
 
+def test_an_evaluation_is_begun_again_although_that_of_another_encoder_was_completed(client, deployed, capsys):
+    from prefect.states import Completed
+
+    name, id_of = deployed
+    evaluation = id_of("evaluate_encoder")
+    for state, run in (
+        (Crashed(), "product/00001-a/seed-0"),
+        (Crashed(), "product/00001-a/seed-1"),
+        (Crashed(), "cause/00001-b/seed-0"),
+        (Completed(), "cause/00002-c/seed-0"),
+        (Completed(), "product/00001-a/seed-1"),
+    ):
+        begun(client, evaluation, Pending(), Running(), state, name=run)
+    begin_again(name)
+    restarted = "evaluate_encoder (product/00001-a/seed-0) ended without a result and is started again.\n"
+    assert capsys.readouterr().err == restarted
+
+
+def test_a_training_on_an_older_release_is_not_begun_again(client, deployed, capsys):
+    name, id_of = deployed
+    training = id_of("train_encoder")
+    begun(client, training, Pending(), Running(), Crashed(), release=1)
+    begin_again(name, newest=2)
+    assert capsys.readouterr().err == ""
+    begin_again(name, newest=1)
+    assert "train_encoder (release 1) ended without a result" in capsys.readouterr().err
+
+
 def test_any_server_is_told_once_what_a_run_without_a_heartbeat_is(client, deployed, project):
     deploy(project.folder / "facetflow.toml")
     (automation,) = client.read_automations_by_name(AUTOMATION)

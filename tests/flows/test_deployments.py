@@ -4,14 +4,17 @@ import os
 import shutil
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
+from uuid import UUID
 
 import httpx
 import pytest
 import yaml
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
-from flows.deployments import describe, next_steps
+from features.errors import RunError
+from flows.deployments import deploy, describe, next_steps
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -53,14 +56,14 @@ def schedules(found: dict) -> list[tuple[str, bool]]:
     return [(known["schedule"]["cron"], known["active"]) for known in found["schedules"]]
 
 
-def triggers(server, name: str) -> list[tuple[str, str]]:
-    """Return event and resource of each trigger of the deployments of a project."""
+def triggers(server, name: str) -> list[tuple[str, str, str]]:
+    """Return name, event and resource of each trigger of the deployments of a project."""
     ids = {
         httpx.get(f"{server.url}/deployments/name/{flow}/{name}", timeout=30).json()["id"]: flow for flow in FLOWS[1:]
     }
     automations = httpx.post(f"{server.url}/automations/filter", json={"limit": 200}, timeout=30).json()
     return sorted(
-        (automation["trigger"]["expect"][0], automation["trigger"]["match"]["prefect.resource.id"])
+        (automation["name"], automation["trigger"]["expect"][0], automation["trigger"]["match"]["prefect.resource.id"])
         for automation in automations
         if automation["actions"][0].get("deployment_id") in ids
     )
@@ -83,17 +86,20 @@ def test_prefect_yaml_deploys_a_project_under_its_name_with_triggers_of_its_stor
     assert build["parameters"] == {"project_file": str(file)}
     assert build["pull_steps"] == [], "the package is installed where the worker runs"
     about = f"facetflow.store.{project.store.id}"
-    expected = [("facetflow.encoder.trained", about), ("facetflow.features.committed", about)]
+    events = ("facetflow.encoder.trained", "facetflow.features.committed")
+    # By these names a build finds triggers whose event was lost.
+    expected = [(f"{event} of by-yaml", event, about) for event in events]
     assert triggers(server, "by-yaml") == expected
 
     # `facetflow deploy` knows the same deployments, and what is on stays on, whichever way they are deployed again.
     code, output = facetflow.run(project, "deploy", "--cron", "7 4 * * 1")
     assert code == 0, output
-    assert "The build is scheduled: cron 7 4 * * 1 (on)." in output
+    assert "The build is scheduled: cron 7 4 * * 1 UTC (on)." in output
     assert facetflow.run(project, "deploy")[0] == 0
     assert schedules(deployment("build_features", "by-yaml")) == [("7 4 * * 1", True)]
     with temporary_settings({PREFECT_API_URL: server.url}):
-        assert {"cron": "7 4 * * 1", "active": True}.items() <= describe(str(file)).items(), "prefect.yaml keeps it too"
+        kept = {"cron": "7 4 * * 1", "timezone": "UTC", "active": True}
+        assert kept.items() <= describe(str(file)).items(), "prefect.yaml keeps it too"
     assert triggers(server, "by-yaml") == expected, "and there is one trigger of each kind"
 
     # A release starts the training of this project.
@@ -103,6 +109,27 @@ def test_prefect_yaml_deploys_a_project_under_its_name_with_triggers_of_its_stor
     (run,) = wait_until(lambda: httpx.post(f"{server.url}/flow_runs/filter", json=asked).json(), "the training", 30)
     assert run["parameters"]["project_file"] == str(file)
     assert int(run["parameters"]["release"]) == 1
+
+
+def test_prefect_yaml_keeps_the_time_zone_and_refuses_schedules_that_it_cannot_keep(project, deployment, server):
+    from prefect.client.orchestration import get_client
+    from prefect.client.schemas.actions import DeploymentScheduleCreate
+    from prefect.client.schemas.schedules import CronSchedule, IntervalSchedule
+
+    file = written(project, "zoned")
+    berlin = CronSchedule(cron="0 3 * * *", timezone="Europe/Berlin")
+    with temporary_settings({PREFECT_API_URL: server.url}), get_client(sync_client=True) as client:
+        deploy(file, cron="0 3 * * *")
+        identity = UUID(deployment("build_features", "zoned")["id"])
+        (known,) = client.read_deployment_schedules(identity)
+        client.update_deployment_schedule(identity, known.id, schedule=berlin)
+        described = describe(str(file))
+        assert (described["cron"], described["timezone"], described["active"]) == ("0 3 * * *", "Europe/Berlin", True)
+        assert deploy(file).schedules == ("cron 0 3 * * * Europe/Berlin (on)",)
+        every = DeploymentScheduleCreate(schedule=IntervalSchedule(interval=timedelta(hours=6)), active=True)
+        client.create_deployment_schedules(identity, [(every.schedule, True)])
+        with pytest.raises(RunError, match=r"prefect.yaml would replace by one cron.*deploy with `facetflow deploy`"):
+            describe(str(file))
 
 
 def test_an_unset_project_is_refused(prefect, deployment):

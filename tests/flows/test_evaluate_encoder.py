@@ -9,6 +9,7 @@ from features.errors import ModelError, PartlyDoneError, RunError, SettingsError
 from flows import evaluate_encoder
 from flows.finished_runs import runs_to_evaluate, suites_to_score
 from flows.project import Project
+from training.evaluation.promotion import Verdict, current_run, promote
 from training.evaluation.suites import suites_of
 
 SEEDS = ("syntax/00002-aaaaaa/seed-0", "syntax/00002-aaaaaa/seed-1")
@@ -71,7 +72,7 @@ def test_an_evaluation_that_fails_keeps_no_other_from_being_promoted(project, mo
 
     promoted = []
     monkeypatch.setattr(evaluate_encoder, "run_job", run_job)
-    monkeypatch.setattr(evaluate_encoder, "_promote_if_it_holds", lambda _, job: promoted.append(job.output))
+    monkeypatch.setattr(evaluate_encoder, "_promote_if_it_holds", lambda _, job, **_by: promoted.append(job.output))
     monkeypatch.setattr(evaluate_encoder, "show_evaluation", lambda *_: [])
     monkeypatch.setattr(evaluate_encoder.project, "load", lambda _: project)
     with pytest.raises(PartlyDoneError, match="nothing to score on") as failed:
@@ -81,3 +82,22 @@ def test_an_evaluation_that_fails_keeps_no_other_from_being_promoted(project, mo
     with pytest.raises(RunError, match="All failed") as failed:
         evaluate_encoder.evaluate_encoder.fn(name="syntax")
     assert not isinstance(failed.value, PartlyDoneError)
+
+
+@pytest.mark.parametrize(("unattended", "promoted"), [(True, False), (False, True)])
+def test_what_a_server_evaluates_late_does_not_replace_a_run_of_a_newer_release(
+    project, monkeypatch, unattended, promoted
+):
+    older, newer = project.runs / OTHERS[0], project.runs / SEEDS[0]
+    (newer / "train.json").write_text(json.dumps({**JOB, "source": {"store": "s", "release": 2}, "output": str(newer)}))
+    for run in (older, newer):
+        (run / "metrics.json").write_text("{}")
+    promote(newer, "syntax")
+    monkeypatch.setattr(evaluate_encoder, "_scores_on_the_same_pairs", lambda *_: {})
+    monkeypatch.setattr(evaluate_encoder, "compare_scores", lambda *_: Verdict(holds=True, reasons=("as good",)))
+    job = evaluate_encoder._job(project, older, None, ())
+    evaluate_encoder._promote_if_it_holds(project, job, unattended=unattended)
+    assert current_run(project.runs, "syntax") == (older if promoted else newer).resolve()
+    decision = json.loads((older / "promotion.json").read_text())
+    assert decision["promoted"] == promoted
+    assert promoted or decision["reasons"] == ["the current run was trained on release 2, this one on release 1"]

@@ -86,8 +86,9 @@ def test_rows_that_ingest_would_reject_stand_in_the_way(project, monkeypatch, ca
     monkeypatch.chdir(project.folder)
     assert run(["plan"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == (
-        "Nothing will be published: 2 of 12 rows of the corpora were rejected, more than the 5.0% allowed; see them "
-        "with `facetflow rejects --stage ingest`, or raise limits.rejected_rows."
+        "Nothing will be published: 2 of 12 rows of the corpora were rejected, more than the 5.0% allowed, 2 of them "
+        "as 'empty_sentence' (pairs.tsv:12: a sentence is empty; expected two sentences); correct them, or raise "
+        "limits.rejected_rows. `facetflow rejects --stage ingest` lists what a build has read."
     )
 
 

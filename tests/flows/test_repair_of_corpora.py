@@ -145,7 +145,7 @@ def test_pairs_in_drawn_splits_are_made_again_as_they_were_drawn(corpora, ingest
     # Chains grow at both ends, so that other sentences stand for them, and new ones come.
     with own.open("a") as file:
         file.writelines(link(chain, number) for number in (4, 6, 3, 7) for chain in range(20, 60))
-    report = ingest_corpora.ingest_corpora(drawn, store, "second")
+    report = ingest_corpora.ingest_corpora(drawn, store, "second").report
     before = store.read("pairs", with_shard=True)
     counts = dict(before.filter(kind="positive")["split"].value_counts().iter_rows())
     told = f"Pairs of 'own': {counts['train']} train, {counts['dev']} dev, {counts['test']} test."
@@ -167,7 +167,7 @@ def test_texts_that_keep_their_split_are_told(corpora):
     with_draw, without = (corpora.model_copy(update={"corpora": (one,)}) for one in (other, papers))
     ingest_corpora.ingest_corpora(without, store, "first")
 
-    report = ingest_corpora.ingest_corpora(with_draw, store, "second")
+    report = ingest_corpora.ingest_corpora(with_draw, store, "second").report
     (told,) = ingest_corpora.warnings(report, drops=True)
     assert told == (
         "2 rows of 'texts' keep the split that the store has them in, although `draw` or `files` of the corpus now "

@@ -166,3 +166,17 @@ def test_status_says_whether_up_runs(state, built, monkeypatch, capsys):
         )
         assert run(["status", "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["service"] == UP
+
+
+def test_a_server_that_is_started_again_leaves_the_log_of_the_one_before(tmp_path, monkeypatch):
+    class Process:
+        def __init__(self, *_, stdout, **__):
+            stdout.write(b"why it ended")
+
+    monkeypatch.setattr("flows.server.subprocess.Popen", Process)
+    for _ in range(2):
+        OwnServer(tmp_path)
+    assert {log.name: log.read_text() for log in tmp_path.glob("server.log*")} == {
+        "server.log": "why it ended",
+        "server.log.1": "why it ended",
+    }

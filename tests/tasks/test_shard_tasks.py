@@ -19,7 +19,7 @@ from tasks import reporting
 from tasks.embed_labels import embed_labels
 from tasks.measure_pairs import measure_pairs
 from tasks.parse_amr import parse_amr
-from tasks.shard import ShardJob, make_shard
+from tasks.shard import Inputs, ShardJob, make_shard
 
 GRAPHS = {
     "A cat sleeps .": "(s / sleep-01 :ARG0 (c / cat))",
@@ -111,6 +111,14 @@ def test_a_chain_of_tasks_makes_rows_and_rejects(store, amr, vectors):
     rejects = store.read("rejects").select("stage", "code").sort("stage").rows()
     assert rejects == [("amr", "no_graph"), ("metrics", "missing_parse")]
     assert set(store.read("label_vectors", shards=[FIRST])["label"]) == {"cat", "dog", "sleep"}
+
+
+def test_damage_is_named_where_a_task_reads_some_rows(store):
+    for file in (store.path / "tables" / "pairs").rglob("*.parquet"):
+        file.write_bytes(b"PAR1" + b"\xff" * (file.stat().st_size - 4))
+
+    with pytest.raises(StoreError, match=r"A file of table 'pairs' in .* is damaged"):
+        Inputs(store, job(store, "metrics", "pairs-00000", pairs=("pairs-00000",))).read("pairs", pl.col("kind") == "x")
 
 
 def test_a_receipt_is_small_and_can_travel(store, amr):

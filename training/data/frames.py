@@ -8,12 +8,13 @@ frames.parquet ─────────from_file──┘      └──expor
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import polars as pl
 
 from features.errors import InputError
 from features.files import read_table, write_table
+from features.parsers.settings import Precision, PredicatesBy
 from training.data.parsed_sentences import ParsedSentences, choose_sentences
 from training.data.releases import OpenRelease
 
@@ -21,9 +22,6 @@ _WORDS = ("words", "span_labels")
 _POSITIONS = ("predicates", "span_frames", "span_starts", "span_ends")
 _TOLD = ("weights", "predicates_by", "precision", "max_words")
 _COLUMNS = ("text", "parser", *_TOLD, *_WORDS, *_POSITIONS)
-
-PredicatesBy = Literal["tagger", "spacy"]
-Precision = Literal["auto", "float32", "bfloat16"]
 
 
 @dataclass(frozen=True, slots=True)

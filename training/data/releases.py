@@ -24,7 +24,7 @@ class OpenRelease:
         from features.store import Store
 
         self._store = Store.open(root)
-        self._pinned = self._store.latest_release() if release is None else self._store.release(release)
+        self._pinned = self._store.release(release)
         self.name = f"release {self._pinned.number} of {str(root)!r}"
         # Every byte, since damaged rows would not be noticeable in an encoder.
         self._store.verify_files(self._pinned.versions)
@@ -95,7 +95,7 @@ def has_rows(root: Path, release: int | None, table: str) -> bool:
     from features.store import Store
 
     store = Store.open(root)
-    pinned = store.latest_release() if release is None else store.release(release)
+    pinned = store.release(release)
     return pinned.rows.get(table, 0) > 0
 
 
@@ -114,7 +114,7 @@ def distinct_rows(root: Path, release: int | None, table: str, columns: Sequence
     from features.store import Store
 
     store = Store.open(root)
-    pinned = store.latest_release() if release is None else store.release(release)
+    pinned = store.release(release)
     if not pinned.rows.get(table, 0):
         return pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
     found = store.read(table, version=pinned.versions[table], columns=list(columns))

@@ -6,18 +6,52 @@ Parcel        China     courier
 Tower         China     steel
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_array
+
+from features.draws import share_of
 
 Positions = NDArray[np.int64]
 How = Literal["all", "any"]
+
+
+@dataclass(frozen=True, slots=True)
+class AspectLabels:
+    """The labels of some texts in one aspect.
+
+    Args:
+        names: of the labels, sorted.
+        matrix: which text has which label, (n_texts, n_labels), float32, 0 or 1.
+    """
+
+    names: tuple[str, ...]
+    matrix: csr_array
+
+    @classmethod
+    def of(cls, labels: pl.DataFrame, n_texts: int) -> Self:
+        """Return the labels of one aspect, from rows with `text` (a position, int64) and `label`."""
+        rows = labels.select("text", "label").unique()
+        names, columns = np.unique(rows["label"].to_numpy(), return_inverse=True)
+        places = rows["text"].to_numpy(), columns
+        matrix = csr_array((np.ones(len(rows), np.float32), places), shape=(n_texts, len(names)))
+        return cls(tuple(names.tolist()), matrix)
+
+    @property
+    def frequencies(self) -> Positions:
+        """Number of texts with each label, (n_labels,)."""
+        return np.asarray(self.matrix.sum(axis=0), np.int64).reshape(-1)
+
+    def only(self, names: Sequence[str]) -> Self:
+        """Return some of the labels."""
+        columns = [self.names.index(name) for name in names if name in self.names]
+        return type(self)(tuple(self.names[column] for column in columns), self.matrix[:, columns])
 
 
 class SharedLabels:
@@ -32,18 +66,28 @@ class SharedLabels:
 
     def __init__(self, labels: pl.DataFrame, aspects: Sequence[str], how: How, n_texts: int) -> None:
         self.how = how
-        self._memberships = [_membership(labels.filter(aspect=aspect), n_texts) for aspect in aspects]
+        self.labels = {aspect: AspectLabels.of(labels.filter(aspect=aspect), n_texts) for aspect in aspects}
 
     def matrix(self, rows: Positions, columns: Positions) -> NDArray[np.bool_]:
         """Return whether each text of the rows shares a label with each of the columns, (n_rows, n_columns)."""
-        shared = [(member[rows] @ member[columns].T).toarray() > 0 for member in self._memberships]
+        shared = [(of.matrix[rows] @ of.matrix[columns].T).toarray() > 0 for of in self.labels.values()]
         return self._joined(shared)
+
+    def only(self, names: Sequence[str]) -> Self:
+        """Return the same by some of the labels."""
+        found = copy(self)
+        found.labels = {aspect: of.only(names) for aspect, of in self.labels.items()}
+        return found
+
+    def relevant(self, texts: Positions, some: slice) -> NDArray[np.bool_]:
+        """Return whether some of the texts share a label with each of them, (n_some, n_texts); none with itself."""
+        found = self.matrix(texts[some], texts)
+        found[np.arange(len(found)), np.arange(len(texts))[some]] = False
+        return found
 
     def pairs(self, left: Positions, right: Positions) -> NDArray[np.bool_]:
         """Return whether the texts of each pair share a label, (n_pairs,)."""
-        shared = [
-            np.asarray(member[left].multiply(member[right]).sum(axis=1)).ravel() > 0 for member in self._memberships
-        ]
+        shared = [np.asarray(of.matrix[left].multiply(of.matrix[right]).sum(axis=1)) > 0 for of in self.labels.values()]
         return self._joined(shared)
 
     def _joined(self, shared: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:
@@ -85,7 +129,9 @@ def choose_labels(
     frequent = texts.filter(pl.col("texts") >= min_texts)
     out = {
         aspect: tuple(
-            label for label in sorted(frequent.filter(aspect=aspect)["label"]) if _place(aspect, label, seed) < held_out
+            label
+            for label in sorted(frequent.filter(aspect=aspect)["label"])
+            if share_of(f"{seed}/{aspect}/{label}") < held_out
         )
         for aspect in aspects
     }
@@ -110,15 +156,3 @@ def choose_labels(
         for aspect in aspects
     }
     return ChosenLabels(kept.select("text", "aspect", "label").sort("text", "aspect", "label"), out, counts)
-
-
-def _membership(labels: pl.DataFrame, n_texts: int) -> Any:
-    """Return which text has which label, (n_texts, n_labels), sparse."""
-    known, columns = np.unique(labels["label"].to_numpy(), return_inverse=True)
-    rows = labels["text"].to_numpy()
-    return csr_matrix((np.ones(len(rows), np.float32), (rows, columns)), shape=(n_texts, len(known)))
-
-
-def _place(aspect: str, label: str, seed: int) -> float:
-    drawn = hashlib.blake2b(f"{seed}/{aspect}/{label}".encode(), digest_size=8).digest()
-    return int.from_bytes(drawn) / 2**64

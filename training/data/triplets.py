@@ -8,7 +8,7 @@ A pure function of labels, seed and epoch: the same rows give the same triplets,
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -181,12 +181,9 @@ def _keys(labels: pl.DataFrame, aspects: Sequence[str], how: How) -> pl.DataFram
     of_aspects = labels.filter(pl.col("aspect").is_in(list(aspects))).select("text", "aspect", "label").unique()
     if how == "any" or len(aspects) == 1:
         return of_aspects.select("text", key=pl.concat_str("aspect", pl.lit("\0"), "label"))
-    rows = [
-        (text, "\0".join(chosen))
-        for (text,), own in of_aspects.sort("text").group_by("text", maintain_order=True)
-        for chosen in product(*(sorted(own.filter(aspect=aspect)["label"]) for aspect in aspects))
-    ]
-    return pl.DataFrame(rows, schema={"text": pl.Int64, "key": pl.String}, orient="row")
+    keys = [of_aspects.filter(aspect=aspect).select("text", key="label") for aspect in aspects]
+    joined = pl.concat_str("key", "key_right", separator="\0")
+    return reduce(lambda left, right: left.join(right, on="text").select("text", key=joined), keys)
 
 
 def in_batch_mask(shared: SharedLabels, anchors: Positions, candidates: Positions) -> NDArray[np.bool_]:

@@ -19,7 +19,6 @@ from training.evaluation.comparison_table import comparison_table, signed, signe
 from training.evaluation.items import Scale
 from training.evaluation.page import listed, render_page, tables_html
 from training.evaluation.tables import UNDEFINED, ScoreTable, hundred
-from training.evaluation.verdicts import VERDICTS
 from training.prediction_page import page_style
 
 _FOLDED_FROM = 3
@@ -172,7 +171,7 @@ def _chart(analysis: Analysis) -> str:
             about=f"{score.pairs:,} pairs: A {hundred(score.a)}, B {hundred(score.b)}",
             value=None if score.a is None or score.b is None else 100 * (score.b - score.a),
             interval=None if score.difference is None else (100 * score.difference.low, 100 * score.difference.high),
-            verdict=VERDICTS["unclear" if score.difference is None else score.difference.verdict],
+            verdict="unclear" if score.difference is None else score.difference.verdict,
         )
         for name, score in _rows(analysis).items()
     ]

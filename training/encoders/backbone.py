@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import torch
@@ -25,7 +25,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from features.errors import SettingsError
 from features.file_errors import explain
 from training.encoders.frozen_states import SharedStates, size_of, unnamed_file
-from training.encoders.settings import Dropout
+from training.encoders.settings import Dropout, TunedSettings
 from training.modules.layers import WORDS, find_attention, find_layers
 from training.progress import Counted, log
 
@@ -68,19 +68,6 @@ class Tokens:
         found = hashlib.sha256(np.ascontiguousarray(self.ids).data)
         found.update(np.ascontiguousarray(self.starts).data)
         return found.hexdigest()
-
-
-class TuningSettings(Protocol):
-    """Settings of a kind on how its backbone is tuned."""
-
-    @property
-    def layers_tuned(self) -> int | Literal["all"]: ...  # noqa: D102 - as in the settings, like those below
-    @property
-    def dropout(self) -> Dropout: ...  # noqa: D102
-    @property
-    def cache_gib(self) -> float: ...  # noqa: D102
-    @property
-    def disk_gib(self) -> float: ...  # noqa: D102
 
 
 class Backbone:
@@ -139,7 +126,7 @@ class Backbone:
         self._learning.requires_grad_(requires_grad=True)
 
     @classmethod
-    def of(cls, model: "SentenceTransformer", settings: TuningSettings, precision: torch.dtype) -> Self:
+    def of(cls, model: "SentenceTransformer", settings: TunedSettings, precision: torch.dtype) -> Self:
         """Return a backbone to be tuned as the settings say."""
         return cls(
             model,

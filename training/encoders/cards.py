@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from training.encoders.settings import is_chosen, score_in_words
 from training.markdown import table
 from training.modules.calibration import NEEDED, Calibration
 from training.runs import flattened
@@ -10,6 +11,9 @@ from training.runs import flattened
 _TERMS = """\
 The encoder was trained on these corpora; the terms of the strictest of them may apply to its use. The licence of the
 backbone ({backbone}) is {licence}."""
+
+LAST_KEPT = "The model of the last step was kept, whatever its dev score"
+"""Start of a sentence on an encoder that dev did not choose."""
 
 _SENTENCES = """\
 embeddings = encoder.encode(["The dog chases the cat.", "The cat chases the dog."])
@@ -45,7 +49,7 @@ def judged_card(
     usage = _PLAIN if analyses is None else _ANALYSING.format(analyses=analyses)
     parts = [
         front_matter(tag),
-        f"# {title}, from {settings['backbone']}",
+        f"# {title}, from {layers_kept(settings)}{settings['backbone']}",
         structure,
         usage + _SENTENCES,
         *data_parts(training, unit="pairs", exported="judged pairs"),
@@ -121,6 +125,16 @@ def _told_calibration(recorded: Mapping[str, Any] | None) -> str:
     return f"Its probabilities {Calibration.read(recorded).told}."
 
 
+def layers_kept(settings: Mapping[str, Any]) -> str:
+    """Return a phrase before the name of the backbone that says how many of its layers are kept; empty for all.
+
+    Args:
+        settings: of the encoder; `layers` is absent when all are kept.
+    """
+    layers = settings.get("layers")
+    return f"the first {'layer' if layers == 1 else f'{layers} layers'} of " if layers else ""
+
+
 def layer_of_words(settings: Mapping[str, Any]) -> str:
     """Return a phrase that follows the noun and names the layer of the word vectors; empty for the last layer.
 
@@ -137,14 +151,14 @@ def chosen_by(training: Mapping[str, Any]) -> str:
     Args:
         training: content of `training.json`.
     """
-    dev, ratings, by = training["dev"], training["chosen_by"], training["settings"]["choose_by"]
+    dev, ratings, settings = training["dev"], training["chosen_by"], training["settings"]
     if dev is None:
         return "There were no dev pairs to choose by."
-    told = ", ".join(f"{name} {value:.4f}" for name, value in dev.items())
-    score = f"the dev {by.replace('_', ' ')}"
+    told = ", ".join(f"{score_in_words(name)} {value:.4f}" for name, value in dev.items())
+    score = f"the dev {score_in_words(settings['choose_by'])}"
     if ratings["set"]:
         score = f"Spearman on the {ratings['pairs']:,} pairs of {ratings['set']}"
-    return f"Chosen by {score}: {told}."
+    return f"Chosen by {score}: {told}." if is_chosen(settings) else f"{LAST_KEPT}; its dev scores: {told}."
 
 
 def course(training: Mapping[str, Any], chosen: str) -> str:

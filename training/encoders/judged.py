@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.errors import InputError, SettingsError
-from training.encoders.settings import BY_POSITIVE
+from training.encoders.settings import BY_POSITIVE, check_corpora
 from training.loop.batches import epoch_batches
 
 if TYPE_CHECKING:
@@ -98,11 +98,7 @@ def training_labels(data: "LabelledPairs", settings: "EncoderSettings") -> dict[
         InputError: there is no pair to train on.
     """
     corpora = sorted(set(data.pairs["corpus"]))
-    if unknown := [name for name in settings.corpora if name not in corpora]:
-        raise SettingsError(
-            f"`corpora` of the encoder {settings.name!r} names {unknown[0]!r}, which has no pairs with labels; there "
-            f"are: {', '.join(corpora)}."
-        )
+    check_corpora(settings, corpora, "pairs with labels")
     of_corpora = data.pairs.filter(pl.col("corpus").is_in(list(settings.corpora or corpora)))
     of_train = of_corpora.filter(split=settings.splits[0])
     if not of_train.height:

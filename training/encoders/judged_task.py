@@ -3,19 +3,18 @@
 A kind adds its batches, its losses, and its scores on the dev pairs.
 """
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from training.encoders.backbone import Backbone, Tokens
 from training.encoders.judged import PairTable
-from training.encoders.judging import ChosenRatings
+from training.encoders.judging import PlacedRatings
 from training.encoders.labels import label_logits
 from training.encoders.settings import BY_LOSS, JudgedSettings
 from training.encoders.start import new_modules
@@ -36,14 +35,12 @@ class Prepared(Generic[Pairs]):
         train: pairs to train on.
         dev: pairs to choose the best model by; may be empty.
         ratings: human ratings to choose it by instead; None if the dev pairs decide.
-        places: position of each sentence, if there are ratings.
     """
 
     tokens: Tokens
     train: Pairs
     dev: Pairs
-    ratings: ChosenRatings | None = None
-    places: Mapping[str, int] = field(default_factory=dict)
+    ratings: PlacedRatings | None = None
 
 
 class JudgedTask(ABC, Generic[Pairs, Settings]):
@@ -78,7 +75,11 @@ class JudgedTask(ABC, Generic[Pairs, Settings]):
 
     @abstractmethod
     def batches(self, epoch: int) -> Sequence[Any]:
-        """Return the batches of an epoch."""
+        """Return the batches of an epoch, each of `batch_size` pairs; one may have fewer."""
+
+    def count(self) -> int:
+        """Return the number of batches of an epoch."""
+        return math.ceil(len(self.prepared.train) / self.settings.loop.batch_size)
 
     @abstractmethod
     def losses(self, batch: Any) -> dict[str, Tensor]:
@@ -110,7 +111,7 @@ class JudgedTask(ABC, Generic[Pairs, Settings]):
         if self.prepared.ratings is None:
             by = self.settings.choose_by
             return Judgement(scores, value=-scores[by] if by == BY_LOSS else scores[by]) if scores else None
-        found = self.prepared.ratings.score(self._embed_texts)
+        found = self.prepared.ratings.score(self.backbone, self.prepared.tokens)
         return Judgement({"spearman": found, **scores}, value=found)
 
     def calibrate(self) -> Calibration | None:
@@ -124,8 +125,3 @@ class JudgedTask(ABC, Generic[Pairs, Settings]):
         logits, targets = label_logits(self.backbone, self.prepared.tokens, self.prepared.dev, self.classifier)
         self.classifier.calibration = calibrate(logits.double().numpy(), targets)
         return self.classifier.calibration
-
-    def _embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the embeddings of some of the sentences, (n, d); every process embeds them all."""
-        places = np.array([self.prepared.places[text] for text in texts], dtype=np.int64)
-        return self.backbone.embed_many(self.prepared.tokens, places)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from training.encoders.backbone import Backbone, Tokens
     from training.encoders.judged_task import JudgedTask, Prepared
     from training.encoders.learning import Learnt
-    from training.encoders.structures import Structures
+    from training.modules.parse import Parse
 
 _log = logging.getLogger("training")
 
@@ -45,6 +45,10 @@ class Structure(Protocol):
 
     def digest(self) -> str:
         """Return a hash of the whole structure."""
+        ...
+
+    def find(self, texts: Sequence[str]) -> "Sequence[Parse | None]":
+        """Return the structure of each sentence, None if it has none."""
         ...
 
 
@@ -70,12 +74,6 @@ class Material(Generic[SettingsT, StructureT]):
     structure: StructureT | None
     ratings: ChosenRatings | None
     backbone: Path
-
-    @property
-    def further(self) -> list[str]:
-        """Sentences of the ratings that are in no pair."""
-        known = set(self.data.texts)
-        return [text for text in (self.ratings.texts if self.ratings else ()) if text not in known]
 
 
 class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
@@ -143,12 +141,6 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
         """Return the encoder before training."""
 
     @abstractmethod
-    def read_sentences(
-        self, model: "SentenceTransformer", texts: Sequence[str], structure: StructureT, further: Sequence[str]
-    ) -> "tuple[Tokens, Structures]":
-        """Return word pieces and structure of all sentences, those of the ratings last."""
-
-    @abstractmethod
     def make_task(
         self, backbone: "Backbone", prepared: "Prepared[PairsT]", settings: SettingsT
     ) -> "Callable[[SettingsT], JudgedTask[PairsT, Any]]":
@@ -175,23 +167,18 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
         from training.encoders.learning import learn
         from training.loop.machine import prepare_machine
 
-        settings, data, ratings = material.settings, material.data, material.ratings
+        settings, data = material.settings, material.data
         train, dev = (self.table(data, split, settings) for split in settings.splits)
         self.warn_of_little(train, settings)
-        if ratings:
-            _log.info("the best model is chosen by %d rated pairs of %r", len(ratings.rated.scores), ratings.rated.name)
-        elif not len(dev):
+        ratings = material.ratings.among(data.texts) if material.ratings else None
+        if not ratings and not len(dev):
             warn_of_no_dev(settings)
         machine = prepare_machine(settings.loop, self.job.output)
-        backbone, tokens = self._prepare(material, str(machine.device), machine.precision)
-        backbone.keep_states(tokens, SharedStates.of(self.job.shared, plan.backbone_digest))
-        prepared = Prepared(
-            tokens=tokens,
-            train=train,
-            dev=dev,
-            ratings=ratings,
-            places={text: at for at, text in enumerate((*data.texts, *material.further))} if ratings else {},
+        backbone, tokens = self._prepare(
+            material, ratings.further if ratings else (), str(machine.device), machine.precision
         )
+        backbone.keep_states(tokens, SharedStates.of(self.job.shared, plan.backbone_digest))
+        prepared = Prepared(tokens=tokens, train=train, dev=dev, ratings=ratings)
         learn(
             plan,
             machine,
@@ -202,18 +189,20 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
         )
 
     def _prepare(
-        self, material: Material[SettingsT, StructureT], device: str, precision: Any
+        self, material: Material[SettingsT, StructureT], further: Sequence[str], device: str, precision: Any
     ) -> "tuple[Backbone, Tokens]":
         """Return the backbone to tune, and the word pieces of all sentences, those of the ratings last."""
         from training.encoders.backbone import Backbone
+        from training.encoders.structures import read_sentences
 
-        texts, structure, further = material.data.texts, material.structure, material.further
+        texts, structure = material.data.texts, material.structure
         backbone = Backbone.of(self.start(material, device), material.settings, precision)
         if structure is None:
             return backbone, backbone.tokenize([*texts, *further], max_tokens=material.settings.max_tokens)
         if missing := len(texts) - len(structure):
             _log.warning("%s of %s sentences %s", f"{missing:,}", f"{len(texts):,}", self.lacking)
-        tokens, backbone.beside = self.read_sentences(backbone.model, texts, structure, further)
+        transformer: Any = backbone.model[0]
+        tokens, backbone.beside = read_sentences(transformer, texts, structure, further)
         return backbone, tokens
 
     def _complete(

@@ -1,8 +1,9 @@
 """Choosing the best model by human ratings, for encoders of any kind: `choose_by` names a set with split dev.
 
-settings.choose_by ── job.ratings ──> ChosenRatings ──> score(embed) ──> Judgement of the task
+settings.choose_by ── job.ratings ──> ChosenRatings ── among(texts) ──> PlacedRatings ──> Judgement of the task
 """
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,11 @@ from training.similarity import cosines
 
 if TYPE_CHECKING:
     from features.corpora import EvaluationPairs
+    from training.encoders.backbone import Backbone, Tokens
     from training.encoders.settings import EncoderSettings
     from training.jobs import TrainingJob
+
+_log = logging.getLogger("training")
 
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 """Texts → embeddings in the same order, (n_texts, d), without gradients."""
@@ -61,6 +65,42 @@ class ChosenRatings:
     def recorded(self) -> dict[str, Any]:
         """Return the entry of `training.json`."""
         return {"set": self.rated.name, "pairs": len(self.rated.scores), "digest": self.digest}
+
+    def among(self, texts: Sequence[str]) -> "PlacedRatings":
+        """Return the ratings with the positions of their sentences in a training, and log that they choose the model.
+
+        Args:
+            texts: sentences to train on, each once.
+        """
+        known = {text: place for place, text in enumerate(texts)}
+        further = tuple(text for text in self.texts if text not in known)
+        known |= {text: place for place, text in enumerate(further, start=len(texts))}
+        _log.info("the best model is chosen by %d rated pairs of %r", len(self.rated.scores), self.rated.name)
+        return PlacedRatings(self, further, np.array([known[text] for text in self.texts], dtype=np.int64))
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedRatings:
+    """Ratings whose sentences have a position among all sentences of a training.
+
+    Args:
+        chosen: the ratings.
+        further: those of their sentences that are not trained on; they follow the ones that are.
+        places: position of each sentence, in the order of `ChosenRatings.texts`, (n_texts,).
+    """
+
+    chosen: ChosenRatings
+    further: tuple[str, ...]
+    places: NDArray[np.int64]
+
+    def score(self, backbone: "Backbone", tokens: "Tokens") -> float:
+        """Return the score of the current model, as `ChosenRatings.score`; every process embeds all sentences.
+
+        Args:
+            backbone: the encoder.
+            tokens: all sentences of the training.
+        """
+        return self.chosen.score(lambda _: backbone.embed_many(tokens, self.places))
 
 
 def chosen_ratings(job: "TrainingJob[Any, Any]") -> ChosenRatings | None:

@@ -22,7 +22,7 @@ from training.jobs import TrainingJob
 from training.loop import together
 from training.loop.launching import all_processes
 from training.progress import log
-from training.runs import ENCODER, PER_SECOND, TRAINING_FILE, TRAINING_JOB
+from training.runs import ENCODER, PER_SECOND, TRAINING_FILE, TRAINING_JOB, TRAINING_LOCK
 from training.writing import require_writable, write_json, write_text
 
 if TYPE_CHECKING:
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
     from training.encoders.backbone import Backbone
     from training.encoders.learning import Learnt
-
-LOCK = "train.lock"
-"""Lock file in the folder of a run, held by the process that trains there."""
 
 
 def train_once(job: TrainingJob[Any, Any], plan: TrainingPlan, module: str, learn: Callable[[], None]) -> Path:
@@ -65,7 +62,7 @@ def train_once(job: TrainingJob[Any, Any], plan: TrainingPlan, module: str, lear
     if together.rank() > 0:  # the first process holds the lock and writes; the others only train
         learn()
         return encoder
-    with only_one(job.output / LOCK, f"Another training works in {str(job.output)!r}"):
+    with only_one(job.output / TRAINING_LOCK, f"Another training works in {str(job.output)!r}"):
         if not is_finished(encoder, plan):  # by the previous holder of the lock
             _warn_of_one_split(settings)
             write_json(job.output / TRAINING_JOB, job.model_dump(mode="json", exclude={"shared"}))

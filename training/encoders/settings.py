@@ -1,12 +1,14 @@
 """User settings shared by all kinds of encoders."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from features.errors import SettingsError
 from training.encoders.search import check_search
 from training.loop.settings import LoopSettings, Trainable
+from training.types import Part
 
 BY_LOSS = "loss"
 """Value of `choose_by` when no set of ratings chooses the model."""
@@ -15,14 +17,33 @@ BY_LOSS = "loss"
 BY_POSITIVE = ("f1", "average_precision")
 """Further values of `choose_by` for kinds with a classifier: how well it finds dev pairs with the positive label."""
 
-Part = Literal["u", "v", "|u-v|", "u*v"]
-"""Input of a classifier, made of the embeddings u and v of a pair; as in `training.modules.pair_classifier`, which
-needs torch."""
-USUAL_PARTS: tuple[Part, ...] = ("u", "v", "|u-v|")
-"""Classifier input of SBERT and SBERT-RGCN."""
+_IN_WORDS = {
+    "total": "loss",
+    "f1": "F1",
+    "average_precision": "average precision",
+    "mrr": "MRR",
+    "ndcg": "nDCG",
+}
 
 Dropout = bool | Literal["states"]
 """Dropout of the tuned layers: all of it, none, or that of the states without that of the attention."""
+
+
+def score_in_words(score: str) -> str:
+    """Return the name of a dev score for texts: `average precision`, or `MRR country` for `mrr_country`."""
+    if score in _IN_WORDS:
+        return _IN_WORDS[score]
+    name, _, of = score.partition("_")
+    return f"{_IN_WORDS.get(name, name)} {of}".rstrip()
+
+
+def is_chosen(settings: Mapping[str, Any]) -> bool:
+    """Return whether dev chose the model of a training: it did unless the last one was kept and nothing searched.
+
+    Args:
+        settings: as recorded in training.json.
+    """
+    return bool(settings.get("loop", {}).get("keep", "best") != "last" or settings.get("search"))
 
 
 class EncoderSettings(Trainable):
@@ -70,24 +91,57 @@ class EncoderSettings(Trainable):
         return self.choose_by not in self.OWN_CHOICES
 
 
-class JudgedSettings(EncoderSettings):
+def check_corpora(settings: EncoderSettings, known: Collection[str], what: str) -> None:
+    """Check that every corpus that an encoder names has something to train on.
+
+    Args:
+        settings: of the encoder.
+        known: corpora that have, sorted.
+        what: what they have, for the message: `measured pairs`.
+
+    Raises:
+        SettingsError: one has not; the message names the first.
+    """
+    if unknown := [name for name in settings.corpora if name not in known]:
+        raise SettingsError(
+            f"`corpora` of the encoder {settings.name!r} names {unknown[0]!r}, which has no {what}; there are: "
+            f"{', '.join(known)}."
+        )
+
+
+class TunedSettings(EncoderSettings):
+    """Settings shared by the kinds that tune the last layers of a backbone.
+
+    Args:
+        max_tokens: longer sentences are truncated, also by the finished encoder.
+        layers_tuned: how many of the last layers to tune, or `all`, which includes the token embeddings.
+        dropout: dropout of the tuned layers: `true` as in the backbone, `false` none, `"states"` that of the word
+            states without that of the attention weights. On a CPU torch's fused attention supports no dropout, and
+            training on long texts is twice as fast without.
+        cache_gib: memory for the outputs of the frozen layers.
+        disk_gib: space for them in the folder for temporary files if they do not fit into that memory; beyond it they
+            are recomputed. Several trainings of one command share them there.
+    """
+
+    max_tokens: Annotated[int, Field(ge=8)] = 128
+    layers_tuned: Annotated[int, Field(ge=1)] | Literal["all"] = 2
+    dropout: Dropout = True
+    cache_gib: Annotated[float, Field(ge=0)] = 2.0
+    disk_gib: Annotated[float, Field(ge=0)] = 20.0
+
+
+class JudgedSettings(TunedSettings):
     """Settings shared by the kinds that train on judged pairs.
 
     Args:
         labels: labels to classify; all that occur when empty.
         positive_label: positive label of `f1` and `average_precision`.
         classifier: input of the classifier, from the embeddings u and v of a pair; with `u` and `v` their order counts.
-        max_tokens: longer sentences are truncated, also by the finished encoder.
-        layers_tuned: how many of the last layers to tune, or `all`, which includes the token embeddings.
+        layers: how many layers of the backbone to keep, the first ones; all by default. With fewer the encoder is
+            smaller and faster, and its words know less of their sentence.
         words_below: how many layers below the last one the word vectors of the structure come from; those layers must
             be tuned, so it is less than `layers_tuned`.
-        dropout: dropout of the tuned layers: `true` as in the backbone, `false` none, `"states"` that of the word
-            states without that of the attention weights. On a CPU torch's fused attention supports no dropout, and
-            training on long texts is twice as fast without.
         new_learning_rate: peak learning rate of the modules that the backbone does not have, and of the classifier.
-        cache_gib: memory for the outputs of the frozen layers.
-        disk_gib: space for them in the folder for temporary files if they do not fit into that memory; beyond it they
-            are recomputed. Several trainings of one command share them there.
     """
 
     OWN_CHOICES: ClassVar[tuple[str, ...]] = (BY_LOSS, *BY_POSITIVE)
@@ -96,14 +150,11 @@ class JudgedSettings(EncoderSettings):
     labels: tuple[str, ...] = ()
     positive_label: str
     classifier: Annotated[tuple[Part, ...], Field(min_length=1)]
-    max_tokens: Annotated[int, Field(ge=8)] = 128
-    layers_tuned: Annotated[int, Field(ge=1)] | Literal["all"] = 2
+    # Omitted when not set, so that a run of the previous version is still recognised by its settings.
+    layers: Annotated[int | None, Field(ge=1, exclude_if=lambda layers: layers is None)] = None
     # Omitted when 0, so that a run of the previous version is still recognised by its settings.
     words_below: Annotated[int, Field(ge=0, exclude_if=lambda layers: layers == 0)] = 0
-    dropout: Dropout = True
     new_learning_rate: Annotated[float, Field(gt=0)] = 5e-4
-    cache_gib: Annotated[float, Field(ge=0)] = 2.0
-    disk_gib: Annotated[float, Field(ge=0)] = 20.0
 
     @model_validator(mode="after")
     def _parts_and_labels_differ(self) -> Self:
@@ -111,6 +162,11 @@ class JudgedSettings(EncoderSettings):
             raise ValueError(f"labels must differ from one another, got {list(self.labels)!r}")
         if len(set(self.classifier)) < len(self.classifier):
             raise ValueError(f"the parts of classifier must differ from one another, got {list(self.classifier)!r}")
+        if self.layers is not None and self.layers_tuned != "all" and self.layers_tuned > self.layers:
+            raise ValueError(
+                f"layers_tuned is {self.layers_tuned}, but only {self.layers} layers are kept: raise layers, or lower "
+                "layers_tuned"
+            )
         if self.layers_tuned != "all" and self.words_below >= self.layers_tuned:
             raise ValueError(
                 f"words_below is {self.words_below}, but only {self.layers_tuned} layers are tuned: raise layers_tuned "

@@ -11,23 +11,26 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
     from torch import nn
 
+    from training.encoders.settings import JudgedSettings
 
-def transformer_and_pooling(folder: Path, *, backbone: str, kind: str, max_tokens: int) -> "tuple[nn.Module, Any, int]":
-    """Return the transformer of a backbone, its pooling, and its maximum number of tokens.
+
+def transformer_and_pooling(folder: Path, settings: "JudgedSettings") -> "tuple[nn.Module, Any, int]":
+    """Return the transformer of a backbone with the layers that it keeps, its pooling, and its maximum of tokens.
 
     A final normalisation is dropped: the modules that follow determine the length of embeddings.
 
     Args:
         folder: folder of the backbone.
-        backbone: the user's name for it, for messages.
-        kind: kind of the encoder, for messages.
-        max_tokens: maximum that the user sets.
+        settings: settings of the encoder.
 
     Raises:
         ModelError: the backbone is made of other modules.
+        SettingsError: it has fewer layers than are to be kept.
     """
     from sentence_transformers.base.modules import Normalize
     from sentence_transformers.sentence_transformer.modules import Pooling
+
+    from training.modules.layers import keep_layers
 
     plain = load_encoder(folder, device="cpu")
     first, *others = plain
@@ -35,10 +38,12 @@ def transformer_and_pooling(folder: Path, *, backbone: str, kind: str, max_token
     if len(pooling) != 1 or any(not isinstance(module, (Pooling, Normalize)) for module in others):
         made_of = ", ".join(type(module).__name__ for module in plain)
         raise ModelError(
-            f"the backbone {backbone!r} is made of {made_of}; an encoder of kind {kind!r} needs one of a transformer "
-            "and one pooling, such as all-MiniLM-L6-v2"
+            f"the backbone {settings.backbone!r} is made of {made_of}; an encoder of kind {settings.kind!r} needs one "
+            "of a transformer and one pooling, such as all-MiniLM-L6-v2"
         )
-    return first, pooling[0], min(max_tokens, int(plain.max_seq_length or max_tokens))
+    if settings.layers is not None:
+        keep_layers(plain.transformers_model, settings.layers)
+    return first, pooling[0], min(settings.max_tokens, int(plain.max_seq_length or settings.max_tokens))
 
 
 def transformer_place(folder: Path) -> str:

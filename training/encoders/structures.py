@@ -19,9 +19,6 @@ from training.progress import Counted
 
 _AT_ONCE = 512  # sentences
 
-Columns = Sequence[str]
-"""Keys of tensors of the same shape, (n_sentences, n); positions where the first is 0 are padding."""
-
 
 class Found(Protocol):
     """Parses of sentences, looked up by text (`training.data`)."""
@@ -65,10 +62,7 @@ def read_sentences(
     transformer: StructuredTransformer,
     texts: Sequence[str],
     parses: Found,
-    columns: Sequence[Columns],
-    *,
     further: Sequence[str] = (),
-    what: str,
 ) -> tuple[Tokens, Structures]:
     """Return word pieces and structure of sentences.
 
@@ -76,14 +70,12 @@ def read_sentences(
         transformer: of the encoder.
         texts: sentences to train on; one that is not in `parses` has no structure.
         parses: of these sentences.
-        columns: keys of the structure that the transformer returns.
         further: sentences that choose the model; one that is not in `parses` is parsed.
-        what: name of the work for the progress log: "word pieces and trees".
     """
     inputs = [*texts, *further]
     ids: list[NDArray[np.int32]] = []
-    rows: dict[tuple[str, ...], list[Tensor]] = {tuple(names): [] for names in columns}
-    counted = Counted(what, len(inputs), "sentences")
+    rows: dict[tuple[str, ...], list[Tensor]] = {names: [] for names in transformer.columns}
+    counted = Counted(f"word pieces and {transformer.what}", len(inputs), "sentences")
     for start in range(0, len(inputs), _AT_ONCE):
         some = inputs[start : start + _AT_ONCE]
         given = [

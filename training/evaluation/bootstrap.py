@@ -8,6 +8,7 @@ Every draw takes as many pairs as there are, with replacement, and ranks them ag
 draws, so the interval of their difference is paired.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -42,6 +43,15 @@ class Difference:
     low: float
     high: float
     verdict: Verdict
+
+
+def tell_verdict(difference: Mapping[str, Any] | None) -> str:
+    """Return whether a score is above or below a baseline, or that this is unclear.
+
+    Args:
+        difference: a `Difference` as a dict.
+    """
+    return "unclear" if difference is None else difference["verdict"]
 
 
 def draw_spearman(

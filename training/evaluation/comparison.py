@@ -9,6 +9,7 @@ of different releases or sets would compare different questions. For other suite
 used where these are on the same data; single runs get no verdict there.
 """
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,8 @@ from training.evaluation.suites import Result, Suite, scored_suites
 Basis = Literal["items", "seeds", "nothing"]
 """What a verdict is based on."""
 _SIGNIFICANT = 0.05
+_EQUAL = 1e-9
+"""Scores of seeds that differ by less are equal: the rest is rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,9 +254,11 @@ def _welch(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[Difference |
     """Return how the mean of b differs from that of a, by Welch's t-test; None where all seeds score the same."""
     from scipy import stats
 
-    if not a.std() and not b.std():
+    if max(np.ptp(a), np.ptp(b)) < _EQUAL:
         return None, None
-    test = stats.ttest_ind(b, a, equal_var=False)
+    with warnings.catch_warnings():  # if the seeds of one side score the same, the other's have the variance
+        warnings.filterwarnings("ignore", "Precision loss", RuntimeWarning)
+        test = stats.ttest_ind(b, a, equal_var=False)
     ends = test.confidence_interval(1 - _SIGNIFICANT)
     verdict: Verdict = "above" if ends.low > 0 else "below" if ends.high < 0 else "unclear"
     return Difference(float(ends.low), float(ends.high), verdict), float(test.pvalue)

@@ -10,6 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from training.encoders.settings import score_in_words
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -133,8 +135,7 @@ def draw_course(
     """
     first = next(name for name in history[0] if name != "step")
     score = chosen_by if chosen_by is not None and chosen_by in history[0] else first
-    named = "loss" if score == "total" else score.replace("_", " ")
-    by = f"Spearman with {ratings}" if ratings else f"dev {named}"
+    by = f"Spearman with {ratings}" if ratings else f"dev {score_in_words(score)}"
     with _styled():
         figure, plot = _figure(4.9, 2.6, left=1.0)
         plot.plot([h["step"] for h in history], [h[score] for h in history], color=ACCENT, marker="o", markersize=3)

@@ -19,8 +19,6 @@ from features.metrics.corpus_scores import Bootstrap
 
 MEASURES: tuple[str, ...] = ("accuracy", "f1", "average_precision", "mcc", "auroc")
 """The measures, in the order of `Scored.measure`."""
-THRESHOLDED = frozenset({"accuracy", "f1", "mcc"})
-"""Those that use predictions, so need a threshold."""
 
 Weights = NDArray[np.int64] | NDArray[np.float64]
 

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from features.metrics.corpus_scores import Bootstrap
 from training.evaluation.bars import Bar, Mark, draw_bars, ends_of, hundredths
-from training.evaluation.bootstrap import Difference, Interval, compare, interval
+from training.evaluation.bootstrap import Difference, Interval, compare, interval, tell_verdict
 from training.evaluation.tables import UNDEFINED, ends, hundred
-from training.evaluation.verdicts import tell_verdict
 
 COLUMNS = ("start model", "encoder", "95 % interval", "vs start model")
 """Headers of the cells that `cells` returns."""

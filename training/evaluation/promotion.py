@@ -9,7 +9,7 @@ Both must have been scored on the same pairs and the same sets of ratings; other
 
 import os
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,18 @@ from typing import Any
 from features.errors import InputError, ModelError
 from training.evaluation.settings import PromotionSettings
 from training.evaluation.suites import load_suite
-from training.runs import CURRENT, ENCODER, NAME_BEFORE, encoder_name, find_encoder, group_of, latest_encoder
+from training.runs import (
+    CURRENT,
+    ENCODER,
+    NAME_BEFORE,
+    all_runs,
+    encoder_name,
+    find_encoder,
+    group_of,
+    is_finished,
+    latest_encoder,
+    newest,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +108,23 @@ def encoder_in_use(runs: Path, name: str | None = None) -> Path:
         ModelError: when no run has an encoder yet.
     """
     if name is None:
-        current = current_runs(runs)
-        return next(iter(current.values())) / ENCODER if len(current) == 1 else latest_encoder(runs)
+        return encoder_in_use_with(runs, lambda _: True) or latest_encoder(runs)
     found = current_run(runs, name)
     return find_encoder(runs, name) if found is None else found / ENCODER
+
+
+def encoder_in_use_with(runs: Path, has: Callable[[Path], bool]) -> Path | None:
+    """Return the only current encoder of some, otherwise the one of them that was finished last; None without any.
+
+    Args:
+        runs: folder of all runs.
+        has: whether an encoder, given its folder, is one of them: whether it has a classifier.
+    """
+    current = [run / ENCODER for run in current_runs(runs).values() if has(run / ENCODER)]
+    if len(current) == 1:
+        return current[0]
+    finished = [run for run in all_runs(runs) if is_finished(run) and has(run / ENCODER)]
+    return newest(finished) / ENCODER if finished else None
 
 
 def current_runs(runs: Path) -> dict[str, Path]:
@@ -139,5 +163,5 @@ def _name_before(runs: Path) -> str:
 def _judge(what: str, before: float, after: float, allowed: float) -> tuple[bool, str]:
     lost = 100 * (before - after)
     holds = lost <= allowed + 1e-9
-    limit = "" if holds else f", more than the {allowed:g} points allowed"
+    limit = "" if holds else f": {lost:.2f} less, and {allowed:g} is allowed"
     return holds, f"{what} {100 * before:.1f} → {100 * after:.1f}{limit}"

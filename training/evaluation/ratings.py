@@ -14,7 +14,7 @@ from features.files import write_table
 from features.metrics.corpus_scores import Bootstrap
 from features.page import folded
 from training.correlation import spearman
-from training.evaluation.bootstrap import Interval, draw_spearman, interval
+from training.evaluation.bootstrap import draw_spearman
 from training.evaluation.items import ItemScores, ScoredPairs, numbered, read_items
 from training.evaluation.models import Models
 from training.evaluation.page import tables_html
@@ -23,6 +23,7 @@ from training.evaluation.seen import sets_chosen_by, tell_chosen_by
 from training.evaluation.subject import Subject
 from training.evaluation.suites import Chapter, Figure, Result, Suite
 from training.evaluation.tables import ScoreTable, hundred
+from training.evaluation_sets import rating_digest
 from training.similarity import cosines
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ AXIS = "Spearman × 100 with human ratings"
 
 def correlate(
     columns: NDArray[np.float64], ratings: NDArray[np.float64], bootstrap: Bootstrap
-) -> tuple[list[float | None], list[Interval | None], NDArray[np.float64]]:
-    """Return the correlation of each column with ratings, its interval, and the draws.
+) -> tuple[list[float | None], NDArray[np.float64]]:
+    """Return the correlation of each column with ratings, and the draws.
 
     Args:
         columns: similarities, (n_pairs, n_columns).
@@ -44,14 +45,10 @@ def correlate(
         bootstrap: how intervals are computed.
 
     Returns:
-        Scores and intervals, one per column, and draws (resamples, n_columns).
+        Scores, one per column, and draws (resamples, n_columns).
     """
     scores = spearman(columns, np.repeat(ratings[:, None], columns.shape[1], axis=1))
-    drawn = draw_spearman(columns, ratings, bootstrap)
-    intervals = [
-        None if score is None else interval(draws, bootstrap) for score, draws in zip(scores, drawn.T, strict=True)
-    ]
-    return scores, intervals, drawn
+    return scores, draw_spearman(columns, ratings, bootstrap)
 
 
 class RatingSuite(Suite):
@@ -67,6 +64,7 @@ class RatingSuite(Suite):
     title: ClassVar[str] = "Similarity against human ratings"
     needs: ClassVar[str] = "human ratings: name a set under [[evaluation]]"
     measure: ClassVar[str] = "Spearman"
+    called: ClassVar[str] = "human ratings"
 
     def __init__(self, sets: "Sequence[EvaluationPairs]", bootstrap: Bootstrap, chosen_by: Sequence[str] = ()) -> None:
         self._sets = sets
@@ -87,8 +85,8 @@ class RatingSuite(Suite):
         for rated in self._sets:
             columns = np.stack([cosines(embed(rated.texts_a), embed(rated.texts_b)) for embed in known], axis=1)
             self._similarities.append(columns[:, 0])
-            of_set, _, draws = correlate(columns, rated.scores, self._bootstrap.of(rated.name))
-            about = {"name": rated.name, "pairs": len(rated.scores)}
+            of_set, draws = correlate(columns, rated.scores, self._bootstrap.of(rated.name))
+            about = {"name": rated.name, "pairs": len(rated.scores), "digest": rating_digest(rated)}
             found.append(about | asdict(pair(of_set, draws, self._bootstrap)))
             scores.append(of_set)
             drawn.append(draws)
@@ -168,18 +166,9 @@ class RatingSuite(Suite):
 
     @classmethod
     def same_data(cls, new: Result, current: Result) -> bool:
-        """Return whether the sets are the same, by name and number of pairs."""
-        first, second = ({each["name"]: each["pairs"] for each in result["sets"]} for result in (new, current))
+        """Return whether the sets have the same pairs and ratings; earlier versions recorded no digest of them."""
+        first, second = ({each["name"]: each.get("digest") for each in result["sets"]} for result in (new, current))
         return first == second
-
-    @classmethod
-    def compared(cls, new: Result, current: Result) -> list[tuple[str, float, float]]:
-        """Return each set that both have a score for."""
-        return [
-            (f"human {cls.name} of {name}", before, after)
-            for name, after in cls.numbers(new).items()
-            if after is not None and (before := cls.numbers(current).get(name)) is not None
-        ]
 
 
 def chart_ratings(result: Result) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from training.encoders.settings import BY_LOSS
+from training.encoders.settings import BY_LOSS, is_chosen, score_in_words
 from training.evaluation_sets import rating_digest
 
 if TYPE_CHECKING:
@@ -36,11 +36,6 @@ def seen_part(training: Mapping[str, Any], split: str, corpora: Collection[str])
     return None
 
 
-def is_chosen(settings: Mapping[str, Any]) -> bool:
-    """Return whether a training chose among its models: all do except those that keep the last one."""
-    return bool(settings.get("loop", {}).get("keep", "best") != "last")
-
-
 def sets_chosen_by(training: Mapping[str, Any], sets: "Sequence[EvaluationPairs]") -> list[str]:
     """Return which sets of human ratings the model was chosen by, even if they have been renamed.
 
@@ -67,13 +62,16 @@ def tell_choice(training: Mapping[str, Any]) -> str:
         return ""
     if not is_chosen(settings):
         return "nothing: the model of the last step was kept"
-    what = "average of models" if settings.get("loop", {}).get("keep") == "average" else "model"
+    kept = {"average": "average of models", "last": "last model"}
+    what = kept.get(settings.get("loop", {}).get("keep", ""), "model")
+    best = f"the best {what} of the {'search' if settings.get('search') else 'training'}"
     if chosen_by.get("set"):
-        return f"its score on {chosen_by['set']} ({chosen_by['pairs']:,} rated pairs): the best {what} of the training"
+        return f"its score on {chosen_by['set']} ({chosen_by['pairs']:,} rated pairs): {best}"
     unit = next((known.get("unit", "pairs") for known in training.get("corpora", {}).values()), "pairs")
     if training["dev"] is None:
         return f"nothing: there were no dev {unit}"
-    return f"its {settings.get('choose_by', BY_LOSS)} on the dev {unit}: the best {what} of the training"
+    score = score_in_words(settings.get("choose_by", BY_LOSS))
+    return f"its {score} on the dev {unit}: {best}"
 
 
 def tell_seen(

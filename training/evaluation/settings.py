@@ -1,8 +1,10 @@
 """User settings of evaluations and of the comparison of encoders."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from training.types import Classifier
 
 
 class PromotionSettings(BaseModel):
@@ -35,7 +37,5 @@ class TransferSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    classifiers: Annotated[tuple[Literal["logistic regression", "mlp"], ...], Field(min_length=1)] = (
-        "logistic regression",
-    )
+    classifiers: Annotated[tuple[Classifier, ...], Field(min_length=1)] = ("logistic regression",)
     folds: Annotated[int, Field(ge=2)] = 10

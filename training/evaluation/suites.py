@@ -88,6 +88,8 @@ class Suite(ABC):
     """What its numbers are, such as Spearman."""
     mean: ClassVar[str] = ""
     """Name of the mean over all of its numbers, where that represents the suite in lists of runs."""
+    called: ClassVar[str] = ""
+    """What a promotion calls its numbers, as in "human ratings of STSb"; its name by default."""
 
     @classmethod
     @abstractmethod
@@ -170,9 +172,17 @@ class Suite(ABC):
     @classmethod
     def compared(cls, new: Result, current: Result) -> list[tuple[str, float, float]]:
         """Return (what, current, new) for each number that a promotion checks; by default all that both have."""
+        return [
+            (f"{cls.called or cls.name} of {name}", before, after)
+            for name, before, after in cls.in_common(new, current)
+        ]
+
+    @classmethod
+    def in_common(cls, new: Result, current: Result) -> list[tuple[str, float, float]]:
+        """Return (name, current, new) for each number that both have."""
         before = cls.numbers(current)
         return [
-            (f"{cls.name} of {name}", known, score)
+            (name, known, score)
             for name, score in cls.numbers(new).items()
             if score is not None and (known := before.get(name)) is not None
         ]

@@ -9,10 +9,12 @@ Without dev `best` is the last weights, and `average` the last average.
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor, nn
+
+from training.loop.settings import Keep
 
 Weights = dict[str, Tensor]
 
@@ -26,9 +28,7 @@ class Keeper:
         average_over: approximate number of steps that the average covers.
     """
 
-    def __init__(
-        self, parameters: Mapping[str, nn.Parameter], keep: Literal["best", "average", "last"], average_over: int
-    ) -> None:
+    def __init__(self, parameters: Mapping[str, nn.Parameter], keep: Keep, average_over: int) -> None:
         self._parameters, self._keep, self._over = parameters, keep, average_over
         self._average: Weights = self._copy() if keep == "average" else {}
         self._best: Weights = {}

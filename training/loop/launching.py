@@ -16,6 +16,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from features.errors import RunError
+from features.exported import exported
 from training.loop import together
 from training.loop.settings import LoopSettings
 from training.process import FOLLOWS
@@ -57,9 +58,7 @@ def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterat
             others.append(
                 subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=said, stderr=subprocess.STDOUT)
             )
-        ours = {**common, "RANK": "0", "LOCAL_RANK": "0"}
-        before = {name: os.environ.get(name) for name in ours}
-        os.environ.update(ours)
+        stack.enter_context(exported({**common, "RANK": "0", "LOCAL_RANK": "0"}))
         try:
             yield
             _end(others, within=_AT_ONCE)
@@ -78,9 +77,6 @@ def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterat
                 import torch
 
                 torch.distributed.destroy_process_group()
-            for name, value in before.items():
-                os.environ.pop(name)
-                os.environ.update({} if value is None else {name: value})
 
 
 def _failed(process: "subprocess.Popen[bytes]") -> bool:

@@ -25,7 +25,7 @@ from training.loop.keeping import Keeper
 from training.loop.machine import Machine, random_state, restore_random_state, seed_this_process
 from training.loop.rates import share_of_rate
 from training.loop.settings import LoopSettings
-from training.loop.task import Group, Judgement, Task
+from training.loop.task import CountedTask, Group, Judgement, Task
 from training.progress import log
 
 
@@ -35,10 +35,11 @@ class Outcome:
 
     Args:
         steps: number of steps done.
-        best_step: step with the best dev score; 0 before the first.
+        best_step: step with the best dev score, in the end that of the weights that are kept; 0 before the first.
         best_value: its value.
         best_scores: its dev scores; None without dev.
-        looks: dev evaluations since then.
+        value: value of the last dev evaluation.
+        looks: dev evaluations since the best one.
         history: dev scores by step.
         seconds: time in the loop, including earlier runs.
         learning_seconds: part of this time in training steps.
@@ -49,6 +50,7 @@ class Outcome:
     best_step: int = 0
     best_value: float = -math.inf
     best_scores: dict[str, float] | None = None
+    value: float = -math.inf
     looks: int = 0
     history: list[dict[str, float]] = field(default_factory=list)
     seconds: float = 0.0
@@ -125,7 +127,15 @@ class Loop:
                 tracker.finish()
         self.keeper.finish()
         self.outcome.best_step = self.outcome.best_step or self.outcome.steps
+        if self.settings.keep == "last" and self.outcome.history:
+            self._take_last()
         return self.outcome
+
+    def _take_last(self) -> None:
+        """Report the dev scores of the last weights, which are those that the training ends with."""
+        outcome = self.outcome
+        (_, step), *scores = outcome.history[-1].items()
+        outcome.best_step, outcome.best_value, outcome.best_scores = int(step), outcome.value, dict(scores)
 
     @contextmanager
     def saying_what_is_left(self) -> Iterator[None]:
@@ -223,6 +233,7 @@ class Loop:
             return
         outcome = self.outcome
         outcome.history.append({"step": outcome.steps, **judgement.scores})
+        outcome.value = judgement.value
         best = judgement.value > outcome.best_value
         outcome.looks = 0 if best else outcome.looks + 1
         if best:
@@ -241,7 +252,8 @@ class Loop:
             raise KeyboardInterrupt
 
     def _steps_of(self, epoch: int) -> int:
-        return -(-len(self.task.batches(epoch)) // self.settings.accumulate)
+        batches = self.task.count() if isinstance(self.task, CountedTask) else len(self.task.batches(epoch))
+        return math.ceil(batches / self.settings.accumulate)
 
     def _place(self) -> tuple[int, int]:
         """Return the epoch of the next step, and the number of steps done in that epoch."""

@@ -5,6 +5,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from features.parsers.settings import Precision
+
+Keep = Literal["best", "average", "last"]
+"""Which weights a training keeps."""
+
 
 class LoopSettings(BaseModel):
     """Settings of the loop; the unit of batches depends on the kind of encoder or parser.
@@ -53,11 +58,11 @@ class LoopSettings(BaseModel):
     gradient_norm: Annotated[float, Field(gt=0)] = 1.0
     evaluate_every: Annotated[int, Field(ge=1)] | None = None
     patience: Annotated[int, Field(ge=1)] | None = None
-    keep: Literal["best", "average", "last"] = "best"
+    keep: Keep = "best"
     average_over: Annotated[int, Field(ge=1)] = 200
     checkpoint_every: Annotated[int, Field(ge=1)] = 500
     log_every: Annotated[int, Field(ge=1)] = 50
-    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    precision: Precision = "auto"
     device: str = "auto"
     threads: Annotated[int, Field(ge=1)] | None = None
     processes: Annotated[int, Field(ge=1)] = 1

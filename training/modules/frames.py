@@ -20,7 +20,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -29,13 +29,11 @@ from torch import Tensor
 from features.errors import InputError
 from features.parsers.srl.frames import PREDICATE
 from training.modules.parse import LabelNumbers, Parse, Pieces, random_of
+from training.types import Drawn, Harm
 
 NUMBERS, SPAN_PLACES, ROLES = "span_numbers", "span_places", "span_roles"
 """Keys of the tensors next to `input_ids`: the first two (n_sentences, n_members), roles (n_sentences, n_spans)."""
 _CONTINUES = "C-"
-
-Drawn = Literal["tagged", "random", "continuous"]
-Harm = Literal["dropped", "moved"]
 
 
 class Span(NamedTuple):

@@ -13,9 +13,10 @@ from torch import nn
 from torch.nn import functional
 
 from training.modules.layers import words_of
-from training.modules.relational_graph import Direction, Graph, RelationalGraphLayer, relation_count
+from training.modules.relational_graph import Graph, RelationalGraphLayer, relation_count
 from training.modules.saved import SavedModule
 from training.modules.trees import HEADS, LABELS, PLACES
+from training.types import Direction
 
 NODES = "node_embedding"
 """Key of the mean over the nodes of each sentence, (n_sentences, width)."""

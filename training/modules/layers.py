@@ -5,7 +5,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from features.errors import ModelError
+from features.errors import ModelError, SettingsError
 
 WORDS = "word_embeddings"
 """Key of these states if they are not those of the last layer, (n_sentences, longest, d)."""
@@ -32,3 +32,16 @@ def find_layers(transformer: nn.Module | None) -> nn.ModuleList:
         f"no list of layers found in a {type(transformer).__name__}, so its last layers cannot be tuned separately; "
         "choose a BERT-like backbone"
     )
+
+
+def keep_layers(transformer: Any, count: int) -> None:
+    """Remove all layers of a transformer except the first ones.
+
+    Raises:
+        SettingsError: it has fewer.
+    """
+    layers = find_layers(transformer)
+    if count > len(layers):
+        raise SettingsError(f"layers is {count}, but the backbone has {len(layers)}: set it to at most {len(layers)}")
+    del layers[count:]
+    transformer.config.num_hidden_layers = count

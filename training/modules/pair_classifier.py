@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 import torch
@@ -12,9 +12,7 @@ from torch import Tensor, nn
 
 from features.errors import ModelError
 from training.modules.calibration import Calibration
-
-Part = Literal["u", "v", "|u-v|", "u*v"]
-"""Inputs of a classifier, made of the embeddings u and v. The last two are the same for (u, v) and (v, u)."""
+from training.types import USUAL_PARTS, Part
 
 WEIGHTS_FILE = "classifier.safetensors"
 SETTINGS_FILE = "classifier.json"
@@ -43,7 +41,7 @@ class PairClassifier(nn.Module):
 
     calibration: Calibration | None
 
-    def __init__(self, dimension: int, labels: Sequence[str], parts: Sequence[Part] = ("u", "v", "|u-v|")) -> None:
+    def __init__(self, dimension: int, labels: Sequence[str], parts: Sequence[Part] = USUAL_PARTS) -> None:
         super().__init__()
         if unknown := sorted(set(parts) - set(get_args(Part))):
             raise ValueError(f"parts of a classifier are {', '.join(get_args(Part))}, not {unknown[0]!r}")

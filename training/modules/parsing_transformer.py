@@ -13,7 +13,7 @@ from torch import Tensor
 from training.modules.parse import LabelNumbers, Parse, Pieces
 from training.modules.parser_weights import another_parser, same_weights, weights_of
 from training.modules.structured_transformer import StructuredTransformer
-from training.modules.trees import random_tree, tree_tensors
+from training.modules.trees import HEADS, LABELS, PLACES, random_tree, tree_tensors
 
 if TYPE_CHECKING:
     from features.parsers.dependencies import DependencyParser
@@ -36,6 +36,9 @@ class ParsingTransformer(StructuredTransformer):
         further: further arguments of `Transformer`.
     """
 
+    what = "trees"
+    # Heads first: they are 0 only in padding, whereas a word without a piece has place 0.
+    columns = ((HEADS, PLACES, LABELS),)
     config_keys: list[str] = [  # noqa: RUF012 - as there
         *Transformer.config_keys,
         *("parser", "parser_identity", "parser_weights", "labels", "max_words", "random_trees", "words_below"),

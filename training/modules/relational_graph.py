@@ -17,16 +17,15 @@ bases, and the last two layers of a MiniLM, unless its settings say otherwise (d
 """
 
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Self
 
 import torch
 from torch import Tensor, nn
 
+from training.types import Direction
+
 BLOCK = 16
 """Edges of one relation that are multiplied at once; the last block of a relation is padded with zeros."""
-
-Direction = Literal["both", "down", "up"]
-"""Direction of tree edges: `down` from heads to dependents, `up` the other way, or both."""
 
 
 @dataclass(frozen=True, slots=True)

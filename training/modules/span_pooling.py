@@ -7,7 +7,7 @@ Peng et al. 2022, section 3, equations 1 to 3. The softmax of their W h + b is t
 A sentence without spans has the mean of all its pieces in place of the sum.
 """
 
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import torch
 from torch import Tensor, nn
@@ -15,11 +15,10 @@ from torch import Tensor, nn
 from training.modules.frames import NUMBERS, ROLES, SPAN_PLACES
 from training.modules.layers import words_of
 from training.modules.saved import SavedModule
+from training.types import SpanWeights
 
 WEIGHTS = "span_weights"
 """Key of the weights of the spans, (n_sentences, n_spans), in [0, 1]: 0 for padding; those of a sentence sum to 1."""
-
-Weights = Literal["learnt", "equal", "by_role"]
 
 
 class SpanPooling(SavedModule):
@@ -39,11 +38,11 @@ class SpanPooling(SavedModule):
     config_keys: list[str] = ["token_width", "sentence_width", "roles", "weights", "pooled"]  # noqa: RUF012 - as there
 
     def __init__(
-        self, token_width: int, sentence_width: int, roles: int, *, weights: Weights = "learnt", pooled: bool = True
+        self, token_width: int, sentence_width: int, roles: int, *, weights: SpanWeights = "learnt", pooled: bool = True
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        if weights not in get_args(Weights):
-            raise ValueError(f"weights of spans are {', '.join(get_args(Weights))}, not {weights!r}")
+        if weights not in get_args(SpanWeights):
+            raise ValueError(f"weights of spans are {', '.join(get_args(SpanWeights))}, not {weights!r}")
         self.token_width, self.sentence_width, self.roles = token_width, sentence_width, roles
         self.weights, self.pooled = weights, pooled
         self.attention = None if weights == "equal" else nn.Linear(token_width, 1, bias=False)

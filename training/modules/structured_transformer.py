@@ -10,14 +10,14 @@ import time
 from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from sentence_transformers.base.modules import Transformer
 from torch import Tensor, nn
 
 from features.errors import ModelError
 from features.sentences import normalise
-from training.modules.layers import WORDS, find_layers
+from training.modules.layers import WORDS, find_layers, keep_layers
 from training.modules.parse import Parse, Pieces
 
 _TO_PARSE: Parse = {}
@@ -39,6 +39,11 @@ class StructuredTransformer(Transformer):
         ModelError: when the transformer has no such layer.
     """
 
+    what: ClassVar[str]
+    """Name of the structure, in the plural: "trees"."""
+    columns: ClassVar[tuple[tuple[str, ...], ...]]
+    """Keys of the tensors of `structure`, together those of the same shape; where the first of them is 0 is padding."""
+
     def __init__(self, model_name_or_path: str, *, max_words: int, words_below: int = 0, **further: Any) -> None:
         super().__init__(model_name_or_path, **further)
         self.max_words = max_words
@@ -53,6 +58,15 @@ class StructuredTransformer(Transformer):
         self.parsing_seconds = 0.0
         """Time spent on parsing since the encoder was loaded."""
         self._parses: OrderedDict[str, Parse | None] = OrderedDict()
+
+    def keep_layers(self, count: int) -> None:
+        """Remove all layers of the transformer except the first ones, of which there are more than `words_below`.
+
+        Raises:
+            SettingsError: it has fewer.
+        """
+        keep_layers(self.model, count)
+        self._layers = self._layers[:count]
 
     @abstractmethod
     def parse_texts(self, texts: Sequence[str]) -> Sequence[Parse | None]:

@@ -5,16 +5,18 @@ Both go through `frame_tensors`, so that training from a store and encoding on t
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from sentence_transformers.base.modules import Transformer
 from torch import Tensor
 
+from features.parsers.settings import Precision, PredicatesBy, SrlSettings
 from features.stages import Reject
-from training.modules.frames import Drawn, Harm, Span, SpanChoice, frame_tensors, seen_spans
+from training.modules.frames import NUMBERS, ROLES, SPAN_PLACES, Span, SpanChoice, frame_tensors, seen_spans
 from training.modules.parse import LabelNumbers, Parse, Pieces
 from training.modules.parser_weights import another_parser, weights_of
 from training.modules.structured_transformer import StructuredTransformer
+from training.types import Drawn, Harm
 
 if TYPE_CHECKING:
     from features.parsers.srl.parser import SrlParser
@@ -41,6 +43,8 @@ class TaggingTransformer(StructuredTransformer):
         further: further arguments of `Transformer`.
     """
 
+    what = "spans"
+    columns = ((NUMBERS, SPAN_PLACES), (ROLES,))
     config_keys: list[str] = [  # noqa: RUF012 - as there
         *Transformer.config_keys,
         *("tagger", "tagger_weights", "roles", "predicates", "precision", "tags", "max_words"),
@@ -54,8 +58,8 @@ class TaggingTransformer(StructuredTransformer):
         tagger: str,
         tagger_weights: str,
         roles: Sequence[str],
-        predicates: Literal["tagger", "spacy"] = "tagger",
-        precision: Literal["auto", "float32", "bfloat16"] = "auto",
+        predicates: PredicatesBy = "tagger",
+        precision: Precision = "auto",
         tags: str = "en_core_web_md",
         max_words: int = 512,
         words_below: int = 0,
@@ -102,7 +106,6 @@ class TaggingTransformer(StructuredTransformer):
         ]
 
     def _load_tagger(self) -> "SrlParser":
-        from features.parsers.settings import SrlSettings
         from features.parsers.srl.parser import load
 
         settings = SrlSettings(

@@ -1,12 +1,13 @@
 """The decomposition objective: each facet's similarity mirrors its AMR metric (Opitz & Frank 2022, Eq. 3)."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+
+from training.types import Similarity
 
 _TINY = 1e-12
 
@@ -48,7 +49,7 @@ class DecompositionObjective(nn.Module):
     def __init__(
         self,
         membership: NDArray[np.float32],
-        similarity: Literal["cosine", "manhattan"] = "cosine",
+        similarity: Similarity = "cosine",
         weights: Sequence[float] | None = None,
     ) -> None:
         super().__init__()

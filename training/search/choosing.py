@@ -14,7 +14,7 @@ from features import models
 from features.errors import ModelError
 from training.encoders.loading import routes_in
 from training.evaluation.promotion import encoder_in_use
-from training.runs import ENCODER, TRAINING_FILE, all_runs, encoder_name, is_finished, runs_named
+from training.runs import ENCODER, TRAINING_FILE, encoder_name, finished_encoders, runs_named
 from training.writing import read_json
 
 _MODULES = "modules.json"
@@ -55,7 +55,7 @@ def choose_encoder(runs: Path | None, name: str | None, aspect: str | None, base
     if aspect is None:
         folder = encoder_in_use(runs)
         return Chosen(folder, task_of(folder, None), encoder_name(folder.parent))
-    known = {name: encoder_in_use(runs, name) for name in _finished(runs)}
+    known = {name: encoder_in_use(runs, name) for name in finished_encoders(runs)}
     aspects = {name: aspects_of(folder) for name, folder in known.items()}
     fitting = [name for name, of in aspects.items() if aspect in of]
     if len(fitting) > 1:
@@ -113,11 +113,6 @@ def _learnt(folder: Path) -> tuple[str, ...]:
     return tuple(settings.get("aspects") or (training.get("labels", ()) if settings.get("kind") == "aspect" else ()))
 
 
-def _finished(runs: Path) -> list[str]:
-    """Return the names of the encoders of a project that have a finished run."""
-    return sorted({encoder_name(run) for run in all_runs(runs) if is_finished(run)})
-
-
 def named_encoder(runs: Path | None, name: str, base: Path | None = None) -> Path:
     """Return the folder of a named encoder.
 
@@ -143,7 +138,7 @@ def named_encoder(runs: Path | None, name: str, base: Path | None = None) -> Pat
     try:
         return models.locate(name, base)
     except ModelError as error:
-        known = _finished(runs) if runs is not None else []
+        known = finished_encoders(runs) if runs is not None else []
         if not known or name in models.MODELS:
             raise
         raise ModelError(

@@ -7,10 +7,10 @@ from pathlib import Path
 import polars as pl
 
 from features.corpora.piped import as_file
-from features.corpora.tables import hint_of_form
-from features.corpora.text_tables import read_text_table, text_columns
+from features.corpora.tables import hint_of_form, shown_names
+from features.corpora.text_tables import complete_ids, read_text_table, text_columns
 from features.errors import InputError
-from features.files import source_name
+from features.files import refuse_other_tables, source_name
 from features.parsers.texts import read_sentences
 from features.sentences import normalise
 from training.data.labelled_texts import LabelledTexts
@@ -24,7 +24,8 @@ class SearchedTexts:
 
     Args:
         texts: with single blanks, none empty.
-        ids: of each: the file's, or else the number of its line or row; empty for texts of a release.
+        ids: of each: the file's, or else the number of its line or row (`row 7` where other rows have ids); empty for
+            texts of a release.
         labels: of each: aspect → its labels; empty for texts of a file.
         origin: where they come from, in words.
         empty: number of rows of the file that had no text and were left out.
@@ -56,6 +57,8 @@ def texts_of_file(path: Path, columns: Sequence[str] = ()) -> SearchedTexts:
     """
     suffixes = [suffix.lower() for suffix in path.suffixes]
     of_table = (suffixes[-2:-1] if suffixes[-1:] == [".gz"] else suffixes[-1:]) in [[known] for known in _TABLES]
+    if not of_table:
+        refuse_other_tables(path)
     if columns and not of_table:
         raise InputError(
             f"{source_name(path)} is read as one text per line, so it has no column {columns[0]!r}; give a table "
@@ -112,10 +115,10 @@ def _table(path: Path, columns: Sequence[str], name: str) -> tuple[pl.DataFrame,
     """Return `id` and `text` of each row of a table that messages call `name`, and what is wrong with some rows."""
     there = text_columns(path, columns)
     if missing := [column for column in columns if column not in there]:
-        known = f"{name} has no column {missing[0]!r}; it has {', '.join(map(repr, there)) or 'none'}"
+        known = f"{name} has no column {missing[0]!r}; it has {shown_names(there)}"
         to_do = hint_of_form(path) or ": name the one with the text by --text; repeat it to join several"
         raise InputError(f"{known}{to_do}.")
     rows = list(read_text_table(path, columns))
-    found = [(normalise(row.id) or str(number), normalise(row.text)) for number, row in enumerate(rows, start=1)]
+    found = {"id": complete_ids([normalise(row.id) for row in rows]), "text": [normalise(row.text) for row in rows]}
     wrong = [f"{name}, line {row.line}: {row.problem}" for row in rows if row.problem]
-    return pl.DataFrame(found, schema={"id": pl.String, "text": pl.String}, orient="row"), wrong
+    return pl.DataFrame(found, schema={"id": pl.String, "text": pl.String}), wrong

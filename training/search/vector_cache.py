@@ -11,7 +11,7 @@ import hashlib
 import os
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, KeysView, Sequence
 from contextlib import suppress
 from pathlib import Path
 from zipfile import BadZipFile
@@ -110,7 +110,7 @@ class _Cache:
     def _read(self, part: Path, numbers: dict[bytes, int]) -> None:
         """Read the vectors of wanted texts from a part; a damaged part is removed."""
         try:
-            keys, vectors = _load(part)
+            keys, vectors = _load(part, numbers.keys())
         except FileNotFoundError:  # another search has just merged it
             return
         except _DAMAGED:
@@ -162,18 +162,28 @@ def _digest(encoder: Path, task: str | None) -> str:
     return hashlib.blake2b(f"{models.digest(encoder)}\0{task or ''}".encode(), digest_size=16).hexdigest()
 
 
-def _load(part: Path) -> tuple[list[bytes], Vectors]:
-    """Return keys and vectors of a part.
+def _load(part: Path, wanted: KeysView[bytes] | None = None) -> tuple[list[bytes], Vectors]:
+    """Return keys and vectors of a part; nothing, and no vectors are read, if none of its keys is wanted.
+
+    Args:
+        part: a file of the cache.
+        wanted: keys of which one is enough; None for any.
 
     Raises:
         ValueError, KeyError, EOFError, BadZipFile: it is damaged; the archive has checksums.
         OSError: it cannot be read.
     """
     with part.open("rb") as file, np.load(file, allow_pickle=False) as content:
-        keys, vectors = content["keys"], content["vectors"]
-    if keys.shape != (len(vectors), _KEY_BYTES) or vectors.ndim != 2 or vectors.dtype != np.float32:
-        raise ValueError("unexpected shape or dtype")
-    return [key.tobytes() for key in keys], vectors
+        rows = content["keys"]
+        if rows.shape[1:] != (_KEY_BYTES,):
+            raise ValueError("unexpected shape of keys")
+        keys = [row.tobytes() for row in rows]
+        if wanted is not None and wanted.isdisjoint(keys):
+            return [], np.empty((0, 0), np.float32)
+        vectors = content["vectors"]
+    if vectors.ndim != 2 or len(vectors) != len(keys) or vectors.dtype != np.float32:
+        raise ValueError("unexpected shape or dtype of vectors")
+    return keys, vectors
 
 
 def _save(folder: Path, keys: Sequence[bytes], vectors: Vectors) -> Path | None:

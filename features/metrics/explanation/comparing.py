@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from features.metrics.explanation.naming import called, name_text, quoted
 from features.metrics.explanation.pair import FacetMatch, GraphPair
-from features.metrics.explanation.views import View, is_argument
+from features.metrics.explanation.views import View
+from features.metrics.relations import is_argument
 
 
 class Link(NamedTuple):

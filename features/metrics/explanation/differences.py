@@ -4,7 +4,7 @@ Each difference names a facet that is below 1 for the pair, so that the words ag
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,6 +20,7 @@ from features.metrics.explanation.naming import (
     quoted,
 )
 from features.metrics.explanation.views import View
+from features.metrics.readings import comparable
 
 Aspect = Literal[
     "negation",
@@ -36,6 +37,12 @@ Aspect = Literal[
     "relation",
 ]
 
+_CONSTANTS: Mapping[Aspect, frozenset[str]] = {
+    "negation": frozenset({"polarity"}),
+    "name": frozenset({"name", "wiki"}),
+    "mood": frozenset({"mode", "polarity"}),
+}
+"""Aspect → roles of the constants that it tells, in lower case."""
 _UNKNOWN = "amr-unknown"
 _SIDES = ("a", "b")
 
@@ -56,14 +63,17 @@ class Difference:
 
 
 def differences(both: ComparedGraphs) -> tuple[Difference, ...]:
-    """Return all differences between two unequal graphs, at least one."""
+    """Return the differences between two unequal graphs, at least one.
+
+    Relations other than arguments are told only if there is no other difference.
+    """
     found: list[Difference] = []
     for tell in _TELLERS:
         found += tell(both)
     # A different best-connected node is worth mentioning only if nothing else explains it.
     if not {difference.aspect for difference in found} & {"focus", "frame", "concept", "modality", "name"}:
         found += _one_node(both, "max_degree", "connection", "most is said of {} in a, of {} in b")
-    return tuple(found or _relations(both))
+    return (*found, *_rest(both, {difference.aspect for difference in found}))
 
 
 def _only(side: int, verb: str, words: Iterable[str], theirs: Iterable[str]) -> list[str]:
@@ -117,18 +127,31 @@ def _quantities(both: ComparedGraphs) -> list[Difference]:
 
 
 def _names(both: ComparedGraphs) -> list[Difference]:
-    names = [Counter(nodes.values()) for nodes in both.named]
+    names = [Counter(map(_read, nodes.values())) for nodes in both.named]
+    written = {_read(name): quoted(name) for nodes in reversed(both.named) for name in nodes.values()}
+    kinds = [
+        dict.fromkeys((_read(name), view.labels[node]) for node, name in nodes.items())
+        for view, nodes in zip(both.views, both.named, strict=True)
+    ]
     only = (names[0] - names[1], names[1] - names[0])
     texts = [
         text
         for side, found in enumerate(only)
-        for text in _only(side, "names", list(map(quoted, found)), map(quoted, names[1 - side]))
+        for text in _only(side, "names", [written[name] for name in found], [written[name] for name in names[1 - side]])
     ]
-    if not texts:
-        for side, nodes in enumerate(both.unmatched("named_entities")):
-            kinds = [f"{quoted(both.named[side].get(n, ''))} a {plain(both.views[side].labels[n])}" for n in nodes]
-            texts += [f"{_SIDES[side]} calls {listed(kinds)}"] if kinds else []
+    for side, (ours, theirs) in enumerate((kinds, kinds[::-1])):
+        apart = [
+            f"{written[name]} a {plain(kind)}"
+            for name, kind in ours
+            if name in names[1 - side] and (name, kind) not in theirs
+        ]
+        texts += [f"{_SIDES[side]} calls {listed(apart)}"] if apart else []
     return [Difference(both.facet("named_entities"), "name", ", ".join(texts))] if texts else []
+
+
+def _read(name: str) -> str:
+    """Return a name as metrics compare it, word by word."""
+    return " ".join(map(comparable, name.split()))
 
 
 def _roles(both: ComparedGraphs) -> list[Difference]:
@@ -274,17 +297,34 @@ def _one_node(both: ComparedGraphs, facet: str, aspect: Aspect, text: str) -> li
     return [Difference(facet, aspect, text.format(*(both.called(side, node) for side, node in enumerate(nodes))))]
 
 
-def _relations(both: ComparedGraphs) -> list[Difference]:
-    """Describe relations and constants, if everything more telling is the same."""
+def _rest(both: ComparedGraphs, told: Collection[Aspect]) -> list[Difference]:
+    """Describe constants that no other difference tells; if there is none, relations, too."""
     facet = both.facets["smatch"]
-    sides = [[i for i in items if i.kind in {"relation", "attribute"}] for items in (facet.left, facet.right)]
+    kinds = {"attribute"} if told else {"relation", "attribute"}
+    sides = [[i for i in items if i.kind in kinds] for items in (facet.left, facet.right)]
     # What reads the same on both sides is not missing: it is attached to other nodes.
-    unmatched = [Counter(item.text for item in items if not item.matched) for items in sides]
+    unmatched = [
+        Counter(i.text for i in items if not i.matched and not (told and _is_told(both, side, i.index, told)))
+        for side, items in enumerate(sides)
+    ]
     texts = []
     for side, items in enumerate(reversed(sides)):
         words = list(map(quoted, unmatched[side] - unmatched[1 - side]))
         texts += _only(side, "has", words, (quoted(item.text) for item in items))
-    return [Difference("smatch", "relation", ", ".join(texts) or "the same things are put together differently")]
+    if not texts and not told:
+        texts = ["the same things are put together differently"]
+    return [Difference("smatch", "relation", ", ".join(texts))] if texts else []
+
+
+def _is_told(both: ComparedGraphs, side: int, index: int, told: Collection[Aspect]) -> bool:
+    """Return whether other differences tell a constant, be it as a part of a name or of a node that one graph lacks."""
+    node, role, _ = both.views[side].graph.attributes[index]
+    return (
+        both.partner(side, node) is None
+        or both.views[side].labels[node] == "name"
+        or index in both.unmatched("quantifiers", "attribute")[side]
+        or any(role.lower() in _CONSTANTS.get(aspect, ()) for aspect in told)
+    )
 
 
 _TELLERS: tuple[Callable[[ComparedGraphs], list[Difference]], ...] = (

@@ -35,20 +35,27 @@ def match_triples(left: Triples, right: Triples, views: tuple[View, View], image
     return found
 
 
-def match_bags(left: Sequence[BagItem], right: Sequence[BagItem], image: Mapping[int, int]) -> Matches:
-    """Return as many pairs of equal labels as possible; aligned nodes come first.
+def match_bags(
+    left: Sequence[BagItem], right: Sequence[BagItem], views: tuple[View, View], image: Mapping[int, int]
+) -> Matches:
+    """Return as many pairs of equal labels as possible; aligned nodes and their constants come first.
 
     Args:
         left: items of the first graph.
         right: items of the second graph.
+        views: both graphs.
         image: node of the first graph → node of the second.
     """
     aligned = _pair_off(
-        (((label, image.get(place.index)), place) for label, place in left if place.kind == "node"),
-        (((label, place.index), place) for label, place in right if place.kind == "node"),
+        (((label, place.kind, image.get(_node(views[0], place))), place) for label, place in left),
+        (((label, place.kind, _node(views[1], place)), place) for label, place in right),
     )
     ours, theirs = _without(left, [a for a, _ in aligned]), _without(right, [b for _, b in aligned])
     return aligned + _pair_off(ours, theirs)
+
+
+def _node(view: View, place: Place) -> int:
+    return view.graph.attributes[place.index][0] if place.kind == "attribute" else place.index
 
 
 def _pair_off(left: Iterable[tuple[Hashable, Place]], right: Iterable[tuple[Hashable, Place]]) -> Matches:

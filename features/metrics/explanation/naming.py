@@ -11,7 +11,8 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from features.metrics.explanation.views import View, is_argument
+from features.metrics.explanation.views import View
+from features.metrics.relations import SENSE, is_argument
 
 ROLE_FRAMES = frozenset({"have-org-role-91", "have-rel-role-91"})
 """Frames whose `:ARG2` is what a person is to an organisation or to another person."""
@@ -27,7 +28,6 @@ MODALS: Mapping[str, str] = {
 }
 """Frames of modal verbs and adverbs (AMR 1.2.6 specification, "Modality"; `capable-01` is that of "able"), in words."""
 
-_SENSE = re.compile(r"-[0-9]{2,}$")
 _KIND = re.compile(r"-entity$")
 _DESCRIBED = frozenset({"person", "thing"})
 _MOST = 4  # entries of a list; more would hide what matters
@@ -40,7 +40,7 @@ def plain(concept: str) -> str:
     ('take off', 'Nina', 'date', 'must')
     """
     bare = concept.replace('"', "")
-    return MODALS.get(bare.lower()) or _KIND.sub("", _SENSE.sub("", bare)).replace("-", " ") or concept
+    return MODALS.get(bare.lower()) or _KIND.sub("", SENSE.sub("", bare)).replace("-", " ") or concept
 
 
 def name_text(view: View, node: int) -> str:

@@ -149,7 +149,7 @@ def _align(
 def _match(name: str, views: tuple[View, View], images: Mapping[str, Image]) -> Matches | None:
     """Return what matches in a facet; None if it counts nothing."""
     if name in BAGS:
-        return match_bags(BAGS[name](views[0]), BAGS[name](views[1]), images["smatch"])
+        return match_bags(BAGS[name](views[0]), BAGS[name](views[1]), views, images["smatch"])
     if name in TRIPLES:
         sides = [TRIPLES[name](view) for view in views]
         own = match_triples(sides[0], sides[1], views, images[name])

@@ -5,7 +5,6 @@ triples            nodes, attributes, relations   smatch, unlabeled, coreference
 one node           place                          root, max_indegree, max_outdegree, max_degree
 """
 
-import re
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,10 +14,8 @@ from typing import Literal, NamedTuple
 from features.graphs.graph import AmrGraph
 from features.metrics.quantifiers import QUANTIFIERS, normalise_quantity
 from features.metrics.readings import comparable
-from features.metrics.relations import is_inverted
+from features.metrics.relations import is_argument, is_frame, is_inverted
 
-_FRAME = re.compile(r"-[0-9]{2,}$")
-_ARGUMENT = re.compile(r"arg[0-9]+(-of)?")
 _TOP = "TOP"
 
 Kind = Literal["node", "attribute", "relation", "root"]
@@ -119,11 +116,6 @@ def _forward(role: str) -> str:
     return role.removesuffix("-of") if is_inverted(role) else role
 
 
-def is_argument(role: str) -> bool:
-    """Return whether a role, in lower case, is one of :ARG0, :ARG1, ..."""
-    return _ARGUMENT.fullmatch(role) is not None
-
-
 def _all_triples(view: View, *, labelled: bool) -> Triples:
     def named(role: str) -> str:
         if not labelled:
@@ -213,7 +205,7 @@ TRIPLES: Mapping[str, Callable[[View], Triples]] = {
     "srl": _roles,
 }
 BAGS: Mapping[str, Callable[[View], list[BagItem]]] = {
-    "frames": lambda view: _instances(view, lambda node: _FRAME.search(view.graph.concepts[node]) is not None),
+    "frames": lambda view: _instances(view, lambda node: is_frame(view.graph.concepts[node])),
     "concepts": lambda view: _instances(view, lambda _: True),
     "named_entities": _named,
     "negations": _negated,

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from features.metrics.explanation.comparing import ComparedGraphs
 from features.metrics.explanation.differences import Difference, differences
-from features.metrics.explanation.naming import called, descriptions, listed, quoted
+from features.metrics.explanation.naming import called, described_by, listed, plain, quoted
 from features.metrics.explanation.pair import GraphPair
+from features.metrics.readings import comparable
 
 SAME_GRAPH = "Both have the same graph: nothing that it expresses differs."
 
@@ -35,7 +36,8 @@ _ROLES: Mapping[str, frozenset[str]] = {
 
 For the metric, the quantities of "3 boys and 2 girls" equal those of "2 boys and 3 girls"; for a reader they do not.
 """
-_UNTOLD = frozenset({"name", "person", "thing", "and"})
+_UNTOLD = frozenset({"name", "person", "thing", "and", "amr unknown"})
+"""Words that say nothing of what a graph is about, unless it has no others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +72,19 @@ def describe(pair: GraphPair) -> Words:
 
 
 def _in_common(both: ComparedGraphs) -> str:
-    """Return the concepts that both graphs have, when no kind of structure is the same."""
-    view = both.views[0]
-    describing = {frame for _, frame in descriptions(view)}
-    matched = [item.index for item in both.facets["concepts"].left if item.matched and item.index not in describing]
-    words = [quoted(called(view, node)) for node in matched if view.labels[node] not in _UNTOLD]
-    return f"Both have {listed(words)}" if words else "Little in common" if matched else "Nothing in common"
+    """Return what both graphs have under the same name; without anything of the kind, the concepts of both."""
+    shared = set(both.views[0].labels) & set(both.views[1].labels)
+    ours, theirs = (
+        {
+            comparable(word): quoted(word)
+            for node, label in enumerate(view.labels)
+            if label in shared and (word := called(view, described_by(view, node))) not in _UNTOLD
+        }
+        for view in both.views
+    )
+    if words := [word for key, word in ours.items() if key in theirs]:
+        return f"Both have {listed(words)}"
+    concepts = [quoted(plain(label)) for label in dict.fromkeys(both.views[0].labels) if label in shared]
+    if not concepts:
+        return "No concept in common"
+    return f"Only the concept{'s' if concepts[1:] else ''} {listed(concepts)} in common"

@@ -1,6 +1,5 @@
 """Loading a parser from a model's folder: description, weights, and the base encoder's tables."""
 
-from dataclasses import replace
 from pathlib import Path
 
 from features import models
@@ -10,7 +9,7 @@ from features.parsers.devices import computes_in_bfloat16, resolve_device
 from features.parsers.embedded.base_encoder import fill_tables, read_shape
 from features.parsers.embedded.inputs import SentenceReader
 from features.parsers.embedded.parser import EmbeddedParser
-from features.parsers.embedded.storage import Thresholds, read_description, read_weights
+from features.parsers.embedded.storage import read_description, read_weights
 
 
 def load_parser(
@@ -21,7 +20,6 @@ def load_parser(
     precision: str = "auto",
     batch_size: int = 64,
     threads: int | None = None,
-    thresholds: Thresholds | None = None,
 ) -> EmbeddedParser:
     """Load a model from its folder.
 
@@ -32,7 +30,6 @@ def load_parser(
         precision: `auto` is bfloat16 if the hardware supports it, else float32.
         batch_size: sentences per batch.
         threads: CPU threads; torch's number when None.
-        thresholds: thresholds to use instead of the model's own.
 
     Raises:
         ModelError: when model or base encoder is missing, or they do not match.
@@ -43,8 +40,6 @@ def load_parser(
     from features.parsers.onednn import use_onednn
 
     description = read_description(folder)
-    if thresholds is not None:
-        description = replace(description, thresholds=thresholds)
     base_folder = models.locate(base or description.base)
     encoder = read_shape(base_folder)
     with torch.device("meta"):

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from features.errors import ModelError
+from features.file_errors import first_line
 from features.leftovers import scratch
 from features.models import locate
 from features.models.files import unpack_archive
@@ -161,7 +162,7 @@ def _load(path: Path) -> "dict[str, Tensor]":
         # weights_only: code in an archive from elsewhere is not run.
         return dict(torch.load(path, map_location="cpu", weights_only=True))
     except Exception as error:  # the errors of torch and safetensors for a damaged file have no common base
-        raise ModelError(f"The weights {str(path)!r} cannot be read ({str(error).splitlines()[0]}).") from error
+        raise ModelError(f"The weights {str(path)!r} cannot be read ({first_line(error)}).") from error
 
 
 def write_archive(

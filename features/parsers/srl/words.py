@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from features.errors import ModelError
+from features.file_errors import first_line
 from features.models import locate
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def _pipeline(folder: str) -> "Language":
     try:
         pipeline = spacy.load(folder)
     except (OSError, ValueError, ImportError) as error:
-        raise ModelError(f"spaCy cannot load the pipeline {folder!r} ({str(error).splitlines()[0]}).") from error
+        raise ModelError(f"spaCy cannot load the pipeline {folder!r} ({first_line(error)}).") from error
     for component in pipeline.pipe_names:
         if component not in _NEEDED:
             pipeline.remove_pipe(component)

@@ -1,6 +1,11 @@
 """Cells of TSV and CSV files: double quotes, line breaks, bytes that are not text."""
 
+import re
+import time
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from features.corpora import cells
 from features.errors import InputError
@@ -45,6 +50,22 @@ def test_quotes_in_a_tsv_enclose_cells_only_where_the_file_shows_it(tmp_path, ro
         assert [(row.text_a, row.text_b) for row in rows] == [('"Yes," he said.', 'He said "yes".')]
     rows, _ = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "enclosed.tsv"}, quotes="ordinary")
     assert rows[0].text_b == '"He said ""yes""."'
+
+
+def test_thousands_of_quotes_in_one_cell_are_detected_in_one_pass(tmp_path):
+    many = '"' + '""' * 20_000
+    (tmp_path / "p.tsv").write_text(f"sentence_a\tsentence_b\n{many}a\tB\n")
+
+    started = time.perf_counter()
+    assert cells.decided_quotes(tmp_path / "p.tsv", "tsv", "detect") == "ordinary"
+    assert time.perf_counter() - started < 5
+
+
+@given(st.text('"a\n', max_size=12))
+def test_an_enclosed_cell_has_a_doubled_quote_inside(cell):
+    expected = re.fullmatch(r'"(?:[^"]|"")*""(?:[^"]|"")*"', cell)
+
+    assert bool(cells._ENCLOSED.fullmatch(cell)) == bool(expected)
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,15 @@ def test_a_missing_column_is_named_with_those_that_there_are(tmp_path):
         outcomes(tmp_path, "t.tsv", dataset="texts")
 
 
+def test_what_a_file_looks_like_is_told_before_names_of_columns_are_asked_for(tmp_path):
+    (tmp_path / "t.csv").write_text("text;label\nA;x\n")
+    with pytest.raises(InputError, match=r"its columns are 'text;label'\. Its columns look separated by semicolons"):
+        outcomes(tmp_path, "t.csv", dataset="texts")
+    (tmp_path / "t.tsv").write_text("\t".join(f"column {n} {'x' * 50}" for n in range(30)) + "\nA\n")
+    with pytest.raises(InputError, match=r"'column 19 x{30}…', … \(30 in all\): name existing ones"):
+        outcomes(tmp_path, "t.tsv", dataset="texts")
+
+
 def test_quotes_around_every_cell_are_no_part_of_it(tmp_path):
     (tmp_path / "t.tsv").write_text('"text"\t"label"\n"A cat."\t"x"\n')
 

@@ -1,6 +1,8 @@
 import polars as pl
+import pytest
 
-from features.graphs.table import MAX_NODES, encode
+from features.graphs.graph import decode
+from features.graphs.table import MAX_ATTRIBUTES, MAX_NODES, MAX_RELATIONS, encode, too_large
 from features.schemas import AMR, REJECTS
 from features.types import RejectCode
 
@@ -34,6 +36,16 @@ def test_every_graph_comes_out_once_as_a_row_or_a_reject():
         RejectCode.NO_GRAPH,
         RejectCode.TOO_MANY_NODES,
     ]
+
+
+@pytest.mark.parametrize(
+    ("branch", "most", "what"), [(":op{} 1", MAX_ATTRIBUTES, "constants"), (":op{} x", MAX_RELATIONS, "relations")]
+)
+def test_branches_count_towards_the_size_of_a_graph(branch, most, what):
+    small, large = (f"(x / thing {' '.join(map(branch.format, range(n)))})" for n in (most, most + 1))
+
+    assert too_large(decode(small)) is None
+    assert too_large(decode(large)) == (f"the graph has {most + 1} {what}, more than {most}; check the parser's output")
 
 
 def test_no_graphs_are_an_empty_table():

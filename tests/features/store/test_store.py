@@ -295,10 +295,19 @@ def test_damaged_file_is_named(store, recipes, filled, damage, words):
     commit(store, recipes, filled, "sentences", s0=[f"{i}" for i in range(50)])
     damage(next((store.path / "tables" / "sentences").rglob("*.parquet")))
 
-    with pytest.raises(StoreError, match=words) as raised:
-        store.read("sentences")
-    assert "'sentences'" in str(raised.value)
-    assert "\n" not in str(raised.value)
+    for where in (None, pl.col("sentence_id").is_in(["0"])):
+        with pytest.raises(StoreError, match=words) as raised:
+            store.read("sentences", where=where)
+        assert "'sentences'" in str(raised.value)
+        assert "\n" not in str(raised.value)
+
+
+def test_rows_are_chosen_by_an_expression(store, recipes, filled):
+    commit(store, recipes, filled, "sentences", s0=["a", "b"], s1=["c", "d"])
+
+    rows = store.read("sentences", columns=["sentence_id"], where=pl.col("sentence_id").is_in(["c", "a"]))
+
+    assert rows["sentence_id"].to_list() == ["a", "c"]
 
 
 @pytest.mark.parametrize("content", ["{", '{"add": {"path"'])

@@ -11,7 +11,7 @@ from features.errors import InputError
 from features.metrics.corpus_scores import Bootstrap
 from training.evaluation.bars import Bar, draw_bars
 from training.evaluation.bootstrap import Difference
-from training.evaluation.comparison import compare_runs
+from training.evaluation.comparison import _welch, compare_runs
 from training.evaluation.comparison_table import comparison_table, signed, signed_ends
 from training.evaluation.items import Aligned, ItemScores, align
 from training.evaluation.run import FORMAT
@@ -296,3 +296,11 @@ def test_items_are_aligned_by_what_names_them():
     assert found.predicted.tolist() == [[1, 10], [3, 30]]
     assert found.expected.tolist() == [0.1, 0.3]
     assert align([one, ItemScores("s", ["x"], np.ones(1), np.ones(1))]) is None
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.7, 0.8), (0.8123, 0.8124)])
+def test_seeds_with_one_score_on_each_side_have_no_verdict_also_where_their_mean_is_rounded(a, b):
+    assert _welch(np.full(3, a), np.full(3, b)) == (None, None)
+    difference, p = _welch(np.full(3, a), np.array([b, b, b + 0.001]))
+    assert difference is not None
+    assert p is not None

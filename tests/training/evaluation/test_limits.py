@@ -6,12 +6,12 @@ import pytest
 
 from flows.commands.report import print_scores
 from training.evaluation.bars import Bar, Mark, draw_bars
+from training.evaluation.bootstrap import tell_verdict
 from training.evaluation.facets.charts import chart_facets
 from training.evaluation.facets.limits import warn_of_few_pairs
 from training.evaluation.ratings import chart_ratings
 from training.evaluation.suites import score_tables
 from training.evaluation.tables import ScoreTable, fit
-from training.evaluation.verdicts import tell_verdict
 
 
 def score(name, encoder, half, *, lead=0.0):

@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from features.errors import InputError, ModelError
-from training.evaluation.promotion import compare_scores, current_run, current_runs, encoder_in_use, promote
+from training.evaluation.promotion import (
+    compare_scores,
+    current_run,
+    current_runs,
+    encoder_in_use,
+    encoder_in_use_with,
+    promote,
+)
 from training.evaluation.settings import PromotionSettings
 from training.runs import all_runs, find_encoder
 
@@ -40,7 +47,7 @@ def test_scores_hold_within_the_limits(new, holds):
 def test_the_reasons_say_what_was_lost():
     verdict = compare_scores(scores({"sts": 0.75}), scores({"sts": 0.80}), LIMITS)
     assert verdict.reasons == (
-        "human ratings of sts 80.0 → 75.0, more than the 1 points allowed",
+        "human ratings of sts 80.0 → 75.0: 5.00 less, and 1 is allowed",
         "mean of 2 facets 50.0 → 50.0",
     )
 
@@ -96,6 +103,16 @@ def test_the_promoted_encoder_is_the_one_in_use_and_without_one_the_newest(runs)
     assert encoder_in_use(runs, "syntax") == encoder_in_use(runs) == runs / ONE / "encoder"
     promote(runs / OTHER, "twin")
     assert encoder_in_use(runs) == runs / TWO / "encoder", "of several that are current none is the only one"
+
+
+def test_an_encoder_that_can_do_something_is_sought_among_those_that_can(runs):
+    def is_a_twin(folder):
+        return folder.parents[2].name == "twin"
+
+    promote(runs / TWO, "syntax")
+    assert encoder_in_use(runs) == runs / TWO / "encoder"
+    assert encoder_in_use_with(runs, is_a_twin) == runs / OTHER / "encoder"
+    assert encoder_in_use_with(runs, lambda folder: False) is None
 
 
 def test_the_current_run_of_the_version_before_holds_until_another_is_promoted(runs):

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -237,6 +238,17 @@ def test_scores_of_a_version_before_are_evaluated_again_before_they_are_compared
     assert not on_same_pairs(new, {"format": 2, "facets": {}, "ratings": []})
 
 
+def test_ratings_that_were_corrected_in_their_file_are_other_pairs(plain, ratings):
+    before = evaluate(plain)
+    assert on_same_pairs(before, evaluate(plain))
+    file = Path(ratings["file"])
+    file.write_text(file.read_text().replace("\t5\n", "\t4\n"))
+    after = evaluate(plain)
+    assert not on_same_pairs(after, before)
+    del before["suites"]["ratings"]["sets"][0]["digest"]  # as earlier versions wrote it
+    assert not on_same_pairs(after, before)
+
+
 def test_scores_by_other_suites_are_not_on_the_same_pairs():
     ratings = {"sets": [{"name": "sts", "pairs": 3, "encoder": 0.5}]}
     new = {"format": 3, "suites": {"ratings": ratings}}
@@ -297,7 +309,7 @@ def test_it_is_said_by_what_the_model_was_chosen(keep, dev, chosen_by, said):
 def test_a_score_of_the_kinds_own_that_chose_the_model_is_named():
     settings = {"choose_by": "mrr", "loop": {"keep": "best"}}
     training = {"settings": settings, "dev": {"mrr": 0.5}, "corpora": {"papers": {"unit": "texts"}}}
-    assert tell_choice(training) == "its mrr on the dev texts: the best model of the training"
+    assert tell_choice(training) == "its MRR on the dev texts: the best model of the training"
     assert tell_choice(training | {"dev": None}) == "nothing: there were no dev texts"
 
 

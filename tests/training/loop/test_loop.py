@@ -106,8 +106,10 @@ def test_a_training_that_goes_on_elsewhere_draws_anew_says_so_and_repeats_itself
 
 def test_the_last_one_is_kept_where_that_is_asked_for(line, make_loop):
     task = line(scores=[0.9, 0.5, 0.1])
-    make_loop(task, keep="last").run()
+    outcome = make_loop(task, keep="last").run()
     assert same(task.weights(), task.judged[2])
+    assert (outcome.best_step, outcome.best_value) == (outcome.steps, 0.1), "what is reported is of the kept weights"
+    assert outcome.best_scores == {name: value for name, value in outcome.history[-1].items() if name != "step"}
 
 
 @pytest.mark.parametrize("keep", ["best", "average", "last"])

@@ -108,10 +108,11 @@ def test_texts_are_embedded_by_their_route_and_told_as_they_are_done(routed_enco
             (("Cat: a cat, red", "Dog"), ("1", "2"), 0),
         ),
         ("a.jsonl", '{"text": "a cat", "id": 7}\n', (), (("a cat",), ("7",), 0)),
+        ("a.csv", "id,text\n2,a cat\n,a dog\n", (), (("a cat", "a dog"), ("2", "row 2"), 0)),
         ("a.csv", "id,text\n007,1.50\n008,2e3\n", (), (("1.50", "2e3"), ("007", "008"), 0)),
         ("a.tsv", '"id"\t"text"\n"x"\t"a ""red"" cat"\n', (), (('a "red" cat',), ("x",), 0)),
     ],
-    ids=["lines", "table", "columns", "json", "numbers", "quotes"],
+    ids=["lines", "table", "columns", "json", "gap", "numbers", "quotes"],
 )
 def test_texts_of_a_file_keep_their_ids(tmp_path, name, content, columns, found):
     (tmp_path / name).write_text(content)
@@ -126,6 +127,8 @@ def test_texts_of_a_file_keep_their_ids(tmp_path, name, content, columns, found)
         ("a.txt", b"\n\n", (), "has no sentence"),
         ("a.txt", b"\x00\x01", (), "not UTF-8 text"),
         ("a.txt", b"a cat\n", ("name",), "read as one text per line, so it has no column 'name'; give a table"),
+        ("a.json", b'[\n{"text": "a cat"}\n]\n', (), "write one JSON object a line and name it .jsonl"),
+        ("a.xlsx", b"PK", ("text",), "save the sheet as .csv"),
         ("a.tsv", b"name\tabout\na\tb\n", (), "has no column 'text'; it has 'name', 'about': name the one with the"),
         ("a.tsv", b"text\n", (), "has no text; give a file with at least one"),
         ("a.parquet", b"no parquet", (), "is not a Parquet file"),
@@ -136,7 +139,18 @@ def test_texts_of_a_file_keep_their_ids(tmp_path, name, content, columns, found)
             r"has no text \('.*b.tsv', line 2: the row has 1 cells; expected 2\); give",
         ),
     ],
-    ids=["empty", "blank", "binary", "column of lines", "missing column", "no row", "damaged", "wrong rows"],
+    ids=[
+        "empty",
+        "blank",
+        "binary",
+        "column of lines",
+        "document",
+        "sheet",
+        "missing column",
+        "no row",
+        "damaged",
+        "wrong rows",
+    ],
 )
 def test_a_file_without_texts_is_refused(tmp_path, name, content, columns, said):
     (tmp_path / name).write_bytes(content)
@@ -172,4 +186,4 @@ def test_a_column_that_is_there_twice_is_refused(tmp_path):
 def test_numbers_in_a_column_are_texts(tmp_path):
     pl.DataFrame({"text": [1, 2], "id": [None, 5]}).write_parquet(tmp_path / "a.parquet")
     read = texts_of_file(tmp_path / "a.parquet")
-    assert (read.texts, read.ids) == (("1", "2"), ("1", "5"))
+    assert (read.texts, read.ids) == (("1", "2"), ("row 1", "5"))

@@ -102,7 +102,10 @@ def test_a_flipped_bit_is_found(search, tmp_path):
     place = content.find(vectors_of(["a"]).tobytes())
     content[place] ^= 1
     part.write_bytes(content)
+    assert search("c") == ["c"]
+    assert part in parts_in(tmp_path)  # vectors that nobody wants are not read
     assert search("a", "b") == ["a", "b"]
+    assert part not in parts_in(tmp_path)
 
 
 def test_many_small_parts_become_one(search, tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ from training.data.labelled_texts import LabelledTexts
 from training.data.shared_labels import ChosenLabels, How, Positions, SharedLabels, choose_labels
 from training.data.triplets import TripletMaker
 from training.encoders.aspect.settings import AspectSettings
+from training.encoders.settings import check_corpora
 
 _log = logging.getLogger("training")
 
@@ -65,12 +66,7 @@ def resolved(data: LabelledTexts, settings: AspectSettings) -> AspectSettings:
     Raises:
         SettingsError: a corpus or an aspect is named that no text has, or no aspects are named and there are several.
     """
-    corpora = sorted(set(data.labels["corpus"]))
-    if unknown := [name for name in settings.corpora if name not in corpora]:
-        raise SettingsError(
-            f"`corpora` of the encoder {settings.name!r} names {unknown[0]!r}, which has no texts with labels; there "
-            f"are: {', '.join(corpora)}."
-        )
+    check_corpora(settings, sorted(set(data.labels["corpus"])), "texts with labels")
     known = data.select(corpora=settings.corpora).aspects
     if unknown := [name for name in settings.aspects if name not in known]:
         raise SettingsError(

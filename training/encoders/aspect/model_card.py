@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from training.encoders.cards import closing_parts, course, data_parts, front_matter
+from training.encoders.cards import LAST_KEPT, closing_parts, course, data_parts, front_matter
+from training.encoders.settings import is_chosen, score_in_words
 from training.markdown import table
 
 
@@ -70,5 +71,7 @@ def _chosen(training: Mapping[str, Any]) -> str:
     dev = training["dev"]
     if dev is None:
         return "There were no dev texts to choose by."
-    told = ", ".join(f"{name} {value:.4f}" for name, value in dev.items())
-    return f"On the dev texts, with ten neighbours each: {told}; chosen by {training['settings']['choose_by']}."
+    told = ", ".join(f"{score_in_words(name)} {value:.4f}" for name, value in dev.items())
+    settings = training["settings"]
+    chosen = f" Chosen by {score_in_words(settings['choose_by'])}." if is_chosen(settings) else f" {LAST_KEPT}."
+    return f"On the dev texts, with ten neighbours each: {told}.{chosen}"

@@ -1,5 +1,6 @@
 """How well the nearest texts share a label, for choosing the best model: each text is a query to the others."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -38,15 +39,9 @@ def score_neighbours(vectors: NDArray[np.float32], shared: SharedLabels, texts: 
     n = len(texts)
     if n < 2:
         return None
-
-    def relevant(some: slice) -> NDArray[np.bool_]:
-        block = shared.matrix(texts[some], texts)
-        block[np.arange(len(block)), np.arange(n)[some]] = False
-        return block
-
     known = unit(vectors)
     nearest = find_nearest(cosines_of(known, known), queries=n, texts=n, k=DEPTH, themselves=True).positions
-    counts, values = judge(relevant, {"encoder": nearest}, texts=n, k=DEPTH)
+    counts, values = judge(partial(shared.relevant, texts), {"encoder": nearest}, texts=n, k=DEPTH)
     asked = counts > 0
     if not asked.any():
         return None

@@ -4,7 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from training.encoders.settings import BY_LOSS, Dropout, EncoderSettings, fill_in_preset
+from training.encoders.settings import BY_LOSS, TunedSettings, fill_in_preset
 
 Preset = Literal["laptop", "paper"]
 Combine = Literal["intersection", "union", "routes"]
@@ -25,7 +25,7 @@ PRESETS: dict[Preset, dict[str, Any]] = {
 the best by industry. `paper`: Schopf et al. 2023, for a GPU."""
 
 
-class AspectSettings(EncoderSettings):
+class AspectSettings(TunedSettings):
     """Aspects and training of an encoder or of its routes; its batch size counts triplets.
 
     Args:
@@ -44,10 +44,6 @@ class AspectSettings(EncoderSettings):
         temperature: temperature of the objective (τ).
         pooling: `cls` or `mean` of the tokens; as in the backbone when missing.
         max_tokens: longer texts are truncated, also by the finished encoder.
-        layers_tuned: how many of the last layers to tune, or `all`, which includes the token embeddings.
-        dropout: dropout of the tuned layers: `true` as in the backbone, `false` none, `"states"` that of the word
-            states without that of the attention weights. On a CPU torch's fused attention supports no dropout, and
-            training on long texts is twice as fast without.
         min_texts: labels with fewer training texts are not used.
         held_out_labels: share of the labels that are held out of training with all their texts, named in
             `training.json`: they measure how well an aspect generalises to new labels.
@@ -56,9 +52,6 @@ class AspectSettings(EncoderSettings):
         embed_at_once: maximum number of texts of a batch whose activations are in memory at the same time, for batches
             that do not fit: the rest is computed twice; all when missing.
         route_learning_rate: peak learning rate of the layer of a route.
-        cache_gib: memory for the outputs of the frozen layers.
-        disk_gib: space for them in the folder for temporary files if they do not fit into that memory; beyond it they
-            are recomputed. Several trainings of one command share them there.
         choose_by: criterion for the best model on the dev texts: `mrr` or `ndcg` of the first ten neighbours of each,
             or the dev loss.
     """
@@ -78,16 +71,12 @@ class AspectSettings(EncoderSettings):
     temperature: Annotated[float, Field(gt=0)] = 0.05
     pooling: Literal["cls", "mean"] | None = None
     max_tokens: Annotated[int, Field(ge=8)] = 320
-    layers_tuned: Annotated[int, Field(ge=1)] | Literal["all"] = 2
-    dropout: Dropout = True
     min_texts: Annotated[int, Field(ge=1)] = 5
     held_out_labels: Annotated[float, Field(ge=0, lt=1)] = 0.0
     held_out_seed: Annotated[int, Field(ge=0)] = 0
     triplets_per_text: Annotated[int, Field(ge=1)] = 1
     embed_at_once: Annotated[int, Field(ge=1)] | None = None
     route_learning_rate: Annotated[float, Field(gt=0)] = 1e-3
-    cache_gib: Annotated[float, Field(ge=0)] = 2.0
-    disk_gib: Annotated[float, Field(ge=0)] = 20.0
     choose_by: str = "mrr"
 
     @model_validator(mode="before")

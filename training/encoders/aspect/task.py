@@ -73,6 +73,12 @@ class AspectTask:
         order = np.random.default_rng((loop.seed, epoch, 1)).permutation(len(found))
         return [found[place] for place in order]
 
+    def count(self) -> int:
+        """Return the number of batches of an epoch: which texts are anchors, and how often, does not depend on it."""
+        size = self.settings.loop.batch_size
+        anchors = [len(self._drawn(lesson, 0)[0]) for lesson in self.curriculum.lessons]
+        return sum(n // size + (n % size > 1) for n in anchors)
+
     def size(self, batch: Batch) -> int:
         """Return the number of triplets."""
         return len(batch.anchors)

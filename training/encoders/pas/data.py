@@ -1,9 +1,8 @@
 """Judged pairs for training an encoder with spans, and checks that they suit it."""
 
-import hashlib
-
 import polars as pl
 
+from features.draws import share_of
 from features.errors import InputError
 from training.data.labelled_pairs import LabelledPairs
 from training.encoders.judged import (
@@ -54,17 +53,12 @@ def learnt_from(data: LabelledPairs, settings: PasSettings) -> LabelledPairs:
     chosen = data.select(splits=settings.splits, corpora=settings.corpora, labels=settings.labels)
     if settings.training_share < 1:
         kept = [
-            split != settings.splits[0] or _place(pair, settings.loop.seed) < settings.training_share
+            split != settings.splits[0] or share_of(f"{settings.loop.seed}/{pair}") < settings.training_share
             for pair, split in chosen.pairs.select("pair_id", "split").iter_rows()
         ]
         chosen = chosen.keep(pl.Series(kept, dtype=pl.Boolean))
     _check(chosen, settings)
     return chosen
-
-
-def _place(pair: str, seed: int) -> float:
-    """Return the position of a pair in [0, 1); a share of the training pairs takes those below it."""
-    return int.from_bytes(hashlib.blake2b(f"{seed}/{pair}".encode(), digest_size=8).digest()) / 2**64
 
 
 def _check(data: LabelledPairs, settings: PasSettings) -> None:

@@ -41,9 +41,7 @@ def start_model(folder: Path, settings: PasSettings, frames: Frames | None, devi
     from training.modules.parse import LabelNumbers
     from training.modules.span_pooling import SpanPooling
 
-    first, pooling, longest = transformer_and_pooling(
-        folder, backbone=settings.backbone, kind=settings.kind, max_tokens=settings.max_tokens
-    )
+    first, pooling, longest = transformer_and_pooling(folder, settings)
     modules: list[nn.Module] = [first, pooling]
     torch.manual_seed(settings.loop.seed)
     if frames is not None:
@@ -101,4 +99,6 @@ def _tagging(folder: Path, settings: PasSettings, frames: Frames) -> "TaggingTra
     found: TaggingTransformer = TaggingTransformer.load(
         str(folder), subfolder=transformer_place(folder), local_files_only=True, init_defaults=options
     )
+    if settings.layers is not None:
+        found.keep_layers(settings.layers)
     return found

@@ -4,8 +4,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from training.encoders.settings import JudgedSettings, Part
+from training.encoders.settings import JudgedSettings
 from training.loop.settings import LoopSettings
+from training.types import Drawn, Harm, Part, SpanWeights
 
 
 class PasSettings(JudgedSettings):
@@ -41,11 +42,11 @@ class PasSettings(JudgedSettings):
     kind: Literal["pas"] = "pas"
     positive_label: str = "1"
     classifier: Annotated[tuple[Part, ...], Field(min_length=1)] = ("|u-v|", "u*v")
-    spans: Literal["tagged", "random", "continuous", "none"] = "tagged"
-    weights: Literal["learnt", "equal", "by_role"] = "learnt"
+    spans: Literal[Drawn, "none"] = "tagged"
+    weights: SpanWeights = "learnt"
     pooled: bool = True
     harmed: Annotated[float, Field(ge=0, le=1)] = 0.0
-    harm: Literal["dropped", "moved"] = "dropped"
+    harm: Harm = "dropped"
     training_share: Annotated[float, Field(gt=0, le=1)] = 1.0
     tagger: str | None = None
     tags: str = "en_core_web_md"

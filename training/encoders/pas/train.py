@@ -18,11 +18,10 @@ from training.process import run_process
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-    from training.encoders.backbone import Backbone, Tokens
+    from training.encoders.backbone import Backbone
     from training.encoders.judged_task import Prepared
     from training.encoders.pas.task import PasTask
     from training.encoders.structures import Structures
-    from training.modules.tagging_transformer import TaggingTransformer
 
 PasJob = TrainingJob[Source, PasSettings]
 MODULE = "training.encoders.pas.train"
@@ -55,14 +54,6 @@ class PasTraining(JudgedTraining[PasSettings, Frames, PairTable]):
         from training.encoders.pas.encoder import start_model
 
         return start_model(material.backbone, material.settings, material.structure, device)
-
-    def read_sentences(
-        self, model: "SentenceTransformer", texts: Sequence[str], structure: Frames, further: Sequence[str]
-    ) -> "tuple[Tokens, Structures]":
-        """Align the words of spans with word pieces."""
-        from training.encoders.pas.inputs import read_sentences
-
-        return read_sentences(cast("TaggingTransformer", model[0]), texts, structure, further)
 
     def make_task(
         self, backbone: "Backbone", prepared: "Prepared[PairTable]", settings: PasSettings

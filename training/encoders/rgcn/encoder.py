@@ -43,9 +43,7 @@ def start_model(
     from training.modules.graph_pooling import GraphPooling, NodeCombination
     from training.modules.parse import LabelNumbers
 
-    first, pooling, longest = transformer_and_pooling(
-        folder, backbone=settings.backbone, kind=settings.kind, max_tokens=settings.max_tokens
-    )
+    first, pooling, longest = transformer_and_pooling(folder, settings)
     sentence_width = int(pooling.get_embedding_dimension())
     torch.manual_seed(settings.loop.seed)
     if parses is None:
@@ -111,4 +109,6 @@ def _parsing(folder: Path, settings: RgcnSettings, parses: Parses, weights: str)
     found: ParsingTransformer = ParsingTransformer.load(
         str(folder), subfolder=transformer_place(folder), local_files_only=True, init_defaults=options
     )
+    if settings.layers is not None:
+        found.keep_layers(settings.layers)
     return found

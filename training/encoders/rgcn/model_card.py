@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from training.encoders.cards import classifier_part, judged_card, layer_of_words
-from training.encoders.settings import USUAL_PARTS
+from training.types import USUAL_PARTS
 
 
 def write_card(training: Mapping[str, Any]) -> str:

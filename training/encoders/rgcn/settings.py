@@ -4,8 +4,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from training.encoders.settings import BY_POSITIVE, USUAL_PARTS, JudgedSettings, Part
+from training.encoders.settings import BY_POSITIVE, JudgedSettings
 from training.loop.settings import LoopSettings
+from training.types import USUAL_PARTS, Direction, Part
 
 
 class RgcnSettings(JudgedSettings):
@@ -47,7 +48,7 @@ class RgcnSettings(JudgedSettings):
     kind: Literal["rgcn"] = "rgcn"
     objective: Literal["softmax", "multiple_negatives", "distillation"] = "softmax"
     graph: bool = True
-    direction: Literal["both", "down", "up"] = "both"
+    direction: Direction = "both"
     relations: Literal["all", "one"] = "all"
     trees: Literal["parsed", "random"] = "parsed"
     graph_layers: Annotated[int, Field(ge=0, le=2)] = 1

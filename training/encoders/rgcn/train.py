@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from training.encoders.backbone import Backbone, Tokens
     from training.encoders.judged_task import Prepared
     from training.encoders.rgcn.task import RgcnTask
-    from training.encoders.structures import Structures
-    from training.modules.parsing_transformer import ParsingTransformer
 
 RgcnJob = TrainingJob[Source, RgcnSettings]
 MODULE = "training.encoders.rgcn.train"
@@ -63,14 +61,6 @@ class RgcnTraining(JudgedTraining[RgcnSettings, Parses, PairTable]):
 
         weights = self.job.source.tree_weights() if material.structure else ""
         return start_model(material.backbone, material.settings, material.structure, device, weights=weights)
-
-    def read_sentences(
-        self, model: "SentenceTransformer", texts: Sequence[str], structure: Parses, further: Sequence[str]
-    ) -> "tuple[Tokens, Structures]":
-        """Align the words of trees with word pieces."""
-        from training.encoders.rgcn.inputs import read_sentences
-
-        return read_sentences(cast("ParsingTransformer", model[0]), texts, structure, further)
 
     def make_task(
         self, backbone: "Backbone", prepared: "Prepared[PairTable]", settings: RgcnSettings

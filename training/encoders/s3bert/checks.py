@@ -8,6 +8,7 @@ import numpy as np
 from features.errors import InputError, SettingsError
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.settings import S3bertSettings
+from training.encoders.settings import check_corpora
 
 _log = logging.getLogger("training")
 
@@ -23,12 +24,7 @@ def check_pairs(data: MeasuredPairs, settings: S3bertSettings) -> None:
         SettingsError: when a corpus or a facet is named that the pairs do not have.
         InputError: when no pair is left to train on.
     """
-    corpora = sorted(set(data.pairs["corpus"]))
-    if unknown := [name for name in settings.corpora if name not in corpora]:
-        raise SettingsError(
-            f"`corpora` of the encoder {settings.name!r} names {unknown[0]!r}, which has no measured pairs; there are: "
-            f"{', '.join(corpora)}."
-        )
+    check_corpora(settings, sorted(set(data.pairs["corpus"])), "measured pairs")
     if unknown := settings.unknown_facets(data.metric_names):
         raise SettingsError(
             f"the pairs were not measured with {unknown[0]!r}, which `facets` of the encoder {settings.name!r} names; "

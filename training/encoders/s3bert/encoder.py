@@ -48,16 +48,11 @@ def calibrated(layout: FacetLayout, model: "SentenceTransformer", pairs: Measure
     return layout.calibrated(similarities, positive.metrics(layout.names))
 
 
-def recalibrate(folder: Path, pairs: MeasuredPairs) -> FacetLayout:
+def recalibrate(folder: Path, pairs: MeasuredPairs) -> None:
     """Recalibrate a finished encoder and write its `facets.json`; the model is not changed.
 
     Args:
         folder: folder of the encoder.
         pairs: pairs that it was not trained on.
-
-    Returns:
-        The new layout.
     """
-    layout = calibrated(FacetLayout.load(folder), load_encoder(folder), pairs)
-    write_text(folder / FILE_NAME, layout.text())
-    return layout
+    write_text(folder / FILE_NAME, calibrated(FacetLayout.load(folder), load_encoder(folder), pairs).text())

@@ -20,13 +20,14 @@ from features.errors import ModelError, SettingsError
 from features.schemas import METRIC_NAMES
 from training.encoders.s3bert.calibration import LEAST_PAIRS, Calibration, Reliability, calibrate, measure_reliability
 from training.similarity import TINY
+from training.types import Similarity
 
 FILE_NAME = "facets.json"
 RESIDUAL = "residual"
 QUANTILES = 41
 """Number of quantiles of a facet's similarity on dev pairs in `facets.json`."""
+_DECIMALS = 4  # of these quantiles
 
-Similarity = Literal["cosine", "manhattan"]
 
 IDENTITY = dict.fromkeys(METRIC_NAMES, 1.0)
 """Value of a metric for a sentence and itself, its maximum. For a project's own metric it is not known."""
@@ -68,6 +69,9 @@ class Facet(BaseModel):
         """Return the share of dev pairs that are less similar in this facet, in [0, 1]; None when unknown."""
         if len(self.usual) < 2:
             return None
+        similarity = round(similarity, _DECIMALS)  # as the quantiles are, so that equal ones are ties
+        if similarity in self.usual:
+            return self.usual.index(similarity) / (len(self.usual) - 1)  # the first: ties are no less similar
         return float(np.interp(similarity, self.usual, np.linspace(0.0, 1.0, len(self.usual))))
 
 
@@ -185,7 +189,9 @@ class FacetLayout(BaseModel):
             measured: values of the metrics, the same shape.
         """
         points = np.linspace(0, 1, QUANTILES)
-        quantiles = np.quantile(similarities, points, axis=0).round(4) if len(similarities) > 1 else np.empty((0, 0))
+        quantiles = (
+            np.quantile(similarities, points, axis=0).round(_DECIMALS) if len(similarities) > 1 else np.empty((0, 0))
+        )
         facets = tuple(
             facet.model_copy(
                 update={
@@ -201,10 +207,6 @@ class FacetLayout(BaseModel):
     def text(self) -> str:
         """Return the content of `facets.json`."""
         return json.dumps(self.model_dump(), indent=2, allow_nan=False) + "\n"
-
-    def save(self, folder: Path) -> None:
-        """Write `facets.json` into the folder of an encoder."""
-        (folder / FILE_NAME).write_text(self.text(), encoding="utf-8")
 
     @classmethod
     def load(cls, folder: Path) -> "FacetLayout":

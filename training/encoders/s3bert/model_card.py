@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from training.encoders.cards import closing_parts, course, data_parts, front_matter
+from training.encoders.cards import LAST_KEPT, closing_parts, course, data_parts, front_matter
+from training.encoders.settings import is_chosen
 
 _ABOUT = """\
 A sentence encoder whose embedding is divided into facets that each mirror one AMR metric (S3BERT; Opitz & Frank
@@ -56,11 +57,10 @@ has the same, with the scale of each facet."""
 def _chosen(training: Mapping[str, Any]) -> str:
     dev = training["dev"] or {}
     by = training.get("chosen_by", {})
-    parts = []
+    parts = [] if is_chosen(training["settings"]) else [f"{LAST_KEPT}."]
     if by.get("set"):
-        parts.append(
-            f"Chosen by human ratings: Spearman {dev['spearman']:.4f} on the {by['pairs']} pairs of {by['set']}."
-        )
+        start = "Human ratings" if parts else "Chosen by human ratings"
+        parts.append(f"{start}: Spearman {dev['spearman']:.4f} on the {by['pairs']} pairs of {by['set']}.")
     if "total" in dev:
         parts.append(
             f"Dev loss {dev['total']:.5f} (decomposition {dev['decomposition']:.5f}, consistency "

@@ -12,7 +12,8 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from training.encoders.settings import Dropout, EncoderSettings, fill_in_preset
+from training.encoders.settings import TunedSettings, fill_in_preset
+from training.types import Similarity
 
 Preset = Literal["laptop", "paper", "released"]
 
@@ -48,7 +49,7 @@ times 5, so 25 times the squared error).
 """
 
 
-class S3bertSettings(EncoderSettings):
+class S3bertSettings(TunedSettings):
     """Objective and loop of an S3BERT; its batch size counts pairs.
 
     Args:
@@ -69,14 +70,8 @@ class S3bertSettings(EncoderSettings):
         alpha: weight of the decomposition objective.
         consistency: weight of the consistency objective.
         layers_tuned: how many of the last layers to tune.
-        dropout: dropout of the tuned layers: `true` as in the backbone, `false` none, `"states"` that of the word
-            states without that of the attention weights. On a CPU torch's fused attention supports no dropout, and
-            training on long texts is twice as fast without.
         scale_learning_rate: learning rate of the scales β; the same as `loop.learning_rate` when missing.
         max_tokens: longer sentences are truncated.
-        cache_gib: memory for the outputs of the frozen layers.
-        disk_gib: space for them in the folder for temporary files if they do not fit into that memory; beyond it they
-            are recomputed. Several trainings of one command share them there.
     """
 
     OWN_SEARCHED: ClassVar[tuple[str, ...]] = ("scale_learning_rate",)
@@ -87,16 +82,13 @@ class S3bertSettings(EncoderSettings):
     teacher: Literal["store", "backbone"] = "store"
     facets: tuple[str, ...] | None = None
     facet_dimensions: Annotated[int, Field(ge=1)] = 16
-    similarity: Literal["cosine", "manhattan"] = "cosine"
+    similarity: Similarity = "cosine"
     targets: Literal["raw", "minmax"] = "raw"
     facet_weights: Literal["equal", "variance"] = "equal"
     alpha: Annotated[float, Field(ge=0)] = 1.0
     consistency: Annotated[float, Field(ge=0)] = 1.0
     layers_tuned: Annotated[int, Field(ge=1)] = 2
-    dropout: Dropout = True
     scale_learning_rate: Annotated[float, Field(gt=0)] | None = None
-    max_tokens: Annotated[int, Field(ge=8)] = 128
-    cache_gib: Annotated[float, Field(ge=0)] = 2.0
     # Omitted at its default, so that a run of the previous version is still recognised by its settings.
     disk_gib: Annotated[float, Field(ge=0, exclude_if=lambda gib: gib == 20)] = 20.0
 

@@ -1,7 +1,8 @@
 """Task of S3BERT for the loop: batches of pairs, its two objectives, and the dev loss."""
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -10,7 +11,7 @@ from torch import Tensor
 
 from training.encoders.backbone import Backbone, Tokens
 from training.encoders.embedding import embed_together
-from training.encoders.judging import ChosenRatings
+from training.encoders.judging import PlacedRatings
 from training.encoders.s3bert.settings import S3bertSettings
 from training.loop.batches import epoch_batches
 from training.loop.task import Group, Judgement, decaying_matrices
@@ -35,7 +36,6 @@ class Prepared:
         train: positions of the pairs to train on.
         dev: positions of the pairs to choose the best model by; may be empty.
         ratings: human ratings to choose it by instead; None if its loss on the dev pairs decides.
-        places: position of each sentence, if there are ratings.
     """
 
     tokens: Tokens
@@ -46,8 +46,7 @@ class Prepared:
     groups: NDArray[np.int64]
     train: NDArray[np.int64]
     dev: NDArray[np.int64]
-    ratings: ChosenRatings | None = None
-    places: Mapping[str, int] = field(default_factory=dict)
+    ratings: PlacedRatings | None = None
 
     def lengths(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the tokens of the longer sentence of some pairs, (n,)."""
@@ -86,6 +85,10 @@ class S3bertTask:
         found = epoch_batches(groups, lengths, batch_size=loop.batch_size, seed=loop.seed, epoch=epoch)
         return [train[batch] for batch in found]
 
+    def count(self) -> int:
+        """Return the number of batches of an epoch."""
+        return math.ceil(len(self.prepared.train) / self.settings.loop.batch_size)
+
     def size(self, batch: Pairs) -> int:
         """Return the number of pairs."""
         return len(batch)
@@ -117,7 +120,7 @@ class S3bertTask:
         loss = self._dev_loss()
         if self.prepared.ratings is None:
             return Judgement(loss, value=-loss["loss"]) if loss else None
-        found = self.prepared.ratings.score(self._embed_texts)
+        found = self.prepared.ratings.score(self.backbone, self.prepared.tokens)
         return Judgement({"spearman": found, **loss}, value=found)
 
     def _dev_loss(self) -> dict[str, float]:
@@ -135,11 +138,6 @@ class S3bertTask:
             counted.add(len(batch))
         means = self._weighed(*(sums / len(order)))
         return {name: value.item() for name, value in means.items()}
-
-    def _embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the embeddings of some of the sentences, (n, d); every process embeds them all."""
-        places = np.array([self.prepared.places[text] for text in texts], dtype=np.int64)
-        return self.backbone.embed_many(self.prepared.tokens, places)
 
     def _weighed(self, decomposition: Tensor, consistency: Tensor) -> dict[str, Tensor]:
         loss = self.settings.alpha * decomposition + self.settings.consistency * consistency

@@ -15,7 +15,7 @@ from training.data.measured_pairs import MeasuredPairs
 from training.encoders.judging import ChosenRatings, chosen_ratings
 from training.encoders.loading import load_encoder
 from training.encoders.plan import TrainingPlan
-from training.encoders.running import LOCK, corpora_of, report_of, train_once
+from training.encoders.running import corpora_of, report_of, train_once
 from training.encoders.s3bert.checks import check_pairs, warn_of_little
 from training.encoders.s3bert.encoder import calibrated, recalibrate, save_encoder
 from training.encoders.s3bert.facets import FacetLayout, plan_layout
@@ -25,7 +25,7 @@ from training.jobs import Source, TrainingJob, read_job
 from training.loop import together
 from training.loop.batches import number_groups
 from training.process import run_process
-from training.runs import ENCODER
+from training.runs import ENCODER, TRAINING_LOCK
 from training.writing import writing
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def train(job: S3bertJob) -> Path:
     )
     encoder = train_once(job, plan, MODULE, lambda: _train(job, plan, data, ratings, folder))
     if together.rank() == 0 and not _is_calibrated(encoder):
-        with only_one(job.output / LOCK, f"Another training works in {str(job.output)!r}"), writing(encoder):
+        with only_one(job.output / TRAINING_LOCK, f"Another training works in {str(job.output)!r}"), writing(encoder):
             recalibrate(encoder, data.select(splits=settings.splits[1:]))
         _log.info("%s was finished without calibrated predictions; they have been added", encoder)
     return encoder
@@ -108,14 +108,11 @@ def _train(
     facets = settings.facets or ()
     train_pairs, dev_pairs = (_positions(data, split) for split in settings.splits)
     warn_of_little(data, settings)
-    if ratings:
-        _log.info("the best model is chosen by %d rated pairs of %r", len(ratings.rated.scores), ratings.rated.name)
+    placed = ratings.among(data.texts) if ratings else None
     machine = prepare_machine(settings.loop, job.output)
     backbone = load_backbone(settings, folder, machine)
-    known = set(data.texts)
     # All sentences in one list, because the states of the frozen layers are indexed by position in it.
-    texts = [*data.texts, *(text for text in (ratings.texts if ratings else ()) if text not in known)]
-    tokens = backbone.tokenize(texts, max_tokens=settings.max_tokens)
+    tokens = backbone.tokenize([*data.texts, *(placed.further if placed else ())], max_tokens=settings.max_tokens)
     layout = plan_layout(
         facets,
         width=settings.facet_dimensions,
@@ -136,8 +133,7 @@ def _train(
         groups=number_groups(*(data.pairs[name].fill_null("").to_numpy() for name in ("pair_id", "positive_id"))),
         train=train_pairs,
         dev=dev_pairs,
-        ratings=ratings,
-        places={text: place for place, text in enumerate(texts)} if ratings else {},
+        ratings=placed,
     )
     learn(
         plan,
@@ -171,7 +167,7 @@ def _complete(
         "facets": [facet.model_dump(exclude={"usual", "calibration"}) for facet in layout.facets],
         "history": [recorded(look) for look in outcome.history],
         "dev": None if outcome.best_scores is None else recorded(outcome.best_scores),
-        "chosen_by": ratings.recorded() if ratings else {"set": None},
+        "chosen_by": ratings.chosen.recorded() if ratings else {"set": None},
     }
     with writing(job.output / ENCODER):
         save_encoder(backbone.model, layout, report, job.output / ENCODER)

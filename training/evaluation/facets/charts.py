@@ -5,8 +5,8 @@ from typing import Any
 
 from training.encoders.s3bert.facets import RESIDUAL
 from training.evaluation.bars import Bar, Mark, draw_bars, ends_of, hundredths
+from training.evaluation.bootstrap import tell_verdict
 from training.evaluation.ratings import AXIS
-from training.evaluation.verdicts import tell_verdict
 
 _BASELINES = {
     "full": Mark("SB-full: the whole start embedding", "circle"),

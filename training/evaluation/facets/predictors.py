@@ -1,6 +1,7 @@
 """The suite that asks which facets predict human ratings (Opitz & Frank 2022, Table 4)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -11,6 +12,7 @@ from features.metrics.corpus_scores import Bootstrap
 from features.metrics.registry import explain_facet
 from features.page import folded
 from training.encoders.s3bert.facets import RESIDUAL, FacetLayout
+from training.evaluation.bootstrap import interval
 from training.evaluation.facets.charts import chart_predictors
 from training.evaluation.models import Models
 from training.evaluation.page import tables_html
@@ -75,14 +77,14 @@ class PredictorSuite(Suite):
             **dict(zip(layout.names, layout.similarities(left, right).T, strict=True)),
             **({RESIDUAL: cosines(left[:, rest], right[:, rest])} if rest.start < rest.stop else {}),
         }
-        scores, intervals, _ = correlate(np.stack(list(columns.values()), axis=1), rated.scores, self._bootstrap)
+        scores, draws = correlate(np.stack(list(columns.values()), axis=1), rated.scores, self._bootstrap)
         return {
             "name": rated.name,
             "pairs": len(rated.scores),
             "facets": dict(zip(columns, scores, strict=True)),
             "intervals": {
-                name: None if found is None else {"low": found.low, "high": found.high}
-                for name, found in zip(columns, intervals, strict=True)
+                name: asdict(found) if score is not None and (found := interval(drawn, self._bootstrap)) else None
+                for name, score, drawn in zip(columns, scores, draws.T, strict=True)
             },
         }
 

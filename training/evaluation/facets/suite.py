@@ -185,12 +185,7 @@ class FacetSuite(Suite):
     @classmethod
     def compared(cls, new: Result, current: Result) -> list[tuple[str, float, float]]:
         """Return the mean over the facets that both have a score for."""
-        known = cls.numbers(current)
-        both = [
-            (before, after)
-            for name, after in cls.numbers(new).items()
-            if after is not None and (before := known.get(name)) is not None
-        ]
+        both = [scores for _, *scores in cls.in_common(new, current)]
         if not both:
             return []
         before, after = (sum(side) / len(both) for side in zip(*both, strict=True))

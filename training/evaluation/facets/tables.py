@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from training.evaluation.bootstrap import tell_verdict
 from training.evaluation.facets.limits import tell_counts, warn_of_few_pairs
 from training.evaluation.seen import tell_seen
 from training.evaluation.tables import UNDEFINED, ScoreTable, ends, hundred
-from training.evaluation.verdicts import tell_verdict
 
 
 def facet_table(facets: Mapping[str, Any]) -> ScoreTable:

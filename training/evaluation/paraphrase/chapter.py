@@ -60,13 +60,12 @@ def precision_curve(
         positive: whether each pair is positive, (n_pairs,); at least one is.
         scores: (n_pairs,).
     """
-    order = np.argsort(-scores, kind="stable")
-    ranked = scores[order]
-    last = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
-    if len(last) > _POINTS:
-        last = last[np.unique(np.linspace(0, len(last) - 1, _POINTS).astype(int))]
-    found = np.cumsum(positive[order])[last]
-    return found / positive.sum(), found / (last + 1)
+    from sklearn.metrics import precision_recall_curve  # here, since its import takes a second
+
+    # Without the last point, which has no threshold, and from the highest score down.
+    precision, recall = (values[-2::-1] for values in precision_recall_curve(positive, scores)[:2])
+    points = np.unique(np.linspace(0, len(recall) - 1, _POINTS).astype(int))
+    return recall[points], precision[points]
 
 
 def most_wrong(each: Mapping[str, Any], rows: pl.DataFrame, predicted: str) -> pl.DataFrame:

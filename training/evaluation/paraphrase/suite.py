@@ -100,6 +100,7 @@ class ParaphraseSuite(Suite):
     title: ClassVar[str] = "Paraphrase or not"
     measure: ClassVar[str] = "F1"
     mean: ClassVar[str] = "mean F1"
+    called: ClassVar[str] = "paraphrase F1"
     needs: ClassVar[str] = (
         "pairs in the split that are judged as paraphrase or not: name a corpus of them under [[corpora]], or a set "
         "under [[evaluation]] (docs/paraphrase.md)"
@@ -300,16 +301,6 @@ class ParaphraseSuite(Suite):
         """Return whether the sets have the same names, pairs and judgements."""
         first, second = ({each["name"]: each["digest"] for each in found["corpora"]} for found in (new, current))
         return first == second
-
-    @classmethod
-    def compared(cls, new: Result, current: Result) -> list[tuple[str, float, float]]:
-        """Return the F1 of each set that both have one for."""
-        before = cls.numbers(current)
-        return [
-            (f"paraphrase F1 of {name}", known, score)
-            for name, score in cls.numbers(new).items()
-            if score is not None and (known := before.get(name)) is not None
-        ]
 
 
 def _sentences(clauses: Sequence[str]) -> list[str]:

@@ -1,6 +1,7 @@
 """Scores of one group of texts: how well each ranking finds the texts that belong together, as JSON."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.metrics.corpus_scores import Bootstrap
-from training.evaluation.retrieval.groups import AspectLabels, Group
+from training.data.shared_labels import AspectLabels
+from training.evaluation.retrieval.groups import Group
 from training.evaluation.retrieval.scoring import summarise
 from training.evaluation.retrieval.words import bm25, products_of, tfidf
 from training.nearest import Similarities, cosines_of, find_nearest
@@ -85,7 +87,7 @@ def ask_for(
         bootstrap: how queries are drawn.
     """
     (aspect,) = group.aspects
-    chosen = Group(group.name, group.corpus, "one", group.texts, {aspect: group.labels[aspect].only(labels)})
+    chosen = replace(group, shared=group.shared.only(labels))
     if not chosen.labels[aspect].names:
         return None
     counts, values = judge(chosen.relevant, rankings, texts=len(group), k=k)

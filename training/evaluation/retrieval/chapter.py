@@ -10,13 +10,13 @@ import polars as pl
 from features.errors import InputError
 from features.page import folded
 from training.evaluation.bars import Bar, Mark, draw_bars, ends_of, hundredths
+from training.evaluation.bootstrap import tell_verdict
 from training.evaluation.page import tables_html
 from training.evaluation.retrieval.points import draw_points, map_style
 from training.evaluation.retrieval.tables import RANKINGS, retrieval_tables, tell_seen_texts, tell_way
 from training.evaluation.sources import tell_source
 from training.evaluation.suites import Chapter, Figure
 from training.evaluation.tables import hundred
-from training.evaluation.verdicts import tell_verdict
 
 _MARKS = {
     "start": Mark("start model", "circle"),

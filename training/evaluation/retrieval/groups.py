@@ -10,48 +10,21 @@ Labels are only meaningful within their corpus, so each corpus is scored by itse
 is neither a query nor a candidate there: whether it belongs is unknown.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations
 from typing import Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy import sparse
 
 from training.data.labelled_texts import LabelledTexts
+from training.data.shared_labels import AspectLabels, SharedLabels
 
 Way = Literal["one", "both", "any"]
 """Which labels two texts must share: of one aspect, of both aspects, of at least one of the two."""
 _CELLS_AT_ONCE = 1 << 24
-
-
-@dataclass(frozen=True, slots=True)
-class AspectLabels:
-    """The labels of some texts in one aspect.
-
-    Args:
-        names: of the labels, sorted.
-        matrix: which text has which label, (n_texts, n_labels), 0 or 1.
-    """
-
-    names: tuple[str, ...]
-    matrix: sparse.csr_array
-
-    @property
-    def frequencies(self) -> NDArray[np.int64]:
-        """Number of texts with each label, (n_labels,)."""
-        return np.asarray(self.matrix.sum(axis=0), np.int64).reshape(-1)
-
-    def shared(self, some: slice) -> NDArray[np.bool_]:
-        """Return whether each of some texts shares a label with each text, (n_some, n_texts)."""
-        return np.asarray((self.matrix[some] @ self.matrix.T).toarray() > 0)
-
-    def only(self, names: Sequence[str]) -> "AspectLabels":
-        """Return some of the labels."""
-        columns = [self.names.index(name) for name in names if name in self.names]
-        return AspectLabels(tuple(self.names[column] for column in columns), self.matrix[:, columns])
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +36,23 @@ class Group:
         corpus: corpus of the texts.
         way: one aspect, both or any of two.
         texts: their positions among all texts, (n_texts,), ascending; each has a label in each aspect.
-        labels: aspect → labels of these texts.
+        shared: which of these texts share a label, by their positions in `texts`.
     """
 
     name: str
     corpus: str
     way: Way
     texts: NDArray[np.int64]
-    labels: dict[str, AspectLabels]
+    shared: SharedLabels
 
     def __len__(self) -> int:
         """Return the number of texts."""
         return len(self.texts)
+
+    @property
+    def labels(self) -> dict[str, AspectLabels]:
+        """Aspect → labels of these texts."""
+        return self.shared.labels
 
     @property
     def aspects(self) -> tuple[str, ...]:
@@ -83,11 +61,7 @@ class Group:
 
     def relevant(self, some: slice) -> NDArray[np.bool_]:
         """Return which texts are relevant to each of some texts, (n_some, n_texts); none to itself."""
-        shared = [labels.shared(some) for labels in self.labels.values()]
-        either = np.logical_and if self.way == "both" else np.logical_or
-        found: NDArray[np.bool_] = either.reduce(shared)
-        found[np.arange(len(found)), np.arange(some.start, some.start + len(found))] = False
-        return found
+        return self.shared.relevant(np.arange(len(self)), some)
 
     @property
     def lacks(self) -> str:
@@ -141,18 +115,8 @@ def groups_of(data: LabelledTexts) -> list[Group]:
 
 
 def _group(rows: pl.DataFrame, name: str, corpus: str, way: str, aspects: tuple[str, ...]) -> Group:
-    by_aspect = [rows.filter(pl.col("aspect") == aspect) for aspect in aspects]
-    texts = np.unique(by_aspect[0]["text"].to_numpy())
-    for others in by_aspect[1:]:
-        texts = np.intersect1d(texts, others["text"].to_numpy())
-    labels = {aspect: _labels(of, texts) for aspect, of in zip(aspects, by_aspect, strict=True)}
-    return Group(name, corpus, way, texts, labels)  # type: ignore[arg-type]
-
-
-def _labels(rows: pl.DataFrame, texts: NDArray[np.int64]) -> AspectLabels:
-    kept = rows.filter(pl.col("text").is_in(texts.tolist())).select("text", "label").unique()
-    names, columns = np.unique(kept["label"].to_numpy().astype(str), return_inverse=True)
-    places = np.searchsorted(texts, kept["text"].to_numpy())
-    ones = np.ones(kept.height, np.int32)
-    matrix = sparse.csr_array((ones, (places, columns)), shape=(len(texts), len(names)))
-    return AspectLabels(tuple(names.tolist()), matrix)
+    texts = reduce(np.intersect1d, (np.unique(rows.filter(aspect=aspect)["text"].to_numpy()) for aspect in aspects))
+    kept = rows.filter(pl.col("text").is_in(texts.tolist()))
+    placed = kept.with_columns(text=np.searchsorted(texts, kept["text"].to_numpy()))
+    shared = SharedLabels(placed, aspects, "all" if way == "both" else "any", len(texts))
+    return Group(name, corpus, way, texts, shared)  # type: ignore[arg-type]

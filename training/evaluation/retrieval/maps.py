@@ -18,7 +18,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from training.evaluation.retrieval.groups import AspectLabels, Group
+from training.data.shared_labels import AspectLabels
+from training.evaluation.retrieval.groups import Group
 from training.nearest import cosines_of, find_nearest
 
 MAPS_FILE = "maps.parquet"
@@ -131,6 +132,7 @@ def choose_points(
         drawn = np.sort(np.random.default_rng(seed).choice(len(group), MOST_POINTS, replace=False))
     ((aspect, labels),) = group.labels.items()
     of_points = AspectLabels(labels.names, labels.matrix[drawn])
+    alike = group.shared.matrix(drawn, drawn)  # 2,000 points at most, so all at once
     frequencies = of_points.frequencies
     order = np.lexsort((np.arange(len(frequencies)), -frequencies))[:COLOURS].tolist()
     ranks = {labels.names[place]: rank for rank, place in enumerate(order)}
@@ -151,18 +153,17 @@ def choose_points(
             colours=colours,
             legend={name: counts[name] for name in ranks if counts[name]},
             vectors=points,
-            agreement={side: _agreement(of, of_points, k) for side, of in points.items()},
+            agreement={side: _agreement(of, alike, k) for side, of in points.items()},
             silhouette={side: _silhouette(of, colours) for side, of in points.items()},
             k=k,
         )
     ]
 
 
-def _agreement(vectors: NDArray[np.float32], labels: AspectLabels, k: int) -> float:
+def _agreement(vectors: NDArray[np.float32], alike: NDArray[np.bool_], k: int) -> float:
     count = len(vectors)
     nearest = find_nearest(cosines_of(vectors, vectors), queries=count, texts=count, k=k, themselves=True).positions
-    # At most 2,000 points, so all at once.
-    return float(np.take_along_axis(labels.shared(slice(0, count)), nearest, axis=1).mean())
+    return float(np.take_along_axis(alike, nearest, axis=1).mean())
 
 
 def _silhouette(vectors: NDArray[np.float32], colours: Sequence[str]) -> float | None:

@@ -208,18 +208,9 @@ class RetrievalSuite(Suite):
         learnt = new.get("learnt", cls.headline(new))
         return [
             (f"retrieval (MRR) by {name}", before, after)
-            for name, before, after in _both(cls, new, current)
+            for name, before, after in cls.in_common(new, current)
             if name in learnt
         ]
-
-
-def _both(suite: type[Suite], new: Result, current: Result) -> list[tuple[str, float, float]]:
-    before = suite.numbers(current)
-    return [
-        (name, known, score)
-        for name, score in suite.numbers(new).items()
-        if score is not None and (known := before.get(name)) is not None
-    ]
 
 
 def _learnt(groups: Sequence[Group], settings: Mapping[str, Any]) -> list[str]:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from training.evaluation.bootstrap import tell_verdict
 from training.evaluation.seen import tell_seen
 from training.evaluation.tables import UNDEFINED, ScoreTable, ends, hundred
-from training.evaluation.verdicts import tell_verdict
 
 RANKINGS = {"encoder": "encoder", "start": "start model", "bm25": "BM25", "tfidf": "TF-IDF"}
 """Key of a ranking → its display name."""

@@ -87,11 +87,9 @@ class Learner:
         folds = [fold for group in groups for fold in group]
         at_once = max(1, _PARAMETERS // (len(PENALTIES) * self.features.shape[1] * (self.hidden or self.n_classes)))
         penalties = np.tile(PENALTIES, (len(folds), 1))
+        parts = [slice(start, start + at_once) for start in range(0, len(folds), at_once)]
         accuracy = np.concatenate(
-            [
-                self._fit(folds[start : start + at_once], penalties[start : start + at_once], start, len(folds))[0]
-                for start in range(0, len(folds), at_once)
-            ]
+            [self._fit(folds[part], penalties[part], part.start, len(folds)).accuracy for part in parts]
         )
         chosen, start = [], 0
         for group in groups:
@@ -103,15 +101,13 @@ class Learner:
 
     def _scored(self, folds: Sequence[Fold], parts: Sequence[Rows], penalties: Sequence[float]) -> Predictions:
         """Return the predictions of each fold's classifier for its part."""
-        _, fitted = self._fit(folds, np.array(penalties)[:, None], 0, len(folds))
+        fitted = self._fit(folds, np.array(penalties)[:, None], 0, len(folds))
         said = [fitted.predict(at, 0, self.features[torch.from_numpy(part)]) for at, part in enumerate(parts)]
         rows, classes = np.concatenate(parts), np.concatenate(said)
         order = np.argsort(rows)
         return Predictions(rows[order], classes[order], tuple(penalties))
 
-    def _fit(
-        self, folds: Sequence[Fold], penalties: NDArray[np.float64], before: int, total: int
-    ) -> tuple[NDArray[np.float64], Fitted]:
+    def _fit(self, folds: Sequence[Fold], penalties: NDArray[np.float64], before: int, total: int) -> Fitted:
         """Train a classifier for each fold and penalty, and log the progress."""
         told = time.monotonic()
 
@@ -124,7 +120,7 @@ class Learner:
                     *(self.name, before + 1, before + len(folds), total, passes, learning, penalties.size),
                 )
 
-        fitted = fit(
+        return fit(
             self.features,
             torch.from_numpy(self.classes).to(self.features.device),
             folds,
@@ -133,7 +129,6 @@ class Learner:
             hidden=self.hidden,
             tell=tell,
         )
-        return fitted.accuracy, fitted
 
     def _folds(self, rows: Rows, folds: int) -> list[Fold]:
         """Return the folds of some rows; each row is in the dev part of one fold."""

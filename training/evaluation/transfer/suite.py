@@ -1,5 +1,6 @@
 """Transfer: how well a simple classifier reads classes from embeddings. A suite for encoders of every kind."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -144,10 +145,12 @@ class TransferSuite(Suite):
 
     @classmethod
     def same_data(cls, new: Result, current: Result) -> bool:
-        """Return whether the tasks have the same names and sizes, and were trained in the same way."""
+        """Return whether the tasks have the same items, and classifiers were trained in the same way.
+
+        Earlier versions recorded no digest of the items.
+        """
         first, second = (
-            (known["folds"], {task["name"]: (task["learnt"], task["items"]) for task in known["tasks"]})
-            for known in (new, current)
+            (known["folds"], {task["name"]: task.get("digest") for task in known["tasks"]}) for known in (new, current)
         )
         return super().same_data(new, current) and first == second
 
@@ -231,6 +234,7 @@ def _about(task: "ClassTask") -> dict[str, Any]:
     learnt = {item for item, split in items if split == parts[0]}
     return {
         "name": task.name,
+        "digest": _digest(task),
         "parts": list(parts),
         "pairs": task.others is not None,
         "classes": len(set(task.labels)),
@@ -245,6 +249,15 @@ def _about(task: "ClassTask") -> dict[str, Any]:
             for label in sorted(unknown)
         },
     }
+
+
+def _digest(task: "ClassTask") -> str:
+    """Return a hash of a task's texts, classes and splits, independent of its name."""
+    others = task.others or ("",) * len(task.texts)
+    found = hashlib.blake2b(digest_size=16)
+    for item in zip(task.texts, others, task.labels, task.splits, strict=True):
+        found.update(("\0".join(item) + "\n").encode())
+    return found.hexdigest()
 
 
 def _keys(task: "ClassTask") -> list[tuple[str, str]]:

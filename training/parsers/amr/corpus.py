@@ -20,7 +20,7 @@ _log = logging.getLogger("training")
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence, its graph and its source.
+    """A sentence and its graph.
 
     Args:
         text: normalised.
@@ -28,7 +28,6 @@ class Sentence:
         graph: the parser's view.
         penman: the graph as written.
         share: average number of times per epoch.
-        source: file name.
     """
 
     text: str
@@ -36,7 +35,6 @@ class Sentence:
     graph: FlatGraph
     penman: str
     share: float
-    source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +78,7 @@ def read_source(source: GraphSource) -> list[Sentence]:
             _log.warning("%s: left out: %s", source.path.name, error.message)
             continue
         sentence = normalise(text)
-        name = f"{source.path.parent.name}/{source.path.name}"
-        sentences.append(Sentence(sentence, split_words(sentence), graph, penman, source.share, name))
+        sentences.append(Sentence(sentence, split_words(sentence), graph, penman, source.share))
     if not sentences:
         raise InputError(f"the file {str(source.path)!r} has no graph with a sentence; expected blocks with '# ::snt'")
     return sentences
@@ -119,14 +116,9 @@ def read_training(
                 kept.append(sentence)
             counts["read"] += 1
             counts[fate] += 1
-        reports.append(SourceReport(kept_name(source), source.licence, source.share, **counts))
-        _log.info("%s: %s", kept_name(source), counts)
+        reports.append(SourceReport(source.label, source.licence, source.share, **counts))
+        _log.info("%s: %s", source.label, counts)
     return kept, reports
-
-
-def kept_name(source: GraphSource) -> str:
-    """Return the name of a source in reports."""
-    return f"{source.path.parent.name}/{source.path.name}"
 
 
 def held_out_keys(files: Iterable[HeldOut], dev: Iterable[GraphSource]) -> set[str]:

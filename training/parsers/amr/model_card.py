@@ -7,7 +7,7 @@ from features.parsers.embedded.storage import DESCRIPTION_FILE, WEIGHTS_FILE, De
 from training.markdown import table
 from training.parsers.amr.corpus import SourceReport
 from training.parsers.amr.scoring import ParserScore
-from training.parsers.amr.settings import AmrParserJob, GraphSource, HeldOut
+from training.parsers.amr.settings import AmrParserJob, SourceFile
 
 CARD = "README.md"
 _MEGABYTE = 1e6
@@ -91,5 +91,5 @@ def _score_table(scores: Mapping[str, ParserScore]) -> str:
     return table(("file", "sentences", "P", "R", *metrics, "sentences per second"), rows)
 
 
-def _names(files: Sequence[GraphSource | HeldOut]) -> str:
-    return ", ".join(dict.fromkeys(f"{file.path.parent.name}/{file.path.name}" for file in files)) or "no other file"
+def _names(files: Sequence[SourceFile]) -> str:
+    return ", ".join(dict.fromkeys(file.label for file in files)) or "no other file"

@@ -7,28 +7,19 @@ occurs in a graph, wherever it is attached.
     wrapper_frames   other frames that belong to a word that does not name them: the *teach-01* of "professor"
 """
 
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 
-from features.graphs.batch import GraphBatch
+from features.graph_files.scored import score_pairs
 from features.graphs.graph import decode
-from features.metrics.label_vectors import LabelVectors
-from features.metrics.metric import Comparison, f1
-from features.metrics.registry import METRICS
+from features.metrics.corpus_scores import Bootstrap, choose_metrics, share
+from features.metrics.metric import f1
 from features.parsers.embedded.nodes import split_sense
 from features.parsers.embedded.parser import EmbeddedParser
-from features.schemas import LABEL_VECTORS
-
-_WIKI = re.compile(r':wiki\s+("[^"]*"|[^\s()]+)')
-
-COUNTED = tuple(name for name, metric in METRICS.items() if metric.number is f1)
-"""The metrics that have precision and recall."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +27,9 @@ class MicroScore:
     """One metric over a file.
 
     Args:
-        precision: matched / parsed.
-        recall: matched / gold.
-        f1: of both.
+        precision: matched / parsed, in [0, 1].
+        recall: matched / gold, in [0, 1].
+        f1: of both, in [0, 1].
     """
 
     precision: float
@@ -61,42 +52,31 @@ class ParserScore:
     metrics: dict[str, MicroScore]
 
 
-def without_wiki(penman: str) -> str:
-    """Return a graph without its wiki links, which no parser here predicts."""
-    return _WIKI.sub("", penman)
-
-
-def score_graphs(parsed: Sequence[str], gold: Sequence[str], metrics: Sequence[str] = COUNTED) -> dict[str, MicroScore]:
-    """Score graphs against gold graphs, pair by pair, wiki links left out.
+def score_graphs(parsed: Sequence[str], gold: Sequence[str], metrics: Sequence[str] = ()) -> dict[str, MicroScore]:
+    """Score graphs against gold graphs, pair by pair, without wiki links, which no parser here predicts.
 
     Args:
         parsed: PENMAN.
         gold: as many.
-        metrics: names of metrics with precision and recall.
+        metrics: names; when empty, all that have precision and recall.
+
+    Raises:
+        RowError: a graph cannot be decoded.
+        InputError: there is no graph.
+        SettingsError: a metric has no precision and recall.
     """
-    left = GraphBatch.from_penman([without_wiki(penman) for penman in parsed])
-    right = GraphBatch.from_penman([without_wiki(penman) for penman in gold])
-    pairs = np.arange(len(left))
-    no_vectors = LabelVectors.from_rows(pl.DataFrame(schema=LABEL_VECTORS))  # these metrics use none
-    comparison = Comparison(left.followed_by(right), pairs, pairs + len(left), no_vectors)
-    scores = {}
-    for name in metrics:
-        total = METRICS[name].statistics(comparison)[:, :3].sum(0, keepdims=True)
-        matched, found, wanted = total[0].tolist()
-        scores[name] = MicroScore(matched / max(found, 1), matched / max(wanted, 1), float(f1(total)[0]))
-    return scores
+    left, right = ([decode(penman) for penman in side] for side in (gold, parsed))
+    scores = score_pairs(left, right, choose_metrics(metrics), Bootstrap(resamples=0), drop_wiki=True)
+    return {one.metric: MicroScore(one.precision.value, one.recall.value, one.f1.value) for one in scores}
 
 
-def score_parser(
-    parser: EmbeddedParser, texts: Sequence[str], gold: Sequence[str], metrics: Sequence[str] = COUNTED
-) -> ParserScore:
+def score_parser(parser: EmbeddedParser, texts: Sequence[str], gold: Sequence[str]) -> ParserScore:
     """Parse sentences and score the graphs.
 
     Args:
         parser: the loaded model.
         texts: sentences.
         gold: the graph of each.
-        metrics: names of metrics with precision and recall.
     """
     begun = time.perf_counter()
     parsed = parser.parse(texts)
@@ -108,7 +88,7 @@ def score_parser(
             parsed, gold, lambda concept: concept in wrappers and split_sense(concept)[1] not in {"", "91"}
         ),
     }
-    return ParserScore(len(texts), seconds, {**score_graphs(parsed, gold, metrics), **further})
+    return ParserScore(len(texts), seconds, {**score_graphs(parsed, gold), **further})
 
 
 def score_concepts(parsed: Sequence[str], gold: Sequence[str], counted: Callable[[str], bool]) -> MicroScore:
@@ -119,11 +99,8 @@ def score_concepts(parsed: Sequence[str], gold: Sequence[str], counted: Callable
         gold: as many.
         counted: returns whether a concept counts.
     """
-    matched = found = wanted = 0
-    for ours, theirs in zip(parsed, gold, strict=True):
-        left, right = (Counter(filter(counted, decode(penman).concepts)) for penman in (ours, theirs))
-        matched += (left & right).total()
-        found, wanted = found + left.total(), wanted + right.total()
-    return MicroScore(
-        matched / max(found, 1), matched / max(wanted, 1), float(f1(np.array([[matched, found, wanted]]))[0])
-    )
+    counts = np.zeros((1, 3))
+    for pair in zip(gold, parsed, strict=True):
+        left, right = (Counter(filter(counted, decode(penman).concepts)) for penman in pair)
+        counts += (left & right).total(), left.total(), right.total()
+    return MicroScore(*(float(part[0]) for part in (share(counts, 2), share(counts, 1), f1(counts))))

@@ -14,7 +14,24 @@ from training.jobs import TrainingJob, read_job
 from training.loop.settings import LoopSettings, Trainable
 
 
-class GraphSource(BaseModel):
+class SourceFile(BaseModel):
+    """A file of sentences.
+
+    Args:
+        path: relative to the settings file.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    path: Path
+
+    @property
+    def label(self) -> str:
+        """Its name in logs and model cards: folder and file."""
+        return f"{self.path.parent.name}/{self.path.name}"
+
+
+class GraphSource(SourceFile):
     """A file of graphs.
 
     Args:
@@ -26,9 +43,6 @@ class GraphSource(BaseModel):
         licence: for the model card.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    path: Path
     kind: Literal["penman", "guidelines"] = "penman"
     skip_first: Annotated[int, Field(ge=0)] = 0
     skip_last: Annotated[int, Field(ge=0)] = 0
@@ -36,7 +50,7 @@ class GraphSource(BaseModel):
     licence: str = "not stated"
 
 
-class HeldOut(BaseModel):
+class HeldOut(SourceFile):
     """A file whose sentences must not be trained on.
 
     Args:
@@ -44,9 +58,6 @@ class HeldOut(BaseModel):
         kind: `penman`: blocks with `::snt`; `table`: every tab-separated field of every line counts as a sentence.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    path: Path
     kind: Literal["penman", "table"] = "penman"
 
 

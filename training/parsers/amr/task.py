@@ -10,29 +10,14 @@ from torch import Tensor
 from features.parsers.embedded.network import Network
 from features.parsers.embedded.vocabulary import SPECIAL_PRIMARIES
 from training.loop import together
+from training.loop.batches import epoch_batches
 from training.loop.machine import Machine
 from training.loop.task import Group, Judgement
 from training.parsers.amr.examples import Example, collate
 from training.parsers.amr.losses import PARTS, WEIGHTS, correct, counts, losses, score
 from training.parsers.amr.settings import AmrParserSettings
 
-_SORTED_TOGETHER = 50  # batches whose sentences are sorted by length, to save padding
 _DEV_BATCH = 64
-
-
-def epoch_batches(examples: Sequence[Example], batch_size: int, seed: int, epoch: int) -> list[list[int]]:
-    """Return the batches of an epoch: positions of examples of similar length, in random order."""
-    random = np.random.default_rng([seed, epoch])
-    shares = np.array([example.share for example in examples])
-    times = np.floor(shares + random.random(len(shares))).astype(int)
-    order = random.permutation(np.repeat(np.arange(len(examples)), times))
-    batches = []
-    for start in range(0, len(order), batch_size * _SORTED_TOGETHER):
-        window = order[start : start + batch_size * _SORTED_TOGETHER].tolist()
-        window.sort(key=lambda position: len(examples[position].text.pieces))
-        batches += [window[at : at + batch_size] for at in range(0, len(window), batch_size)]
-    random.shuffle(batches)
-    return batches
 
 
 class AmrParserTask:
@@ -67,8 +52,15 @@ class AmrParserTask:
         ]
 
     def batches(self, epoch: int) -> list[list[int]]:
-        """Return the batches of an epoch, each the positions of its sentences."""
-        return epoch_batches(self._train, self._settings.loop.batch_size, self._settings.loop.seed, epoch)
+        """Return the batches of an epoch, each the positions of its sentences, as often as their shares say."""
+        loop = self._settings.loop
+        random = np.random.default_rng((loop.seed, epoch, 1))  # independent of the order
+        shares, lengths = np.array([(example.share, len(example.text.pieces)) for example in self._train]).T
+        times = np.floor(shares + random.random(len(shares))).astype(int)
+        drawn = np.repeat(np.arange(len(shares)), times)
+        alone, longest = np.arange(len(drawn)), lengths[drawn].astype(np.int64)
+        order = epoch_batches(alone, longest, batch_size=loop.batch_size, seed=loop.seed, epoch=epoch)
+        return [drawn[batch].tolist() for batch in order]
 
     def size(self, batch: Sequence[int]) -> int:
         """Return the number of sentences."""

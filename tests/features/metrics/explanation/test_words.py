@@ -127,7 +127,7 @@ def test_negation_and_number_are_told_and_the_rest_is_the_same():
          'Same frames and roles; a is about "sleep", b about "cat".'),
         ("(s / sleep-01 :location (b / bed))", "(s / sleep-01 :time (b / bed))",
          'Same frames; only a has "sleep-01 :location bed", only b has "sleep-01 :time bed".'),
-        ("(c / cat)", "(s / snow-01)", 'Nothing in common; "cat" in a is "snow" in b.'),
+        ("(c / cat)", "(s / snow-01)", 'No concept in common; "cat" in a is "snow" in b.'),
         ("(r / rain-01)", "(r / rain-01)", SAME_GRAPH),
         # What both have is not "only" in one of them, though it is there more often.
         ("(m / meet-03 :ARG0 (a / man) :ARG1 (b / man))", "(m / meet-03 :ARG0 (a / man))",
@@ -146,9 +146,98 @@ def test_negation_and_number_are_told_and_the_rest_is_the_same():
          "(a / and :op1 (b / boy :quant 2) :op2 (g / girl :quant 3))",
          ('Same concepts; only a has "boy :quant 3" and "girl :quant 2", '
           'only b has "boy :quant 2" and "girl :quant 3".')),
+        # A number that both graphs have with the same node is not the one that is missing.
+        ("(a / and :op1 (c / cat :quant 3) :op2 (d / dog :quant 3))",
+         "(a / and :op1 (c / cat) :op2 (d / dog :quant 3))",
+         'Same concepts; "3" of "cat" has no counterpart in b.'),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(left, right, expected):
+    assert told(left, right).sentence == expected
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        # Two names of one kind.
+        ('(n / nice-01 :ARG1 (c / city :name (n2 / name :op1 "Paris")))',
+         '(b / big :domain (c / city :name (n2 / name :op1 "London")))',
+         ('Only the concepts "city" and "name" in common; only a names "Paris", only b names "London"; '
+          '"nice" in a is "big" in b.')),
+        # A person by name.
+        ('(s / see-01 :ARG0 (p / person :name (n / name :op1 "John")) :ARG1 (q / person :name (m / name :op1 "Ann")))',
+         '(h / hear-01 :ARG0 (p / person :name (n / name :op1 "John")) :ARG1 (q / person :name (m / name :op1 "Bob")))',
+         'Both have "John"; only a names "Ann", only b names "Bob"; "see" in a is "hear" in b.'),
+        # A unit.
+        ("(w / work-01 :duration (t / temporal-quantity :quant 3 :unit (h / hour)))",
+         "(s / sleep-01 :duration (t / temporal-quantity :quant 3 :unit (d / day)) :ARG0 (b / boy :quant 2))",
+         ('Only the concept "temporal quantity" in common; "2" of "boy" has no counterpart in a; '
+          '"work" in a is "sleep" in b; "hour" in a is "day" in b; only b has "boy".')),
+        # A person by what they do.
+        ("(s / sleep-01 :ARG0 (p / person :ARG0-of (t / teach-01)))",
+         "(e / eat-01 :ARG0 (p / person :ARG0-of (t / teach-01)))",
+         'Both have "person (teach)"; "sleep" in a is "eat" in b.'),
+        ("(s / sleep-01 :ARG0 (p / person :ARG0-of (t / teach-01)))",
+         "(e / eat-01 :ARG0 (p / person :ARG0-of (d / drive-01)))",
+         'Only the concept "person" in common; "sleep" in a is "eat" in b, "teach" in a is "drive" in b.'),
+    ],
+)  # fmt: skip
+def test_both_have_only_what_both_graphs_call_by_the_same_name(left, right, expected):
+    assert told(left, right).sentence == expected
+
+
+def test_without_a_common_concept_the_words_do_not_deny_that_structure_matches():
+    left, right = "(e / eat-01 :ARG0 (b / boy))", "(s / sleep-01 :ARG0 (g / girl))"
+    (pair,) = explain_graphs([(decode(left), decode(right))])
+    assert next(facet.score for facet in pair.facets if facet.name == "smatch") == 0.5
+    expected = 'No concept in common; "eat" in a is "sleep" in b; "boy" in a is "girl" in b.'
+    assert describe(pair).sentence == expected
+
+
+def test_capitals_make_no_other_name():
+    name = "(s / sleep-01 {} :ARG0 (p / person :name (n / name :op1 {})))"
+    words = told(name.format("", '"OBAMA"'), name.format(":polarity -", '"Obama"'))
+    assert words.sentence == 'Same frames, roles and names; only b negates "sleep".'
+    words = told(name.format("", '"OBAMA"'), name.format("", '"Nina"'))
+    assert words.sentence == 'Same frames and roles; only a names "OBAMA", only b names "Nina".'
+
+
+def test_kinds_of_the_same_name_are_told_though_other_names_differ():
+    graph = """(s / see-01 :ARG0 (p / person :name (n / name :op1 {}))
+                           :ARG1 ({} :name (m / name :op1 "Apple")))"""
+    words = told(graph.format('"Bob"', "c / company"), graph.format('"Rob"', "f / fruit"))
+    assert words.sentence == (
+        'Same frames; only a names "Bob", only b names "Rob", a calls "Apple" a company, b calls "Apple" a fruit.'
+    )
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        ("(m / meet-03 :time (d / date-entity :year 1990 :weekday (x / monday)))",
+         "(m / meet-03 :time (d / date-entity :year 2000 :weekday (x / tuesday)))",
+         ('Same frames; "monday" in a is "tuesday" in b; '
+          'only a has "date-entity :year 1990", only b has "date-entity :year 2000".')),
+        ('(m / meet-03 :polarity - :time (d / date-entity :time "10:30"))',
+         '(m / meet-03 :time (d / date-entity :time "11:30"))',
+         ('Same frames; only a negates "meet"; '
+          'only a has "date-entity :time "10:30"", only b has "date-entity :time "11:30"".')),
+        # A number of each thing that both graphs have.
+        ("(a / and :polarity - :op1 (c / cat :quant 3) :op2 (d / dog :quant 2))",
+         "(a / and :op1 (c / cat :quant 2) :op2 (d / dog :quant 3))",
+         ('Same concepts; only a negates "and"; only a has "cat :quant 3" and "dog :quant 2", '
+          'only b has "cat :quant 2" and "dog :quant 3".')),
+        # What other words tell is not told twice.
+        ('(l / live-01 :mode imperative :location (c / city :wiki "Rome" :name (n / name :op1 "Rome")) :quant 2)',
+         '(s / stay-01 :polarity - :location (c / city :wiki "Pisa" :name (n / name :op1 "Pisa")) :quant 3)',
+         ('Only the concepts "city" and "name" in common; only b negates "stay"; '
+          '"2" of "live" has no counterpart in b, "3" of "stay" has no counterpart in a; '
+          'only a names "Rome", only b names "Pisa"; a is a command, b is not; "live" in a is "stay" in b.')),
+        # Nor what belongs to a node that one graph lacks.
+        ("(m / meet-03 :time (d / date-entity :month 5))", "(m / meet-03)", 'Same frames; only a has "date".'),
+    ],
+)  # fmt: skip
+def test_constants_are_told_beside_other_differences(left, right, expected):
     assert told(left, right).sentence == expected
 
 

@@ -46,7 +46,7 @@ def test_similarity_comes_to_mean_the_aspect_and_the_best_model_is_kept(job, zoo
     assert course["corpora"]["zoo"]["unit"] == "texts"
     card = (folder / "README.md").read_text()
     assert "whether they share a label in the aspect `animal`" in card
-    assert "chosen by mrr" in card
+    assert "Chosen by MRR." in card
 
 
 def test_each_route_of_one_encoder_means_its_aspect(job, zoo, told):
@@ -119,5 +119,7 @@ def test_what_is_done_is_left_alone_and_other_settings_do_not_replace_it(job):
 @pytest.mark.parametrize(("keep", "told"), [("best", True), ("last", False)])
 def test_a_model_that_is_chosen_by_what_it_learns_from_is_told(job, caplog, keep, told):
     with caplog.at_level("WARNING", logger="training"):
-        train(job(splits=["train", "train"], loop={"epochs": 1, "keep": keep}))
+        folder = train(job(splits=["train", "train"], loop={"epochs": 1, "keep": keep}))
+    card = (folder / "README.md").read_text()
+    assert ("Chosen by MRR." in card, "The model of the last step was kept" in card) == (told, not told)
     assert ("names 'train' twice: the best model is chosen on its own training data" in caplog.text) is told

@@ -1,12 +1,8 @@
 """Settings of PAS-SBERT that contradict each other, and the paper's as defaults."""
 
-from typing import get_args
-
 import pytest
 
 from training.encoders.pas.settings import PasSettings
-from training.encoders.settings import Part
-from training.modules import pair_classifier
 
 
 @pytest.mark.parametrize(
@@ -16,6 +12,7 @@ from training.modules import pair_classifier
         ({"spans": "none", "pooled": False}, "leave `pooled` out"),
         ({"spans": "random", "harmed": 0.1}, "harmed corrupts spans of the tagger"),
         ({"spans": "none", "words_below": 1}, "words_below is a setting of spans"),
+        ({"layers": 1}, "layers_tuned is 2, but only 1 layers are kept: raise layers, or lower layers_tuned"),
         ({"labels": ["1", "1"]}, "must differ"),
         ({"labels": ["1"]}, "labels has only '1'"),
         ({"labels": ["a", "b"]}, "positive_label '1' is not in labels"),
@@ -26,7 +23,7 @@ from training.modules import pair_classifier
         ({"harmed": 1.1}, "harmed"),
     ],
     ids=[
-        *("twin with weights", "twin without pooling", "harmed draws", "words of a twin"),
+        *("twin with weights", "twin without pooling", "harmed draws", "words of a twin", "more tuned than kept"),
         *("labels twice", "one label", "no positive"),
         *("part twice", "unknown part", "no part", "no pairs", "more than all"),
     ],
@@ -41,7 +38,3 @@ def test_the_loop_is_that_of_the_paper_unless_it_is_told_otherwise():
 
     assert (settings.loop.epochs, settings.loop.batch_size, settings.loop.patience) == (2, 16, 5)
     assert (settings.loop.warmup, settings.max_tokens, settings.classifier) == (0.1, 128, ("|u-v|", "u*v"))
-
-
-def test_the_parts_of_a_classifier_are_those_that_it_takes():
-    assert get_args(Part) == get_args(pair_classifier.Part)

@@ -59,9 +59,9 @@ def test_the_classifier_learns_labels_from_the_store_alone_and_is_saved_beside_t
         {"spans": "continuous", "pooled": False, "cache_gib": 0.0, "disk_gib": 0.0},
         {"weights": "by_role", "harmed": 0.4, "harm": "moved", "choose_by": "f1"},
         {"classifier": ["u", "v", "|u-v|"], "layers_tuned": "all", "choose_by": "loss"},
-        {"spans": "none", "training_share": 0.5},
+        {"spans": "none", "training_share": 0.5, "layers": 2},
     ],
-    ids=["random spans", "spans only", "by role, moved", "in order, all layers", "twin of half of the pairs"],
+    ids=["random spans", "spans only", "by role, moved", "in order, all layers", "shallow twin of half of the pairs"],
 )
 def test_every_way_of_training_gives_the_same_encoder_twice_and_it_loads(job, given, assert_same_weights):
     first, second = (train(job(run=run, loop={"epochs": 1}, **given)) for run in ("first", "second"))
@@ -73,23 +73,24 @@ def test_every_way_of_training_gives_the_same_encoder_twice_and_it_loads(job, gi
     assert encoder.max_seq_length == 32
 
 
-@pytest.mark.parametrize("below", [0, 1])
-def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_text(job, tiny_encoder, tmp_path, below):
+@pytest.mark.parametrize(("below", "layers"), [(0, None), (1, None), (0, 2)])
+def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_text(
+    job, tiny_encoder, tmp_path, below, layers
+):
     from features.parsers.settings import SrlSettings
     from features.parsers.srl.parser import load
     from training.data.frames import Frames
     from training.encoders.backbone import Backbone
     from training.encoders.pas.encoder import start_model
-    from training.encoders.pas.inputs import read_sentences
+    from training.encoders.structures import read_sentences
     from training.modules.parser_weights import weights_of
 
     texts = [normalise(text) for text in ODD]
     tagged = load(SrlSettings(precision="float32")).parse(texts, texts)
     rows = [{"text": text, **found.columns} for text, found in zip(texts, tagged, strict=True)]
     frames = Frames(pl.DataFrame(rows), "srl_bert/embedded", weights_of(SrlSettings()), "tagger", "float32", 512)
-    model = start_model(
-        tiny_encoder, job(weights="by_role", words_below=below, layers_tuned=1 + below).settings, frames, "cpu"
-    )
+    settings = job(weights="by_role", words_below=below, layers_tuned=1 + below, layers=layers).settings
+    model = start_model(tiny_encoder, settings, frames, "cpu")
     backbone = Backbone(model, layers_tuned=1 + below, precision=torch.float32, dropout=True, cache_gib=1.0)
     tokens, backbone.beside = read_sentences(model[0], texts, frames)
     assert backbone.keep_states(tokens)
@@ -97,6 +98,17 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
     made = backbone.embed(tokens, order).detach().numpy()
     model.save(str(tmp_path / "saved"), create_model_card=False)
     np.testing.assert_allclose(load_encoder(tmp_path / "saved", device="cpu").encode(ODD)[order], made, atol=1e-5)
+
+
+def test_an_encoder_of_the_first_layers_has_no_others(job, tiny_encoder, told):
+    with pytest.raises(SettingsError, match="layers is 9, but the backbone has 3: set it to at most 3"):
+        train(job(layers=9))
+    folder = train(job(layers=2, loop={"epochs": 1}))
+    transformer = load_encoder(folder, device="cpu").transformers_model
+    assert (transformer.config.num_hidden_layers, len(transformer.encoder.layer)) == (2, 2)
+    start = load_encoder(tiny_encoder, device="cpu").transformers_model
+    assert transformer.embeddings.word_embeddings.weight.equal(start.embeddings.word_embeddings.weight)
+    assert ", from the first 2 layers of " in (folder / "README.md").read_text()
 
 
 def test_an_evaluation_takes_the_frames_of_its_source_and_tags_only_what_that_has_not(

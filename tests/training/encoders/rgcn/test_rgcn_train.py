@@ -62,12 +62,13 @@ def test_the_classifier_learns_labels_and_is_saved_beside_the_encoder(job, judge
         {"trees": "random", "direction": "up", "bases": "full", "cache_gib": 0.0, "disk_gib": 0.0},
         {"graph_layers": 0, "layers_tuned": "all", "classifier": ["|u-v|", "u*v"], "choose_by": "average_precision"},
         {"words_below": 1, "layers_tuned": 2},
+        {"layers": 1, "layers_tuned": 1},
         {"graph": False},
-        {"graph": False, "objective": "distillation"},
+        {"graph": False, "objective": "distillation", "layers": 2, "layers_tuned": 2},
     ],
     ids=[
-        *("multiple negatives", "distillation", "random trees", "no layer", "words of the layer below"),
-        *("twin", "twin of distillation"),
+        *("multiple negatives", "distillation", "random trees", "no layer", "words of the layer below", "one layer"),
+        *("twin", "shallow twin of distillation"),
     ],
 )
 def test_every_way_of_training_gives_the_same_encoder_twice_and_it_loads(job, given, assert_same_weights, told):
@@ -87,9 +88,11 @@ def test_training_from_a_store_parses_nothing(job, monkeypatch):
     train(job(loop={"epochs": 1}))
 
 
-@pytest.mark.parametrize(("trees", "below"), [("parsed", 0), ("random", 0), ("parsed", 1)])
+@pytest.mark.parametrize(
+    ("trees", "below", "layers"), [("parsed", 0, None), ("random", 0, None), ("parsed", 1, None), ("parsed", 0, 2)]
+)
 def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_text(
-    job, parser, tiny_encoder, tmp_path, trees, below
+    job, parser, tiny_encoder, tmp_path, trees, below, layers
 ):
     import polars as pl
 
@@ -97,7 +100,7 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
     from training.data.parses import Parses
     from training.encoders.backbone import Backbone
     from training.encoders.rgcn.encoder import start_model
-    from training.encoders.rgcn.inputs import read_sentences
+    from training.encoders.structures import read_sentences
 
     texts = [normalise(text) for text in ODD]
     rows = [
@@ -105,9 +108,8 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
         for text, tree in zip(texts, parser.parse(texts), strict=True)
     ]
     parses = Parses(pl.DataFrame(rows), parser.name, parser.max_words)
-    model = start_model(
-        tiny_encoder, job(trees=trees, words_below=below, layers_tuned=1 + below).settings, parses, "cpu"
-    )
+    settings = job(trees=trees, words_below=below, layers_tuned=1 + below, layers=layers).settings
+    model = start_model(tiny_encoder, settings, parses, "cpu")
     backbone = Backbone(model, layers_tuned=1 + below, precision=torch.float32, dropout=True, cache_gib=1.0)
     tokens, backbone.beside = read_sentences(model[0], texts, parses)
     assert backbone.keep_states(tokens)

@@ -26,7 +26,7 @@ def test_a_saved_layout_is_loaded_unchanged(tmp_path):
         similarity="manhattan",
         facets=(Facet(name="smatch", start=0, stop=2, slope=0.8, offset=0.1, usual=(-0.5, 0.0, 1.0)),),
     )
-    layout.save(tmp_path)
+    (tmp_path / "facets.json").write_text(layout.text())
     assert FacetLayout.load(tmp_path) == layout
 
 
@@ -127,3 +127,11 @@ def test_standing_is_the_share_of_dev_pairs_below():
     facet = Facet(name="a", start=0, stop=1, usual=(0.0, 0.5, 1.0))
     assert [facet.standing(value) for value in (-1, 0.25, 0.5, 0.75, 2)] == [0, 0.25, 0.5, 0.75, 1]
     assert Facet(name="a", start=0, stop=1).standing(0.5) is None
+
+
+def test_pairs_that_are_as_similar_do_not_count_as_below():
+    facet = Facet(name="a", start=0, stop=1, usual=(0.2, 0.5, 0.5, 0.5, 0.9))
+    assert [facet.standing(value) for value in (0.35, 0.5, 0.50001, 0.7, 0.9)] == pytest.approx(
+        [0.125, 0.25, 0.25, 0.875, 1]
+    )
+    assert Facet(name="a", start=0, stop=1, usual=(0.5, 0.5, 0.5)).standing(0.5) == 0

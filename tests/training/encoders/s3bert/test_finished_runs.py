@@ -10,9 +10,9 @@ from features.errors import ModelError, RunError, SettingsError
 from features.locks import only_one
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.plan import TrainingPlan, is_finished
-from training.encoders.running import LOCK
 from training.encoders.s3bert.train import S3bertJob, train
 from training.jobs import Source
+from training.runs import TRAINING_LOCK
 from training.writing import write_json
 
 
@@ -84,7 +84,10 @@ def test_a_newer_release_is_named(settings, tmp_path):
 
 def test_a_second_training_in_the_folder_is_refused(job):
     job.output.mkdir()
-    with only_one(job.output / LOCK, "taken"), pytest.raises(RunError, match=r"^Another training works in '.*run' \("):
+    with (
+        only_one(job.output / TRAINING_LOCK, "taken"),
+        pytest.raises(RunError, match=r"^Another training works in '.*run' \("),
+    ):
         train(job)
     assert not (job.output / "train.json").exists()
 

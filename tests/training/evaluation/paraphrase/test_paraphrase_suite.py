@@ -325,7 +325,7 @@ def test_an_evaluation_shows_compares_and_promotes_by_what_was_found(job, tmp_pa
     worse["suites"]["paraphrase"]["corpora"][1]["scores"]["f1"]["encoder"] -= 0.03
     refused = compare_scores(worse, scores, PromotionSettings())
     assert not refused.holds
-    assert any(r.startswith("paraphrase F1 of tweets") and "more than the 2 points" in r for r in refused.reasons)
+    assert any(r.startswith("paraphrase F1 of tweets") and "less, and 2 is allowed" in r for r in refused.reasons)
     assert compare_scores(worse, scores, PromotionSettings(paraphrase=4)).holds
     worse["suites"]["paraphrase"]["corpora"][1]["digest"] = "other pairs"
     assert not on_same_pairs(worse, scores)

@@ -1,6 +1,6 @@
 import pytest
 
-from training.parsers.amr.scoring import score_concepts
+from training.parsers.amr.scoring import score_concepts, score_graphs
 
 PROFESSOR = "(p / person :ARG0-of (t / teach-01) :ARG1-of (r / rate-entity-91) :ARG2-of (o / rate-entity-91))"
 
@@ -14,3 +14,10 @@ def test_concepts_are_counted_as_often_as_they_occur() -> None:
 
 def test_graphs_that_both_lack_them_agree() -> None:
     assert score_concepts(["(c / cat)"], ["(d / dog)"], lambda concept: concept.endswith("-91")).f1 == 1
+
+
+def test_graphs_are_scored_without_wiki_links() -> None:
+    gold = '(c / city :Wiki "Paris" :name (n / name :op1 "see :wiki Paris"))'
+    scores = score_graphs(['(c / city :name (n / name :op1 "see :wiki Paris"))'], [gold])
+    assert {(score.precision, score.recall, score.f1) for score in scores.values()} == {(1.0, 1.0, 1.0)}
+    assert score_graphs(["(c / cat)"], [gold], ["negations"])["negations"].precision == 1.0  # neither has one

@@ -16,7 +16,7 @@ from training.parsers.amr.translation import learn_translations
 
 
 def sentence(text: str, penman: str) -> Sentence:
-    return Sentence(text, split_words(text), flatten(decode(penman)), penman, 1.0, "test")
+    return Sentence(text, split_words(text), flatten(decode(penman)), penman, 1.0)
 
 
 CITY = sentence(
