@@ -137,7 +137,9 @@ class Browser:
 
     def _asked(self) -> list[str]:
         events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
-        return [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
+        asked = [event["params"] for event in events if event["method"] == "Network.requestWillBeSent"]
+        # The browser's own first page may still be loading its icons when the page under test is opened.
+        return [each["request"]["url"] for each in asked if not each["documentURL"].startswith("chrome:")]
 
 
 @pytest.fixture(scope="session")
