@@ -45,6 +45,7 @@ from flows.outbox import Outbox, telling_the_server
 from flows.passwords import without_passwords
 from flows.prefect_address import somebody_listens
 from flows.progress import BuildProgress
+from flows.retention import delete_by_age
 from flows.run_artifacts import BuildArtifacts
 from flows.run_shards import Outcome, ShardRunner
 from flows.stages import Chain, chain
@@ -100,7 +101,9 @@ def _build(
         _own(store, settings.name)
         clean_up(settings, store)
         end_killed(settings, store)
-        return _recorded(Build(settings, store, progress, outbox), only_failed=only_failed, deep=deep)
+        record = _recorded(Build(settings, store, progress, outbox), only_failed=only_failed, deep=deep)
+        delete_by_age(settings, store)
+        return record
 
 
 class Build:

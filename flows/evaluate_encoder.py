@@ -19,7 +19,7 @@ from training.evaluation.promotion import Verdict, compare_scores, current_run, 
 from training.evaluation.promotion import promote as promote_run
 from training.evaluation.run import METRICS_FILE, metrics_file
 from training.jobs import EvaluationJob, Source
-from training.kinds import read_encoder_job
+from training.kinds import read_encoder_job, release_of
 from training.runs import ENCODER, TRAINING_JOB, encoder_name, run_id
 from training.writing import read_json, write_json
 
@@ -124,12 +124,14 @@ def _promote_if_it_holds(settings: project.Project, job: EvaluationJob, *, unatt
     if before == run:
         return
     verdict = Verdict(holds=True, reasons=("there was no current encoder",))
-    if before is not None and unattended and _release_of(run) < _release_of(before):
-        newer = f"the current run was trained on release {_release_of(before)}, this one on release {_release_of(run)}"
-        verdict = Verdict(holds=False, reasons=(newer,))
-    elif before is not None:
-        new = read_json(job.output / METRICS_FILE)
-        verdict = compare_scores(new, _scores_on_the_same_pairs(before, new, job), settings.promotion)
+    if before is not None:
+        newer, release = release_of(before) or 0, release_of(run) or 0
+        if unattended and release < newer:
+            reason = f"the current run was trained on release {newer}, this one on release {release}"
+            verdict = Verdict(holds=False, reasons=(reason,))
+        else:
+            new = read_json(job.output / METRICS_FILE)
+            verdict = compare_scores(new, _scores_on_the_same_pairs(before, new, job), settings.promotion)
     if verdict.holds:
         promote_run(run, name)
     known = run_id(settings.runs.resolve(), run)
@@ -143,11 +145,6 @@ def _promote_if_it_holds(settings: project.Project, job: EvaluationJob, *, unatt
         },
     )
     conclude(f"{known} {what}: {'; '.join(verdict.reasons)}.")
-
-
-def _release_of(run: Path) -> int:
-    """Return the number of the release that a run was trained on; 0 for data of other origin."""
-    return read_encoder_job(run / TRAINING_JOB).source.release or 0
 
 
 def _scores_on_the_same_pairs(before: Path, new: Any, job: EvaluationJob) -> Any:

@@ -69,6 +69,29 @@ class LimitSettings(BaseModel):
     failed_shards: float = Field(default=0.0, ge=0, le=1)
 
 
+class RetentionSettings(BaseModel):
+    """What each build deletes at its end, as `facetflow gc` does; nothing without `days`.
+
+    Args:
+        days: minimum age of what is deleted: files that no release needs, pages, logs and records of builds that
+            published nothing.
+        trainings: also delete trainings that newer ones have replaced, as `facetflow gc --runs` does.
+        releases: also delete releases that no training reads, as `facetflow gc --releases` does.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    days: float | None = Field(default=None, ge=1, le=36500)
+    trainings: bool = False
+    releases: bool = False
+
+    @model_validator(mode="after")
+    def _has_an_age(self) -> Self:
+        if self.days is None and (self.trainings or self.releases):
+            raise ValueError("`days` is missing; without it nothing is deleted, so give one, such as 30")
+        return self
+
+
 class ClusterSettings(BaseModel):
     """Where shards are made.
 
@@ -114,6 +137,7 @@ class Project(BaseModel):
         label_vectors: vectors of the words in labels.
         metrics: what is measured.
         limits: when nothing is published.
+        retention: what builds delete at their end.
         cluster: where shards are made.
         encoders: what is trained; the kind of each determines its other keys. If missing, one S3BERT; none with
             `encoders = []` at the top of the file, for a store that others read.
@@ -138,6 +162,7 @@ class Project(BaseModel):
     label_vectors: LabelVectorSettings = LabelVectorSettings()
     metrics: MetricSettings = MetricSettings()
     limits: LimitSettings = LimitSettings()
+    retention: RetentionSettings = RetentionSettings()
     cluster: ClusterSettings = ClusterSettings()
     encoders: tuple[AnyEncoder, ...] = (S3bertSettings(),)
     evaluation: tuple[EvaluationSet, ...] = ()

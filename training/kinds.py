@@ -16,6 +16,7 @@ from training.encoders.rgcn.settings import RgcnSettings
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.settings import EncoderSettings, from_version_before
 from training.jobs import Source, TrainingJob, wrong_job
+from training.runs import TRAINING_JOB, group_of, seed_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +106,15 @@ def read_encoder_job(path: Path) -> TrainingJob[Source, EncoderSettings]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise wrong_job(path, error) from error
     return found
+
+
+def release_of(run: Path) -> int | None:
+    """Return the number of the release that a run is trained on, None if its data are of other origin.
+
+    Args:
+        run: folder of a run, finished or begun.
+    """
+    try:
+        return read_encoder_job(run / TRAINING_JOB).source.release
+    except SettingsError:  # it failed before it knew what to train on, or its job cannot be read any more
+        return int(group_of(run).name.partition("-")[0]) if seed_of(run) is not None else None

@@ -56,11 +56,31 @@ def write_release(path: Path, release: Release) -> None:
     content = json.dumps(asdict(release), indent=2, ensure_ascii=False) + "\n"
     with folder.clear_errors(f"Publishing release {release.number} in {str(path)!r}"):
         try:
-            folder.write(path, f"releases/{release.number:05d}.json", content.encode(), replace=False)
+            file = release_file(path, release.number).relative_to(path).as_posix()
+            folder.write(path, file, content.encode(), replace=False)
         except FileExistsError as error:
             raise StoreError(
                 f"Release {release.number} was published by another process in the meantime; run again."
             ) from error
+
+
+def remove_release(path: Path, number: int) -> None:
+    """Remove a release from the store's folder `path`; the files that only it needs are garbage from then on.
+
+    Its number must not be used again, so the newest one is not removed.
+
+    Raises:
+        StoreError: when it is the newest, there is none of this number, or it cannot be removed.
+    """
+    if number == max(release_numbers(path), default=0):
+        raise StoreError(f"Release {number} is the newest one of {str(path)!r}, and is kept.")
+    with folder.clear_errors(f"Removing release {number} of {str(path)!r}"):
+        release_file(path, number).unlink()
+
+
+def release_file(path: Path, number: int) -> Path:
+    """Return the file of a release of the store in the folder `path`."""
+    return path / "releases" / f"{number:05d}.json"
 
 
 def release_numbers(path: Path) -> list[int]:
@@ -76,7 +96,7 @@ def read_release(path: Path, number: int) -> Release:
     Raises:
         StoreError: when there is no such release, or its file is damaged.
     """
-    file = path / "releases" / f"{number:05d}.json"
+    file = release_file(path, number)
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
         content["missing"] = {stage: tuple(shards) for stage, shards in content["missing"].items()}

@@ -82,7 +82,7 @@ def write_run(path: Path, record: RunRecord) -> None:
         raise StoreError(f"Run id {record.run_id!r} cannot name a file; use letters, digits, '.', '_' and '-'.")
     content = json.dumps(asdict(record), indent=2, ensure_ascii=False) + "\n"
     with folder.clear_errors(f"Recording run {record.run_id!r} in {str(path)!r}"):
-        folder.write(path, f"runs/{record.run_id}.json", content.encode())
+        folder.write(path, record_file(path, record.run_id).relative_to(path).as_posix(), content.encode())
 
 
 def read_runs(path: Path) -> list[RunRecord]:
@@ -90,6 +90,17 @@ def read_runs(path: Path) -> list[RunRecord]:
     with folder.clear_errors(f"Reading the runs of {str(path)!r}"):
         records = [_read(file) for file in (path / "runs").glob("*.json")]
     return sorted(records, key=lambda record: (record.started, record.run_id), reverse=True)
+
+
+def remove_run(path: Path, run_id: str) -> None:
+    """Remove the record of a run, if there is one."""
+    with folder.clear_errors(f"Removing the record of run {run_id!r} in {str(path)!r}"):
+        record_file(path, run_id).unlink(missing_ok=True)
+
+
+def record_file(path: Path, run_id: str) -> Path:
+    """Return the file with the record of a run of the store in the folder `path`."""
+    return path / "runs" / f"{run_id}.json"
 
 
 def failed_shards(records: list[RunRecord]) -> list[FailedShard]:

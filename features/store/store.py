@@ -9,7 +9,7 @@ committing a receipt twice changes nothing; a shard is in a table once or not at
 """
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -24,8 +24,8 @@ from features.store.garbage import Garbage
 from features.store.publishing import draft, holds
 from features.store.reader import StoreReader
 from features.store.receipts import Receipt
-from features.store.releases import Release, read_release, release_numbers, write_release
-from features.store.runs import RunRecord, read_runs, write_run
+from features.store.releases import Release, read_release, release_numbers, remove_release, write_release
+from features.store.runs import RunRecord, read_runs, remove_run, write_run
 from features.store.scope import Wanted
 from features.store.stage import ShardKey, Stage
 from features.store.verifying import Verification, check_counts, verify
@@ -252,12 +252,27 @@ class Store(StoreReader):
         """Remove temporary files left by killed processes, never those of live ones; return them."""
         return garbage.remove_dead_temporary(self.path)
 
-    def collect_garbage(self, older_than: timedelta = timedelta(days=7), *, dry_run: bool = False) -> Garbage:
+    def remove_release(self, number: int) -> None:
+        """Remove a release, but not the newest one; what only it needs is garbage from then on.
+
+        Raises:
+            StoreError: when it is the newest, there is none of this number, or it cannot be removed.
+        """
+        remove_release(self.path, number)
+
+    def remove_run(self, run_id: str) -> None:
+        """Remove the record of a run, if there is one."""
+        remove_run(self.path, run_id)
+
+    def collect_garbage(
+        self, older_than: timedelta = timedelta(days=7), *, without: Collection[int] = (), dry_run: bool = False
+    ) -> Garbage:
         """Remove files that neither the newest versions nor any release needs.
 
         Args:
             older_than: minimum age; files written or removed from their table more recently stay: a worker may be
                 about to commit them, a reader may be reading them.
+            without: numbers of releases that count as removed, to report what removing them would free.
             dry_run: only report what would be removed.
 
         Raises:
@@ -265,7 +280,9 @@ class Store(StoreReader):
         """
         if older_than < timedelta(0):
             raise StoreError(f"The age {str(older_than)!r} of garbage is negative; give 0 or more.")
-        pinned = self.releases()
+        if without and not dry_run:
+            raise ValueError("releases are removed before their files: without= is for dry runs")
+        pinned = [release for release in self.releases() if release.number not in without]
         for release in pinned:
             # Files missing from a damaged log would be taken for garbage.
             check_counts(self, release)

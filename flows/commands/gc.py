@@ -1,4 +1,4 @@
-"""`facetflow gc`: delete files that no release of the store needs, pages and logs of old builds, and old trainings."""
+"""`facetflow gc`: delete what a project no longer needs."""
 
 import re
 from datetime import timedelta
@@ -31,54 +31,49 @@ class Age(click.ParamType[timedelta]):
 @click.option(
     "--runs", "of_runs", is_flag=True, help="Also delete trainings that newer ones have replaced, with their reports."
 )
+@click.option("--releases", "of_releases", is_flag=True, help="Also delete releases that no training reads.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be deleted.")
 @JSON
 @click.pass_obj
-def gc(project: Path, older_than: timedelta, *, of_runs: bool, dry_run: bool, as_json: bool) -> None:
-    """Delete files that no release needs, and pages and logs of old builds.
+def gc(project: Path, older_than: timedelta, *, of_runs: bool, of_releases: bool, dry_run: bool, as_json: bool) -> None:
+    """Delete files that no release needs, and pages, logs and records of old builds.
 
     Deletes files of the store that neither its newest versions nor any release needs, and folders in runs/builds of
     builds that published no release, but never that of the newest build or of a running one. With --runs, deletes whole
     trainings (weights, scores, reports), but never the newest of an encoder, the one of its current run, a running one,
-    or one that the project file names.
+    or one that the project file names. With --releases, deletes releases, and the files that only they need, but never
+    the newest release or one that a training was, or is being, trained on.
     """
     from features.store.store import Store
     from flows.build_lock import only_writer
     from flows.clean_up import clean_up
-    from flows.old_builds import find_old_builds
-    from flows.old_folders import OldFolder, remove
-    from flows.old_runs import find_old_runs
     from flows.project import load
+    from flows.retention import delete_obsolete, find_obsolete, in_words
     from flows.terminal import write_json
 
     settings = load(project)
     store = Store.open(settings.store)
     store.check_owner(settings.name)
-
-    def find() -> tuple[list[OldFolder], list[OldFolder]]:
-        return find_old_builds(settings, store, older_than), find_old_runs(settings, older_than) if of_runs else []
-
     if dry_run:
-        garbage = store.collect_garbage(older_than, dry_run=True)
-        builds, runs = find()
+        found = find_obsolete(settings, store, older_than, trainings=of_runs, releases=of_releases)
     else:
         with only_writer(store):
             clean_up(settings, store)
-            garbage = store.collect_garbage(older_than)
-            builds, runs = find()
-            remove(builds, "the page and the logs of a build")
-            remove(runs, "an old training")
-    size = garbage.bytes + sum(old.bytes for old in (*builds, *runs))
+            found = delete_obsolete(settings, store, older_than, trainings=of_runs, releases=of_releases)
     if as_json:
-        folders = {name: [str(old.path) for old in found] for name, found in (("builds", builds), ("runs", runs))}
-        write_json({"files": list(garbage.files), **folders, "bytes": size, "deleted": not dry_run})
+        write_json(
+            {
+                "files": list(found.garbage.files),
+                "releases": list(found.releases),
+                "records": [str(path) for path in found.records],
+                "builds": [str(old.path) for old in found.builds],
+                "runs": [str(old.path) for old in found.trainings],
+                "bytes": found.bytes,
+                "deleted": not dry_run,
+            }
+        )
         return
-    for path in (*garbage.files, *(old.path for old in (*builds, *runs))) if dry_run else ():
+    for path in found.paths(store) if dry_run else ():
         click.echo(path)
     done = "Would delete" if dry_run else "Deleted"
-    parts = [
-        f"{len(garbage.files)} file{'s' * (len(garbage.files) != 1)} of the store",
-        "the page and logs of 1 build" if len(builds) == 1 else f"the pages and logs of {len(builds)} builds",
-        *([f"{len(runs)} training{'s' * (len(runs) != 1)}"] if of_runs else []),
-    ]
-    click.echo(f"{done} {', '.join(parts[:-1])} and {parts[-1]}, {size / 1e6:.1f} MB.")
+    click.echo(f"{done} {in_words(found, trainings=of_runs, releases=of_releases)}.")

@@ -81,16 +81,12 @@ def _described(runs: Path, run: Path, *, is_current: bool) -> dict[str, Any]:
     from features.errors import FacetflowError
     from training.evaluation.run import METRICS_FILE, read_scores
     from training.evaluation.suites import scored_suites
-    from training.kinds import read_encoder_job
+    from training.kinds import release_of
     from training.run_records import state_of
-    from training.runs import ENCODER, TRAINING_FILE, TRAINING_JOB, encoder_name, group_of, is_finished, run_id, seed_of
+    from training.runs import ENCODER, TRAINING_FILE, encoder_name, is_finished, run_id, seed_of
     from training.writing import read_json
 
     state = state_of(run)
-    try:
-        release = read_encoder_job(run / TRAINING_JOB).source.release
-    except FacetflowError:  # it failed before it knew what to train on
-        release = int(group_of(run).name.partition("-")[0]) if seed_of(run) is not None else None
     try:
         scores = scored_suites(read_scores(run / METRICS_FILE))
         numbers = {suite.name: suite.headline(result) for suite, result in scores}
@@ -101,7 +97,7 @@ def _described(runs: Path, run: Path, *, is_current: bool) -> dict[str, Any]:
     return {
         "name": encoder_name(run),
         "run": run_id(runs, run),
-        "release": release,
+        "release": release_of(run),
         "seed": seed_of(run),
         "state": state.state,
         "message": state.message,

@@ -1,0 +1,38 @@
+"""Releases that nothing uses any more: which of them `facetflow gc --releases` removes.
+
+releases/00007.json    the newest one                              kept: builds and trainings continue from it
+         00006.json    a training, finished or begun, reads it     kept: its scores can be computed again
+         00005.json    younger than the age                        kept
+         00004.json    any other                                   removed, with the files that only it needs
+"""
+
+from collections.abc import Collection
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from features.store.store import Store
+from flows.project import Project
+from training.kinds import release_of
+from training.runs import all_runs, group_of
+
+
+def find_old_releases(
+    settings: Project, store: Store, older_than: timedelta, *, without: Collection[Path] = ()
+) -> list[int]:
+    """Return the numbers of the releases that may be removed, oldest first.
+
+    Args:
+        settings: the project file; the trainings of its folder of runs count.
+        store: the store.
+        older_than: minimum age of a removable release.
+        without: folders of trainings, each with all its seeds, that count as removed.
+
+    Raises:
+        StoreError: a release cannot be read.
+    """
+    gone = {group.resolve() for group in without}
+    used = {release_of(run) for run in all_runs(settings.runs) if group_of(run).resolve() not in gone}
+    oldest = (datetime.now(UTC) - older_than).isoformat(timespec="seconds")
+    return [
+        release.number for release in store.releases()[:-1] if release.number not in used and release.created <= oldest
+    ]

@@ -1,0 +1,131 @@
+"""What `facetflow gc --releases` and `[retention]` delete, and what they never delete."""
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from features.errors import SettingsError, StoreError
+from features.store.releases import Release, write_release
+from features.store.runs import FailedShard, RunRecord
+from features.store.store import Store
+from features.types import Fingerprint, Shard
+from flows import project as project_file
+from flows.events import release_record
+from flows.old_builds import find_old_records
+
+LONG_AGO = "2020-01-01T00:00:00+00:00"
+
+
+@pytest.fixture
+def releases(built, facetflow):
+    """Return a project with three releases, the first of which a training reads."""
+    for pairs in (70, 80):
+        write(built, pairs)
+        code, said = facetflow.run(built, "build")
+        assert code == 0, said
+    run = built.folder / "runs" / "syntax" / "00001-aaaaaa" / "seed-0"
+    run.mkdir(parents=True)
+    (run / "run.json").write_text(json.dumps({"state": "failed", "message": "killed", "at": LONG_AGO}))
+    return built
+
+
+def write(project, pairs, more=""):
+    """Write the project, from 80 pairs on with other word vectors, so that metrics are measured anew."""
+    project.write(pairs, sentences=8, per_shard=8, more=more)
+    if pairs >= 80:
+        with (project.folder / "vectors.txt").open("a") as file:
+            file.write("zebra 1 2 3\n")
+
+
+def numbers(project):
+    return [release.number for release in project.store.releases()]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_releases_that_nothing_reads_go_with_their_files(releases, here, facetflow):
+    before = {}
+    for number in (1, 3):
+        pinned = releases.store.release(number)
+        before[number] = releases.store.read("metrics", version=pinned.versions["metrics"]).sort("pair_id")
+
+    everything = sorted(path for path in (releases.folder / "store").rglob("*") if path.is_file())
+    code, said = here(releases, "gc", "--releases", "--older-than", "0m", "--dry-run")
+    assert code == 0, said
+    assert "releases/00002.json" in said.splitlines()
+    assert sorted(path for path in (releases.folder / "store").rglob("*") if path.is_file()) == everything
+    without = here(releases, "gc", "--older-than", "0m", "--dry-run")[1]
+    foreseen = json.loads(here(releases, "gc", "--releases", "--older-than", "0m", "--dry-run", "--json")[1])
+    assert len(foreseen["files"]) > sum(line.endswith(".parquet") for line in without.splitlines())
+
+    code, said = here(releases, "gc", "--releases", "--older-than", "0m", "--json")
+    assert code == 0, said
+    done = json.loads(said[said.index("{") :])
+    assert done["releases"] == [2]
+    assert (done["files"], done["bytes"]) == (foreseen["files"], foreseen["bytes"])
+    assert numbers(releases) == [1, 3]
+    assert not release_record(releases.store, 2).exists()
+    assert not [file for file in done["files"] if (releases.folder / "store" / file).exists()]
+    for number, rows in before.items():
+        pinned = releases.store.release(number)
+        assert releases.store.read("metrics", version=pinned.versions["metrics"]).sort("pair_id").equals(rows)
+    assert here(releases, "verify", "--deep")[0] == 0
+    assert here(releases, "status")[0] == 0
+
+    write(releases, 90)
+    assert facetflow.run(releases, "build")[0] == 0
+    assert numbers(releases) == [1, 3, 4], "no number is used twice"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_build_deletes_what_its_project_says(releases, facetflow):
+    for number in (1, 2):
+        file = releases.folder / "store" / "releases" / f"{number:05d}.json"
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"created": LONG_AGO}))
+    old = RunRecord("20200101T000000-00aa", "build_features", LONG_AGO, state="done", finished=LONG_AGO)
+    releases.store.record_run(old)
+
+    write(releases, 80, "[retention]\ndays = 30\nreleases = true\n")
+    code, said = facetflow.run(releases, "build")
+    assert code == 0, said
+    assert numbers(releases) == [1, 3]
+    assert "Deleted what is older than 30 days: 0 files of the store, 1 release, the record of 1 build and " in said
+    assert old.run_id not in {record.run_id for record in releases.store.runs()}
+    assert "Deleted" not in facetflow.run(releases, "build")[1], "there is nothing to say when nothing is old"
+
+
+def test_the_newest_release_is_never_removed(tmp_path):
+    store = Store.open(tmp_path / "store", create=True)
+    write_release(store.path, Release(1, "one", LONG_AGO, "1", {}, {}, {}, {}))
+    with pytest.raises(StoreError, match=r"Release 1 is the newest one of .*, and is kept"):
+        store.remove_release(1)
+
+
+def test_records_of_old_builds_go_but_for_the_last_failure_of_a_shard(tmp_path):
+    store = Store.open(tmp_path / "store", create=True)
+
+    def add(day, *failed, state="done"):
+        began = f"2020-01-{day:02d}T00:00:00+00:00"
+        shards = tuple(FailedShard("amr", Shard(shard), Fingerprint("00"), "no memory") for shard in failed)
+        store.record_run(RunRecord(f"day-{day}", "build_features", began, state=state, finished=began, failed=shards))
+
+    add(1, "s1", "s2", state="partly")
+    add(2, "s1", state="partly")
+    add(3)
+    write_release(store.path, Release(1, "day-3", LONG_AGO, "1", {}, {}, {}, {}))
+    add(4)
+    add(5, state="running")
+    add(6)
+    assert [path.stem for path in find_old_records(store, timedelta(days=1))] == ["day-4", "day-5"]
+    add(7, "s1", "s2", state="partly")
+    old = [path.stem for path in find_old_records(store, timedelta(days=1))]
+    assert old == ["day-1", "day-2", "day-4", "day-5", "day-6"], "their shards failed again since"
+    assert find_old_records(store, timedelta(days=36500)) == []
+
+
+def test_an_age_is_needed(project):
+    project.write(8, more="[retention]\nreleases = true\n")
+    with pytest.raises(SettingsError, match=r"retention.*`days` is missing; without it nothing is deleted"):
+        project_file.load(project.folder / "facetflow.toml")
