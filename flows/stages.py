@@ -20,8 +20,8 @@ from pydantic import BaseModel
 
 from features.corpora.dataset import GraphLayout
 from features.corpora.sources import locate
+from features.durable import file_sha256
 from features.errors import SettingsError
-from features.models.files import file_sha256
 from features.parsers import amr as amr_parsers
 from features.parsers import recipes
 from features.parsers.bank import build_bank

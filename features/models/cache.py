@@ -16,8 +16,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from features import leftovers
+from features.durable import file_sha256, sync, sync_tree
 from features.errors import ModelError
-from features.models.files import file_sha256, model_files, sync
+from features.models.files import model_files
 
 ENVIRONMENT_VARIABLE = "FACETFLOW_MODELS"
 PULLING = ".pull-"
@@ -147,22 +148,13 @@ def install(folder: Path, name: str, *, source: str, version: str, pinned: bool)
     }
     manifest = Manifest(name, source, version, pinned, digests)
     (staged / "manifest.json").write_text(json.dumps(asdict(manifest), indent=1), encoding="utf-8")
-    sync(staged)
+    sync_tree(staged)
     target = entry(name)
     if target.exists():  # an older or damaged copy, which may be open elsewhere: deleted with the temporary folder
         target.rename(folder.with_name(_REPLACED))
     staged.rename(target)
-    sync_parent(target)
+    sync(target.parent)
     return target / "files"
-
-
-def sync_parent(path: Path) -> None:
-    """Flush the directory that holds a path, so that its rename survives a crash."""
-    descriptor = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _pull_again(name: str) -> str:

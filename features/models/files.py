@@ -2,22 +2,16 @@
 
 import gzip
 import hashlib
-import os
 import stat
 import tarfile
 import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
+from features.durable import file_sha256
 from features.errors import ModelError
 
 _CHUNK = 1 << 20
-
-
-def file_sha256(path: Path) -> str:
-    """Return the sha256 of a file, 64 hexadecimal digits."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def model_files(folder: Path) -> list[Path]:
@@ -123,13 +117,3 @@ def _check_member(archive: Path, name: str, *, is_link: bool) -> None:
             f"The archive {archive.name!r} has the member {name!r}, which is a link or points outside its folder;"
             f" it is not trusted, and nothing was unpacked."
         )
-
-
-def sync(folder: Path) -> None:
-    """Flush every file of a folder, then its directories, to the disk, so that a rename publishes whole files only."""
-    for path in [*folder.rglob("*"), folder]:
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

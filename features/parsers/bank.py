@@ -24,9 +24,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from features import leftovers
+from features.durable import file_sha256
 from features.errors import InputError
 from features.graphs.penman_files import read_blocks
-from features.models.files import file_sha256
 from features.rows import OnRows, ignore_rows
 from features.sentences import sentence_id
 from features.stages import Reject

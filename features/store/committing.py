@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 
+from features.durable import file_sha256
 from features.errors import StoreError
 from features.schemas import Columns
-from features.store import folder
 from features.store.checks import check_conservation, further_columns
 from features.store.delta import NewFile, Table
 from features.store.fingerprints import Recipe, identity, identity_of
@@ -125,7 +125,7 @@ def _verify(tables: Mapping[str, Table], receipt: Receipt, recipes: Mapping[str,
 
 def _verify_file(path: Path, file: WrittenFile, where: str) -> None:
     try:
-        same = path.stat().st_size == file.bytes and folder.sha256(path) == file.sha256
+        same = path.stat().st_size == file.bytes and file_sha256(path) == file.sha256
     except OSError as error:
         raise StoreError(f"The file {str(path)!r} of {where} cannot be read; run the shard again.") from error
     if not same:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from features.durable import file_sha256
 from features.errors import StoreError
 from features.file_errors import explain
-from features.store import folder
 from features.store.delta import DataFile, Table
 from features.types import Shard
 
@@ -107,7 +107,7 @@ def _flaw(table: Table, file: DataFile, *, deep: bool) -> tuple[Problem, str] | 
             return "size", f"has {status.st_size:,} bytes instead of {file.bytes:,}"
         touched = status.st_mtime_ns // 1_000_000 > file.committed
         # A file is named by the first digits of its digest.
-        if (deep or touched) and not folder.sha256(path).startswith(path.stem):
+        if (deep or touched) and not file_sha256(path).startswith(path.stem):
             return "content", "is not what was written: its sha256 is not the one in its name"
     except FileNotFoundError:
         return "missing", "is missing"

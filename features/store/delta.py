@@ -28,6 +28,7 @@ from deltalake import CommitProperties, DeltaTable, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
 
+from features.durable import sync
 from features.errors import StoreError
 from features.file_errors import explain
 from features.schemas import Columns
@@ -275,8 +276,8 @@ class Table:
     def _sync_log(self, version: int) -> None:
         log = self.path / "_delta_log"
         with folder.clear_errors(f"Saving the log of table {self.name!r} in {str(self.path)!r}"):
-            folder.sync(log / f"{version:020d}.json")
-            folder.sync(log)
+            sync(log / f"{version:020d}.json")
+            sync(log)
 
     def _files(self, table: DeltaTable) -> list[DataFile]:
         with self._clear_errors("Reading"):

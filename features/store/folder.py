@@ -7,13 +7,13 @@ before it could (`features.leftovers`).
 """
 
 import contextlib
-import hashlib
 import os
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 from features import leftovers
+from features.durable import sync
 from features.errors import StoreError
 from features.file_errors import explain
 
@@ -58,21 +58,6 @@ def write(folder: Path, name: str, content: bytes, *, replace: bool = True) -> P
         os.fsync(file.fileno())
         _publish(temporary, target, replace=replace)
     return target
-
-
-def sync(path: Path) -> None:
-    """Force a file or a folder to disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def sha256(path: Path) -> str:
-    """Return the digest of a file's bytes, 64 hexadecimal digits."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _publish(temporary: Path, target: Path, *, replace: bool) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from features import leftovers
+from features.durable import sync
 from features.errors import StoreError
 from features.file_errors import explain
 from features.schemas import FURTHER_COLUMNS, TABLES
@@ -142,7 +143,7 @@ def _create_table(path: Path, name: str) -> str:
             try:
                 Table(name, temporary, table.columns, table.partitions).create()
                 temporary.rename(table.path)
-                folder.sync(table.path.parent)
+                sync(table.path.parent)
             except OSError as error:
                 if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
                     raise
