@@ -128,7 +128,8 @@ def warnings(report: IngestReport, *, drops: bool) -> list[str]:
         report: report of the ingest.
         drops: whether sentences of evaluation sets are to be kept out.
     """
-    found = [str(each) for each in (*report.shrunk, *report.overlaps, *report.label_faults, *report.draws)]
+    faults = (*report.label_faults, *report.judgement_faults)
+    found = [str(each) for each in (*report.shrunk, *report.overlaps, *faults, *report.draws)]
     found += [
         f"{rows:,} rows of {corpus!r} keep the split that the store has them in, although `draw` or `files` of the "
         "corpus now put them into another: what the store holds stays as it is, only new rows follow the change. For "

@@ -18,6 +18,7 @@ from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSet
 from features.corpora.sources import identify, locate
 from features.errors import SettingsError
 from features.ingest.drawing import Placing, placing
+from features.ingest.judgement_faults import judgement_faults
 from features.ingest.known import Known
 from features.ingest.label_faults import label_faults
 from features.ingest.leaks import LeakCounter
@@ -214,6 +215,7 @@ def _finish(
         leaks=guard.reports(),
         overlaps=overlaps(of_pairs, of_labels),
         label_faults=label_faults([place.corpus for place in places], of_labels, known),
+        judgement_faults=judgement_faults([place.corpus for place in places], of_pairs),
         draws=[report for place in places for report in place.reports()],
         shrunk=shrunk([place.corpus.name for place in places], splits, known),
         files=files,

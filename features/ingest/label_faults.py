@@ -74,12 +74,7 @@ def _faults(corpus: str, aspect: str, texts: Mapping[str, int]) -> list[LabelFau
                 examples=dict(texts),
             )
         ]
-    spelt: dict[str, list[str]] = {}
-    for label in sorted(texts):
-        spelt.setdefault("".join(normalise(label).casefold().split()), []).append(label)
-    several = sorted(
-        (labels for labels in spelt.values() if len(labels) > 1), key=lambda ls: -sum(texts[x] for x in ls)
-    )
+    several = spelt_alike(texts)
     if not several:
         return []
     return [
@@ -92,3 +87,15 @@ def _faults(corpus: str, aspect: str, texts: Mapping[str, int]) -> list[LabelFau
             examples={label: texts[label] for label in several[0]},
         )
     ]
+
+
+def spelt_alike(counts: Mapping[str, int]) -> list[list[str]]:
+    """Return groups of labels that differ only in case or white space, the most frequent group first.
+
+    Args:
+        counts: label → how often it occurs.
+    """
+    spelt: dict[str, list[str]] = {}
+    for label in sorted(counts):
+        spelt.setdefault("".join(normalise(label).casefold().split()), []).append(label)
+    return sorted((labels for labels in spelt.values() if len(labels) > 1), key=lambda ls: -sum(counts[x] for x in ls))

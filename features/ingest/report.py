@@ -170,6 +170,42 @@ class LabelFaultReport(_Report):
         )
 
 
+class JudgementFaultReport(_Report):
+    """Suspicious labels or scores of the pairs of a corpus; they are kept as they are.
+
+    Args:
+        corpus: its name.
+        judgement: what they are.
+        fault: `missing` in some pairs, or in all; `spelling`: differs from another label only in case or white space.
+        pairs: number of pairs of the corpus.
+        affected: number of pairs with the fault.
+        examples: labels with the number of their pairs.
+    """
+
+    corpus: str
+    judgement: Literal["label", "score"]
+    fault: Literal["missing", "spelling"]
+    pairs: int
+    affected: int
+    examples: dict[str, int] = Field(default_factory=dict)
+
+    def __str__(self) -> str:
+        if self.fault == "spelling":
+            named = " and ".join(f"{label!r} ({pairs:,})" for label, pairs in self.examples.items())
+            return (
+                f"Labels of {self.corpus!r} ({self.affected:,} pairs) differ from another only in case or spaces, such "
+                f"as {named}: they count as different labels. If they mean the same, write them alike in the file and "
+                "build a new store; stored rows do not change."
+            )
+        if self.affected == self.pairs:
+            return f"No pair of {self.corpus!r} has a {self.judgement}: check the column that `columns` names for it."
+        has = "1 pair has" if self.affected == 1 else f"{self.affected:,} pairs have"
+        return (
+            f"{has} no {self.judgement} among the {self.pairs:,} of {self.corpus!r}: what learns from a "
+            f"{self.judgement}, or is scored by it, leaves them out."
+        )
+
+
 class DrawReport(_Report):
     """A split of pairs for which less than half of the requested share could be drawn.
 
@@ -248,6 +284,7 @@ class IngestReport(_Report):
         leaks: evaluation sentences found, by corpus, split and set.
         overlaps: splits that share most of their pairs or texts with a split `train`.
         label_faults: suspicious labels of texts.
+        judgement_faults: suspicious labels and scores of pairs.
         draws: splits for which too few pairs could be drawn.
         shrunk: corpora of whose stored rows few were read again.
         changed: judgements that changed at the source.
@@ -268,6 +305,7 @@ class IngestReport(_Report):
     pair_shards: int
     label_shards: int = 0
     label_faults: list[LabelFaultReport] = Field(default_factory=list)
+    judgement_faults: list[JudgementFaultReport] = Field(default_factory=list)
     draws: list[DrawReport] = Field(default_factory=list)
     shrunk: list[ShrunkReport] = Field(default_factory=list)
 

@@ -15,7 +15,7 @@ from training.loop.batches import epoch_batches
 
 if TYPE_CHECKING:
     from training.data.labelled_pairs import LabelledPairs
-    from training.encoders.settings import EncoderSettings
+    from training.encoders.settings import EncoderSettings, JudgedSettings
     from training.loop.settings import LoopSettings
 
 _log = logging.getLogger("training")
@@ -123,12 +123,25 @@ def check_labels(labels: Sequence[str], known: Sequence[str], settings: "Encoder
         )
 
 
-def missing_positive(label: str, known: Sequence[str], settings: "EncoderSettings") -> SettingsError:
-    """Return the error for a positive label that no training pair has."""
-    return SettingsError(
-        f"`positive_label` of the encoder {settings.name!r} is {label!r}, which no training pair has; name one of: "
-        f"{', '.join(known)}."
-    )
+def found_positive(known: Sequence[str], settings: "JudgedSettings") -> str:
+    """Return the positive label of the training pairs.
+
+    Args:
+        known: labels of the training pairs.
+        settings: with the `positive_label`.
+
+    Raises:
+        SettingsError: no training pair has it.
+    """
+    found = settings.positive_among(known)
+    if found is None:
+        raise SettingsError(
+            f"`positive_label` of the encoder {settings.name!r} is {settings.positive_label!r}, which no training pair "
+            f"has; name one of: {', '.join(known)}."
+        )
+    if found != settings.positive_label:
+        _log.info("the positive label is %r: no pair has the label %r", found, settings.positive_label)
+    return found
 
 
 def check_dev(data: "LabelledPairs", settings: "EncoderSettings", positive: str) -> None:

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 from features.errors import SettingsError
 from training.encoders.search import check_search
 from training.loop.settings import LoopSettings, Trainable
+from training.positive_labels import positive_of
 from training.types import Part
 
 BY_LOSS = "loss"
@@ -155,6 +156,19 @@ class JudgedSettings(TunedSettings):
     # Omitted when 0, so that a run of the previous version is still recognised by its settings.
     words_below: Annotated[int, Field(ge=0, exclude_if=lambda layers: layers == 0)] = 0
     new_learning_rate: Annotated[float, Field(gt=0)] = 5e-4
+
+    def positive_among(self, labels: Collection[str]) -> str | None:
+        """Return which of some labels is the positive one, None if it is not among them.
+
+        The default `positive_label` stands for any label that means yes, if no pair has it itself.
+
+        Args:
+            labels: all labels that pairs have.
+        """
+        if self.positive_label in labels:
+            return self.positive_label
+        usual = type(self).model_fields["positive_label"].default
+        return positive_of(labels) if self.positive_label == usual else None
 
     @model_validator(mode="after")
     def _parts_and_labels_differ(self) -> Self:

@@ -176,3 +176,28 @@ def test_a_file_that_was_cut_off_is_told(tmp_path, write, run, stored):
         write(tmp_path / "p.tsv", rows[:kept], "sentence_a\tsentence_b")
         again = run(tmp_path, *stored(first))
         assert [str(each).partition(":")[0] for each in again.report.shrunk] == told
+
+
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        (["yes", "no", "yes"], []),
+        (["yes", "", "no"], ["1 pair has no label among the 3 of 'pairs': what learns from a label, or is scored"]),
+        (["", "", ""], ["No pair of 'pairs' has a label: check the column that `columns` names for it."]),
+        (
+            ["yes", "Yes", "no"],
+            ["Labels of 'pairs' (2 pairs) differ from another only in case or spaces, such as 'Yes' (1)"],
+        ),
+    ],
+)
+def test_missing_labels_and_two_spellings_are_told(tmp_path, write, run, stored, labels, told):
+    rows = [(f"A {n}.", f"B {n}.", label) for n, label in enumerate(labels)]
+    write(tmp_path / "p.tsv", rows, "sentence_a\tsentence_b\tmeaning")
+    columns = {"sentence_a": "sentence_a", "sentence_b": "sentence_b", "label": "meaning"}
+    corpora = [CorpusSettings(dataset="pairs", files={"train": "p.tsv"}, columns=columns)]
+    first = run(tmp_path, corpora=corpora)
+    again = run(tmp_path, *stored(first), corpora=corpora)
+    for ingested in (first, again):
+        said = [str(each) for each in ingested.report.judgement_faults]
+        assert len(said) == len(told)
+        assert all(sentence.startswith(start) for sentence, start in zip(said, told, strict=True))

@@ -8,14 +8,14 @@ from training.data.labelled_pairs import LabelledPairs
 from training.encoders.judged import (
     check_dev,
     check_labels,
-    missing_positive,
+    found_positive,
     training_labels,
 )
 from training.encoders.pas.settings import PasSettings
 
 
 def resolved(data: LabelledPairs, settings: PasSettings) -> PasSettings:
-    """Return the settings with the labels of the classifier filled in.
+    """Return the settings with the labels of the classifier, and the positive one, filled in.
 
     Args:
         data: all pairs.
@@ -34,9 +34,8 @@ def resolved(data: LabelledPairs, settings: PasSettings) -> PasSettings:
             f"from it. Give the encoder {settings.name!r} pairs with other labels as well."
         )
     labels = settings.labels or known
-    if settings.positive_label not in labels:
-        raise missing_positive(settings.positive_label, labels, settings)
-    return settings.model_copy(update={"labels": labels})
+    positive = found_positive(labels, settings)
+    return settings.model_copy(update={"labels": labels, "positive_label": positive})
 
 
 def learnt_from(data: LabelledPairs, settings: PasSettings) -> LabelledPairs:

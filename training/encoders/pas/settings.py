@@ -15,7 +15,8 @@ class PasSettings(JudgedSettings):
     Args:
         name: name of the encoder.
         kind: kind of encoder.
-        positive_label: label of paraphrases: `1` in all paraphrase corpora.
+        positive_label: label of paraphrases: `1` in all paraphrase corpora. If no pair has the default, the one label
+            among `paraphrase`, `duplicate`, `true` and `yes` that pairs have, in any letter case.
         classifier: input of the classifier, from the embeddings u and v of a pair. The default parts do not change when
             the sentences are swapped; with `u` and `v` the order counts.
         spans: `tagged` are those of the semantic roles; `random` are equally many spans of equally many words, drawn
@@ -71,6 +72,6 @@ class PasSettings(JudgedSettings):
             raise ValueError(f"harmed corrupts spans of the tagger, but spans is {self.spans!r}: leave `harmed` out")
         if len(self.labels) == 1:
             raise ValueError(f"labels has only {self.labels[0]!r}: a classifier needs at least two")
-        if self.labels and self.positive_label not in self.labels:
+        if self.labels and self.positive_among(self.labels) is None:
             raise ValueError(f"positive_label {self.positive_label!r} is not in labels, {list(self.labels)!r}")
         return self

@@ -13,7 +13,7 @@ from training.encoders.judged import (
     Positions,
     check_dev,
     check_labels,
-    missing_positive,
+    found_positive,
     training_labels,
 )
 from training.encoders.rgcn.settings import RgcnSettings
@@ -58,21 +58,22 @@ def resolved(data: LabelledPairs, settings: RgcnSettings) -> RgcnSettings:
     counts = training_labels(data, settings)
     known = tuple(counts)
     if settings.objective == "multiple_negatives":
-        if settings.positive_label not in known:
-            raise missing_positive(settings.positive_label, known, settings)
+        positive = found_positive(known, settings)
         if settings.negative_label not in (*known, USUAL_NEGATIVE):
-            others = ", ".join(label for label in known if label != settings.positive_label)
+            others = ", ".join(label for label in known if label != positive)
             raise SettingsError(
                 f"`negative_label` of the encoder {settings.name!r} is {settings.negative_label!r}, which no training "
                 f"pair has; {f'name one of: {others}, or ' if others else ''}leave it out."
             )
-        return settings
+        if settings.negative_label == positive:
+            raise SettingsError(f"`negative_label` of the encoder {settings.name!r} is {positive!r}, the positive one.")
+        return settings.model_copy(update={"positive_label": positive})
     check_labels(settings.labels, known, settings)
     if settings.objective == "distillation":
         return settings
     labels = settings.labels or known
-    if settings.choose_by in BY_POSITIVE and settings.positive_label not in labels:
-        raise missing_positive(settings.positive_label, labels, settings)
+    if settings.choose_by in BY_POSITIVE:
+        settings = settings.model_copy(update={"positive_label": found_positive(labels, settings)})
     if settings.labels:
         return settings
     if len(known) == 1:

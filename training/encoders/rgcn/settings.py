@@ -113,6 +113,6 @@ class RgcnSettings(JudgedSettings):
                 raise ValueError(f"objective {self.objective!r} has no classifier: leave `classifier` out")
             if self.choose_by in BY_POSITIVE:
                 raise ValueError(f'choose_by = "{self.choose_by}" needs a classifier: set objective = "softmax"')
-        elif self.choose_by in BY_POSITIVE and self.labels and self.positive_label not in self.labels:
+        elif self.choose_by in BY_POSITIVE and self.labels and self.positive_among(self.labels) is None:
             raise ValueError(f"positive_label {self.positive_label!r} is not in labels, {list(self.labels)!r}")
         return self

@@ -9,7 +9,6 @@ A corpus with more labels (inference) is not one of paraphrases. If one with two
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -19,12 +18,10 @@ from numpy.typing import NDArray
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.subject import Subject
 from training.jobs import Source
+from training.positive_labels import POSITIVE, positive_of
 
 if TYPE_CHECKING:
     from features.corpora import ClassTask, EvaluationPairs
-
-POSITIVE = ("1", "paraphrase", "duplicate", "true", "yes")
-"""Labels that mean a paraphrase where the encoder names no `positive_label`; case-insensitive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,19 +93,6 @@ class Found:
     skipped: list[str] = field(default_factory=list)
     foreign: list[str] = field(default_factory=list)
     others: dict[str, int] = field(default_factory=dict)
-
-
-def positive_of(labels: Sequence[str], named: str | None) -> str | None:
-    """Return which of two labels is the positive one, None where it is unclear.
-
-    Args:
-        labels: two labels.
-        named: the `positive_label` of the encoder, which takes precedence; None where it has none.
-    """
-    if named in labels:
-        return named
-    known = [label for label in labels if label.casefold() in POSITIVE]
-    return known[0] if len(known) == 1 else None
 
 
 def find_sets(subject: Subject) -> Found:

@@ -182,6 +182,16 @@ def test_f1_is_that_of_the_best_threshold_and_both_scores_need_both_kinds():
     assert tell_apart(~(positive | True), np.zeros(4)) == {}
 
 
+def test_a_label_that_means_yes_is_positive_where_no_pair_has_the_default(judged):
+    words = pl.col("label").replace_strict({"entailment": "Yes"}, default="no")
+    pairs = replace(judged, pairs=judged.pairs.with_columns(label=words))
+    settings = resolved(pairs, PasSettings())
+    assert (settings.labels, settings.positive_label) == (("Yes", "no"), "Yes")
+    assert PasSettings(labels=["Yes", "no"]).positive_label == "1"
+    with pytest.raises(SettingsError, match="`positive_label` of the encoder 'pas' is 'maybe', which no training pair"):
+        resolved(pairs, PasSettings(positive_label="maybe"))
+
+
 def changed(judged, column, value, split="train"):
     pairs = judged.pairs.with_columns(
         pl.when(pl.col("split") == split).then(pl.lit(value)).otherwise(pl.col(column)).alias(column)

@@ -26,7 +26,7 @@ from training.encoders.rgcn.settings import RgcnSettings
         ({"classifier": ["u", "u"]}, "the parts of classifier must differ"),
         ({"objective": "distillation", "classifier": ["|u-v|"]}, "'distillation' has no classifier"),
         ({"objective": "multiple_negatives", "choose_by": "f1"}, 'choose_by = "f1" needs a classifier'),
-        ({"choose_by": "f1", "labels": ["0", "1"]}, "positive_label 'entailment' is not in labels"),
+        ({"choose_by": "f1", "labels": ["a", "b"]}, "positive_label 'entailment' is not in labels"),
     ],
     ids=[
         "twin",
