@@ -31,7 +31,9 @@ DEVICE = click.option(
     help="cpu, cuda or cuda:N; auto uses a GPU if there is one.",
 )
 THREADS = click.option("--threads", type=click.IntRange(min=1), help="CPU threads; the library decides by default.")
-NAME = click.option("--name", help="An encoder of the project or the id of one of its runs, instead of --model.")
+FORMER_ENCODER = click.option(
+    "--model", "--name", "former", hidden=True, help="The same as --encoder, as it was called before."
+)
 ASPECT = click.option(
     "--aspect",
     help="The respect in which texts are compared; selects the encoder trained for it, or its route.",

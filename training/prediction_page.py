@@ -20,7 +20,7 @@ MOST = 300
 """Maximum number of pairs on a page; with more it opens slowly."""
 _ROW = 72
 """Characters of a sentence in one row, so that a window shows whole rows."""
-_TITLE = "Why two sentences have a label"
+_TITLE = "Labels of pairs, and the weights of their spans"
 _FRAMES = "the frames, one per line, with the weight of each argument, which forms a span with its predicate"
 _DRAWN = "the random spans with their weights"
 

@@ -208,7 +208,7 @@ def latest_encoder(runs: Path, name: str | None = None) -> Path:
         return find_encoder(runs, name)
     finished = [run for run in all_runs(runs) if is_finished(run)]
     if not finished:
-        raise ModelError(f"{str(runs)!r} has no encoder yet; run `facetflow train`, or name one with --model")
+        raise ModelError(f"{str(runs)!r} has no encoder yet; run `facetflow train`, or name one with --encoder")
     return newest(finished) / ENCODER
 
 

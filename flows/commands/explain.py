@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flows.one_shot import check_page, counted, say_written
-from flows.options import NAME
+from flows.options import FORMER_ENCODER
 from flows.terminal import warn, write_json
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("sentences", nargs=-1)
 @click.option(
-    "--model",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of an encoder; by default, of the project's encoders with facets, the current one (runs/NAME/current) "
-    "if there is exactly one, else the newest.",
+    "--encoder",
+    metavar="NAME|FOLDER",
+    help="An encoder of the project or one of its runs, or a folder; by default, of the project's encoders with "
+    "facets, the current one (runs/NAME/current) if there is exactly one, else the newest.",
 )
-@NAME
+@FORMER_ENCODER
 @click.option(
     "--pairs",
     "table",
@@ -54,8 +54,8 @@ def explain(
     /,
     *,
     sentences: tuple[str, ...],
-    model: Path | None,
-    name: str | None,
+    encoder: str | None,
+    former: str | None,
     table: Path | None,
     graphs: tuple[Path, ...],
     no_graphs: bool,
@@ -78,40 +78,42 @@ def explain(
 
     if no_graphs and graphs:
         raise click.UsageError("--no-graphs and --graphs contradict each other; leave one of them out")
-    if model is not None and name is not None:
-        raise click.UsageError("--model and --name contradict each other; leave one of them out")
     check_page(html, *([table] if table else []), *graphs, as_json=as_json)
     pairs = _pairs(sentences, table, project)
-    folder = model if model is not None else _encoder_in_use(load(project).runs, name)
+    folder = _encoder_in_use(project, encoder or former)
     if lacks := FacetLayout.load(folder).lacks:
         warn(f"Note: {lacks}.")
     explanations = explain_pairs(folder, pairs)
     found, origin = ({}, "not asked for") if no_graphs else _explain_graphs(project, explanations, graphs)
     explanations = [with_graphs(e, found[n]) if n in found else e for n, e in enumerate(explanations)]
-    encoder = encoder_facts(folder)
+    facts = encoder_facts(folder)
     if html is not None:
         from training.evaluation.facets.explanation_page import render_explanations
 
         owner = load(project).name if project.exists() else ""
-        write_text(html, [render_explanations(explanations, found, encoder, origin, project=owner)])
+        write_text(html, [render_explanations(explanations, found, facts, origin, project=owner)])
         say_written(counted(len(explanations), "explained pair"), html)
     for position, explanation in enumerate(explanations):
         pair = found.get(position)
         graphs_of = _graphs_of(pair, origin, no_graphs=no_graphs)
         if as_json:
-            line = _as_json(explanation, encoder, graphs_of)
+            line = _as_json(explanation, facts, graphs_of)
             write_json(line | ({"graphs": asdict(pair)} if pair is not None and graphs else {}), indent=None)
         elif html is None:
-            print_explanation(explanation, encoder, graphs_of)
+            print_explanation(explanation, facts, graphs_of)
 
 
-def _encoder_in_use(runs: Path, name: str | None) -> Path:
-    """Return the encoder in use by its name, or that of the encoders with facets."""
+def _encoder_in_use(project: Path, name: str | None) -> Path:
+    """Return a named encoder, or the one in use of the project's encoders with facets."""
+    from flows.project import load
     from training.encoders.s3bert.facets import FILE_NAME
     from training.evaluation.promotion import encoder_in_use, encoder_in_use_with
+    from training.search.choosing import named_encoder
 
-    facets = None if name is not None else encoder_in_use_with(runs, lambda folder: (folder / FILE_NAME).is_file())
-    return facets or encoder_in_use(runs, name)
+    if name is not None:
+        return named_encoder(load(project).runs if project.exists() else None, name)
+    runs = load(project).runs
+    return encoder_in_use_with(runs, lambda folder: (folder / FILE_NAME).is_file()) or encoder_in_use(runs)
 
 
 def _as_json(explanation: "Explanation", encoder: "EncoderFacts", graphs: str) -> dict[str, Any]:

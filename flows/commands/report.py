@@ -5,33 +5,37 @@ from typing import Any
 
 import click
 
-from flows.options import NAME
+from flows.options import FORMER_ENCODER
 
 
 @click.command()
 @click.option(
-    "--model",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of an encoder; by default the one trained last in the project's runs.",
+    "--encoder",
+    metavar="NAME|FOLDER",
+    help="An encoder of the project or one of its runs, or a folder; by default the one trained last.",
 )
-@NAME
+@FORMER_ENCODER
 @click.option("--json", "as_json", is_flag=True, help="Write the scores as JSON instead of tables.")
 @click.pass_obj
-def report(project: Path, /, *, model: Path | None, name: str | None, as_json: bool) -> None:
+def report(project: Path, /, *, encoder: str | None, former: str | None, as_json: bool) -> None:
     """Show the scores of an evaluated encoder and rewrite its report, one HTML file that opens offline."""
     from flows.project import load
     from training.evaluation.run import METRICS_FILE, write_report
-    from training.runs import latest_encoder
+    from training.runs import latest_encoder, runs_named
+    from training.search.choosing import named_encoder
     from training.writing import read_json
 
-    if model is not None and name is not None:
-        raise click.UsageError("--model and --name contradict each other; leave one of them out")
-    encoder = model if model is not None else latest_encoder(load(project).runs, name)
-    path = write_report(encoder.parent, encoder)
+    name = encoder or former
+    runs = load(project).runs if name is None or project.exists() else None
+    if runs is not None and (name is None or runs_named(runs, name)):
+        folder = latest_encoder(runs, name)
+    else:
+        folder = named_encoder(runs, str(name))
+    path = write_report(folder.parent, folder)
     if as_json:
-        click.echo((encoder.parent / METRICS_FILE).read_text(encoding="utf-8"), nl=False)
+        click.echo((folder.parent / METRICS_FILE).read_text(encoding="utf-8"), nl=False)
         return
-    print_scores(read_json(encoder.parent / METRICS_FILE))
+    print_scores(read_json(folder.parent / METRICS_FILE))
     click.echo(f"Report: {path}")
 
 

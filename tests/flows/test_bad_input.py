@@ -142,7 +142,12 @@ CASES = {
     "unknown model": Wrong(lambda _: None, ("models", "pull", "all-MiniLM-L7"), ("all-MiniLM-L7", "all-MiniLM-L6-v2")),
     "explain without an encoder": Wrong(lambda _: None, ("explain", "two cats", "a cat"), ("facetflow train",)),
     "explain with a folder that is no encoder": Wrong(
-        lambda _: None, ("explain", "two cats", "a cat", "--model", "."), ("facets.json",)
+        lambda _: None,
+        ("explain", "two cats", "a cat", "--encoder", "."),
+        ("'.' holds no encoder (there is no modules.json)",),
+    ),
+    "explain with an encoder that is not there": Wrong(
+        lambda _: None, ("explain", "two cats", "a cat", "--encoder", "s3brt"), ("'s3brt'",)
     ),
     "page in a folder that is a file": Wrong(
         lambda _: None,

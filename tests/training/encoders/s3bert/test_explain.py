@@ -191,7 +191,7 @@ class TestCommand:
         return path
 
     def test_two_sentences_become_a_table_with_measured_beside_predicted(self, encoder, graphs):
-        done = self.run("the cat sleeps", "the cat not sleeps", "--model", encoder, "--graphs", graphs)
+        done = self.run("the cat sleeps", "the cat not sleeps", "--encoder", encoder, "--graphs", graphs)
         assert done.exit_code == 0
         assert 'Same frames and roles; only b negates "sleep".' in done.stdout
         assert re.search(r"^ *negations +0\.00 +[01]\.\d\d ", done.stdout, re.MULTILINE)
@@ -201,17 +201,17 @@ class TestCommand:
         assert max(map(len, done.stdout.splitlines())) <= 80
 
     def test_without_graphs_the_encoder_speaks_alone(self, encoder):
-        done = self.run("two cat sleeps", "a cat runs", "--model", encoder, "--no-graphs")
+        done = self.run("two cat sleeps", "a cat runs", "--encoder", encoder, "--no-graphs")
         assert "graphs   not asked for" in done.stdout
         assert re.search(r"^ *smatch +– +[01]\.\d\d ", done.stdout, re.MULTILINE)
-        done = self.run("two cat sleeps", "a cat runs", "--model", encoder, "--no-graphs", "--graphs", __file__)
+        done = self.run("two cat sleeps", "a cat runs", "--encoder", encoder, "--no-graphs", "--graphs", __file__)
         assert (done.exit_code, "contradict" in done.stderr) == (2, True)
 
     def test_a_sentence_that_the_encoder_cuts_is_told(self, encoder):
-        done = self.run("a cat", "the cat sleeps " * 20, "--model", encoder, "--no-graphs")
+        done = self.run("a cat", "the cat sleeps " * 20, "--encoder", encoder, "--no-graphs")
         assert "Sentence b is truncated: the encoder reads the first 30 of its 60 word pieces" in done.stdout
         assert "Sentence a is truncated" not in done.stdout
-        done = self.run("a cat", "the cat sleeps", "--model", encoder, "--no-graphs", "--json")
+        done = self.run("a cat", "the cat sleeps", "--encoder", encoder, "--no-graphs", "--json")
         assert json.loads(done.stdout)["notes"] == []
 
     def test_a_page_names_its_project_and_where_it_was_written(self, encoder, graphs, tmp_path):
@@ -219,7 +219,7 @@ class TestCommand:
         project.write_text(
             'name = "herbarium"\n[[corpora]]\ndataset = "pairs"\nname = "mine"\nfiles = { train = "x.tsv" }\n'
         )
-        words = ["--project", project, "explain", "the cat sleeps", "the cat not sleeps", "--model", encoder]
+        words = ["--project", project, "explain", "the cat sleeps", "the cat not sleeps", "--encoder", encoder]
         words += ["--graphs", graphs, "--html", tmp_path / "new" / "page.html"]
         done = CliRunner().invoke(cli, [*map(str, words)], catch_exceptions=False)
         assert (done.stdout, done.stderr) == ("", f"Wrote 1 explained pair to {tmp_path / 'new' / 'page.html'}.\n")
@@ -227,20 +227,20 @@ class TestCommand:
 
     def test_a_page_that_cannot_be_written_is_refused_before_the_work(self, encoder, tmp_path, capsys):
         (tmp_path / "file").write_text("")
-        words = ["a cat", "a dog", "--model", encoder, "--no-graphs", "--html", tmp_path / "file" / "page.html"]
+        words = ["a cat", "a dog", "--encoder", encoder, "--no-graphs", "--html", tmp_path / "file" / "page.html"]
         assert run(["explain", *map(str, words)]) == 1
         assert f"'{tmp_path / 'file'}' is not a folder" in capsys.readouterr().err
-        done = self.run("a cat", "a dog", "--model", encoder, "--no-graphs", "--html", "-", "--json")
+        done = self.run("a cat", "a dog", "--encoder", encoder, "--no-graphs", "--html", "-", "--json")
         assert (done.exit_code, "both write to standard output" in done.stderr) == (2, True)
 
     def test_a_pair_that_has_no_graphs_is_told(self, encoder, graphs):
-        done = self.run("the cat sleeps", "a dog runs", "--model", encoder, "--graphs", graphs)
+        done = self.run("the cat sleeps", "a dog runs", "--encoder", encoder, "--graphs", graphs)
         assert "this pair has none (graphs of graphs.amr), so nothing is" in done.stdout
-        done = self.run("the cat sleeps", "a dog runs", "--model", encoder, "--graphs", graphs, "--json")
+        done = self.run("the cat sleeps", "a dog runs", "--encoder", encoder, "--graphs", graphs, "--json")
         assert json.loads(done.stdout)["graphs_from"].startswith("this pair has none")
 
     def test_equal_sentences_are_said_to_be_equal_and_predicted_so(self, encoder, graphs):
-        done = self.run("the cat sleeps", "the  cat sleeps", "--model", encoder, "--graphs", graphs, "--json")
+        done = self.run("the cat sleeps", "the  cat sleeps", "--encoder", encoder, "--graphs", graphs, "--json")
         found = json.loads(done.stdout)
         assert found["equal"]
         assert found["headline"] == "The two sentences are equal."
@@ -248,7 +248,7 @@ class TestCommand:
         assert {facet["measured"] for facet in found["facets"]} <= {1, None}
 
     def test_json_has_everything(self, encoder, graphs):
-        done = self.run("the cat sleeps", "the cat not sleeps", "--model", encoder, "--graphs", graphs, "--json")
+        done = self.run("the cat sleeps", "the cat not sleeps", "--encoder", encoder, "--graphs", graphs, "--json")
         found = json.loads(done.stdout)
         assert found["sentence_b"] == "the cat not sleeps"
         assert len(found["facets"]) == 15
@@ -279,7 +279,7 @@ class TestCommand:
 
     def test_a_table_of_pairs_is_explained_line_by_line(self, encoder, tmp_path):
         (tmp_path / "pairs.tsv").write_text("sentence_a\tsentence_b\na cat\ta dog\ntwo man\tno man\n")
-        done = self.run("--pairs", tmp_path / "pairs.tsv", "--model", encoder, "--json", "--no-graphs")
+        done = self.run("--pairs", tmp_path / "pairs.tsv", "--encoder", encoder, "--json", "--no-graphs")
         assert [json.loads(line)["sentence_a"] for line in done.stdout.splitlines()] == ["a cat", "two man"]
 
     def test_a_table_from_standard_input_has_the_columns_of_the_project(self, encoder, tmp_path):
@@ -288,13 +288,23 @@ class TestCommand:
             'name = "p"\n[[corpora]]\ndataset = "pairs"\nname = "mine"\nfiles = { train = "x.tsv" }\n'
             'columns = { sentence_a = "left", sentence_b = "right", score = "gold" }\n'
         )
-        words = ["--project", str(project), "explain", "--pairs", "-", "--model", str(encoder), "--json", "--no-graphs"]
+        words = [
+            "--project",
+            str(project),
+            "explain",
+            "--pairs",
+            "-",
+            "--encoder",
+            str(encoder),
+            "--json",
+            "--no-graphs",
+        ]
         done = CliRunner().invoke(cli, words, input="left,right\na cat,a dog\n", catch_exceptions=False)
         assert [json.loads(line)["sentence_b"] for line in done.stdout.splitlines()] == ["a dog"]
 
     @pytest.mark.parametrize("sentences", [(), ("one",), ("one", "two", "three")])
     def test_anything_but_two_sentences_is_a_usage_error(self, encoder, sentences):
-        done = self.run(*sentences, "--model", encoder)
+        done = self.run(*sentences, "--encoder", encoder)
         assert done.exit_code == 2
         assert "give two sentences in quotes" in done.stderr
 
