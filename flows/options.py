@@ -47,8 +47,8 @@ ENCODER = click.option(
 AMONG = click.option(
     "--among",
     metavar="FILE|CORPUS",
-    help="A file (a table, or one text a line) or a labelled corpus of the project; by default all labelled texts of "
-    "the newest release.",
+    help="A file (a table, or one text a line) or a corpus of the project; by default all texts with labels of the "
+    "newest release or, if none has one, all sentences of its pairs.",
 )
 TEXT_COLUMNS = click.option(
     "--text",

@@ -57,7 +57,8 @@ class Searcher:
         """Return the texts to search.
 
         Args:
-            among: a file, `-`, or a corpus of the project; if None, all labelled texts of its newest release.
+            among: a file, `-`, or a corpus of the project; if None, all texts with labels of its newest release, or
+                all sentences of its pairs.
             columns: columns of a table that hold the text.
 
         Raises:

@@ -105,15 +105,23 @@ def explain(
 
 def _encoder_in_use(project: Path, name: str | None) -> Path:
     """Return a named encoder, or the one in use of the project's encoders with facets."""
+    from features.errors import ModelError
     from flows.project import load
     from training.encoders.s3bert.facets import FILE_NAME
     from training.evaluation.promotion import encoder_in_use, encoder_in_use_with
     from training.search.choosing import named_encoder
 
     if name is not None:
-        return named_encoder(load(project).runs if project.exists() else None, name)
-    runs = load(project).runs
-    return encoder_in_use_with(runs, lambda folder: (folder / FILE_NAME).is_file()) or encoder_in_use(runs)
+        folder = named_encoder(load(project).runs if project.exists() else None, name)
+    else:
+        runs = load(project).runs
+        folder = encoder_in_use_with(runs, lambda found: (found / FILE_NAME).is_file()) or encoder_in_use(runs)
+    if not (folder / FILE_NAME).is_file():
+        raise ModelError(
+            f"The encoder {str(folder)!r} has no facets ({FILE_NAME}): name one of kind s3bert with --encoder, or "
+            "train one. Encoders of kind pas are explained by `facetflow predict --explain`."
+        )
+    return folder
 
 
 def _as_json(explanation: "Explanation", encoder: "EncoderFacts", graphs: str) -> dict[str, Any]:

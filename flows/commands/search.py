@@ -38,8 +38,9 @@ def search(
 ) -> None:
     """Find the texts most similar to TEXT, optionally in one aspect.
 
-    Searches the labelled texts of the project's newest release, or those of --among. The search is exact; the vectors
-    of the searched texts are kept in the project's runs, so that the next search of the same texts is fast.
+    Searches the texts of the project's newest release, those with labels if there are any, or those of --among. The
+    search is exact; the vectors of the searched texts are kept in the project's runs, so that the next search of the
+    same texts is fast.
     """
     from features.errors import InputError
     from features.sentences import normalise

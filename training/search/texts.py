@@ -1,4 +1,4 @@
-"""The texts to search: the labelled ones of a release, or those of a file."""
+"""The texts to search: those of a release, or of a file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from features.files import refuse_other_tables, source_name
 from features.parsers.texts import read_sentences
 from features.sentences import normalise
 from training.data.labelled_texts import LabelledTexts
+from training.data.releases import OpenRelease, has_rows
 
 _TABLES = (".tsv", ".csv", ".jsonl", ".ndjson", ".parquet")
 
@@ -26,7 +27,7 @@ class SearchedTexts:
         texts: with single blanks, none empty.
         ids: of each: the file's, or else the number of its line or row (`row 7` where other rows have ids); empty for
             texts of a release.
-        labels: of each: aspect → its labels; empty for texts of a file.
+        labels: of each: aspect → its labels; empty for texts of a file, and for sentences of pairs.
         origin: where they come from, in words.
         empty: number of rows of the file that had no text and were left out.
         wrong: what is wrong with the rows of the file that could not be read and were left out, a sentence each.
@@ -84,31 +85,48 @@ def texts_of_file(path: Path, columns: Sequence[str] = ()) -> SearchedTexts:
 
 
 def texts_of_release(store: Path, corpus: str | None = None, release: int | None = None) -> SearchedTexts:
-    """Read the labelled texts of a release.
+    """Read the texts of a release: those with labels, or the sentences of pairs.
 
     Args:
         store: folder of the store.
-        corpus: corpus of the texts; all corpora when None.
+        corpus: corpus of the texts; when None, all texts with labels or, if no text has one, all sentences of pairs.
         release: number of the release; the latest when None.
 
     Raises:
         StoreError: when the store or the release does not exist, or is damaged.
-        InputError: when no text has a label, or none of this corpus has.
+        InputError: when the release has no texts, or none of this corpus.
     """
-    data = LabelledTexts.from_store(store, release=release)
-    if corpus is not None:
-        known = sorted(data.labels["corpus"].unique())
-        if corpus not in known:
-            raise InputError(
-                f"The corpus {corpus!r} has no labels in release {data.source['release']}; corpora with labels are: "
-                f"{', '.join(known)}. Name one of them, or a file."
-            )
-        data = data.select(corpora=(corpus,))
+    labels = LabelledTexts.from_store(store, release=release) if has_rows(store, release, "labels") else None
+    labelled = set(labels.labels["corpus"]) if labels is not None else set()
+    if labels is not None and (corpus is None or corpus in labelled):
+        chosen = labels if corpus is None else labels.select(corpora=(corpus,))
+        return SearchedTexts(chosen.texts, (), _labels_by_text(chosen), _origin(corpus, chosen.source["release"]))
+    pinned = OpenRelease(store, release)
+    columns = ("corpus", "sentence_a", "sentence_b")
+    pairs = (
+        pinned.read("pairs", columns) if "pairs" in pinned else pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
+    )
+    if corpus is not None and corpus not in (paired := set(pairs["corpus"])):
+        raise InputError(
+            f"The corpus {corpus!r} has no texts in {pinned.name}; corpora with texts are: "
+            f"{', '.join(sorted(paired | labelled)) or 'none'}. Name one of them, or a file."
+        )
+    of_corpus = pairs if corpus is None else pairs.filter(corpus=corpus)
+    texts = pinned.texts_of(pl.concat([of_corpus["sentence_a"], of_corpus["sentence_b"]]))
+    if texts.is_empty():
+        raise pinned.lacks("no texts: build a corpus, or name a file to search")
+    return SearchedTexts(tuple(texts["text"]), (), (), _origin(corpus, pinned.source["release"]))
+
+
+def _labels_by_text(data: LabelledTexts) -> tuple[dict[str, list[str]], ...]:
     labels: list[dict[str, list[str]]] = [{} for _ in data.texts]
     for place, aspect, label in data.labels.select("text", "aspect", "label").unique().sort("aspect", "label").rows():
         labels[place].setdefault(aspect, []).append(label)
-    of = "" if corpus is None else f"{corpus}, "
-    return SearchedTexts(data.texts, (), tuple(labels), f"{of}release {data.source['release']}")
+    return tuple(labels)
+
+
+def _origin(corpus: str | None, release: int) -> str:
+    return f"{'' if corpus is None else f'{corpus}, '}release {release}"
 
 
 def _table(path: Path, columns: Sequence[str], name: str) -> tuple[pl.DataFrame, list[str]]:

@@ -99,6 +99,21 @@ def test_the_texts_of_the_newest_release_are_found_with_their_labels(project, la
     assert "'zo' is neither a file nor a corpus of the project; its corpora are: zoo." in capsys.readouterr().err
 
 
+@pytest.mark.slow
+def test_without_labelled_texts_the_sentences_of_the_pairs_are_searched(built, here, word_encoder):
+    code, said = here(built, "search", "a cat", "--encoder", str(word_encoder), "-k", "1", "--json")
+    assert code == 0, said
+    found = json.loads(said[said.index("{") :])
+    sentences = built.store.read("sentences")
+    assert found["among"] == {"texts": sentences.height, "from": "release 1"}
+    assert " cat can " in found["found"][0]["text"]
+    assert found["found"][0].keys() == {"rank", "similarity", "text"}
+    of_corpus = json.loads(
+        here(built, "search", "a cat", "--encoder", str(word_encoder), "--among", "mine", "--json", "-q")[1]
+    )
+    assert of_corpus["among"] == {"texts": sentences.height, "from": "mine, release 1"}
+
+
 def test_texts_are_embedded_once_for_all_searches_of_them(project, monkeypatch):
     from flows import searching
 
