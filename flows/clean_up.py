@@ -28,6 +28,7 @@ def clean_up(project: Project, store: Store) -> list[Path]:
     for name in (".*.tmp", "_tmp-*"):
         for folder in ("*", "builds/*", "*/*/seed-*", "*/*/seed-*/*"):
             removed += remove_dead(project.runs.glob(f"{folder}/{name}"))
+        removed += remove_dead(project.runs.glob(name))
     removed += _unfinished_promotions(project.runs)
     removed += remove_dead_scratch()
     if removed:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +33,7 @@ class OldFolder:
 
 
 def remove(folders: Iterable[OldFolder], what: str) -> None:
-    """Remove folders.
+    """Remove folders, each under a temporary name: one that a kill left half removed is no training and no build.
 
     Args:
         folders: folders that nothing needs.
@@ -43,4 +44,6 @@ def remove(folders: Iterable[OldFolder], what: str) -> None:
     """
     for old in folders:
         with folder.clear_errors(f"Removing {what} in {str(old.path)!r}"):
-            shutil.rmtree(old.path)
+            going = old.path.with_name(f".{uuid.uuid4().hex}.tmp")  # `flows.clean_up` finishes what a kill leaves
+            old.path.rename(going)
+            shutil.rmtree(going)

@@ -139,7 +139,12 @@ def all_runs(runs: Path) -> list[Path]:
     for pattern in ("*", "*/*/seed-*"):
         for mark in (TRAINING_JOB, RECORD, f"{ENCODER}/{TRAINING_FILE}"):
             found |= {runs / path.relative_to(runs).parents[mark.count("/")] for path in runs.glob(f"{pattern}/{mark}")}
-    return sorted(run for run in found if not any(part.is_symlink() for part in (run, run.parent, run.parent.parent)))
+    return sorted(
+        run
+        for run in found
+        if not any(part.is_symlink() for part in (run, run.parent, run.parent.parent))
+        and not any(part.startswith(".") for part in run.relative_to(runs).parts)  # about to be deleted
+    )
 
 
 def is_finished(run: Path) -> bool:

@@ -7,10 +7,14 @@ from datetime import timedelta
 
 import pytest
 
+from features.store.store import Store
 from flows import project as project_file
+from flows.clean_up import clean_up
+from flows.old_folders import remove
 from flows.old_runs import find_old_runs
 from training.evaluation.promotion import promote
 from training.run_records import LOCK
+from training.runs import all_runs
 
 DAY = 24 * 3600
 PROJECT = """\
@@ -74,6 +78,25 @@ def test_what_newer_trainings_have_replaced_goes_with_all_its_seeds(settings, ad
     (first, *_) = find_old_runs(settings, timedelta(days=7))
     assert first.bytes > 2000
     assert old(settings, days=39, hours=12) == ["syntax/00001-aaaaaa", "syntax/00002-aaaaaa"], "younger ones stay"
+
+
+def test_a_training_that_a_kill_left_half_deleted_is_none(settings, add, monkeypatch, tmp_path):
+    for number in (1, 2):
+        add(f"syntax/0000{number}-aaaaaa/seed-0", 50)
+
+    def killed(folder):
+        (folder / "seed-0" / "train.json").unlink()
+        raise KeyboardInterrupt
+
+    old_trainings = find_old_runs(settings, timedelta(days=7))
+    with monkeypatch.context() as patch:
+        patch.setattr("shutil.rmtree", killed)
+        with pytest.raises(KeyboardInterrupt):
+            remove(old_trainings, "an old training")
+    assert all_runs(settings.runs) == [settings.runs / "syntax/00002-aaaaaa/seed-0"]
+    assert len(list((settings.runs / "syntax").iterdir())) == 2
+    clean_up(settings, Store.open(tmp_path / "store", create=True))
+    assert [folder.name for folder in (settings.runs / "syntax").iterdir()] == ["00002-aaaaaa"]
 
 
 def test_the_current_run_and_its_seeds_stay(settings, add):
