@@ -15,5 +15,5 @@ def page_of(settings: Project, run_id: str) -> Path:
 
 def newest_page(settings: Project) -> Path | None:
     """Return the page of the newest build that has one."""
-    pages = sorted(settings.builds.glob(f"*/{PAGE_FILE}"))  # run ids begin with their time
+    pages = sorted(settings.builds.glob(f"[0-9]*/{PAGE_FILE}"))  # run ids begin with their time
     return pages[-1] if pages else None
