@@ -21,6 +21,7 @@ from features.metrics.explanation.naming import (
 )
 from features.metrics.explanation.views import View
 from features.metrics.readings import comparable
+from features.metrics.relations import is_argument
 
 Aspect = Literal[
     "negation",
@@ -43,6 +44,8 @@ _CONSTANTS: Mapping[Aspect, frozenset[str]] = {
     "mood": frozenset({"mode", "polarity"}),
 }
 """Aspect → roles of the constants that it tells, in lower case."""
+_OF_ARGUMENTS: frozenset[Aspect] = frozenset({"role", "coreference"})
+"""Aspects that tell what is an argument of what."""
 _UNKNOWN = "amr-unknown"
 _SIDES = ("a", "b")
 
@@ -65,7 +68,7 @@ class Difference:
 def differences(both: ComparedGraphs) -> tuple[Difference, ...]:
     """Return the differences between two unequal graphs, at least one.
 
-    Relations other than arguments are told only if there is no other difference.
+    Beside other differences, relations are told only of what both graphs have and attach differently.
     """
     found: list[Difference] = []
     for tell in _TELLERS:
@@ -73,7 +76,7 @@ def differences(both: ComparedGraphs) -> tuple[Difference, ...]:
     # A different best-connected node is worth mentioning only if nothing else explains it.
     if not {difference.aspect for difference in found} & {"focus", "frame", "concept", "modality", "name"}:
         found += _one_node(both, "max_degree", "connection", "most is said of {} in a, of {} in b")
-    return (*found, *_rest(both, {difference.aspect for difference in found}))
+    return (*found, *_rest(both, frozenset(difference.aspect for difference in found)))
 
 
 def _only(side: int, verb: str, words: Iterable[str], theirs: Iterable[str]) -> list[str]:
@@ -297,8 +300,8 @@ def _one_node(both: ComparedGraphs, facet: str, aspect: Aspect, text: str) -> li
     return [Difference(facet, aspect, text.format(*(both.called(side, node) for side, node in enumerate(nodes))))]
 
 
-def _rest(both: ComparedGraphs, told: Collection[Aspect]) -> list[Difference]:
-    """Describe constants that no other difference tells; if there is none, relations, too."""
+def _rest(both: ComparedGraphs, told: frozenset[Aspect]) -> list[Difference]:
+    """Describe constants that no other difference tells, and relations: all if there is none, else those that moved."""
     facet = both.facets["smatch"]
     kinds = {"attribute"} if told else {"relation", "attribute"}
     sides = [[i for i in items if i.kind in kinds] for items in (facet.left, facet.right)]
@@ -311,9 +314,58 @@ def _rest(both: ComparedGraphs, told: Collection[Aspect]) -> list[Difference]:
     for side, items in enumerate(reversed(sides)):
         words = list(map(quoted, unmatched[side] - unmatched[1 - side]))
         texts += _only(side, "has", words, (quoted(item.text) for item in items))
+    texts += _moved(both, told) if told else []
     if not texts and not told:
         texts = ["the same things are put together differently"]
     return [Difference("smatch", "relation", ", ".join(texts))] if texts else []
+
+
+def _moved(both: ComparedGraphs, told: frozenset[Aspect]) -> list[str]:
+    """Return texts on what both graphs have, under the same concept, but attach to another node or by another role."""
+    apart = [_unmatched_below(both, side, told) for side in (0, 1)]
+    texts = []
+    for target, left in list(apart[0].items()):
+        partner = both.partner(0, target)
+        if partner is None or partner not in apart[1]:
+            continue
+        ours, theirs = both.views[0].forward[left[0]], both.views[1].forward[apart[1][partner][0]]
+        head, other = both.called(0, ours.source), both.called(1, theirs.source)
+        role, other_role = (found.upper() if is_argument(found) else f":{found}" for found in (ours.role, theirs.role))
+        there = f"{other_role} in b" if other == head else f"{other_role} of {other} in b"
+        texts.append(f"{both.called(0, target)} is {role} of {head} in a, {there}")
+        del apart[0][target], apart[1][partner]
+    for side, items in enumerate((both.facets["smatch"].left, both.facets["smatch"].right)):
+        # What the other graph attaches in a way of its own, to a node that is told, is not missing there.
+        view, others = both.views[1 - side], both.unmatched("smatch", "relation")[1 - side]
+        elsewhere = {view.forward[index].target for index in others}
+        rest = {node: found for node, found in apart[side].items() if both.partner(side, node) not in elsewhere}
+        alone = {index for indices in rest.values() for index in indices}
+        words = [quoted(item.text) for item in items if item.kind == "relation" and item.index in alone]
+        texts += [f"only {_SIDES[side]} has {listed(words)}"] if words else []
+    return [capped(texts)] if texts else []
+
+
+def _unmatched_below(both: ComparedGraphs, side: int, told: frozenset[Aspect]) -> defaultdict[int, list[int]]:
+    """Return node → positions of relations that attach it, if the other graph has both of their nodes and not them.
+
+    A node that the other graph lacks is a difference of concepts; what other differences tell is left out, too.
+    """
+    view, other = both.views[side], both.views[1 - side]
+    counted = set(both.unmatched("quantifiers")[side])
+    found: defaultdict[int, list[int]] = defaultdict(list)
+    for index in both.unmatched("smatch", "relation")[side]:
+        source, role, target, _ = view.forward[index]
+        partners = [both.partner(side, node) for node in (source, target)]
+        labels = [None if partner is None else other.labels[partner] for partner in partners]
+        is_told = (
+            view.labels[target] == "name"
+            or target in counted
+            or (is_argument(role) and not told.isdisjoint(_OF_ARGUMENTS))
+            or ("coreference" in told and len(both.links(side, target, written_above=True)) > 1)
+        )
+        if labels == [view.labels[source], view.labels[target]] and not is_told:
+            found[target].append(index)
+    return found
 
 
 def _is_told(both: ComparedGraphs, side: int, index: int, told: Collection[Aspect]) -> bool:

@@ -84,7 +84,9 @@ def _in_common(both: ComparedGraphs) -> str:
     )
     if words := [word for key, word in ours.items() if key in theirs]:
         return f"Both have {listed(words)}"
-    concepts = [quoted(plain(label)) for label in dict.fromkeys(both.views[0].labels) if label in shared]
+    common = [label for label in dict.fromkeys(both.views[0].labels) if label in shared]
+    # That both graphs have a name says something only where they have nothing else in common.
+    concepts = [quoted(plain(label)) for label in common if label != "name" or len(common) == 1]
     if not concepts:
         return "No concept in common"
     return f"Only the concept{'s' if concepts[1:] else ''} {listed(concepts)} in common"

@@ -162,7 +162,7 @@ def test_each_aspect_has_its_words(left, right, expected):
         # Two names of one kind.
         ('(n / nice-01 :ARG1 (c / city :name (n2 / name :op1 "Paris")))',
          '(b / big :domain (c / city :name (n2 / name :op1 "London")))',
-         ('Only the concepts "city" and "name" in common; only a names "Paris", only b names "London"; '
+         ('Only the concept "city" in common; only a names "Paris", only b names "London"; '
           '"nice" in a is "big" in b.')),
         # A person by name.
         ('(s / see-01 :ARG0 (p / person :name (n / name :op1 "John")) :ARG1 (q / person :name (m / name :op1 "Ann")))',
@@ -230,7 +230,7 @@ def test_kinds_of_the_same_name_are_told_though_other_names_differ():
         # What other words tell is not told twice.
         ('(l / live-01 :mode imperative :location (c / city :wiki "Rome" :name (n / name :op1 "Rome")) :quant 2)',
          '(s / stay-01 :polarity - :location (c / city :wiki "Pisa" :name (n / name :op1 "Pisa")) :quant 3)',
-         ('Only the concepts "city" and "name" in common; only b negates "stay"; '
+         ('Only the concept "city" in common; only b negates "stay"; '
           '"2" of "live" has no counterpart in b, "3" of "stay" has no counterpart in a; '
           'only a names "Rome", only b names "Pisa"; a is a command, b is not; "live" in a is "stay" in b.')),
         # Nor what belongs to a node that one graph lacks.
@@ -238,6 +238,32 @@ def test_kinds_of_the_same_name_are_told_though_other_names_differ():
     ],
 )  # fmt: skip
 def test_constants_are_told_beside_other_differences(left, right, expected):
+    assert told(left, right).sentence == expected
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        ("(s / sleep-01 :polarity - :location (b / bed))", "(s / sleep-01 :time (b / bed))",
+         'Same frames; only a negates "sleep"; "bed" is :location of "sleep" in a, :time in b.'),
+        ("(s / see-01 :ARG0 (b / boy) :ARG1 (m / man) :instrument (t / telescope))",
+         "(s / see-01 :ARG0 (g / girl) :ARG1 (m / man :poss-of (t / telescope)))",
+         ('Same frames; "boy" in a is "girl" in b; '
+          'only a has "see-01 :instrument telescope", only b has "man :poss-of telescope".')),
+        ("(s / see-01 :ARG0 (b / boy) :ARG1 (m / man) :instrument (t / telescope))",
+         "(s / see-01 :ARG0 (g / girl) :ARG1 (m / man :mod (t / telescope)))",
+         ('Same frames; "boy" in a is "girl" in b; '
+          '"telescope" is :instrument of "see" in a, :mod of "man" in b.')),
+        ("(a / and :polarity - :op1 (e / eat-01 :ARG0 (b / boy)) :op2 (w / watch-01 :ARG0 (g / girl)))",
+         "(a / and :op1 (e / eat-01 :ARG0 (g / girl)) :op2 (w / watch-01 :ARG0 (b / boy)))",
+         ('Same frames; only a negates "and"; "boy" is ARG0 of "eat" in a, ARG0 of "watch" in b, '
+          '"girl" is ARG0 of "watch" in a, ARG0 of "eat" in b.')),
+        # What roles and coreference tell is not told twice.
+        ("(b / bite-01 :polarity - :ARG0 (d / dog) :ARG1 (m / man))", "(b / bite-01 :ARG0 (m / man) :ARG1 (d / dog))",
+         'Same frames; only a negates "bite"; "dog" and "man" swap roles in "bite".'),
+    ],
+)  # fmt: skip
+def test_what_is_attached_differently_is_told_beside_other_differences(left, right, expected):
     assert told(left, right).sentence == expected
 
 
