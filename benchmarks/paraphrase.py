@@ -21,6 +21,8 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
 
 from project_commands import build_train_evaluate, gain, spread, suites, working_folder
 
+from training.evaluation.paraphrase.tables import all_positive
+
 MEASURES = ("f1", "accuracy", "average_precision", "mcc", "auroc")
 TITLES = ("F1", "accuracy", "AP", "MCC", "AUROC")
 TWIN = "twin"
@@ -105,10 +107,14 @@ def _show(runs: Path, names: Sequence[str]) -> None:
     for corpus in dict.fromkeys(found):
         print(f"\n{corpus}\n")
         print(f"{'':20}" + "".join(f"{title:>14}" for title in (*TITLES, "swapped")) + "    gain in F1, p")
+        first = next(result[corpus] for name in names for result in results[name] if corpus in result)
+        for name, values in (("every pair", first["every pair"]), ("start model", first["start"])):
+            print(f"{name:20}" + "".join(f"{_mean([values[of]]):>14}" for of in MEASURES))
         for name in names:
-            of_seeds = [result[corpus] for result in results[name] if corpus in result]
+            of_seeds = [result[corpus]["encoder"] for result in results[name] if corpus in result]
             cells = "".join(f"{_mean([each[of] for each in of_seeds]):>14}" for of in (*MEASURES, "swapped"))
-            twin = [100 * result[corpus]["f1"] for result in results.get(_twin(name, names), []) if corpus in result]
+            twins = results.get(_twin(name, names), [])
+            twin = [100 * result[corpus]["encoder"]["f1"] for result in twins if corpus in result]
             own = [100 * each["f1"] for each in of_seeds]
             print(f"{name:20}{cells}" + (f"    {gain(own, twin)}" if TWIN not in name else ""))
 
@@ -122,14 +128,18 @@ def _mean(values: Sequence[float | None]) -> str:
     return spread([100 * value for value in values if value is not None])
 
 
-def _scores(runs: Path, name: str) -> list[dict[str, dict[str, float | None]]]:
-    """Return for each seed: corpus → measure → value, in [0, 1] (MCC in [-1, 1])."""
+def _scores(runs: Path, name: str) -> list[dict[str, dict[str, dict[str, float | None]]]]:
+    """Return for each seed: corpus → what scores the pairs → measure → value, in [0, 1] (MCC in [-1, 1])."""
     found = []
     for result in suites(runs, name):
         suite = result.get("paraphrase", {"corpora": []})
         found.append(
             {
-                each["name"]: {of: each["scores"][of]["encoder"] for of in MEASURES} | {"swapped": each["swapped"]}
+                each["name"]: {
+                    "encoder": {of: each["scores"][of]["encoder"] for of in MEASURES} | {"swapped": each["swapped"]},
+                    "start": {of: each["scores"][of]["start"] for of in MEASURES},
+                    "every pair": all_positive(each),
+                }
                 for each in suite["corpora"]
             }
         )

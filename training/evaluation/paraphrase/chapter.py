@@ -12,7 +12,13 @@ from features.page import folded
 from training.evaluation.figures import draw_precision, draw_reliability
 from training.evaluation.page import tables_html
 from training.evaluation.paired import draw, tell
-from training.evaluation.paraphrase.tables import paraphrase_tables, tell_seen_pairs, tell_share, tell_threshold
+from training.evaluation.paraphrase.tables import (
+    paraphrase_tables,
+    tell_seen_pairs,
+    tell_share,
+    tell_threshold,
+    tell_trivial,
+)
 from training.evaluation.suites import Chapter, Figure
 from training.evaluation.tables import hundred
 
@@ -35,7 +41,8 @@ def paraphrase_chapter(result: Mapping[str, Any], table: pl.DataFrame) -> Chapte
     parts = []
     for each in result["corpora"]:
         rows = table.filter(corpus=each["name"])
-        parts += [f"<h3>{escape(each['name'])}</h3>", f'<p class="quiet">{escape(tell_threshold(each))}</p>']
+        about = f"{tell_threshold(each)} {tell_trivial(each)}".rstrip()
+        parts += [f"<h3>{escape(each['name'])}</h3>", f'<p class="quiet">{escape(about)}</p>']
         parts += [_curves(each, rows), _wrong(each, rows)]
     names = ", ".join(f"{each['name']} ({each['pairs']:,} pairs{_of_split(each)})" for each in result["corpora"])
     return Chapter(

@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from training.evaluation.measures import MEASURES
+import numpy as np
+
+from training.evaluation.measures import MEASURES, Scored
 from training.evaluation.paired import COLUMNS, cells
 from training.evaluation.paraphrase.reliability import BINS
 from training.evaluation.seen import tell_chosen_by, tell_seen
@@ -58,7 +60,7 @@ def tell_seen_pairs(result: Mapping[str, Any]) -> list[str]:
 def tell_pairs(result: Mapping[str, Any]) -> str:
     """Return how pairs were scored, and what could not be scored, a line each."""
     said = [*tell_seen_pairs(result), *(tell_threshold(each) for each in result["corpora"])]
-    said += [sentence for each in result["corpora"] if (sentence := _tell_single(each))]
+    said += [sentence for each in result["corpora"] if (sentence := _tell_single(each) or tell_trivial(each))]
     return "\n".join([*said, *result["skipped"]])
 
 
@@ -102,6 +104,27 @@ def _tell_single(each: Mapping[str, Any]) -> str:
     )
 
 
+def all_positive(each: Mapping[str, Any]) -> dict[str, float | None]:
+    """Return name → value of each measure if every pair of a set is called a paraphrase.
+
+    Args:
+        each: the set, of the result of `ParaphraseSuite`.
+    """
+    pairs = each["pairs"]
+    return Scored(np.arange(pairs) < each["positives"], np.zeros(pairs), 0.0).measure()
+
+
+def tell_trivial(each: Mapping[str, Any]) -> str:
+    """Return a caveat on an F1 that is to be had without looking at the pairs; nothing for others."""
+    trivial, interval = all_positive(each)["f1"], each["scores"]["f1"]["encoder_interval"]
+    if trivial is None or interval is None or interval["low"] > trivial:
+        return ""
+    return (
+        f"{each['name']}: F1 is not clearly above that of calling every pair a paraphrase ({hundred(trivial)}); AP, "
+        "MCC and AUROC say more here."
+    )
+
+
 def _all_measures(result: Mapping[str, Any]) -> ScoreTable:
     known = ["encoder", "start"] if any(_has_start(each) for each in result["corpora"]) else ["encoder"]
     names = {"encoder": "encoder", "start": "start model"}
@@ -111,6 +134,7 @@ def _all_measures(result: Mapping[str, Any]) -> ScoreTable:
             changed = each["swapped"] if model == "encoder" else None
             values = (hundred(each["scores"][name][model]) for name in MEASURES)
             rows.append((f"{each['name']}: {names[model]}", *values, tell_share(changed) if model == "encoder" else ""))
+        rows.append((f"{each['name']}: every pair", *map(hundred, all_positive(each).values()), ""))
     averages = result["averages"]
     if any(mean is not None for mean in averages.values()):
         for model in known:
@@ -156,8 +180,9 @@ def _has_start(each: Mapping[str, Any]) -> bool:
 
 def _note_on_swaps(corpora: Sequence[Mapping[str, Any]]) -> str:
     said = (
-        "AP: average precision. MCC: Matthews' correlation. AUROC: how often a paraphrase scores above another pair. "
-        "Swapped: share of the predictions that change when the sentences are swapped."
+        "Every pair: all are called paraphrases. AP: average precision. MCC: Matthews' correlation. AUROC: how often a "
+        "paraphrase scores above another pair. Swapped: share of the predictions that change when the sentences are "
+        "swapped."
     )
     changed = [f"{each['name']} {each['changed']:,} of {each['pairs']:,}" for each in corpora if each["changed"]]
     return f"{said}\nPredictions that change when the sentences are swapped: {', '.join(changed)}." if changed else said

@@ -177,6 +177,19 @@ def test_a_classifier_without_an_order_changes_no_prediction_by_a_swap_and_anoth
     assert f"Predictions that change when the sentences are swapped: tweets {changed} of 24." in note
 
 
+def test_what_is_to_be_had_without_looking_at_the_pairs_is_shown_and_told(job):
+    result = scored(job)
+    each = by_name(result)["tweets"]
+    f1 = f1_score([1] * each["positives"] + [0] * (each["pairs"] - each["positives"]), [1] * each["pairs"])
+    _, measures = ParaphraseSuite.tables(result)[:2]
+    (row,) = [row for row in measures.rows if row[0] == "tweets: every pair"]
+    assert row == ("tweets: every pair", "66.7", f"{100 * f1:.1f}", "66.7", "0.0", "50.0", "")
+    told = f"tweets: F1 is not clearly above that of calling every pair a paraphrase ({100 * f1:.1f})"
+    for low, said in ((f1 - 0.01, True), (f1 + 0.01, False)):
+        each["scores"]["f1"]["encoder_interval"] = {"low": low, "high": 1.0}
+        assert (told in ParaphraseSuite.tables(result)[0].note) == said
+
+
 def test_the_threshold_is_that_of_dev_whatever_the_scored_labels_are(job, tmp_path):
     before = by_name(scored(job))["tweets"]
     assert before["threshold_from"] == {"by": "dev", "corpora": ["tweets"], "pairs": 12, "same": False}
