@@ -71,3 +71,38 @@ def measure(hits: NDArray[np.bool_], relevant: NDArray[np.int64], k: int) -> NDA
         at_hits / np.maximum(most, 1),
     ]
     return np.stack(columns, axis=1)
+
+
+def expected_at_random(relevant: NDArray[np.int64], texts: int, k: int) -> NDArray[np.float64]:
+    """Return the expected value of each of `MEASURES` for each query if texts are in random order, (n_queries, 5).
+
+    With n texts to rank, each rank has a relevant one with probability R / n, and two ranks have both with probability
+    R / n · (R − 1) / (n − 1); the first hit has rank j if the texts before it are all irrelevant.
+
+    Args:
+        relevant: number of relevant texts of each query, (n_queries,).
+        texts: number of texts, the query among them; at least 2.
+        k: rank at which rankings are cut off.
+    """
+    others = texts - 1
+    ranks = np.arange(1, min(k, others) + 1)
+    counts = relevant.astype(np.float64)
+    hit = counts / others
+    before = ranks - 1
+    # P(no hit at rank i | none before) = (n - R - i + 1) / (n - i + 1)
+    misses = np.maximum(others - counts[:, None] - before, 0) / (others - before)
+    none_before = np.cumprod(np.concatenate([np.ones((len(counts), 1)), misses[:, :-1]], axis=1), axis=1)
+    first = none_before * np.minimum(counts[:, None] / (others - before), 1)
+    again = (counts - 1) / max(others - 1, 1)
+    most = np.minimum(relevant, k)
+    discounts = 1 / np.log2(1 + np.arange(1, k + 1))
+    ideal = np.concatenate([[0.0], np.cumsum(discounts)])[most]
+    at_hits = ((1 + before * again[:, None]) / ranks).sum(axis=1) * hit
+    columns = [
+        hit * len(ranks) / k,
+        np.where(relevant > 0, len(ranks) / others, 0.0),
+        (first / ranks).sum(axis=1),
+        hit * discounts[: len(ranks)].sum() / np.where(ideal > 0, ideal, 1),
+        at_hits / np.maximum(most, 1),
+    ]
+    return np.stack(columns, axis=1)

@@ -14,7 +14,7 @@ from training.evaluation.retrieval.groups import Group
 from training.evaluation.retrieval.scoring import summarise
 from training.evaluation.retrieval.words import bm25, products_of, tfidf
 from training.nearest import Similarities, cosines_of, find_nearest
-from training.ranking import MEASURES, judge
+from training.ranking import MEASURES, expected_at_random, judge
 
 BANDS = (2, 5, 10, 25, 100)
 """Minimum number of texts with a label, for each frequency band."""
@@ -59,6 +59,9 @@ def ask(
         "without": int((~asked).sum()),
         "labels": {aspect: len(labels.names) for aspect, labels in group.labels.items()},
         "rankings": summarise({name: of[asked] for name, of in values.items()}, bootstrap),
+        "random": dict(
+            zip(MEASURES, expected_at_random(counts[asked], len(group), k).mean(axis=0).tolist(), strict=True)
+        ),
     }
     if group.way == "one":
         (labels,) = group.labels.values()

@@ -95,17 +95,20 @@ def _note(result: Mapping[str, Any]) -> str:
 
 def _measures(result: Mapping[str, Any]) -> ScoreTable:
     k = result["k"]
-    rows = tuple(
-        (f"{group['name']}: {RANKINGS[name]}", *(_value(group, name, measure) for measure in _MEASURES))
-        for group in result["groups"]
-        for name in _known(result)
-    )
+    rows = []
+    for group in result["groups"]:
+        rows += [
+            (f"{group['name']}: {RANKINGS[name]}", *(_value(group, name, measure) for measure in _MEASURES))
+            for name in _known(result)
+        ]
+        if (random := group.get("random")) is not None:  # not in evaluations of earlier versions
+            rows.append((f"{group['name']}: random order", *(hundred(random[measure]) for measure in _MEASURES)))
     columns = ("queries by: ranking", *(f"{short}@{k}" for short in _MEASURES.values()))
     note = (
         f"P: share of the {k} nearest texts that are relevant. R: share of the relevant texts that are among them. "
-        "nDCG and MAP weight hits by their rank. All × 100."
+        "nDCG and MAP weight hits by their rank. Random order: what is expected of texts in random order. All × 100."
     )
-    return ScoreTable(f"The {k} nearest texts", columns, rows, note)
+    return ScoreTable(f"The {k} nearest texts", columns, tuple(rows), note)
 
 
 def _bands(result: Mapping[str, Any]) -> ScoreTable:

@@ -239,6 +239,7 @@ def _about(task: "ClassTask") -> dict[str, Any]:
         "pairs": task.others is not None,
         "classes": len(set(task.labels)),
         "learnt": counts[parts[0]],
+        "most_frequent": _most_frequent(task),
         "items": counts[parts[-1]],
         "seen": sum(item in learnt for item, split in items if split == parts[-1]) if len(parts) > 1 else 0,
         "empty": task.empty,
@@ -249,6 +250,13 @@ def _about(task: "ClassTask") -> dict[str, Any]:
             for label in sorted(unknown)
         },
     }
+
+
+def _most_frequent(task: "ClassTask") -> float:
+    """Return the accuracy of always predicting the most frequent class of the learnt items."""
+    known = Counter(label for label, split in zip(task.labels, task.splits, strict=True) if split == task.parts[0])
+    scored = [label for label, split in zip(task.labels, task.splits, strict=True) if split == task.parts[-1]]
+    return scored.count(max(sorted(known), key=known.__getitem__)) / len(scored)
 
 
 def _digest(task: "ClassTask") -> str:
@@ -268,18 +276,24 @@ def _keys(task: "ClassTask") -> list[tuple[str, str]]:
 
 def _table(result: Result, classifier: str) -> ScoreTable:
     rows = [
-        (task["name"], f"{task['classes']}", f"{task['items']:,}", *cells(task["scores"][classifier]))
+        (
+            task["name"],
+            f"{task['classes']}",
+            f"{task['items']:,}",
+            hundred(task.get("most_frequent")),  # not in evaluations of earlier versions
+            *cells(task["scores"][classifier]),
+        )
         for task in result["tasks"]
     ]
     if (mean := result["averages"][classifier]) is not None:
-        rows.append(("average", "", "", *cells(mean)))
-    columns = ("task", "classes", "scored", *COLUMNS)
+        rows.append(("average", "", "", "", *cells(mean)))
+    columns = ("task", "classes", "scored", "one class", *COLUMNS)
     return ScoreTable(f"Accuracy × 100, by {classifier}", columns, tuple(rows), _note(result))
 
 
 def _note(result: Result) -> str:
     """Return how the classifiers were trained, and caveats on the tasks."""
-    said = []
+    said = ["One class: the accuracy of always predicting the most frequent class."]
     crossed = [task["name"] for task in result["tasks"] if len(task["parts"]) == 1]
     if crossed:
         said.append(f"Nested cross-validation, {result['folds']} × {result['folds']} folds: {', '.join(crossed)}.")

@@ -1,5 +1,7 @@
 """Ranking metrics against other ways to compute them, and which texts belong together."""
 
+from itertools import permutations
+
 import numpy as np
 import polars as pl
 import pytest
@@ -15,7 +17,7 @@ from training.evaluation.retrieval.groups import groups_of
 from training.evaluation.retrieval.scoring import summarise
 from training.evaluation.retrieval.words import bm25, products_of, tfidf
 from training.nearest import cosines_of, find_nearest, unit
-from training.ranking import MEASURES, judge, measure
+from training.ranking import MEASURES, expected_at_random, judge, measure
 
 ROWS = [
     ("a", "country", "France"),
@@ -43,6 +45,21 @@ def related(group, data):
         name: {other for other, known in zip(names, row, strict=True) if known}
         for name, row in zip(names, block, strict=True)
     }
+
+
+@pytest.mark.parametrize("k", [1, 3, 10])
+def test_what_a_random_order_is_expected_to_have_is_the_mean_over_all_orders(k):
+    others = 6
+    for relevant in range(others + 1):
+        truth = np.arange(others) < relevant
+        orders = np.array([truth[list(order)] for order in permutations(range(others))])
+        mean = measure(orders[:, :k], np.full(len(orders), relevant), k).mean(axis=0)
+        expected = expected_at_random(np.array([relevant]), others + 1, k)
+        np.testing.assert_allclose(expected, mean[None], atol=1e-12)
+
+
+def test_two_texts_can_be_ranked_at_random():
+    np.testing.assert_array_equal(expected_at_random(np.array([1]), 2, 10), [[0.1, 1.0, 1.0, 1.0, 1.0]])
 
 
 def test_texts_belong_together_by_one_aspect_by_both_or_by_any():

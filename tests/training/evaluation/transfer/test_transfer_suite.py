@@ -143,6 +143,17 @@ def test_what_is_scored_and_learnt_from_is_counted(files, tiny_encoder, capsys):
     assert "Scored items of sst2 that train also has: 1 of 3." in capsys.readouterr().out
 
 
+def test_the_most_frequent_class_of_train_is_shown_beside_the_scores(files, tiny_encoder):
+    (files / "sst.train").write_text("1 the cat\n" * 5 + "0 the dog\n" * 4)
+    (files / "sst.test").write_text("0 a bird\n" * 3 + "1 a horse\n")
+    result = evaluate(job(files, tiny_encoder, SST))["suites"]["transfer"]
+    assert result["tasks"][0]["most_frequent"] == 0.25
+    (table,) = TransferSuite.tables(result)
+    assert table.rows[0][table.columns.index("one class")] == "25.0"
+    del result["tasks"][0]["most_frequent"]  # as an evaluation of before has it
+    assert TransferSuite.tables(result)[0].rows[0][3] == "–"
+
+
 def test_one_file_for_two_splits_is_refused_unless_a_column_says_the_split(files):
     sst = {"dataset": "sst2", "files": SST["files"] | {"test": "../" + files.name + "/sst.tr*n"}}
     said = r"sst\.train' is named as `files\.train` and as `files\.test` of the evaluation set 'sst2'"
