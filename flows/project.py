@@ -74,9 +74,10 @@ class RetentionSettings(BaseModel):
 
     Args:
         days: minimum age of what is deleted: files that no release needs, pages, logs and records of builds that
-            published nothing.
+            published no release that is kept.
         trainings: also delete trainings that newer ones have replaced, as `facetflow gc --runs` does.
-        releases: also delete releases that no training reads, as `facetflow gc --releases` does.
+        releases: also delete releases that were replaced so long ago and that no training in `runs` reads, as
+            `facetflow gc --releases` does; not for a store that other projects train on.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -4,7 +4,7 @@ trainings ──> releases that no training reads ──> files that no release 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from features.errors import FacetflowError
 from features.store.garbage import Garbage
 from features.store.releases import release_file
 from features.store.store import Store
+from flows.announcing import withdraw
 from flows.events import release_record
 from flows.old_builds import find_old_builds, find_old_records
 from flows.old_folders import OldFolder, remove
@@ -105,16 +106,23 @@ def delete_obsolete(
     Raises:
         StoreError: something cannot be read or deleted, or a release does not hold what was published.
     """
+    # First of all whether everything can be read: a release that does not hold what was published ends it here.
     found = find_obsolete(settings, store, older_than, trainings=trainings, releases=releases)
-    remove(found.trainings, "an old training")
-    for number in found.releases:
+    # Reading the tables takes a while, in which a training may have begun: looked up again where it is deleted.
+    again = {old.path for old in find_old_runs(settings, older_than)} if trainings else set()
+    old_trainings = tuple(old for old in found.trainings if old.path in again)
+    remove(old_trainings, "an old training")
+    unread = find_old_releases(settings, store, older_than) if releases else []
+    old_releases = tuple(number for number in found.releases if number in unread)
+    for number in old_releases:
+        withdraw(release_record(store, number))
         store.remove_release(number)
-        release_record(store, number).unlink(missing_ok=True)
     garbage = store.collect_garbage(older_than)
-    remove(found.builds, "the page and the logs of a build")
-    for record in found.records:
+    builds, records = tuple(find_old_builds(settings, store, older_than)), tuple(find_old_records(store, older_than))
+    remove(builds, "the page and the logs of a build")
+    for record in records:
         store.remove_run(record.stem)
-    return replace(found, garbage=garbage)
+    return Obsolete(old_trainings, old_releases, garbage, builds, records)
 
 
 def delete_by_age(settings: Project, store: Store) -> None:

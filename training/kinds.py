@@ -5,18 +5,20 @@ A kind is a folder in `training/encoders` and an entry here (docs/architecture.m
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from features.errors import SettingsError
+from features.errors import InputError, SettingsError
 from training.encoders.aspect.settings import AspectSettings
 from training.encoders.pas.settings import PasSettings
 from training.encoders.rgcn.settings import RgcnSettings
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.settings import EncoderSettings, from_version_before
 from training.jobs import Source, TrainingJob, wrong_job
-from training.runs import TRAINING_JOB, group_of, seed_of
+from training.runs import ENCODER, TRAINING_FILE, TRAINING_JOB, release_in_name
+from training.writing import read_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,10 @@ def release_of(run: Path) -> int | None:
     Args:
         run: folder of a run, finished or begun.
     """
-    try:
-        return read_encoder_job(run / TRAINING_JOB).source.release
-    except SettingsError:  # it failed before it knew what to train on, or its job cannot be read any more
-        return int(group_of(run).name.partition("-")[0]) if seed_of(run) is not None else None
+    with suppress(SettingsError):  # it failed before it knew what to train on, or its job cannot be read any more
+        source = read_encoder_job(run / TRAINING_JOB).source
+        if source.release is not None or source.store is None:
+            return source.release
+    with suppress(InputError, KeyError, TypeError, ValueError):
+        return int(read_json(run / ENCODER / TRAINING_FILE)["source"]["release"])
+    return release_in_name(run)

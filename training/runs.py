@@ -47,6 +47,7 @@ NAME_BEFORE = "s3bert"
 
 _SEED = re.compile(r"seed-(\d+)")
 _GROUP = re.compile(r"(\d{5,})-([0-9a-f]+)")
+_RELEASE = re.compile(r"(?:release-)?(\d{5,})-")
 
 
 def check_encoder_name(name: str, key: str) -> None:
@@ -108,6 +109,12 @@ def group_of(run: Path) -> Path:
     return run.parent if _SEED.fullmatch(run.name) and _GROUP.fullmatch(run.parent.name) else run
 
 
+def release_in_name(run: Path) -> int | None:
+    """Return the number of the release in the id of a run, None if there is none."""
+    found = _RELEASE.match(group_of(run).name)
+    return int(found[1]) if found is not None else None
+
+
 def seed_of(run: Path) -> int | None:
     """Return the seed of a run, None for one of the previous version."""
     found = _SEED.fullmatch(run.name)
@@ -133,8 +140,13 @@ def encoder_name(run: Path) -> str:
         return NAME_BEFORE
 
 
-def all_runs(runs: Path) -> list[Path]:
-    """Return the folders of all runs, finished or begun, sorted by id, without links."""
+def all_runs(runs: Path, *, linked: bool = False) -> list[Path]:
+    """Return the folders of all runs, finished or begun, sorted by id.
+
+    Args:
+        runs: folder of all runs.
+        linked: whether runs behind links count, such as the current one, which has two ids then.
+    """
     found = set()
     for pattern in ("*", "*/*/seed-*"):
         for mark in (TRAINING_JOB, RECORD, f"{ENCODER}/{TRAINING_FILE}"):
@@ -142,7 +154,7 @@ def all_runs(runs: Path) -> list[Path]:
     return sorted(
         run
         for run in found
-        if not any(part.is_symlink() for part in (run, run.parent, run.parent.parent))
+        if (linked or not any(part.is_symlink() for part in (run, run.parent, run.parent.parent)))
         and not any(part.startswith(".") for part in run.relative_to(runs).parts)  # about to be deleted
     )
 
@@ -168,7 +180,7 @@ def find_encoder(runs: Path, name: str) -> Path:
         return newest(finished) / ENCODER
     if begun:
         run = begun[-1]
-        release = f" --release {int(group_of(run).name.partition('-')[0])}" if seed_of(run) is not None else ""
+        release = f" --release {release_in_name(run)}" if seed_of(run) is not None else ""
         raise ModelError(
             f"{name!r} in {str(runs)!r} has no finished encoder yet: `facetflow train {encoder_name(run)}{release}` "
             "finishes it."

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from features.durable import sync
 from features.errors import StoreError
 from features.store import folder
 from features.store.fingerprints import Recipe
@@ -76,6 +77,7 @@ def remove_release(path: Path, number: int) -> None:
         raise StoreError(f"Release {number} is the newest one of {str(path)!r}, and is kept.")
     with folder.clear_errors(f"Removing release {number} of {str(path)!r}"):
         release_file(path, number).unlink()
+        sync(path / "releases")  # before its files go: after a power cut it must not be back without them
 
 
 def release_file(path: Path, number: int) -> Path:

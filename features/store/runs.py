@@ -88,7 +88,8 @@ def write_run(path: Path, record: RunRecord) -> None:
 def read_runs(path: Path) -> list[RunRecord]:
     """Return the records of the store in the folder `path`, newest first."""
     with folder.clear_errors(f"Reading the runs of {str(path)!r}"):
-        records = [_read(file) for file in (path / "runs").glob("*.json")]
+        found = [_read(file) for file in (path / "runs").glob("*.json")]
+    records = [record for record in found if record is not None]
     return sorted(records, key=lambda record: (record.started, record.run_id), reverse=True)
 
 
@@ -116,11 +117,14 @@ def failed_shards(records: list[RunRecord]) -> list[FailedShard]:
     return list(last.values())
 
 
-def _read(file: Path) -> RunRecord:
+def _read(file: Path) -> RunRecord | None:
+    """Return a record, None if it has been removed since it was listed."""
     try:
         content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         content["failed"] = tuple(FailedShard(**shard) for shard in content["failed"])
         return RunRecord(**content)
+    except FileNotFoundError:
+        return None
     except (ValueError, KeyError, TypeError) as error:
         raise StoreError(
             f"The record {str(file)!r} is damaged; delete it, only the history of that run is lost."

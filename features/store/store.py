@@ -24,7 +24,14 @@ from features.store.garbage import Garbage
 from features.store.publishing import draft, holds
 from features.store.reader import StoreReader
 from features.store.receipts import Receipt
-from features.store.releases import Release, read_release, release_numbers, remove_release, write_release
+from features.store.releases import (
+    Release,
+    read_release,
+    release_file,
+    release_numbers,
+    remove_release,
+    write_release,
+)
 from features.store.runs import RunRecord, read_runs, remove_run, write_run
 from features.store.scope import Wanted
 from features.store.stage import ShardKey, Stage
@@ -227,7 +234,14 @@ class Store(StoreReader):
 
     def releases(self) -> list[Release]:
         """Return all releases as they were published, oldest first; `release` and `verify` check what they hold."""
-        return [read_release(self.path, number) for number in release_numbers(self.path)]
+        found = []
+        for number in release_numbers(self.path):
+            try:
+                found.append(read_release(self.path, number))
+            except StoreError:
+                if release_file(self.path, number).exists():  # else it has been removed since it was listed
+                    raise
+        return found
 
     def latest_release(self) -> Release:
         """Return the newest release.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flows.one_shot import check_page, counted, say_written
-from flows.options import FORMER_ENCODER
+from flows.options import FORMER_ENCODER, named_by
 from flows.terminal import warn, write_json
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def explain(
         raise click.UsageError("--no-graphs and --graphs contradict each other; leave one of them out")
     check_page(html, *([table] if table else []), *graphs, as_json=as_json)
     pairs = _pairs(sentences, table, project)
-    folder = _encoder_in_use(project, encoder or former)
+    folder = _encoder_in_use(project, named_by(encoder, former))
     if lacks := FacetLayout.load(folder).lacks:
         warn(f"Note: {lacks}.")
     explanations = explain_pairs(folder, pairs)

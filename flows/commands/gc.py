@@ -8,6 +8,7 @@ import click
 
 from flows.options import JSON
 
+_MOST = timedelta(days=36500)
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -23,7 +24,13 @@ class Age(click.ParamType[timedelta]):
         found = re.fullmatch(r"(\d+)([mhdw])", value)
         if found is None:
             self.fail(f"{value!r} is not an age: write a number and m, h, d or w, such as 7d", param, ctx)
-        return timedelta(**{_UNITS[found[2]]: int(found[1])})
+        try:
+            age = timedelta(**{_UNITS[found[2]]: int(found[1])})
+        except OverflowError:
+            age = timedelta.max
+        if age > _MOST:
+            self.fail(f"{value!r} is more than {_MOST.days:,} days, longer than anything has been kept", param, ctx)
+        return age
 
 
 @click.command()
@@ -39,10 +46,11 @@ def gc(project: Path, older_than: timedelta, *, of_runs: bool, of_releases: bool
     """Delete files that no release needs, and pages, logs and records of old builds.
 
     Deletes files of the store that neither its newest versions nor any release needs, and folders in runs/builds of
-    builds that published no release, but never that of the newest build or of a running one. With --runs, deletes whole
-    trainings (weights, scores, reports), but never the newest of an encoder, the one of its current run, a running one,
-    or one that the project file names. With --releases, deletes releases, and the files that only they need, but never
-    the newest release or one that a training was, or is being, trained on.
+    builds that published no release that is kept, but never that of the newest build or of a running one. With --runs,
+    deletes whole trainings (weights, scores, reports), but never the newest of an encoder, the one of its current run,
+    a running one, or one that the project file names. With --releases, deletes releases that another has long replaced,
+    with the files that only they need, but none that a training in the project's runs was, or is being, trained on; do
+    not use it if other projects train on the store.
     """
     from features.store.store import Store
     from flows.build_lock import only_writer

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from flows.options import FORMER_ENCODER
+from flows.options import FORMER_ENCODER, named_by
 
 
 @click.command()
@@ -25,7 +25,7 @@ def report(project: Path, /, *, encoder: str | None, former: str | None, as_json
     from training.search.choosing import named_encoder
     from training.writing import read_json
 
-    name = encoder or former
+    name = named_by(encoder, former)
     runs = load(project).runs if name is None or project.exists() else None
     if runs is not None and (name is None or runs_named(runs, name)):
         folder = latest_encoder(runs, name)

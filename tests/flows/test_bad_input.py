@@ -149,6 +149,9 @@ CASES = {
     "explain with an encoder that is not there": Wrong(
         lambda _: None, ("explain", "two cats", "a cat", "--encoder", "s3brt"), ("'s3brt'",)
     ),
+    "explain with an encoder named twice": Wrong(
+        lambda _: None, ("explain", "two cats", "a cat", "--encoder", "a", "--model", "b"), ("name one encoder twice",)
+    ),
     "page in a folder that is a file": Wrong(
         lambda _: None,
         ("explain", "two cats", "a cat", "--html", "pairs.tsv/page.html"),

@@ -1,7 +1,9 @@
 """What `facetflow gc --releases` and `[retention]` delete, and what they never delete."""
 
 import json
+import shutil
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -11,8 +13,11 @@ from features.store.runs import FailedShard, RunRecord
 from features.store.store import Store
 from features.types import Fingerprint, Shard
 from flows import project as project_file
+from flows.command_line import run
 from flows.events import release_record
 from flows.old_builds import find_old_records
+from flows.old_releases import find_old_releases
+from flows.retention import delete_obsolete
 
 LONG_AGO = "2020-01-01T00:00:00+00:00"
 
@@ -81,19 +86,82 @@ def test_releases_that_nothing_reads_go_with_their_files(releases, here, facetfl
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_build_deletes_what_its_project_says(releases, facetflow):
-    for number in (1, 2):
+    for number in (1, 2, 3):
         file = releases.folder / "store" / "releases" / f"{number:05d}.json"
         file.write_text(json.dumps(json.loads(file.read_text()) | {"created": LONG_AGO}))
     old = RunRecord("20200101T000000-00aa", "build_features", LONG_AGO, state="done", finished=LONG_AGO)
     releases.store.record_run(old)
 
-    write(releases, 80, "[retention]\ndays = 30\nreleases = true\n")
+    retention = "[retention]\ndays = 30\nreleases = true\n"
+    write(releases, 80, retention)
     code, said = facetflow.run(releases, "build")
     assert code == 0, said
     assert numbers(releases) == [1, 3]
     assert "Deleted what is older than 30 days: 0 files of the store, 1 release, the record of 1 build and " in said
     assert old.run_id not in {record.run_id for record in releases.store.runs()}
     assert "Deleted" not in facetflow.run(releases, "build")[1], "there is nothing to say when nothing is old"
+    write(releases, 90, retention)
+    assert facetflow.run(releases, "build")[0] == 0
+    assert numbers(releases) == [1, 3, 4], "release 3 was the newest a moment ago: a training may be about to read it"
+
+
+@pytest.fixture
+def settings(tmp_path):
+    (tmp_path / "facetflow.toml").write_text(
+        'name = "p"\n[[corpora]]\ndataset = "pairs"\nfiles = { train = "pairs.tsv" }\n'
+    )
+    settings = project_file.load(tmp_path / "facetflow.toml")
+    store = Store.open(settings.store, create=True)
+    for number in (1, 2, 3):
+        write_release(store.path, Release(number, f"run-{number}", LONG_AGO, "1", store.versions(), {}, {}, {}))
+    return settings
+
+
+def test_a_training_keeps_its_release_however_it_is_known(settings, tmp_path):
+    store = Store.open(settings.store)
+    assert find_old_releases(settings, store, timedelta(0)) == [1, 2]
+    before = settings.runs / "release-00001-4f1c9a"
+    (before / "encoder").mkdir(parents=True)
+    (before / "train.json").write_text("no longer readable")
+    assert find_old_releases(settings, store, timedelta(0)) == [2]
+    shutil.rmtree(before)
+    elsewhere = tmp_path / "large disk" / "syntax" / "00001-aaaaaa" / "seed-0"
+    (elsewhere / "encoder").mkdir(parents=True)
+    (elsewhere / "encoder" / "training.json").write_text('{"source": {"release": 2}}')
+    (settings.runs / "syntax").symlink_to(tmp_path / "large disk" / "syntax", target_is_directory=True)
+    assert find_old_releases(settings, store, timedelta(0)) == [1]
+
+
+def test_what_a_training_begins_to_read_while_gc_looks_is_kept(settings, monkeypatch):
+    store = Store.open(settings.store)
+    look = store.collect_garbage
+
+    def train_meanwhile(*given, dry_run=False, **named):
+        if dry_run:
+            run = settings.runs / "syntax" / "00001-aaaaaa" / "seed-0"
+            run.mkdir(parents=True)
+            (run / "run.json").write_text("{}")
+        return look(*given, dry_run=dry_run, **named)
+
+    monkeypatch.setattr(store, "collect_garbage", train_meanwhile)
+    deleted = delete_obsolete(settings, store, timedelta(0), trainings=True, releases=True)
+    assert deleted.releases == (2,)
+    assert [release.number for release in store.releases()] == [1, 3]
+
+
+def test_what_is_removed_while_others_read_is_no_error(settings, monkeypatch):
+    store = Store.open(settings.store)
+    store.record_run(RunRecord("one", "build_features", LONG_AGO))
+    monkeypatch.setattr("features.store.store.release_numbers", lambda _: [1, 2, 3, 4])
+    assert [release.number for release in store.releases()] == [1, 2, 3]
+    monkeypatch.setattr(Path, "glob", lambda *_: [store.path / "runs" / f"{name}.json" for name in ("one", "gone")])
+    assert [record.run_id for record in store.runs()] == ["one"]
+
+
+@pytest.mark.parametrize("age", ["200000w", "99999999999999d", "40000d"])
+def test_an_age_beyond_all_sense_is_refused(age, settings, capsys):
+    assert run(["--project", str(settings.base), "gc", "--older-than", age]) == 1
+    assert "is more than 36,500 days" in capsys.readouterr().err
 
 
 def test_the_newest_release_is_never_removed(tmp_path):

@@ -329,11 +329,14 @@ def _moved(both: ComparedGraphs, told: frozenset[Aspect]) -> list[str]:
         if partner is None or partner not in apart[1]:
             continue
         ours, theirs = both.views[0].forward[left[0]], both.views[1].forward[apart[1][partner][0]]
-        head, other = both.called(0, ours.source), both.called(1, theirs.source)
-        role, other_role = (found.upper() if is_argument(found) else f":{found}" for found in (ours.role, theirs.role))
-        there = f"{other_role} in b" if other == head else f"{other_role} of {other} in b"
-        texts.append(f"{both.called(0, target)} is {role} of {head} in a, {there}")
         del apart[0][target], apart[1][partner]
+        name, head, other = both.called(0, target), both.called(0, ours.source), both.called(1, theirs.source)
+        same_head = both.partner(0, ours.source) == theirs.source
+        if name in {head, other} or (head == other and not same_head):
+            continue  # two nodes of one name: the words would not tell them apart
+        role, other_role = (found.upper() if is_argument(found) else f":{found}" for found in (ours.role, theirs.role))
+        there = f"{other_role} in b" if same_head else f"{other_role} of {other} in b"
+        texts.append(f"{name} is {role} of {head} in a, {there}")
     for side, items in enumerate((both.facets["smatch"].left, both.facets["smatch"].right)):
         # What the other graph attaches in a way of its own, to a node that is told, is not missing there.
         view, others = both.views[1 - side], both.unmatched("smatch", "relation")[1 - side]

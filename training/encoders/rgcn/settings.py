@@ -31,7 +31,8 @@ class RgcnSettings(JudgedSettings):
         classifier: input of the classifier of `softmax`, from the embeddings u and v of a pair; with `u` and `v` their
             order counts.
         positive_label: label of pairs whose sentence b is a positive of a, for `multiple_negatives`; positive label of
-            `f1` and `average_precision`.
+            `f1` and `average_precision`. If no pair has the default, the one label among `1`, `paraphrase`,
+            `duplicate`, `true` and `yes` that pairs have, in any letter case.
         negative_label: label of pairs whose sentence b is a hard negative of a; if set, it has to occur.
         temperature: temperature τ of `multiple_negatives`.
         choose_by: criterion for the best model: the `loss` on the dev split, with `softmax` also the

@@ -258,6 +258,10 @@ def test_constants_are_told_beside_other_differences(left, right, expected):
          "(a / and :op1 (e / eat-01 :ARG0 (g / girl)) :op2 (w / watch-01 :ARG0 (b / boy)))",
          ('Same frames; only a negates "and"; "boy" is ARG0 of "eat" in a, ARG0 of "watch" in b, '
           '"girl" is ARG0 of "watch" in a, ARG0 of "eat" in b.')),
+        # Two dogs: their name would not say which.
+        ("(a / and :polarity - :op1 (b / dog :mod (o / old)) :op2 (c / dog :ARG0-of (r / run-02)))",
+         "(a / and :op1 (b / dog) :op2 (c / dog :ARG0-of (r / run-02) :mod (o / old)))",
+         'Same frames and roles; only a negates "and"; most is said of "and" in a, of "dog" in b.'),
         # What roles and coreference tell is not told twice.
         ("(b / bite-01 :polarity - :ARG0 (d / dog) :ARG1 (m / man))", "(b / bite-01 :ARG0 (m / man) :ARG1 (d / dog))",
          'Same frames; only a negates "bite"; "dog" and "man" swap roles in "bite".'),
