@@ -23,6 +23,21 @@ from flows.terminal import say, warn
 
 
 @dataclass(frozen=True, slots=True)
+class Extent:
+    """What may be deleted.
+
+    Args:
+        older_than: minimum age.
+        trainings: whether trainings that newer ones have replaced may be.
+        releases: whether releases that no training reads may be.
+    """
+
+    older_than: timedelta
+    trainings: bool = False
+    releases: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Obsolete:
     """What can be deleted, or was.
 
@@ -61,64 +76,48 @@ class Obsolete:
             yield str(old.path)
 
 
-def find_obsolete(
-    settings: Project, store: Store, older_than: timedelta, *, trainings: bool, releases: bool
-) -> Obsolete:
+def find_obsolete(settings: Project, store: Store, extent: Extent) -> Obsolete:
     """Find what is no longer needed, and delete nothing.
 
     Args:
         settings: the project file.
         store: its store.
-        older_than: minimum age of what may be deleted.
-        trainings: whether trainings that newer ones have replaced count.
-        releases: whether releases that no training reads count.
+        extent: what may be deleted.
 
     Raises:
         StoreError: something cannot be read, or a release does not hold what was published.
     """
-    old_trainings = tuple(find_old_runs(settings, older_than)) if trainings else ()
+    age = extent.older_than
+    old_trainings = tuple(find_old_runs(settings, age)) if extent.trainings else ()
     gone = [old.path for old in old_trainings]
-    old_releases = tuple(find_old_releases(settings, store, older_than, without=gone)) if releases else ()
+    old_releases = tuple(find_old_releases(settings, store, age, without=gone)) if extent.releases else ()
     return Obsolete(
         old_trainings,
         old_releases,
-        store.collect_garbage(older_than, without=old_releases, dry_run=True),
-        tuple(find_old_builds(settings, store, older_than, without=old_releases)),
-        tuple(find_old_records(store, older_than, without=old_releases)),
+        store.collect_garbage(age, without=old_releases, dry_run=True),
+        tuple(find_old_builds(settings, store, age, without=old_releases)),
+        tuple(find_old_records(store, age, without=old_releases)),
     )
 
 
-def delete_obsolete(
-    settings: Project, store: Store, older_than: timedelta, *, trainings: bool, releases: bool
-) -> Obsolete:
-    """Delete what is no longer needed; only for the holder of the store's lock.
-
-    Args:
-        settings: the project file.
-        store: its store.
-        older_than: minimum age of what may be deleted.
-        trainings: whether trainings that newer ones have replaced count.
-        releases: whether releases that no training reads count.
-
-    Returns:
-        What was deleted.
+def delete_obsolete(settings: Project, store: Store, extent: Extent) -> Obsolete:
+    """Delete what `find_obsolete` finds, and return it; only for the holder of the store's lock.
 
     Raises:
-        StoreError: something cannot be read or deleted, or a release does not hold what was published.
+        StoreError: as for `find_obsolete`, before anything is deleted; or something cannot be deleted.
     """
-    # First of all whether everything can be read: a release that does not hold what was published ends it here.
-    found = find_obsolete(settings, store, older_than, trainings=trainings, releases=releases)
-    # Reading the tables takes a while, in which a training may have begun: looked up again where it is deleted.
-    again = {old.path for old in find_old_runs(settings, older_than)} if trainings else set()
+    found, age = find_obsolete(settings, store, extent), extent.older_than
+    # Reading the tables took a while, in which a training may have begun: looked up again where it is deleted.
+    again = {old.path for old in find_old_runs(settings, age)} if extent.trainings else set()
     old_trainings = tuple(old for old in found.trainings if old.path in again)
     remove(old_trainings, "an old training")
-    unread = find_old_releases(settings, store, older_than) if releases else []
+    unread = find_old_releases(settings, store, age) if extent.releases else []
     old_releases = tuple(number for number in found.releases if number in unread)
     for number in old_releases:
         withdraw(release_record(store, number))
         store.remove_release(number)
-    garbage = store.collect_garbage(older_than)
-    builds, records = tuple(find_old_builds(settings, store, older_than)), tuple(find_old_records(store, older_than))
+    garbage = store.collect_garbage(age)
+    builds, records = tuple(find_old_builds(settings, store, age)), tuple(find_old_records(store, age))
     remove(builds, "the page and the logs of a build")
     for record in records:
         store.remove_run(record.stem)
@@ -135,26 +134,25 @@ def delete_by_age(settings: Project, store: Store) -> None:
     retention = settings.retention
     if retention.days is None:
         return
-    wanted = {"trainings": retention.trainings, "releases": retention.releases}
+    extent = Extent(timedelta(days=retention.days), trainings=retention.trainings, releases=retention.releases)
     try:
-        found = delete_obsolete(settings, store, timedelta(days=retention.days), **wanted)
+        found = delete_obsolete(settings, store, extent)
     except FacetflowError as error:
         warn(f"Older than {retention.days:g} days, and not deleted: {error} The next build tries again.")
         return
     if not found.is_empty:
-        say(f"Deleted what is older than {retention.days:g} days: {in_words(found, **wanted)}.")
+        say(f"Deleted what is older than {retention.days:g} days: {in_words(found, extent)}.")
 
 
-def in_words(found: Obsolete, *, trainings: bool, releases: bool) -> str:
+def in_words(found: Obsolete, extent: Extent) -> str:
     """Return what was found, such as "3 files of the store and the pages and logs of 2 builds, 5.1 MB".
 
     Args:
         found: what was found.
-        trainings: whether trainings were looked for.
-        releases: whether releases were looked for.
+        extent: what was looked for.
     """
     parts = [_counted(len(found.garbage.files), "file") + " of the store"]
-    parts += [_counted(len(found.releases), "release")] if releases else []
+    parts += [_counted(len(found.releases), "release")] if extent.releases else []
     if found.records:
         parts.append(f"the record{'s' * (len(found.records) != 1)} of {_counted(len(found.records), 'build')}")
     parts += [
@@ -162,7 +160,7 @@ def in_words(found: Obsolete, *, trainings: bool, releases: bool) -> str:
         if len(found.builds) == 1
         else f"the pages and logs of {len(found.builds)} builds"
     ]
-    parts += [_counted(len(found.trainings), "training")] if trainings else []
+    parts += [_counted(len(found.trainings), "training")] if extent.trainings else []
     return f"{', '.join(parts[:-1])} and {parts[-1]}, {found.bytes / 1e6:.1f} MB"
 
 

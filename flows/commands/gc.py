@@ -56,18 +56,19 @@ def gc(project: Path, older_than: timedelta, *, of_runs: bool, of_releases: bool
     from flows.build_lock import only_writer
     from flows.clean_up import clean_up
     from flows.project import load
-    from flows.retention import delete_obsolete, find_obsolete, in_words
+    from flows.retention import Extent, delete_obsolete, find_obsolete, in_words
     from flows.terminal import write_json
 
     settings = load(project)
     store = Store.open(settings.store)
     store.check_owner(settings.name)
+    extent = Extent(older_than, trainings=of_runs, releases=of_releases)
     if dry_run:
-        found = find_obsolete(settings, store, older_than, trainings=of_runs, releases=of_releases)
+        found = find_obsolete(settings, store, extent)
     else:
         with only_writer(store):
             clean_up(settings, store)
-            found = delete_obsolete(settings, store, older_than, trainings=of_runs, releases=of_releases)
+            found = delete_obsolete(settings, store, extent)
     if as_json:
         write_json(
             {
@@ -84,4 +85,4 @@ def gc(project: Path, older_than: timedelta, *, of_runs: bool, of_releases: bool
     for path in found.paths(store) if dry_run else ():
         click.echo(path)
     done = "Would delete" if dry_run else "Deleted"
-    click.echo(f"{done} {in_words(found, trainings=of_runs, releases=of_releases)}.")
+    click.echo(f"{done} {in_words(found, extent)}.")

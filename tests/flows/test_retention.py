@@ -17,7 +17,7 @@ from flows.command_line import run
 from flows.events import release_record
 from flows.old_builds import find_old_records
 from flows.old_releases import find_old_releases
-from flows.retention import delete_obsolete
+from flows.retention import Extent, delete_obsolete
 
 LONG_AGO = "2020-01-01T00:00:00+00:00"
 
@@ -144,7 +144,7 @@ def test_what_a_training_begins_to_read_while_gc_looks_is_kept(settings, monkeyp
         return look(*given, dry_run=dry_run, **named)
 
     monkeypatch.setattr(store, "collect_garbage", train_meanwhile)
-    deleted = delete_obsolete(settings, store, timedelta(0), trainings=True, releases=True)
+    deleted = delete_obsolete(settings, store, Extent(timedelta(0), trainings=True, releases=True))
     assert deleted.releases == (2,)
     assert [release.number for release in store.releases()] == [1, 3]
 
