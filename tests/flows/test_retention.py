@@ -17,7 +17,8 @@ from flows.command_line import run
 from flows.events import release_record
 from flows.old_builds import find_old_records
 from flows.old_releases import find_old_releases
-from flows.retention import Extent, delete_obsolete
+from flows.project import RetentionSettings
+from flows.retention import Extent, delete_by_age, delete_obsolete
 
 LONG_AGO = "2020-01-01T00:00:00+00:00"
 
@@ -147,6 +148,24 @@ def test_what_a_training_begins_to_read_while_gc_looks_is_kept(settings, monkeyp
     deleted = delete_obsolete(settings, store, Extent(timedelta(0), trainings=True, releases=True))
     assert deleted.releases == (2,)
     assert [release.number for release in store.releases()] == [1, 3]
+
+
+def test_a_build_does_not_fail_over_what_cannot_be_deleted(settings, monkeypatch, capsys):
+    store = Store.open(settings.store)
+
+    def refuse(*_given, **_named):
+        raise StoreError("Release 1 does not hold what was published.")
+
+    monkeypatch.setattr(store, "collect_garbage", refuse)
+    kept = settings.model_copy(update={"retention": RetentionSettings(days=30, releases=True)})
+    delete_by_age(kept, store)
+    said = " ".join(capsys.readouterr().err.split())
+    assert (
+        "Older than 30 days, and not deleted: Release 1 does not hold what was published. The next build tries" in said
+    )
+    assert len(store.releases()) == 3
+    delete_by_age(settings, store)
+    assert capsys.readouterr().err == "", "nothing is asked for"
 
 
 def test_what_is_removed_while_others_read_is_no_error(settings, monkeypatch):
