@@ -47,7 +47,8 @@ def _show(runs: Path, names: Sequence[str]) -> None:
         (of_first,) = [found for found in results[names[0]][0]["groups"] if found["name"] == group]
         print(f"\n{group}: {of_first['queries']} queries among {of_first['texts']} texts\n")
         print(f"{'':24}{'P@10':>14}{'R@10':>14}{'MRR@10':>14}")
-        _row("random order", [[100 * of_first["random"][measure] for measure in MEASURES]])
+        if (random := of_first.get("random")) is not None:  # not in evaluations of earlier versions
+            _row("random order", [[100 * random[measure] for measure in MEASURES]])
         for ranking, title in RANKINGS.items():
             _row(title, [_values(of_first, ranking)])
         for name in names:
