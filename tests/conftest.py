@@ -129,7 +129,11 @@ class Browser:
                 self.show(page, width=width, scheme=scheme)
                 found = [
                     *self.run(LOOK.read_text()),
-                    *(f"console: {entry['message']}" for entry in self.driver.get_log("browser")),
+                    *(
+                        f"console: {entry['message']}"
+                        for entry in self.driver.get_log("browser")
+                        if not entry["message"].startswith("chrome")  # of the browser's own first page
+                    ),
                 ]
                 found += [f"asks for {url}" for url in self._asked() if not url.startswith(("file:", "data:"))]
                 faults += [f"{scheme}, {width} px: {fault}" for fault in found]
@@ -138,8 +142,8 @@ class Browser:
     def _asked(self) -> list[str]:
         events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         asked = [event["params"] for event in events if event["method"] == "Network.requestWillBeSent"]
-        # The browser's own first page may still be loading its icons when the page under test is opened.
-        return [each["request"]["url"] for each in asked if not each["documentURL"].startswith("chrome:")]
+        # The browser's own first page may still be loading its parts (chrome:, chrome-untrusted:) when another is opened.
+        return [each["request"]["url"] for each in asked if not each["documentURL"].startswith("chrome")]
 
 
 @pytest.fixture(scope="session")
@@ -159,6 +163,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     running = webdriver.Chrome(options=options, service=Service(driver))
+    running.get("about:blank")  # away from the browser's own first page
     try:
         yield Browser(running)
     finally:

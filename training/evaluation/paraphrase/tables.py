@@ -3,9 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from training.evaluation.measures import MEASURES, Scored
+from training.evaluation.measures import MEASURES, all_positive
 from training.evaluation.paired import COLUMNS, cells
 from training.evaluation.paraphrase.reliability import BINS
 from training.evaluation.seen import tell_chosen_by, tell_seen
@@ -104,19 +102,9 @@ def _tell_single(each: Mapping[str, Any]) -> str:
     )
 
 
-def all_positive(each: Mapping[str, Any]) -> dict[str, float | None]:
-    """Return name → value of each measure if every pair of a set is called a paraphrase.
-
-    Args:
-        each: the set, of the result of `ParaphraseSuite`.
-    """
-    pairs = each["pairs"]
-    return Scored(np.arange(pairs) < each["positives"], np.zeros(pairs), 0.0).measure()
-
-
 def tell_trivial(each: Mapping[str, Any]) -> str:
     """Return a caveat on an F1 that is to be had without looking at the pairs; nothing for others."""
-    trivial, interval = all_positive(each)["f1"], each["scores"]["f1"]["encoder_interval"]
+    trivial, interval = all_positive(each["pairs"], each["positives"])["f1"], each["scores"]["f1"]["encoder_interval"]
     if trivial is None or interval is None or interval["low"] > trivial:
         return ""
     return (
@@ -134,7 +122,8 @@ def _all_measures(result: Mapping[str, Any]) -> ScoreTable:
             changed = each["swapped"] if model == "encoder" else None
             values = (hundred(each["scores"][name][model]) for name in MEASURES)
             rows.append((f"{each['name']}: {names[model]}", *values, tell_share(changed) if model == "encoder" else ""))
-        rows.append((f"{each['name']}: every pair", *map(hundred, all_positive(each).values()), ""))
+        without = all_positive(each["pairs"], each["positives"])
+        rows.append((f"{each['name']}: every pair", *map(hundred, without.values()), ""))
     averages = result["averages"]
     if any(mean is not None for mean in averages.values()):
         for model in known:
