@@ -142,7 +142,7 @@ class Browser:
     def _asked(self) -> list[str]:
         events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         asked = [event["params"] for event in events if event["method"] == "Network.requestWillBeSent"]
-        # The browser's own first page may still be loading its parts (chrome:, chrome-untrusted:) when another is opened.
+        # The browser's own first page (chrome:, chrome-untrusted:) may still be loading when another is opened.
         return [each["request"]["url"] for each in asked if not each["documentURL"].startswith("chrome")]
 
 
