@@ -124,7 +124,7 @@ def _kind(process: psutil.Process, flow: int) -> str:
     if process.pid == flow:
         return "flow"
     line = " ".join(process.cmdline())
-    if "flows.server_process" in line:
+    if "flows.server.server_process" in line:
         return "server"
     if "forkserver" in line and process.ppid() == flow:
         return "fork server of the workers"

@@ -30,30 +30,31 @@ from features.store.releases import Release
 from features.store.runs import RunRecord, failed_shards, now
 from features.store.stage import ShardKey
 from features.store.store import Store
-from flows import cluster, project
-from flows.announcing import intend, withdraw
-from flows.build_facts import FactKeeper, end_killed
-from flows.build_lock import only_writer, this_process
-from flows.clean_up import clean_up
-from flows.dead_runs import begin_again
-from flows.events import announce_pending, release_record
-from flows.ingest_corpora import STAGE, drawn_splits, ingest_corpora, refusal, summary, warnings
-from flows.ingest_repair import repair_ingested
-from flows.joined_cluster import joined_cluster
-from flows.opened_store import open_store
-from flows.outbox import Outbox, telling_the_server
-from flows.passwords import without_passwords
-from flows.prefect_address import somebody_listens
-from flows.progress import BuildProgress
-from flows.retention import delete_by_age
-from flows.run_artifacts import BuildArtifacts
-from flows.run_shards import Outcome, ShardRunner
+from flows import project
+from flows.building.build_lock import only_writer, this_process
+from flows.building.ingest_corpora import STAGE, drawn_splits, ingest_corpora, refusal, summary, warnings
+from flows.building.ingest_repair import repair_ingested
+from flows.building.opened_store import open_store
+from flows.building.run_shards import Outcome, ShardRunner
+from flows.clusters import cluster
+from flows.clusters.joined_cluster import joined_cluster
+from flows.clusters.worker_start import get_ready
+from flows.pages.build_facts import FactKeeper, end_killed
+from flows.pages.run_artifacts import BuildArtifacts
+from flows.removal.clean_up import clean_up
+from flows.removal.retention import delete_by_age
+from flows.server.announcing import intend, withdraw
+from flows.server.dead_runs import begin_again
+from flows.server.events import announce_pending, release_record
+from flows.server.outbox import Outbox, telling_the_server
+from flows.server.passwords import without_passwords
+from flows.server.prefect_address import somebody_listens
+from flows.server.unanswered_events import begin_unanswered
 from flows.stages import Chain, chain
 from flows.terminal import conclude, say, warn
-from flows.unanswered_events import begin_unanswered
 from flows.wall_time import WallTime
 from flows.wall_time import summary as summary_of_times
-from flows.worker_start import get_ready
+from flows.watching.progress import BuildProgress
 
 
 @flow(name="build_features", persist_result=False)

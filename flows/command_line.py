@@ -16,9 +16,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from features.errors import PartlyDoneError
-from flows.examples import with_examples
-from flows.failures import sentence
-from flows.options import PROJECT_FILE, with_common_options
+from flows.console.examples import with_examples
+from flows.console.failures import sentence
+from flows.console.options import PROJECT_FILE, with_common_options
 from flows.terminal import Verbosity, set_verbosity, warn
 
 COMMANDS: dict[str, str] = {

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from features.errors import RunError, SettingsError
 from features.store.store import Store
-from flows.dead_runs import watch_heartbeats
-from flows.events import COMMITTED, TRAINED, resource_id
-from flows.passwords import shown
-from flows.prefect_address import is_on_this_machine
 from flows.project import load
-from flows.unanswered_events import FOLLOWED_BY
+from flows.server.dead_runs import watch_heartbeats
+from flows.server.events import COMMITTED, TRAINED, resource_id
+from flows.server.passwords import shown
+from flows.server.prefect_address import is_on_this_machine
+from flows.server.unanswered_events import FOLLOWED_BY
 
 if TYPE_CHECKING:
     from prefect.client.orchestration import SyncPrefectClient

@@ -10,11 +10,11 @@ from prefect.runtime import deployment
 from features.errors import FacetflowError, PartlyDoneError, RunError
 from features.metrics.own_files import load_files, read_metric_file
 from flows import project
-from flows.finished_runs import runs_to_evaluate
-from flows.outbox import telling_the_server
-from flows.run_artifacts import show_evaluation
+from flows.pages.run_artifacts import show_evaluation
+from flows.server.outbox import telling_the_server
 from flows.terminal import conclude
-from flows.training_process import run_job
+from flows.trainings.finished_runs import runs_to_evaluate
+from flows.trainings.training_process import run_job
 from training.evaluation.promotion import Verdict, compare_scores, current_run, on_same_pairs
 from training.evaluation.promotion import promote as promote_run
 from training.evaluation.run import METRICS_FILE, metrics_file

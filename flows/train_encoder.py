@@ -12,13 +12,13 @@ from features.leftovers import remove_dead_scratch, scratch
 from features.store.releases import Release
 from features.store.store import Store
 from flows import project
-from flows.announcing import intend
-from flows.encoder_inputs import run_of, unchanged_since
-from flows.events import announce_pending, encoder_record
-from flows.outbox import Outbox, telling_the_server
-from flows.run_artifacts import show_training
+from flows.pages.run_artifacts import show_training
+from flows.server.announcing import intend
+from flows.server.events import announce_pending, encoder_record
+from flows.server.outbox import Outbox, telling_the_server
 from flows.terminal import conclude, say, warn
-from flows.training_process import run_job
+from flows.trainings.encoder_inputs import run_of, unchanged_since
+from flows.trainings.training_process import run_job
 from training.encoders.settings import EncoderSettings
 from training.jobs import Source, TrainingJob
 from training.kinds import KINDS

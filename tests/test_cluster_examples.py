@@ -14,7 +14,7 @@ from distributed.cli.dask_scheduler import main as scheduler
 from distributed.cli.dask_worker import main as worker
 
 from features.errors import SettingsError
-from flows.cluster_security import of_existing
+from flows.clusters.cluster_security import of_existing
 from flows.command_line import cli
 from flows.project import ClusterSettings
 

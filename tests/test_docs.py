@@ -14,7 +14,7 @@ import pytest
 from features.schemas import METRIC_NAMES, TABLES
 from features.types import RejectCode
 from flows.command_line import COMMANDS, cli
-from flows.examples import EXAMPLES
+from flows.console.examples import EXAMPLES
 from flows.project import Project
 
 

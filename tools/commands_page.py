@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from flows.command_line import PROGRAM, cli
-from flows.options import COMMON
+from flows.console.options import COMMON
 
 TARGET = Path(__file__).parents[1] / "docs" / "commands.md"
 WIDTH = 88

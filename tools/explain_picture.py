@@ -13,7 +13,7 @@ from rich.console import Console
 
 from features.graph_files.sentence_graphs import label_vectors, parsed_graphs
 from features.metrics.explanation.pair import explain_graphs
-from flows.explanation_table import print_explanation
+from flows.console.explanation_table import print_explanation
 from training.encoders.s3bert.encoder_facts import encoder_facts
 from training.encoders.s3bert.explain import explain, with_graphs
 

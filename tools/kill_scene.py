@@ -25,7 +25,7 @@ PATIENCE = 1200.0
 PHASES = ("start", "ingest", "cluster", "stages", "commit", "publication", "announcement", "end")
 LEARNING = ("training", "evaluation")
 KINDS = {
-    "flows.server_process": "Prefect server",
+    "flows.server.server_process": "Prefect server",
     "training.encoders.s3bert.train": "training",
     "training.evaluation.run": "evaluation",
     "prefect worker start": "worker of `up`",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from flows.options import DEEP, JSON
+from flows.console.options import DEEP, JSON
 
 
 @click.command()
@@ -21,10 +21,10 @@ def build(project: Path, dask_address: str | None, *, adopt: bool, deep: bool, a
     """
     from dataclasses import asdict
 
-    from flows.local_run import run_flow
+    from flows.clusters.worker_start import get_ready
     from flows.project import load
+    from flows.server.local_run import run_flow
     from flows.terminal import write_json
-    from flows.worker_start import get_ready
 
     record = run_flow(
         "build_features",

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flows.one_shot import check_page, nothing_half_written, say_written
-from flows.options import JSON
+from flows.console.one_shot import check_page, nothing_half_written, say_written
+from flows.console.options import JSON
 
 if TYPE_CHECKING:  # commands import what they need when they run
     from flows.project import Project
@@ -34,10 +34,10 @@ def compare(project: Path, /, *, first: str, second: str, html: Path | None, as_
     from dataclasses import asdict
 
     from features.errors import InputError
-    from flows.finished_runs import runs_to_evaluate
+    from flows.console.tables import print_tables
     from flows.project import load
-    from flows.tables import print_tables
     from flows.terminal import warn, write_json
+    from flows.trainings.finished_runs import runs_to_evaluate
     from training.evaluation.comparison import compare_runs
     from training.evaluation.comparison_table import comparison_table
     from training.evaluation.run import METRICS_FILE
@@ -87,7 +87,7 @@ def _write_page(
         found: the comparison.
     """
     from features.outputs import write_text
-    from flows.file_progress import FileProgress
+    from flows.watching.file_progress import FileProgress
     from training.differences.comparing import differences_page
     from training.differences.page import Side
 

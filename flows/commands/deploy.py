@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from flows.options import CRON, POOL
+from flows.console.options import CRON, POOL
 
 
 @click.command()
@@ -19,9 +19,9 @@ def deploy(project: Path, cron: str | None, pool: str) -> None:
     """
     from features.errors import RunError
     from flows import deployments
-    from flows.passwords import shown
-    from flows.prefect_address import configured_api
-    from flows.server import prefect_api
+    from flows.server.own_server import prefect_api
+    from flows.server.passwords import shown
+    from flows.server.prefect_address import configured_api
 
     url = configured_api()
     if url is None:

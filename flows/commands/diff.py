@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flows.one_shot import check_page, say_written
-from flows.options import JSON
+from flows.console.one_shot import check_page, say_written
+from flows.console.options import JSON
 
 if TYPE_CHECKING:  # commands import what they need when they run
     from features.store.differences import ReleaseDifference
@@ -41,7 +41,7 @@ def diff(project: Path, old: int | None, new: int | None, *, html: Path | None, 
     releases = [store.release(number) for number in numbers]
     found = compare_releases(store, *releases)
     if html is not None:
-        from flows.difference_page import render_difference
+        from flows.pages.difference_page import render_difference
 
         write_text(html, [render_difference(found, settings.name, *(release.created for release in releases))])
         say_written(f"the comparison of releases {found.old} and {found.new}", html)
@@ -80,8 +80,8 @@ def _numbers(known: list[int], old: int | None, new: int | None) -> tuple[int, i
 
 
 def _print(found: "ReleaseDifference") -> None:
-    from flows.difference_tables import difference_tables, drift_table
-    from flows.tables import print_tables
+    from flows.console.tables import print_tables
+    from flows.pages.difference_tables import difference_tables, drift_table
 
     click.echo(f"Release {found.new} compared with release {found.old}")
     for change in found.recipes:

@@ -6,7 +6,7 @@ import click
 @click.command()
 def down() -> None:
     """Stop the server and the worker of `facetflow up`; running flows are ended, what they committed is kept."""
-    from flows import services
+    from flows.server import services
 
     if services.stop():
         click.echo("Stopped. Schedules rest until `facetflow up` runs again.")

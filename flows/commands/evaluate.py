@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from flows.options import JSON
+from flows.console.options import JSON
 
 
 @click.command()
@@ -36,11 +36,11 @@ def evaluate(
     """
     from features.errors import PartlyDoneError
     from flows.commands.report import print_scores
-    from flows.finished_runs import runs_to_evaluate, suites_to_score
-    from flows.local_run import run_flow
     from flows.project import load
+    from flows.server.local_run import run_flow
     from flows.terminal import write_json
-    from flows.training_process import saying_what_is_left
+    from flows.trainings.finished_runs import runs_to_evaluate, suites_to_score
+    from flows.trainings.training_process import saying_what_is_left
     from training.evaluation.run import REPORT_FILE, metrics_file
     from training.runs import run_id
     from training.writing import read_json

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.one_shot import check_page, counted, say_written
-from flows.options import FORMER_ENCODER, named_by
+from flows.console.one_shot import check_page, counted, say_written
+from flows.console.options import FORMER_ENCODER, named_by
 from flows.terminal import warn, write_json
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def explain(
     from dataclasses import asdict
 
     from features.outputs import write_text
-    from flows.explanation_table import print_explanation
+    from flows.console.explanation_table import print_explanation
     from flows.project import load
     from training.encoders.s3bert.encoder_facts import encoder_facts
     from training.encoders.s3bert.explain import explain as explain_pairs

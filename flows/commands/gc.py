@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from flows.options import JSON
+from flows.console.options import JSON
 
 _MOST = timedelta(days=36500)
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -53,10 +53,10 @@ def gc(project: Path, older_than: timedelta, *, of_runs: bool, of_releases: bool
     not use it if other projects train on the store.
     """
     from features.store.store import Store
-    from flows.build_lock import only_writer
-    from flows.clean_up import clean_up
+    from flows.building.build_lock import only_writer
     from flows.project import load
-    from flows.retention import Extent, delete_obsolete, find_obsolete, in_words
+    from flows.removal.clean_up import clean_up
+    from flows.removal.retention import Extent, delete_obsolete, find_obsolete, in_words
     from flows.terminal import write_json
 
     settings = load(project)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from flows.one_shot import counted, name_wrong, nothing_half_written, require_one_standard, say_written
-from flows.options import BY_POSITION, FILE, FIRST, OUTPUT, SECOND, format_option
+from flows.console.one_shot import counted, name_wrong, nothing_half_written, require_one_standard, say_written
+from flows.console.options import BY_POSITION, FILE, FIRST, OUTPUT, SECOND, format_option
 
 
 @click.command()
@@ -51,7 +51,7 @@ def measure(
     from features.metrics.own_files import load_files, read_metric_file
     from features.outputs import TABLES, check_output, format_of
     from features.parsers.settings import LabelVectorSettings
-    from flows.file_progress import FileProgress
+    from flows.watching.file_progress import FileProgress
 
     require_one_standard(first, second)
     kind = format_of(output, TABLES, form)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from features.errors import ModelError
-from flows.options import JSON
+from flows.console.options import JSON
 from flows.terminal import Verbosity, say, verbosity, warn, write_json
 
 if TYPE_CHECKING:  # commands import what they need when they run

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from flows.options import ASPECT, DEVICE, ENCODER, INPUT, OUTPUT, TEXT_COLUMNS, TOP, format_option
+from flows.console.options import ASPECT, DEVICE, ENCODER, INPUT, OUTPUT, TEXT_COLUMNS, TOP, format_option
 
 
 @click.command()
@@ -52,8 +52,8 @@ def neighbours(
     from features.errors import InputError
     from features.files import write_table
     from features.outputs import STANDARD, TABLES, check_output, format_of
-    from flows.one_shot import counted, nothing_half_written, say_written
-    from flows.searching import Searcher
+    from flows.console.one_shot import counted, nothing_half_written, say_written
+    from flows.console.searching import Searcher
     from training.nearest import cosines_of, find_nearest
 
     format_of(output, TABLES, form)

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from features.errors import SettingsError
-from flows.options import PROJECT_FILE
+from flows.console.options import PROJECT_FILE
 from flows.terminal import say
 
 

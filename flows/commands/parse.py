@@ -12,8 +12,8 @@ from features.leftovers import scratch
 from features.outputs import check_output, format_of
 from features.parsers.parsed_files import FORMATS, Kind, write_amr, write_dependencies, write_srl
 from features.parsers.settings import AmrSettings, DependencySettings, PredicatesBy, SrlSettings
-from flows.one_shot import name_wrong, nothing_half_written, say_written
-from flows.options import DEVICE, FILE, INPUT, OUTPUT, TAGGER, THREADS, format_option
+from flows.console.one_shot import name_wrong, nothing_half_written, say_written
+from flows.console.options import DEVICE, FILE, INPUT, OUTPUT, TAGGER, THREADS, format_option
 
 if TYPE_CHECKING:
     from features.parsers.texts import Stage
@@ -171,7 +171,7 @@ def _run(
 ) -> int:
     """Read, parse and write; name the rejected lines, and return the exit code."""
     from features.parsers.texts import parse_lines, read_sentences
-    from flows.file_progress import FileProgress
+    from flows.watching.file_progress import FileProgress
 
     format_of(output, FORMATS[kind], form)
     check_output(output, sentences, *graphs)  # both checked before the work starts

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from flows.options import DEEP, JSON
+from flows.console.options import DEEP, JSON
 
 
 @click.command()
@@ -14,8 +14,8 @@ from flows.options import DEEP, JSON
 @click.pass_obj
 def plan(project: Path, *, explain: bool, deep: bool, as_json: bool) -> None:
     """Show how many shards of each stage a build would make; nothing is parsed, measured or written."""
-    from flows.ingest_corpora import drawn_splits, summary, warnings
-    from flows.planning import look_ahead
+    from flows.building.ingest_corpora import drawn_splits, summary, warnings
+    from flows.building.planning import look_ahead
     from flows.project import load
     from flows.terminal import warn, write_json
 

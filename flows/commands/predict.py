@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flows.one_shot import counted, name_wrong, nothing_half_written, say_written
-from flows.options import DEVICE, INPUT, JSON, OUTPUT, format_option
+from flows.console.one_shot import counted, name_wrong, nothing_half_written, say_written
+from flows.console.options import DEVICE, INPUT, JSON, OUTPUT, format_option
 from flows.terminal import say, warn, write_json
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ def predict(
     from features.files import write_table
     from features.outputs import STANDARD, TABLES, check_output, format_of, shown, write_text
     from features.parsers.devices import resolve_device
-    from flows.file_progress import FileProgress
     from flows.project import load
+    from flows.watching.file_progress import FileProgress
     from training.encoders.loading import load_encoder
     from training.predicting import PairPredictor, choose_predictor
     from training.prediction_page import MOST, render_predictions

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from flows.options import JSON
+from flows.console.options import JSON
 
 
 @click.command()

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from flows.options import FORMER_ENCODER, named_by
+from flows.console.options import FORMER_ENCODER, named_by
 
 
 @click.command()
@@ -41,7 +41,7 @@ def report(project: Path, /, *, encoder: str | None, former: str | None, as_json
 
 def print_scores(scores: Any) -> None:
     """Print the tables of an evaluation (`metrics.json`), no wider than the terminal."""
-    from flows.tables import print_tables
+    from flows.console.tables import print_tables
     from training.evaluation.suites import score_tables
 
     print_tables(score_tables(scores))

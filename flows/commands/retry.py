@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from flows.options import JSON
+from flows.console.options import JSON
 
 
 @click.command()
@@ -16,11 +16,11 @@ def retry(project: Path, dask_address: str | None, *, failed: bool, as_json: boo
     """Rerun the failed shards of all stages, without reading the corpora, and publish a release."""
     from dataclasses import asdict
 
-    from flows.local_run import run_flow
-    from flows.opened_store import open_store
+    from flows.building.opened_store import open_store
+    from flows.clusters.worker_start import get_ready
     from flows.project import Project, load
+    from flows.server.local_run import run_flow
     from flows.terminal import write_json
-    from flows.worker_start import get_ready
 
     def check() -> Project:
         settings = load(project)

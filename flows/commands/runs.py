@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from flows.options import JSON
+from flows.console.options import JSON
 
 
 @click.command()
@@ -18,8 +18,8 @@ def runs(project: Path, /, *, names: tuple[str, ...], as_json: bool) -> None:
 
     Unfinished and failed trainings are listed too, with what is known about them.
     """
+    from flows.console.tables import print_tables
     from flows.project import load
-    from flows.tables import print_tables
     from flows.terminal import write_json
     from training.evaluation.promotion import current_runs
     from training.evaluation.tables import ScoreTable, hundred

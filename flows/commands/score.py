@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from flows.commands.score_srl import srl
-from flows.one_shot import counted, name_wrong, nothing_half_written, require_one_standard
-from flows.options import BY_POSITION, FILE, INPUT, JSON, OUTPUT, format_option
+from flows.console.one_shot import counted, name_wrong, nothing_half_written, require_one_standard
+from flows.console.options import BY_POSITION, FILE, INPUT, JSON, OUTPUT, format_option
 from flows.terminal import write_json
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ score.add_command(srl)
 
 
 def _print(scores: "list[CorpusScore]") -> None:
-    from flows.tables import print_tables
+    from flows.console.tables import print_tables
     from training.evaluation.tables import ScoreTable
 
     columns = ("metric", "precision", "recall", "F1", "95 % interval", "macro F1", "proven")

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from features.parsers.settings import PredicatesBy, SrlSettings
-from flows.one_shot import name_wrong, nothing_half_written
-from flows.options import DEVICE, INPUT, JSON, TAGGER, THREADS
+from flows.console.one_shot import name_wrong, nothing_half_written
+from flows.console.options import DEVICE, INPUT, JSON, TAGGER, THREADS
 from flows.terminal import write_json
 
 if TYPE_CHECKING:

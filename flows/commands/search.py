@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.options import AMONG, ASPECT, DEVICE, ENCODER, JSON, TEXT_COLUMNS, TOP
+from flows.console.options import AMONG, ASPECT, DEVICE, ENCODER, JSON, TEXT_COLUMNS, TOP
 
 if TYPE_CHECKING:
     from training.search.texts import SearchedTexts
@@ -44,7 +44,7 @@ def search(
     """
     from features.errors import InputError
     from features.sentences import normalise
-    from flows.searching import Searcher
+    from flows.console.searching import Searcher
     from flows.terminal import write_json
     from training.nearest import cosines_of, find_nearest
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.options import JSON
+from flows.console.options import JSON
 
 if TYPE_CHECKING:  # commands import what they need when they run
     from collections.abc import Collection, Mapping
@@ -24,12 +24,12 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
     """Show tables, rejects, releases and runs of the project's store, its current encoder, and what runs by itself."""
     from features.errors import FacetflowError
     from features.store.store import Store
-    from flows import services
-    from flows.build_pages import newest_page
+    from flows.pages.build_pages import newest_page
     from flows.project import load
+    from flows.server import services
+    from flows.server.up_record import running
     from flows.stages import wanted_shards
     from flows.terminal import write_json
-    from flows.up_record import running
     from training.evaluation.promotion import current_runs
     from training.runs import run_id
 
@@ -85,8 +85,8 @@ def _found(store: "Store", wanted: "Mapping[str, Collection[Shard]] | None", run
     """
     from features.schemas import TABLES
     from features.store.stage import SOURCES
-    from flows.announcing import state_of
-    from flows.events import release_record
+    from flows.server.announcing import state_of
+    from flows.server.events import release_record
 
     committed = {table: store.committed(table) for table in TABLES if table != "rejects"}
     asked = (
@@ -120,7 +120,7 @@ def _found(store: "Store", wanted: "Mapping[str, Collection[Shard]] | None", run
 
 def _run(store: "Store", record: "RunRecord") -> dict[str, Any]:
     """Return a run with its actual state."""
-    from flows.build_lock import fate
+    from flows.building.build_lock import fate
 
     if record.state != "running":
         return asdict(record)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from flows.options import JSON
+from flows.console.options import JSON
 
 
 @click.command()
@@ -31,10 +31,10 @@ def train(project: Path, /, *, names: tuple[str, ...], release: int | None, seed
     """
     from features.errors import PartlyDoneError
     from features.store.store import Store
-    from flows.local_run import run_flow
     from flows.project import load
+    from flows.server.local_run import run_flow
     from flows.terminal import write_json
-    from flows.training_process import saying_what_is_left
+    from flows.trainings.training_process import saying_what_is_left
 
     def check() -> None:
         settings = load(project)

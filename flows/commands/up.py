@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from flows.options import CRON
+from flows.console.options import CRON
 
 
 @click.command()
@@ -24,12 +24,13 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
     import os
 
     from features.errors import RunError
-    from flows import deployments, services
-    from flows.passwords import shown
-    from flows.prefect_address import configured_api
+    from flows import deployments
     from flows.project import load
-    from flows.server import prefect_api
-    from flows.up_record import running
+    from flows.server import services
+    from flows.server.own_server import prefect_api
+    from flows.server.passwords import shown
+    from flows.server.prefect_address import configured_api
+    from flows.server.up_record import running
 
     load(project)  # before anything is started
     if systemd:

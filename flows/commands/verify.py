@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flows.options import DEEP, JSON
+from flows.console.options import DEEP, JSON
 
 if TYPE_CHECKING:  # commands import what they need when they run
     from features.store.damage import Damage

@@ -26,7 +26,7 @@ from features.schemas import TABLES
 from features.store.runs import RunRecord
 from features.store.store import Store
 from flows.command_line import run
-from flows.server import OwnServer
+from flows.server.own_server import OwnServer
 
 T = TypeVar("T")
 MARK = "FACETFLOW_TEST_MARK"
@@ -42,8 +42,10 @@ SCRIPT = """
 import sys
 
 if __name__ == "__main__":
-    from flows import cluster, run_shards, stages
-    from flows.local_run import run_flow
+    from flows.clusters import cluster
+    from flows.building import run_shards
+    from flows import stages
+    from flows.server.local_run import run_flow
     from prefect import task
 
 {code}

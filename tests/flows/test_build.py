@@ -148,7 +148,7 @@ def test_too_many_rejected_rows_are_not_published(built, facetflow):
 
 
 def test_two_builds_of_one_store_do_not_run_at_once(built, facetflow):
-    from flows.build_lock import only_writer
+    from flows.building.build_lock import only_writer
 
     with only_writer(built.store):
         code, output = facetflow.run(built, "build")

@@ -182,7 +182,7 @@ def test_what_is_missing_for_a_build_to_run_by_itself_is_said():
 
 
 def test_a_schedule_unit_runs_the_same_command(tmp_path):
-    from flows.services import systemd_unit
+    from flows.server.services import systemd_unit
 
     unit = systemd_unit(tmp_path / "50% of it" / "facetflow.toml", ["--cron", "0 3 * * *"])
     (command,) = (line for line in unit.splitlines() if line.startswith("ExecStart="))
@@ -192,7 +192,7 @@ def test_a_schedule_unit_runs_the_same_command(tmp_path):
 
 
 def test_a_schedule_unit_passes_dollars_on(tmp_path):
-    from flows.services import systemd_unit
+    from flows.server.services import systemd_unit
 
     unit = systemd_unit(tmp_path / "$HOME" / 'a "name"', [])
     assert f'"--project" "{tmp_path}/$$HOME/a \\"name\\""' in unit

@@ -7,8 +7,8 @@ import pytest
 
 from features.errors import ModelError, PartlyDoneError, RunError, SettingsError
 from flows import evaluate_encoder
-from flows.finished_runs import runs_to_evaluate, suites_to_score
 from flows.project import Project
+from flows.trainings.finished_runs import runs_to_evaluate, suites_to_score
 from training.evaluation.promotion import Verdict, current_run, promote
 from training.evaluation.suites import suites_of
 

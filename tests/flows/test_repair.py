@@ -15,10 +15,10 @@ from features.errors import StoreError
 from features.store.plan import plan
 from features.store.store import Store
 from flows import project as projects
-from flows.ingest_corpora import ingest_corpora, read_corpora, warnings
-from flows.ingest_repair import repair_ingested
-from flows.planning import look_ahead
-from flows.run_shards import TASKS
+from flows.building.ingest_corpora import ingest_corpora, read_corpora, warnings
+from flows.building.ingest_repair import repair_ingested
+from flows.building.planning import look_ahead
+from flows.building.run_shards import TASKS
 from flows.stages import chain
 from tasks.shard import ShardJob
 

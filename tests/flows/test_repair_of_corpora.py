@@ -11,8 +11,8 @@ from features.corpora.settings import CorpusSettings, DrawSettings
 from features.errors import StoreError
 from features.ingest import ingest
 from features.store.store import Store
-from flows import ingest_corpora
-from flows.ingest_repair import make_again, repair_ingested
+from flows.building import ingest_corpora
+from flows.building.ingest_repair import make_again, repair_ingested
 from flows.project import load
 
 CORPORA = """

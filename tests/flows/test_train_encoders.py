@@ -17,11 +17,11 @@ from features.sentences import sentence_id
 from features.stages import StageOutput
 from features.store.fingerprints import Recipe, fingerprint
 from features.store.store import Store
-from flows import events
 from flows.command_line import run
-from flows.encoder_inputs import input_of, run_of, unchanged_since
 from flows.project import Project
+from flows.server import events
 from flows.train_encoder import train_encoder
+from flows.trainings.encoder_inputs import input_of, run_of, unchanged_since
 from training.encoders.s3bert.settings import S3bertSettings
 from training.kinds import KINDS, Kind
 from training.run_records import state_of
@@ -174,7 +174,7 @@ def test_one_that_fails_keeps_no_other_from_being_trained(project, capsys):
 
 def ran(monkeypatch, capsys, *arguments):
     """Run the command, its flow in this process without a server; return its code and what it wrote."""
-    monkeypatch.setattr("flows.local_run.run_flow", lambda _name, _check, **given: train_encoder.fn(**given))
+    monkeypatch.setattr("flows.server.local_run.run_flow", lambda _name, _check, **given: train_encoder.fn(**given))
     code = run(["train", *arguments])
     return code, capsys.readouterr()
 

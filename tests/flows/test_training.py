@@ -14,7 +14,7 @@ import pytest
 from features.errors import RunError
 from flows import terminal
 from flows.terminal import Verbosity
-from flows.training_process import AGAIN, run_job
+from flows.trainings.training_process import AGAIN, run_job
 from training.encoders.s3bert.settings import S3bertSettings
 from training.jobs import Source, TrainingJob
 from training.writing import read_json
@@ -100,7 +100,7 @@ import signal, sys
 from pathlib import Path
 from flows import terminal
 from flows.terminal import Verbosity
-from flows.training_process import AGAIN, run_job
+from flows.trainings.training_process import AGAIN, run_job
 from training.encoders.s3bert.settings import S3bertSettings
 from training.jobs import Source, TrainingJob
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -130,7 +130,7 @@ def test_a_training_ends_with_the_flow(tmp_path, wait_until):
     (tmp_path / "endless.py").write_text("import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(600)\n")
     flow = (
         "import os, subprocess, sys\n"
-        "subprocess.run([sys.executable, '-m', 'flows.watchdog', str(os.getpid()), 'endless'])"
+        "subprocess.run([sys.executable, '-m', 'flows.server.watchdog', str(os.getpid()), 'endless'])"
     )
     with subprocess.Popen(
         [sys.executable, "-c", flow],

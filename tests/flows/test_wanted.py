@@ -4,7 +4,7 @@ import pytest
 
 from features.errors import SettingsError
 from features.store.scope import Wanted
-from flows.planning import look_ahead
+from flows.building.planning import look_ahead
 from flows.project import MetricSettings, Project, load
 from flows.wanted import stages_of, wanted_of
 from training.encoders.s3bert.settings import S3bertSettings

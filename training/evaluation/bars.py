@@ -81,9 +81,11 @@ def hundredths(value: float | None) -> float | None:
     return None if value is None else 100 * value
 
 
-def ends_of(interval: Mapping[str, float] | None) -> tuple[float, float] | None:
-    """Return the ends of an interval of a correlation as a bar draws them."""
-    return None if interval is None else (100 * interval["low"], 100 * interval["high"])
+def ends_of(interval: Mapping[str, float | None] | None) -> tuple[float, float] | None:
+    """Return the ends of an interval of a score as a bar draws them, None where it is unknown."""
+    if interval is None or (low := interval["low"]) is None or (high := interval["high"]) is None:
+        return None
+    return 100 * low, 100 * high
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,16 @@
 
 Every draw takes as many pairs as there are, with replacement, and ranks them again. Encoder and baselines use the same
 draws, so the interval of their difference is paired.
+
+The draws of a mean over n items vary less than the mean itself, by √((n − 1) / n), and know nothing of Student's t: of
+ten items, their 95 % interval holds the true mean in 90 % of cases. Intervals of means therefore reach further out into
+the draws (the expanded percentile interval of Hesterberg 2015, section 3.4), and fewer than six items have none: were
+their differences all of one sign, that could still be chance (2 / 2⁵ > 0.05).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -20,6 +26,8 @@ from features.metrics.corpus_scores import Bootstrap
 
 Verdict = Literal["above", "below", "unclear"]
 _DEFINED = 0.9
+FEWEST = 6
+"""Items that a mean needs for an interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,38 +84,55 @@ def draw_spearman(
     return found
 
 
-def interval(draws: NDArray[np.float64], bootstrap: Bootstrap) -> Interval | None:
+def interval(draws: NDArray[np.float64], bootstrap: Bootstrap, items: int | None = None) -> Interval | None:
     """Return the interval that most draws of one score lie within.
 
     Args:
         draws: (resamples,), NaN where the score is undefined.
         bootstrap: how the draws were made.
+        items: number of items that the score is the mean of; None where it is no mean.
 
     Returns:
-        The interval; None where more than a tenth of the draws are undefined, because too few pairs differ.
+        The interval; None where more than a tenth of the draws are undefined, because too few pairs differ, or for a
+        mean of fewer than `FEWEST` items.
     """
     defined = draws[~np.isnan(draws)]
     if len(defined) < max(1, _DEFINED * len(draws)):
         return None
-    return Interval(*bootstrap.ends(defined))
+    if items is None:
+        return Interval(*bootstrap.ends(defined))
+    if items < FEWEST:
+        return None
+    return Interval(*replace(bootstrap, confidence=_expanded(bootstrap.confidence, items)).ends(defined))
 
 
-def compare(draws: NDArray[np.float64], baseline: NDArray[np.float64], bootstrap: Bootstrap) -> Difference | None:
+def compare(
+    draws: NDArray[np.float64], baseline: NDArray[np.float64], bootstrap: Bootstrap, items: int | None = None
+) -> Difference | None:
     """Return how a score differs from a baseline's.
 
     Args:
         draws: of the score, (resamples,).
         baseline: the baseline's score in the same draws.
         bootstrap: how the draws were made.
+        items: as for `interval`.
 
     Returns:
         The difference; None where `interval` returns None.
     """
-    found = interval(draws - baseline, bootstrap)
+    found = interval(draws - baseline, bootstrap, items)
     if found is None:
         return None
     verdict: Verdict = "above" if found.low > 0 else "below" if found.high < 0 else "unclear"
     return Difference(found.low, found.high, verdict)
+
+
+def _expanded(confidence: float, items: int) -> float:
+    """Return the share of the draws of a mean of `items` items that has the coverage of Student's interval."""
+    from scipy.special import ndtr, stdtrit
+
+    reach = stdtrit(items - 1, (1 + confidence) / 2) * sqrt(items / (items - 1))
+    return float(2 * ndtr(reach) - 1)
 
 
 def _groups(column: NDArray[np.floating]) -> NDArray[np.int32]:

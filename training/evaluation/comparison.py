@@ -5,8 +5,9 @@
     one against several  a difference without a verdict
 
 Suites that keep single items (`Suite.items`) are scored again on the items that all runs have in common: evaluations
-of different releases or sets would compare different questions. For other suites, the numbers of the evaluations are
-used where these are on the same data; single runs get no verdict there.
+of different releases or sets would compare different questions. Where an item's value depends on the rest of the data,
+as the rank of a neighbour does, evaluations of different data are not compared. For other suites, the numbers of the
+evaluations are used where these are on the same data; single runs get no verdict there.
 """
 
 import warnings
@@ -157,6 +158,7 @@ class _Sides:
         items: int | None = None,
         unit: str = "",
         measure: str = "",
+        is_mean: bool = False,
     ) -> ComparedScore:
         """Return one score of both sides.
 
@@ -168,12 +170,13 @@ class _Sides:
             items: number of items it was computed on.
             unit: what an item is.
             measure: of the score, where it is not that of the suite.
+            is_mean: whether the score is the mean of its items.
         """
         a, b = scores[: self.runs[0]], scores[self.runs[0] :]
         difference, p = None, None
         if not np.isnan(scores).any():
             if draws is not None:
-                difference = compare(draws[:, 1], draws[:, 0], self.bootstrap)
+                difference = compare(draws[:, 1], draws[:, 0], self.bootstrap, items if is_mean else None)
             elif self.basis == "seeds":
                 difference, p = _welch(a, b)
         measured = measure or suite.measure
@@ -213,9 +216,10 @@ def _by_items(
         if len(known) < len(runs):
             left_out[called] = "not every run has it"
             continue
-        aligned = align(known)
+        aligned = align(known) if len({scores.depends_on for scores in known}) == 1 else None
         if aligned is None:
-            left_out[called] = f"the runs were evaluated on different {known[0].unit}"
+            what = known[0].unit if not known[0].depends_on else "data"
+            left_out[called] = f"the runs were evaluated on different {what}"
             continue
         draws = aligned.draws(sides.bootstrap) if sides.basis == "items" else None
         count = len(aligned.predicted)
@@ -225,7 +229,16 @@ def _by_items(
             in_mean.add(tuple(aligned.items))
             averaged.append((aligned.scores(), draws))
         judged.append(
-            sides.judge(suite, name, aligned.scores(), draws, items=count, unit=known[0].unit, measure=measure)
+            sides.judge(
+                suite,
+                name,
+                aligned.scores(),
+                draws,
+                items=count,
+                unit=known[0].unit,
+                measure=measure,
+                is_mean=aligned.expected is None,
+            )
         )
     if suite.mean and len(averaged) > 1:
         # Scores of the same items are drawn together; those of sets of their own are independent in every draw.

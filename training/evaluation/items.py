@@ -46,6 +46,8 @@ class ItemScores:
         unit: what an item is, in the plural.
         scored_by: how predictions are scored; ignored where nothing is expected.
         measure: measure of the score, where it is not that of its suite; such a score is not part of the suite's mean.
+        depends_on: digest of the data that an item's value depends on besides the item, such as the texts that a query
+            searches: values that depend on different data are not compared. Empty where it depends on none.
     """
 
     name: str
@@ -55,6 +57,7 @@ class ItemScores:
     unit: str = "pairs"
     scored_by: ScoredBy = "correlation"
     measure: str = ""
+    depends_on: str = ""
 
 
 @dataclass(frozen=True, slots=True)

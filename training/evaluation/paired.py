@@ -36,16 +36,20 @@ class Paired:
     difference: Difference | None
 
 
-def pair(scores: Sequence[float | None], draws: NDArray[np.float64], bootstrap: Bootstrap) -> Paired:
+def pair(
+    scores: Sequence[float | None], draws: NDArray[np.float64], bootstrap: Bootstrap, items: int | None = None
+) -> Paired:
     """Return scores with their intervals and difference.
 
     Args:
         scores: of the encoder, and of its start model where that is known.
         draws: of the same scores, (resamples, n_scores).
         bootstrap: how the draws were made.
+        items: number of items that a score is the mean of; None where it is no mean.
     """
     known = [
-        None if score is None else interval(drawn, bootstrap) for score, drawn in zip(scores, draws.T, strict=True)
+        None if score is None else interval(drawn, bootstrap, items)
+        for score, drawn in zip(scores, draws.T, strict=True)
     ]
     both = len(scores) > 1 and None not in scores
     return Paired(
@@ -53,7 +57,7 @@ def pair(scores: Sequence[float | None], draws: NDArray[np.float64], bootstrap: 
         start=scores[1] if len(scores) > 1 else None,
         encoder_interval=known[0],
         start_interval=known[1] if len(scores) > 1 else None,
-        difference=compare(draws[:, 0], draws[:, 1], bootstrap) if both else None,
+        difference=compare(draws[:, 0], draws[:, 1], bootstrap, items) if both else None,
     )
 
 

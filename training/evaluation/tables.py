@@ -55,6 +55,8 @@ def hundred(value: float | None) -> str:
     return UNDEFINED if value is None else f"{100 * value:z.1f}"
 
 
-def ends(interval: Mapping[str, float] | None) -> str:
-    """Return the interval of a correlation times 100, or a dash where it is unknown."""
-    return UNDEFINED if interval is None else f"{hundred(interval['low'])} to {hundred(interval['high'])}"
+def ends(interval: Mapping[str, float | None] | None) -> str:
+    """Return the interval of a score times 100, or a dash where it is unknown."""
+    if interval is None or interval["low"] is None:
+        return UNDEFINED
+    return f"{hundred(interval['low'])} to {hundred(interval['high'])}"

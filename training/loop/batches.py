@@ -2,13 +2,17 @@
 
 A batch is padded to its longest sentence, so mixed lengths waste work. Pairs are shuffled, divided into windows of many
 batches, sorted by length within a window, divided into batches, and the batches are shuffled again: every epoch differs
-and depends only on the seed. A positive stays next to its negative: they share sentence a, which is encoded once.
+and depends only on the seed. A single window would give every epoch, and every seed, the same batches, so few pairs are
+divided into several small ones. A positive stays next to its negative: they share sentence a, which is encoded once.
 """
+
+import math
 
 import numpy as np
 from numpy.typing import NDArray
 
-WINDOW = 50  # batches; longer windows pad less and mix less
+WINDOW = 50  # batches, at most; longer windows pad less and mix less
+WINDOWS = 4  # at least
 
 
 def epoch_batches(
@@ -31,8 +35,9 @@ def epoch_batches(
     shuffled = np.argsort(rank[groups], kind="stable")
     longest = np.zeros(len(rank), dtype=np.int64)
     np.maximum.at(longest, groups, lengths)
+    size = batch_size * min(WINDOW, math.ceil(len(shuffled) / (WINDOWS * batch_size)))
     batches: list[NDArray[np.int64]] = []
-    for window in np.split(shuffled, range(WINDOW * batch_size, len(shuffled), WINDOW * batch_size)):
+    for window in np.split(shuffled, range(size, len(shuffled), size)):
         by_length = window[np.argsort(longest[groups[window]], kind="stable")]
         batches += [by_length[start : start + batch_size] for start in range(0, len(by_length), batch_size)]
     return [batches[position] for position in random.permutation(len(batches))]

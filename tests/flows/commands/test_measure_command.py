@@ -76,7 +76,7 @@ def test_parse_and_measure_tell_how_far_they_are(
     files: list[str], graphs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[tuple[int, int]] = []
-    monkeypatch.setattr("flows.file_progress.FileProgress.__call__", lambda _, *counts: told.append(counts))
+    monkeypatch.setattr("flows.watching.file_progress.FileProgress.__call__", lambda _, *counts: told.append(counts))
     assert run(["measure", *files, "-o", str(tmp_path / "out.tsv")]) == 2
     assert told == [(0, 3), (3, 3)]
     told.clear()

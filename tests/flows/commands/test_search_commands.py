@@ -115,7 +115,7 @@ def test_without_labelled_texts_the_sentences_of_the_pairs_are_searched(built, h
 
 
 def test_texts_are_embedded_once_for_all_searches_of_them(project, monkeypatch):
-    from flows import searching
+    from flows.console import searching
 
     embedded = []
 

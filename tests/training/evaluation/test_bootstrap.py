@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from features.metrics.corpus_scores import Bootstrap
-from training.evaluation.bootstrap import compare, draw_spearman, interval
+from training.evaluation.bootstrap import FEWEST, compare, draw_spearman, interval
 
 random = np.random.default_rng(0)
 METRIC = random.integers(0, 4, 40).astype(np.float32)
@@ -63,3 +63,22 @@ def test_a_metric_that_differs_in_one_pair_says_nothing():
 
 def test_one_pair_has_no_draws():
     assert np.isnan(draw_spearman(np.ones((1, 2)), np.ones(1), BOOTSTRAP)).all()
+
+
+def test_the_interval_of_a_mean_of_few_items_is_as_wide_as_students():
+    random = np.random.default_rng(0)
+    bootstrap = Bootstrap(400)
+    for items in (FEWEST, 10, 30):
+        verdicts = []
+        for _ in range(400):  # differences of two encoders that are equally good
+            differences = random.normal(size=items)
+            drawn = np.stack([times @ differences / items for times in bootstrap.draws(items)])
+            verdicts.append(compare(drawn, np.zeros_like(drawn), bootstrap, items).verdict)
+        assert verdicts.count("unclear") / len(verdicts) == pytest.approx(0.95, abs=0.035)  # 0.83 for six otherwise
+
+
+def test_a_mean_of_very_few_items_has_no_interval():
+    draws = np.ones(1000)  # of a single query: every draw is the same
+    assert interval(draws, Bootstrap(), FEWEST - 1) is None
+    assert compare(draws, np.zeros(1000), Bootstrap(), 1) is None
+    assert interval(draws, Bootstrap(), FEWEST) is not None

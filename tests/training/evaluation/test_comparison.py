@@ -304,3 +304,21 @@ def test_seeds_with_one_score_on_each_side_have_no_verdict_also_where_their_mean
     difference, p = _welch(np.full(3, a), np.array([b, b, b + 0.001]))
     assert difference is not None
     assert p is not None
+
+
+def test_ranks_among_other_texts_are_not_compared(tmp_path):
+    def evaluated(name, digest, mrr):
+        folder = tmp_path / name
+        folder.mkdir()
+        texts = [f"text {row}" for row in range(50)]
+        columns = {"group": ["country"] * 50, "text": texts, "mrr": np.full(50, mrr)}
+        pl.DataFrame(columns).write_parquet(folder / "retrieval.parquet")
+        group = {"name": "country", "way": "one", "rankings": {"encoder": {"mrr": {"value": mrr}}}}
+        result = {"groups": [group], "data_digest": digest, "k": 10}
+        write_json(folder / "metrics.json", {"format": FORMAT, "suites": {"retrieval": result}})
+        return folder
+
+    among_few, also, among_many = evaluated("a", "few", 0.9), evaluated("b", "few", 0.5), evaluated("c", "many", 0.5)
+    assert by_name(compare_runs([among_few], [also], DRAWS))["country"].difference.verdict == "below"
+    with pytest.raises(InputError, match="retrieval country: the runs were evaluated on different data"):
+        compare_runs([among_few], [among_many], DRAWS)

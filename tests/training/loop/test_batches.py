@@ -28,6 +28,17 @@ def test_seed_and_epoch_decide_the_order():
     assert order(1, 2) != order(2, 2)
 
 
+def test_few_pairs_meet_others_in_each_epoch():
+    lengths = np.random.default_rng(0).permutation(640)
+
+    def together(epoch):
+        batches = epoch_batches(np.arange(640), lengths, batch_size=16, seed=0, epoch=epoch)
+        return {(a, b) for batch in batches for a in batch for b in batch if a < b}
+
+    first, second = together(0), together(1)
+    assert len(first & second) / len(first) < 0.25  # with one window for all, every batch was the same
+
+
 def test_lengths_in_a_batch_are_alike_and_batches_are_not_sorted():
     lengths = np.random.default_rng(0).integers(3, 60, 2000)
     batches = epoch_batches(np.arange(2000), lengths, batch_size=32, seed=0, epoch=0)

@@ -82,12 +82,14 @@ def ask_for(
 ) -> dict[str, Any] | None:
     """Return how well texts with certain labels find each other, None where there are none.
 
+    Labels are drawn for the intervals, each with its queries: the question is whether other labels would be found.
+
     Args:
         labels: the labels, of the one aspect of the group.
         group: the texts.
         rankings: of the group.
         k: rank at which rankings are cut off.
-        bootstrap: how queries are drawn.
+        bootstrap: how labels are drawn.
     """
     (aspect,) = group.aspects
     chosen = replace(group, shared=group.shared.only(labels))
@@ -97,11 +99,12 @@ def ask_for(
     asked = counts > 0
     if not asked.any():
         return None
+    label = chosen.labels[aspect].matrix[asked].argmax(axis=1)  # of several, the first
     return {
         "name": group.name,
         "labels": len(chosen.labels[aspect].names),
         "queries": int(asked.sum()),
-        "rankings": summarise({name: of[asked] for name, of in values.items()}, bootstrap),
+        "rankings": summarise({name: of[asked] for name, of in values.items()}, bootstrap, np.ravel(label)),
     }
 
 

@@ -192,7 +192,13 @@ class RetrievalSuite(Suite):
         """Return 1 / rank of the first relevant text of each query, group by group."""
         table = read_items(folder / QUERIES_FILE, "group", "text", "mrr")
         return [
-            ItemScores(name, rows["text"].to_list(), rows["mrr"].to_numpy(), unit="queries")
+            ItemScores(
+                name,
+                rows["text"].to_list(),
+                rows["mrr"].to_numpy(),
+                unit="queries",
+                depends_on=f"{result['data_digest']} {result['k']}",
+            )
             for name in cls.numbers(result)
             if not (rows := table.filter(pl.col("group") == name)).is_empty()
         ]

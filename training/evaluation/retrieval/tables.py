@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from training.evaluation.bootstrap import tell_verdict
+from training.evaluation.bootstrap import FEWEST, tell_verdict
 from training.evaluation.seen import tell_seen
 from training.evaluation.tables import UNDEFINED, ScoreTable, ends, hundred
 
@@ -141,7 +141,10 @@ def _unseen(result: Mapping[str, Any]) -> ScoreTable:
         for row in result["unseen"]
     )
     columns = ("aspect", "labels", "queries", *(RANKINGS[name] for name in known), "95 % interval")
-    note = "Texts with such a label are queries for the others with it, among all texts: does the aspect generalise?"
+    note = (
+        "Texts with such a label are queries for the others with it, among all texts: does the aspect generalise? "
+        f"Labels are drawn for the interval, each with its queries; fewer than {FEWEST} have none."
+    )
     return ScoreTable(f"MRR@{result['k']} × 100 by labels not seen in training", columns, rows, note)
 
 

@@ -78,7 +78,7 @@ class TransferSuite(Suite):
             for classifier in self._classifiers:
                 right, penalties = self._learn(task, classifier, models)
                 correct[classifier].append(right)
-                score = asdict(pair(_accuracy(right), self._draw(task, right), self._bootstrap))
+                score = asdict(pair(_accuracy(right), self._draw(task, right), self._bootstrap, len(right)))
                 scores[classifier] = score | {"penalties": penalties}
             found.append(_about(task) | {"lengths": _lengths(task, models), "scores": scores})
         averages = {
@@ -140,7 +140,15 @@ class TransferSuite(Suite):
                 rows = numbered.filter(task=task["name"], classifier=name)
                 items = rows.select(pl.concat_str("label", "text_a", "text_b", "nth", separator="\t")).to_series()
                 right = (rows["label"] == rows["predicted"]).cast(pl.Float64).to_numpy()
-                found.append(ItemScores(f"{task['name']} by {name}", items.to_list(), right, unit="texts"))
+                found.append(
+                    ItemScores(
+                        f"{task['name']} by {name}",
+                        items.to_list(),
+                        right,
+                        unit="texts",
+                        depends_on=f"{task.get('digest')} {result['folds']}",
+                    )
+                )
         return found
 
     @classmethod

@@ -216,6 +216,22 @@ def test_intervals_hold_the_mean_and_a_better_ranking_is_above():
     assert "difference" not in found["encoder"]
 
 
+def test_labels_are_drawn_with_all_of_their_queries():
+    random = np.random.default_rng(0)
+    of_label = np.repeat(random.uniform(0.2, 0.8, 8), 10)
+    values = {"encoder": np.repeat(of_label[:, None], 5, axis=1) + random.normal(0, 0.05, (80, 5))}
+    labels = np.repeat(np.arange(8) * 3, 10)
+    by_query, by_label = summarise(values, Bootstrap(400)), summarise(values, Bootstrap(400), labels)
+
+    def width(found):
+        return found["encoder"]["mrr"]["high"] - found["encoder"]["mrr"]["low"]
+
+    assert by_label["encoder"]["mrr"]["value"] == pytest.approx(by_query["encoder"]["mrr"]["value"])
+    assert width(by_label) > 2 * width(by_query)
+    few = summarise(values, Bootstrap(400), np.repeat(np.arange(4), 20))["encoder"]["mrr"]
+    assert (few["low"], few["high"]) == (None, None)
+
+
 def test_a_query_belongs_to_its_rarest_label_that_another_text_has():
     rows = [(f"t{n}", "x", "often") for n in range(6)]
     rows += [("t0", "x", "twice"), ("t1", "x", "twice"), ("t2", "x", "once"), ("t6", "x", "alone")]

@@ -1,0 +1,208 @@
+"""Repair of lost or damaged shards of ingest: rebuilt from the corpora, if these still have the rows.
+
+    shard of ingest ──> the ingest that made it, repeated ──┬── same fingerprint ──> exactly the same rows
+                        (what was known then, today's files) └── another ──> cannot be rebuilt
+
+The fingerprint of such a shard is a hash of the ids of its rows in order, so a rebuilt shard is identical or refused.
+Pairs that came later are left out, so that a corpus that has grown still yields the earlier shards.
+"""
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import polars as pl
+
+from features.corpora.settings import LeakageSettings
+from features.errors import StoreError
+from features.ingest import Cutting, Ingested, ingest
+from features.stages import StageOutput
+from features.store.damage import Damage
+from features.store.foreseen import StoreAhead
+from features.store.provenance import Provenance
+from features.store.stage import SOURCES
+from features.store.store import Store
+from features.types import LabelId, PairId, Shard
+from flows.building.ingest_corpora import KEYS, KNOWN, RECIPES, fingerprint_of
+from flows.project import Project
+
+_ROWS = ("pairs", "labels")
+_NAMED = 5  # damaged files named in a message
+Remade = Mapping[str, dict[Shard, pl.DataFrame]]
+"""Table → shard → its rows."""
+
+
+def repair_ingested(project: Project, store: Store, damaged: Sequence[Damage], run_id: str) -> list[Damage]:
+    """Rewrite the damaged shards of ingest; return their damage.
+
+    Args:
+        project: settings that name the corpora.
+        store: the store, locked.
+        damaged: the damage found; damage in tables of stages is left to the stages.
+        run_id: recorded with a commit if one is needed. Equal bytes repair the file in place, for every version.
+
+    Raises:
+        StoreError: a shard cannot be rebuilt from the corpora as it was; nothing is written then.
+    """
+    remade = make_again(project, store, damaged)
+    receipts = [
+        store.write_shard(table, shard, fingerprint_of(table, rows), StageOutput(rows), expected=rows.height)
+        for table, shards in remade.items()
+        for shard, rows in shards.items()
+    ]
+    store.commit(receipts, run_id=run_id, recipes=RECIPES)
+    return of_ingest(damaged)
+
+
+def of_ingest(damaged: Sequence[Damage]) -> list[Damage]:
+    """Return the damage in the tables that ingest writes."""
+    return [damage for damage in damaged if damage.table in SOURCES]
+
+
+def make_again(project: Project, store: Store, damaged: Sequence[Damage]) -> Remade:
+    """Return the rows of the damaged shards of ingest; nothing is written.
+
+    Raises:
+        StoreError: a shard cannot be rebuilt from the corpora as it was.
+    """
+    lost = {(damage.table, damage.shard): damage for damage in of_ingest(damaged)}
+    remade: dict[str, dict[Shard, pl.DataFrame]] = {table: {} for table in SOURCES}
+    if lost:
+        past = _Past(project, store, lost, remade)
+        for run_id in past.ingests():
+            for ingested in past.repeat(run_id):
+                for table, shards in ingested.tables.items():
+                    remade[table] |= past.equal(run_id, table, shards)
+    if hopeless := [damage for (table, shard), damage in lost.items() if shard not in remade[table]]:
+        raise StoreError(_hopeless(hopeless))
+    return remade
+
+
+class _Past:
+    """Past ingests, repeated.
+
+    Args:
+        project: settings that name the corpora.
+        store: the store.
+        lost: table and shard of what cannot be read.
+        remade: the lost shards rebuilt so far.
+    """
+
+    def __init__(
+        self, project: Project, store: Store, lost: Mapping[tuple[str, Shard], Damage], remade: Remade
+    ) -> None:
+        self._project = project
+        self._lost = lost
+        self._remade = remade
+        self._committed = {table: store.committed(table) for table in SOURCES}
+        self._origins: dict[str, dict[Shard, Provenance]] = {}
+        for table, shards in self._committed.items():
+            found = store.provenance(table, first=True)
+            self._origins[table] = {
+                shard: found[shard, of.fingerprint] for shard, of in shards.items() if (shard, of.fingerprint) in found
+            }
+        self._ahead = StoreAhead(store, remade, lost)
+
+    def ingests(self) -> list[str]:
+        """Return the ids of the runs that ingested what is lost, oldest first."""
+        origins = [self._origins[table][shard] for table, shard in self._lost if shard in self._origins[table]]
+        # Versions only grow, but which table's do depends on the corpora: labelled texts bring no pairs.
+        return sorted({origin.run_id for origin in origins}, key=lambda run: sum(self._before(run).values()))
+
+    def repeat(self, run_id: str) -> Iterator[Ingested]:
+        """Yield what an ingest produces today: first from all rows that did not come later, then only from known ones.
+
+        The files may now have rows that no ingest has seen. The positives of the ingest are reproduced even so; once
+        they are known, new rows can be left out, which also reproduces the negatives, since these depend on all
+        positives.
+        """
+        before = self._before(run_id)
+        known = {table: self._known(table, until=before[table]) for table in SOURCES}
+        # An ingest killed between its two commits left its pairs to the next one.
+        later = self._rows({table: before[table] + 1 for table in _ROWS})
+        # An earlier version did not guard sets under [[evaluation]], and before shards were cut by corpus, a shard
+        # continued with the next corpus.
+        guards = [self._project.guard]
+        if self._project.leakage != guards[0]:
+            guards.append(self._project.leakage)
+        cuttings: tuple[Cutting, ...] = ("corpus", "mixed")
+        for guard, cutting in itertools.product(guards, cuttings):
+            yield self._ingest(known, lambda row: row not in later, guard, cutting)
+            if not self._is_left(run_id):
+                return
+            of_then = self._rows({}) - later  # including those rebuilt by now
+            yield self._ingest(known, of_then.__contains__, guard, cutting)
+            if not self._is_left(run_id):
+                return
+
+    def _is_left(self, run_id: str) -> bool:
+        """Return whether a lost shard of an ingest has not been rebuilt yet."""
+        return any(shard not in self._remade[table] for table, shard in self._lost if shard in self._of(run_id, table))
+
+    def equal(self, run_id: str, table: str, shards: Mapping[Shard, pl.DataFrame]) -> dict[Shard, pl.DataFrame]:
+        """Return the lost shards of an ingest that were reproduced exactly."""
+        found = {}
+        for shard in self._of(run_id, table):
+            if (table, shard) in self._lost and shard in shards:
+                # The last shard of that ingest may be fuller today.
+                rows = shards[shard].head(self._committed[table][shard].rows)
+                if fingerprint_of(table, rows) == self._committed[table][shard].fingerprint:
+                    found[shard] = rows
+        return found
+
+    def _ingest(
+        self,
+        known: Mapping[str, pl.DataFrame],
+        admits: Callable[[PairId | LabelId], bool],
+        guard: LeakageSettings,
+        cutting: Cutting,
+    ) -> Ingested:
+        project = self._project
+        stored = self._known("pairs")
+        return ingest(
+            project.corpora,
+            guard,
+            project.ingest,
+            project.base,
+            *(known[table].select(list(columns)) for table, columns in KNOWN.items()),
+            placed=stored.select(list(KNOWN["pairs"])),
+            admits=admits,
+            cutting=cutting,
+        )
+
+    def _of(self, run_id: str, table: str) -> list[Shard]:
+        return [shard for shard, origin in self._origins[table].items() if origin.run_id == run_id]
+
+    def _before(self, run_id: str) -> dict[str, int]:
+        """Return the versions of the tables that an ingest found."""
+        found: dict[str, int] = {}
+        for table in SOURCES:
+            for shard in self._of(run_id, table):
+                origin = self._origins[table][shard]
+                found = {other: origin.versions.get(other, 0) for other in SOURCES} | found
+                found[table] = origin.version - 1
+        return found
+
+    def _rows(self, after: Mapping[str, int]) -> set[PairId | LabelId]:
+        """Return the ids of pairs and labels that came after these versions of their tables."""
+        return {row for table in _ROWS for row in self._known(table, after=after.get(table, 0))[KEYS[table]].to_list()}
+
+    def _known(self, table: str, *, after: int = 0, until: int | None = None) -> pl.DataFrame:
+        """Return what ingest needs to know about readable shards that came between two versions."""
+        shards = self._ahead.committed(table).keys()
+        wanted = {
+            shard
+            for shard, origin in self._origins[table].items()
+            if shard in shards and origin.version > after and (until is None or origin.version <= until)
+        }
+        columns = KNOWN[table]
+        return self._ahead.read(table, None, wanted, [name for name in columns if name != "shard"], with_shard=True)
+
+
+def _hopeless(lost: Sequence[Damage]) -> str:
+    named = "; ".join(map(str, lost[:_NAMED]))
+    more = f"; and {len(lost) - _NAMED} more (see `facetflow verify`)" if len(lost) > _NAMED else ""
+    return (
+        f"Rows of ingest are lost, and the corpora no longer yield them as they were: {named}{more}; restore these "
+        "files from a copy, or put the corpus files, [[corpora]], [ingest], [leakage] and [[evaluation]] back as they "
+        "were and build, or build a new store."
+    )

@@ -1,0 +1,330 @@
+"""Work through a plan: submit what is ready, read receipts, commit, and release.
+
+    waiting ── upstream committed ──> running ──┬── receipt ──> committed ──> frees what waits for it
+                                        ▲       ├── error ──> failed; what needs it is left out
+                                        │       └── workers died ──> suspect ──> tried alone, after all others
+                                        └────────────────────────────────────────────────────┘
+
+Only this loop commits. A future is released as soon as its receipt is read: as long as a future is held, its shards are
+rerun when the worker that made them dies (PrefectHQ/prefect#15442).
+"""
+
+import queue
+import time
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from dask.base import annotate
+from distributed import KilledWorker
+from distributed.client import ClosedClientError, FutureCancelledError
+from httpx import TransportError
+from prefect import Task
+from prefect_dask.task_runners import PrefectDaskFuture
+
+from features.errors import FacetflowError, RunError
+from features.interruption import held_back
+from features.store.plan import ShardWork
+from features.store.receipts import Receipt
+from features.store.runs import FailedShard
+from features.store.stage import ShardKey
+from features.store.store import Store
+from features.types import Shard
+from flows.clusters.cluster_watch import watch
+from flows.clusters.joined_cluster import JoinedCluster
+from flows.server.api_watch import watch_api
+from flows.stages import Chain
+from flows.watching.progress import BuildProgress
+from tasks.embed_labels import embed_labels
+from tasks.embed_sentences import embed_sentences
+from tasks.measure_pairs import measure_pairs
+from tasks.parse_amr import parse_amr
+from tasks.parse_dependencies import parse_dependencies
+from tasks.parse_srl import parse_srl
+from tasks.shard import ShardJob
+
+TASKS: dict[str, Task[..., Any]] = {
+    "amr": parse_amr,
+    "dependencies": parse_dependencies,
+    "srl": parse_srl,
+    "embeddings": embed_sentences,
+    "label_vectors": embed_labels,
+    "metrics": measure_pairs,
+}
+"""Stage → its task."""
+
+IN_FLIGHT = 2
+"""Shards submitted per worker: one being made, and one ready when that is done."""
+COMMIT_EVERY = 5.0
+"""Seconds between two commits while all workers are busy."""
+_POLL = 0.5
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of a plan.
+
+    Args:
+        made: committed shards, by stage.
+        rejected: rejected rows, by stage.
+        seconds: worker time, by stage.
+        wall: stage → seconds from the first submission to the last receipt.
+        failed: shards that could not be made.
+        blocked: shards that were left out because one that they need failed.
+    """
+
+    made: Counter[str] = field(default_factory=Counter)
+    rejected: Counter[str] = field(default_factory=Counter)
+    seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    wall: dict[str, float] = field(default_factory=dict)
+    failed: list[FailedShard] = field(default_factory=list)
+    blocked: list[ShardKey] = field(default_factory=list)
+
+
+class ShardRunner:
+    """Works through the work of a plan.
+
+    Args:
+        store: the store.
+        chain: the stages and their settings.
+        joined: the cluster.
+        progress: what the user sees.
+        run_id: kept with each commit.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        chain: Chain,
+        joined: JoinedCluster,
+        progress: BuildProgress,
+        run_id: str,
+    ) -> None:
+        self._store = store
+        self._chain = chain
+        self._joined = joined
+        self._runner = joined.runner
+        self._available = joined.capacity
+        self._progress = progress
+        self._run_id = run_id
+        self._outcome = Outcome()
+        self._rows = {name: store.committed(name) for name in ("sentences", "pairs")}
+        self._over = {stage.name: stage.over for stage in chain.stages}
+        self._versions = store.versions()
+        self._open: set[ShardKey] = set()
+        self._lost: set[ShardKey] = set()
+        self._running: dict[ShardKey, tuple[ShardWork, PrefectDaskFuture[Receipt]]] = {}
+        self._finished: queue.SimpleQueue[ShardKey] = queue.SimpleQueue()
+        # What workers report of the shards that they are making.
+        self._topic = f"facetflow-{run_id}"
+        self._reports: queue.SimpleQueue[Mapping[str, Any]] = queue.SimpleQueue()
+        # Dask blames all shards on a worker for its death. Only one that runs alone is certainly at fault.
+        self._suspects: deque[ShardWork] = deque()
+        self._alone: ShardKey | None = None
+        self._receipts: list[Receipt] = []
+        self._committed_at = time.monotonic()
+        self._started: dict[str, float] = {}
+
+    def run(self, work: Sequence[ShardWork]) -> Outcome:
+        """Make all shards that can be made.
+
+        Args:
+            work: the shards, in an order in which they can be made one by one.
+
+        Returns:
+            What was made and what failed; everything made is committed.
+
+        Raises:
+            RunError: the cluster is gone, or cannot continue; what was made until then is committed.
+            StoreError: a commit was refused.
+        """
+        self._show(work)
+        waiting = list(work)
+        self._open = {(item.stage, item.shard) for item in work}
+        with held_back() as interruption, self._listening():
+            while waiting or self._running or self._suspects:
+                try:
+                    waiting = self._step(waiting)
+                except (ClosedClientError, FutureCancelledError) as error:
+                    self._commit()
+                    raise self._watch.scheduler_is_gone() from error
+                except RunError:
+                    self._commit()  # whatever happened to the cluster, these are made
+                    raise
+                # An idle worker may be waiting for shards that these commits make ready.
+                idle = len(self._running) < self._available.workers
+                late = time.monotonic() - self._committed_at > COMMIT_EVERY
+                if self._receipts and (idle or late or interruption.pending):
+                    self._commit()
+                interruption.deliver()
+        return self._outcome
+
+    def _step(self, waiting: Sequence[ShardWork]) -> list[ShardWork]:
+        """Submit what is ready and collect what is finished; return what still waits."""
+        left = list(waiting)
+        if self._alone is None:
+            left = self._submit(left)
+        if not self._running and self._suspects:
+            suspect = self._suspects.popleft()
+            self._alone = (suspect.stage, suspect.shard)
+            self._start(suspect)
+        if self._running:
+            self._collect()
+        self._show_reports()
+        self._progress.tick()
+        self._watch.check()
+        self._api_watch.check()
+        return left
+
+    @contextmanager
+    def _listening(self) -> Iterator[None]:
+        """Listen to the reports of workers, and watch them and Prefect's server."""
+        client = self._joined.client
+        self._watch = watch(client, self._joined.address, self._joined.inspect)
+        self._api_watch = watch_api()
+        # Called in one of Dask's threads: it only puts a report into a queue.
+        client.subscribe_topic(self._topic, lambda event: self._reports.put(event[1]))  # type: ignore[no-untyped-call]
+        try:
+            yield
+        finally:
+            self._watch.stop()
+            self._api_watch.stop()
+            if client.status == "running":
+                client.unsubscribe_topic(self._topic)  # type: ignore[no-untyped-call]
+
+    def _show_reports(self) -> None:
+        """Show the reported progress of shards that are still running."""
+        while not self._reports.empty():
+            report = self._reports.get()
+            if (report["stage"], report["shard"]) in self._running:
+                said = (report[part] for part in ("stage", "shard", "done", "total", "by"))
+                self._progress.reported(*said)
+
+    def _show(self, work: Sequence[ShardWork]) -> None:
+        shards: Counter[str] = Counter()
+        rows: Counter[str] = Counter()
+        for item in work:
+            shards[item.stage] += 1
+            rows[item.stage] += self._rows_in(item)
+        self._progress.plan({stage: (shards[stage], rows[stage]) for stage in shards})
+
+    def _rows_in(self, work: ShardWork) -> int:
+        return self._rows[self._over[work.stage]][work.shard].rows
+
+    def _submit(self, waiting: Sequence[ShardWork]) -> list[ShardWork]:
+        """Submit what is ready, as far as workers have room; return what still waits."""
+        room = {True: IN_FLIGHT * self._available.gpu, False: IN_FLIGHT * self._available.cpu}
+        for item, _ in self._running.values():
+            room[self._on_gpu(item.stage)] -= 1
+        left = []
+        for item in waiting:
+            on_gpu = self._on_gpu(item.stage)
+            if any(need in self._lost for need in item.waits_for):
+                self._lost.add((item.stage, item.shard))
+                self._outcome.blocked.append((item.stage, item.shard))
+                self._progress.left_out(item.stage, item.shard, self._rows_in(item))
+            elif room[on_gpu] > 0 and not any(need in self._open for need in item.waits_for):
+                room[on_gpu] -= 1
+                self._start(item)
+            else:
+                left.append(item)
+        return left
+
+    def _on_gpu(self, stage: str) -> bool:
+        return self._available.gpu > 0 and self._chain.device(stage) != "cpu"
+
+    def _start(self, work: ShardWork) -> None:
+        upstream: dict[str, list[Shard]] = defaultdict(list)
+        for table, shard in work.upstream:
+            upstream[table].append(shard)
+        job = ShardJob(
+            store=self._store.path,
+            stage=work.stage,
+            shard=work.shard,
+            fingerprint=work.fingerprint,
+            versions={table: self._versions[table] for table in upstream},
+            upstream={table: tuple(shards) for table, shards in upstream.items()},
+            topic=self._topic,
+        )
+        settings = self._chain.settings[work.stage]
+        parameters: dict[str, Any] = {"job": job} | ({} if settings is None else {"settings": settings})
+        with annotate(resources=self._available.resources(on_gpu=self._on_gpu(work.stage))):
+            future = self._runner.submit(TASKS[work.stage], parameters=parameters)
+        key = (work.stage, work.shard)
+        self._running[key] = (work, future)
+        self._started.setdefault(work.stage, time.monotonic())
+        self._progress.submitted(work.stage, work.shard, self._rows_in(work))
+        # Called in one of Dask's threads: it only signals that a shard is finished.
+        future.wrapped_future.add_done_callback(lambda _: self._finished.put(key))  # type: ignore[no-untyped-call]
+
+    def _collect(self) -> None:
+        """Wait a moment for a shard to finish, then process all that are finished."""
+        timeout = _POLL
+        while True:
+            try:
+                key = self._finished.get(timeout=timeout)
+            except queue.Empty:
+                return
+            self._show_reports()  # its first report precedes its end, and would be ignored afterwards
+            self._take(*self._running.pop(key))
+            timeout = 0.0
+
+    def _take(self, work: ShardWork, future: PrefectDaskFuture[Receipt]) -> None:
+        """Read the receipt of a finished shard, or determine why there is none."""
+        key = (work.stage, work.shard)
+        result: Receipt | BaseException | None
+        try:
+            result = future.result(raise_on_failure=False)
+        except Exception as error:  # noqa: BLE001 (whatever Dask raises for a task that it could not run)
+            result = error
+        future.wrapped_future.release()  # type: ignore[no-untyped-call]
+        alone, self._alone = self._alone == key, None
+        if isinstance(result, KilledWorker) and not alone:
+            self._suspects.append(work)
+            self._progress.taken_back(*key)
+            return
+        if isinstance(result, TransportError) and (not alone or self._api_watch.is_silent):
+            self._suspects.append(work)  # Prefect's server is gone
+            self._progress.taken_back(*key)
+            return
+        if isinstance(result, KilledWorker):
+            self._fail(work, "it killed every worker it was given to, even when it ran alone; it may need more memory")
+            return
+        if isinstance(result, FutureCancelledError | ClosedClientError) and self._joined.client.status != "running":
+            raise result  # the scheduler is gone
+        if isinstance(result, BaseException):
+            self._fail(work, _message(result))
+            return
+        self._outcome.wall[work.stage] = time.monotonic() - self._started[work.stage]
+        self._outcome.made[work.stage] += 1
+        if result is None:
+            # Committed before the task checked: nothing is left to commit.
+            self._open.discard(key)
+            self._progress.done(work.stage, work.shard, 0, None)
+            return
+        self._receipts.append(result)
+        self._outcome.rejected[work.stage] += result.rejects
+        self._outcome.seconds[work.stage] += result.seconds
+        self._progress.done(work.stage, work.shard, result.rejects, result.seconds)
+
+    def _fail(self, work: ShardWork, message: str) -> None:
+        self._lost.add((work.stage, work.shard))
+        self._outcome.failed.append(FailedShard(work.stage, work.shard, work.fingerprint, message))
+        self._progress.failed(work.stage, work.shard, self._rows_in(work), message)
+
+    def _commit(self) -> None:
+        if not self._receipts:
+            return
+        self._versions |= self._store.commit(self._receipts, run_id=self._run_id, recipes=self._chain.recipes())
+        committed = {(receipt.stage, receipt.shard) for receipt in self._receipts}
+        self._open -= committed
+        self._progress.committed(committed)
+        self._receipts.clear()
+        self._committed_at = time.monotonic()
+
+
+def _message(error: BaseException) -> str:
+    """Return the message of an error, with its type if it is not ours, because the text alone may say little."""
+    return str(error) if isinstance(error, FacetflowError) else f"{type(error).__name__}: {error}"

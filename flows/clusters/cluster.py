@@ -1,0 +1,338 @@
+"""Where tasks run: a cluster of processes on this machine, or an existing cluster given by address.
+
+    flow process: scheduler ──┬── worker 0   one shard at a time, its own threads, its own log
+                              ├── worker 1
+                              └── gpu 0      resource GPU=1, sees one GPU
+
+A local cluster lives and dies with the flow: when the flow's process is gone, each worker ends by itself. Only that
+process and its workers can connect to it (`flows.clusters.cluster_security`).
+"""
+
+import logging
+import shutil
+import subprocess
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dask
+from dask.system import CPU_COUNT
+from dask.utils import parse_bytes
+from distributed import Client, Nanny, Scheduler, SpecCluster
+from distributed.security import Security
+from distributed.system import MEMORY_LIMIT
+from distributed.versions import VersionMismatchWarning
+from prefect_dask.task_runners import DaskTaskRunner
+
+from features.errors import RunError
+from flows.clusters import cluster_security
+from flows.clusters.cluster_watch import WAIT_FOR_WORKERS
+from flows.clusters.worker_start import environment, starting
+from flows.project import ClusterSettings
+from flows.terminal import Verbosity, detail, verbosity, warn
+
+LOCALHOST = "127.0.0.1"
+GPU = {"GPU": 1.0}
+CPU = {"CPU": 1.0}
+"""The resources that workers advertise and shards ask for."""
+CONNECT_TIMEOUT = 10.0
+"""Seconds within which the scheduler of an existing cluster must answer."""
+PAUSE = 0.85
+"""Share of its memory limit at which a local worker is paused."""
+
+DASK = {
+    # A shard that kills this many workers is at fault, not the workers.
+    "distributed.scheduler.allowed-failures": 3,
+    # A nanny restarts its worker. A local cluster would drop it for good if that took longer than 15 s.
+    "distributed.deploy.lost-worker-timeout": "1 day",
+    "distributed.scheduler.worker-ttl": "30 minutes",
+    # After this, waiting tasks fail: long after a dead worker is replaced, and after the watch has ended the build.
+    "distributed.scheduler.no-workers-timeout": f"{2 * WAIT_FOR_WORKERS:.0f} s",
+    # Tasks return receipts of a few hundred bytes: nothing is worth spilling.
+    "distributed.worker.memory.target": False,
+    "distributed.worker.memory.spill": False,
+    "distributed.worker.memory.pause": PAUSE,
+    "distributed.worker.memory.terminate": 0.95,
+    "distributed.comm.retry.count": 3,
+    "distributed.comm.timeouts.tcp": "120 seconds",
+    "distributed.worker.daemon": False,
+    # Copies of a process that has imported what they need: `flows.clusters.worker_start`.
+    "distributed.worker.multiprocessing-method": "forkserver",
+    # Nobody reads what these collect: a stack every 10 ms, and the lag of each event loop 50 times a second.
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "500 ms",
+    "distributed.admin.system-monitor.gil.enabled": False,
+    # These pages could be read by any user of this machine.
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+}
+"""Settings that proved stable under load and with dying workers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """How many workers there are, and what a shard must ask for to get one.
+
+    Args:
+        workers: number of all workers.
+        gpu: number of those that advertise a GPU.
+        cpu: number of those that do everything else.
+        reserved: whether the latter advertise CPU=1, so that GPU workers can be kept free for what needs them.
+    """
+
+    workers: int
+    gpu: int
+    cpu: int
+    reserved: bool
+
+    def resources(self, *, on_gpu: bool) -> dict[str, float]:
+        """Return the Dask resources that a shard asks for."""
+        if on_gpu:
+            return dict(GPU)
+        return dict(CPU) if self.reserved else {}
+
+
+def capacity(settings: ClusterSettings) -> Capacity:
+    """Return the capacity of a local cluster before it is started.
+
+    Args:
+        settings: `[cluster]` of the project file, without an address.
+
+    Raises:
+        RunError: this machine lacks the GPUs that the settings ask for.
+    """
+    found = gpu_count() if settings.gpu_workers else 0
+    if found < settings.gpu_workers:
+        raise RunError(
+            f"[cluster] asks for gpu_workers = {settings.gpu_workers}, but this machine has {found or 'no'} "
+            f"GPU{'' if found == 1 else 's'}: lower it, or give the address of a cluster that has them."
+        )
+    cpu = settings.workers or CPU_COUNT
+    return Capacity(cpu + settings.gpu_workers, settings.gpu_workers, cpu, reserved=True)
+
+
+def capacity_of(client: Client, address: str) -> Capacity:
+    """Return the capacity of an existing cluster.
+
+    Args:
+        client: connected to its scheduler.
+        address: of the scheduler.
+
+    Raises:
+        RunError: it has no workers.
+    """
+    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    if not workers:
+        raise RunError(
+            f"The Dask cluster at {address!r} has no workers: start some with `dask worker {address}` "
+            "(docs/clusters.md)."
+        )
+    gpu = sum(worker["resources"].get("GPU", 0) >= 1 for worker in workers)
+    cpu = sum(worker["resources"].get("CPU", 0) >= 1 for worker in workers)
+    return Capacity(len(workers), gpu, cpu or len(workers), reserved=cpu > 0)
+
+
+def memory_of(settings: ClusterSettings) -> int:
+    """Return the bytes that a worker of a local cluster may use."""
+    workers = (settings.workers or CPU_COUNT) + settings.gpu_workers
+    return parse_bytes(settings.memory_limit) if settings.memory_limit else int(MEMORY_LIMIT / workers)
+
+
+def no_more_than(settings: ClusterSettings, shards: int) -> ClusterSettings:
+    """Return the settings of a cluster, without local workers that would have nothing to do.
+
+    Args:
+        settings: `[cluster]` of the project file.
+        shards: number of shards to make.
+    """
+    if settings.address is not None:
+        return settings
+    return settings.model_copy(update={"workers": min(settings.workers or CPU_COUNT, max(shards, 1))})
+
+
+def check_gpu(settings: ClusterSettings, available: Capacity, stages: Sequence[str]) -> None:
+    """Refuse stages that ask for a GPU if no worker has one: their shards would wait for ever.
+
+    Args:
+        settings: `[cluster]` of the project file.
+        available: what the cluster has.
+        stages: the stages of the plan with a device `cuda`.
+
+    Raises:
+        RunError: there is such a stage.
+    """
+    if not stages or available.gpu:
+        return
+    where = "the local cluster" if settings.address is None else f"the Dask cluster at {settings.address!r}"
+    how = "set gpu_workers in [cluster]" if settings.address is None else "start workers with `--resources GPU=1`"
+    raise RunError(f'[{stages[0]}] asks for device = "cuda", but no worker of {where} has a GPU: {how}, or use "auto".')
+
+
+def task_runner(settings: ClusterSettings, log_folder: Path) -> DaskTaskRunner:
+    """Return the task runner for a project, which starts or joins the cluster when the first shard is submitted.
+
+    Args:
+        settings: `[cluster]` of the project file.
+        log_folder: where workers of a local cluster write their output.
+
+    Raises:
+        SettingsError: the connection to an existing cluster would not be safe, or its certificates are wrong.
+    """
+    if settings.address is not None:
+        security = cluster_security.of_existing(settings)
+        return DaskTaskRunner(
+            address=settings.address, client_kwargs={"security": security, "timeout": CONNECT_TIMEOUT}
+        )
+    kwargs = {
+        "workers": settings.workers or CPU_COUNT,
+        "gpu_workers": settings.gpu_workers,
+        "threads": settings.threads_per_worker,
+        "memory_limit": memory_of(settings),
+        "log_folder": str(log_folder),
+    }
+    return DaskTaskRunner(cluster_class="flows.clusters.cluster.local_cluster", cluster_kwargs=kwargs)
+
+
+def connect(runner: DaskTaskRunner, settings: ClusterSettings) -> Client:
+    """Start the local cluster or join the existing one, and return the connection.
+
+    Args:
+        runner: the task runner of the settings.
+        settings: `[cluster]` of the project file.
+
+    Raises:
+        RunError: the cluster does not start, or nobody answers at the address.
+    """
+    try:
+        # Differences are reported or refused by `flows.clusters.worker_versions`.
+        with warnings.catch_warnings(action="ignore", category=VersionMismatchWarning):
+            return runner.client
+    except (OSError, ValueError) as error:
+        if settings.address is None:
+            raise
+        certificates = (
+            " and the certificates (tls_ca, tls_cert, tls_key), which must be signed by the authority of the cluster"
+            if cluster_security.is_encrypted(settings.address)
+            else ", and that the cluster does not ask for tls://"
+        )
+        raise RunError(
+            f"No Dask scheduler answers at {settings.address!r} within {CONNECT_TIMEOUT:.0f} s: check the address "
+            f"(--dask-address, or [cluster]){certificates}."
+        ) from error
+
+
+def local_cluster(*, workers: int, gpu_workers: int, threads: int, memory_limit: int, log_folder: str) -> SpecCluster:
+    """Start a scheduler in this process and workers next to it, which only this process can reach.
+
+    Args:
+        workers: number of workers without a GPU.
+        gpu_workers: number of workers with one GPU each.
+        threads: threads of the numeric libraries in each worker. A worker makes one shard at a time in any case:
+            the parsers' models are not meant to be shared by threads.
+        memory_limit: bytes of one worker.
+        log_folder: where the workers write their output.
+    """
+    security = cluster_security.temporary()
+
+    def worker(gpu: str, resources: dict[str, float]) -> dict[str, Any]:
+        return _worker(memory_limit, log_folder, security, gpu=gpu, resources=resources)
+
+    spec = {f"worker-{i}": worker("", CPU) for i in range(workers)}
+    spec |= {f"gpu-{i}": worker(str(i), GPU) for i in range(gpu_workers)}
+    # Without an explicit address, Dask's HTTP server would listen on every interface.
+    scheduler = {
+        "cls": Scheduler,
+        "options": {
+            "host": LOCALHOST,
+            "protocol": "tls",
+            "security": security,
+            "dashboard": False,
+            "dashboard_address": f"{LOCALHOST}:0",
+        },
+    }
+    variables = environment(threads)
+
+    def start() -> SpecCluster:
+        return SpecCluster(scheduler=scheduler, workers=spec, security=security, silence_logs=False)  # type: ignore[no-untyped-call]
+
+    # Dask takes the names from its configuration, and prefers the values that this process has.
+    with starting(variables), dask.config.set({"distributed.nanny.pre-spawn-environ": variables}):
+        try:
+            return start()
+        except (RuntimeError, OSError) as error:
+            # A nanny restarts a worker that dies at work, but gives up on one that dies while starting.
+            warn(f"The local Dask cluster did not start ({str(error).rstrip('.')}) and is started once more.")
+        try:
+            return start()
+        except (RuntimeError, OSError) as error:
+            raise RunError(
+                f"The local Dask cluster did not start ({str(error).rstrip('.')}): see the logs in {log_folder!r}."
+            ) from error
+
+
+@contextmanager
+def logged(folder: Path) -> Iterator[None]:
+    """Log warnings and errors of Dask's scheduler and nannies to `scheduler.log` in a folder.
+
+    With `--verbose` they are also shown, along with every worker that comes and goes.
+
+    Args:
+        folder: folder of the log; created if missing.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    logger = logging.getLogger("distributed")
+    handler = logging.FileHandler(folder / "scheduler.log", delay=True, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setLevel(logging.WARNING)
+    before = (logger.level, logger.propagate, logger.handlers[:])
+    verbose = verbosity() >= Verbosity.VERBOSE
+    logger.handlers[:] = [handler, _Shown()] if verbose else [handler]
+    logger.propagate = False
+    logger.setLevel(logging.INFO if verbose else logging.WARNING)
+    detail(f"Logs of this run: {folder}")
+    try:
+        yield
+    finally:
+        logger.handlers[:] = before[2]
+        logger.propagate = before[1]
+        logger.setLevel(before[0])
+        handler.close()
+
+
+class _Shown(logging.Handler):
+    """Shows log lines, above the progress bars if there are any."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line for a record."""
+        detail(f"{record.name}: {record.getMessage()}")
+
+
+def gpu_count() -> int:
+    """Return the number of NVIDIA GPUs of this machine, 0 without their driver."""
+    command = shutil.which("nvidia-smi")
+    if command is None:
+        return 0
+    listing = subprocess.run([command, "-L"], capture_output=True, text=True, timeout=30, check=False)
+    return sum(line.startswith("GPU ") for line in listing.stdout.splitlines())
+
+
+def _worker(
+    limit: int, log_folder: str, security: Security, *, gpu: str, resources: dict[str, float]
+) -> dict[str, Any]:
+    options = {
+        "host": LOCALHOST,
+        "protocol": "tls",
+        "security": security,
+        "nthreads": 1,
+        "resources": resources,
+        "memory_limit": limit,
+        "dashboard": False,
+        "dashboard_address": f"{LOCALHOST}:0",
+        "env": {"CUDA_VISIBLE_DEVICES": gpu, "FACETFLOW_WORKER_LOG": log_folder},
+        "preload": ["flows.clusters.worker_process"],
+        "silence_logs": False,
+    }
+    return {"cls": Nanny, "options": options}

@@ -1,0 +1,96 @@
+"""Who may connect to a cluster: anyone who can runs code as the user of its workers, so nobody else may.
+
+local cluster              TLS with a temporary certificate that only this process and its workers have
+existing, tls://…          [cluster] tls_ca, tls_cert, tls_key, or Dask's own configuration
+existing, this machine     as its address says
+existing, elsewhere        refused without TLS, unless the project file says `unencrypted = true`
+"""
+
+import ssl
+from pathlib import Path
+
+from distributed.security import Security
+
+from features.errors import SettingsError
+from flows.project import ClusterSettings
+from flows.server.prefect_address import is_on_this_machine
+
+_ENCRYPTED = ("tls", "wss")
+
+
+def temporary() -> Security:
+    """Return credentials with which only this process and the workers that it starts can reach each other."""
+    return Security.temporary()  # type: ignore[no-untyped-call, no-any-return]
+
+
+def of_existing(settings: ClusterSettings) -> Security:
+    """Return the credentials of this process for an existing cluster.
+
+    Args:
+        settings: `[cluster]` of the project file, with an address.
+
+    Raises:
+        SettingsError: certificates are missing, unreadable or not needed, or the cluster is on another machine and its
+            connections are not encrypted.
+    """
+    address = settings.address or ""
+    given = {name: path for name in ("tls_ca", "tls_cert", "tls_key") if (path := getattr(settings, name)) is not None}
+    if not is_encrypted(address):
+        if given:
+            raise SettingsError(
+                f"[cluster] has `{next(iter(given))}`, but the address {address!r} is not encrypted: write "
+                f"{'tls://' + address.rpartition('://')[2]!r}, and start scheduler and workers with certificates."
+            )
+        if not _is_here(address) and not settings.unencrypted:
+            raise SettingsError(
+                f"The Dask cluster at {address!r} is not on this machine and its connections are not encrypted: anyone "
+                "on the way can run code on its workers. Use a tls:// address (docs/clusters.md), or set "
+                "unencrypted = true in [cluster] where the network itself is safe."
+            )
+        return Security()  # type: ignore[no-untyped-call]
+    for name, path in given.items():
+        if not path.is_file():
+            raise SettingsError(f"[cluster] names {str(path)!r} as `{name}`, but there is no such file.")
+    security = _certified(given)
+    files = security.get_tls_config_for_role("client")  # type: ignore[no-untyped-call]
+    if not files["ca_file"] or not files["cert"]:
+        raise SettingsError(
+            f"The Dask cluster at {address!r} needs certificates: set tls_ca, tls_cert and tls_key in [cluster], or "
+            "distributed.comm.tls in Dask's configuration."
+        )
+    _check(security)
+    return security
+
+
+def is_encrypted(address: str) -> bool:
+    """Return whether connections to an address are encrypted."""
+    return address.partition("://")[0] in _ENCRYPTED
+
+
+def _certified(given: dict[str, Path]) -> Security:
+    """Return Dask's own configuration, with the files of the project in their places."""
+    fields = {"tls_ca": "tls_ca_file", "tls_cert": "tls_client_cert", "tls_key": "tls_client_key"}
+    named = {fields[name]: str(path) for name, path in given.items()}
+    if "tls_client_cert" in named:  # never the key of another certificate
+        named.setdefault("tls_client_key", named["tls_client_cert"])
+    return Security(require_encryption=True, **named)  # type: ignore[no-untyped-call]
+
+
+def _check(security: Security) -> None:
+    """Load the certificates once, because with a wrong one a client would report that nobody answers."""
+    try:
+        security.get_connection_args("client")  # type: ignore[no-untyped-call]
+    except (ssl.SSLError, OSError, ValueError) as error:
+        files = security.get_tls_config_for_role("client")  # type: ignore[no-untyped-call]
+        raise SettingsError(
+            f"The certificates for the Dask cluster cannot be used ({error}): ca {files['ca_file']!r}, certificate "
+            f"{files['cert']!r}, key {files['key']!r} must be PEM files, and the key must belong to the certificate."
+        ) from error
+
+
+def _is_here(address: str) -> bool:
+    """Return whether an address cannot be reached from other machines."""
+    scheme, separator, _ = address.partition("://")
+    if separator and scheme == "inproc":
+        return True
+    return is_on_this_machine(address if separator else f"tcp://{address}")

@@ -1,0 +1,195 @@
+"""What a build checks on workers before it gives them a shard, in milliseconds and over its existing connection.
+
+    local workers       memory
+    existing cluster    versions ──> code ──> store readable and writable ──> models and files ──> memory
+
+Workers that join an existing cluster during a build are checked in the same way (`flows.clusters.cluster_watch`).
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from typing import Any, cast
+
+from dask.utils import format_bytes
+from distributed import Client
+from distributed.system import MEMORY_LIMIT
+
+from features.errors import RunError
+from features.parsers.memory import StageModels, models_of, total
+from features.parsers.settings import LabelVectorSettings
+from features.store.store import Store
+from flows.clusters import worker_versions
+from flows.stages import Chain
+from tasks.worker_report import code_digest, import_tasks, report
+
+_PACKAGES_OF = {
+    "torch": ("torch", "transformers"),
+    "sentence_transformers": ("sentence-transformers",),
+    "spacy": ("spacy",),
+}
+
+
+class Preflight:
+    """What the stages of a build require of the workers that make them.
+
+    Args:
+        store: the store.
+        chain: the stages and their settings.
+        stages: names of the stages that have something to do.
+        gpu: whether some workers have a GPU, and so get the stages with a choice of device.
+
+    Attributes:
+        fit: addresses of the workers of an existing cluster that were checked and can make the shards.
+    """
+
+    def __init__(self, store: Store, chain: Chain, stages: Collection[str], *, gpu: bool) -> None:
+        self._store = store
+        self._settings = {stage: chain.settings[stage] for stage in stages}
+        self._models = {stage: models_of(stage, settings) for stage, settings in self._settings.items()}
+        self._on_gpu = {stage for stage in stages if gpu and chain.device(stage) != "cpu"}
+        self._said: set[str] = set()
+        self.fit: set[str] = set()
+
+    def check_local(self, limit: int, pause: float, *, shared: bool) -> None:
+        """Compare the memory of the workers that are about to start with what the stages need.
+
+        Args:
+            limit: memory limit of one worker in bytes.
+            pause: share of it at which Dask pauses a worker.
+            shared: whether the limit is a share of the machine's memory, and so grows with fewer workers.
+
+        Raises:
+            RunError: a worker would be paused as soon as the models are loaded.
+        """
+        for gpu in (False, True):
+            needed = self._need(gpu=gpu)
+            if needed > limit * pause:
+                raise RunError(
+                    f"{self._sentence(needed, gpu=gpu)}, and a worker of the local cluster is paused at "
+                    f"{format_bytes(int(limit * pause))} of its limit of {format_bytes(limit)}: "
+                    f"{_what_to_set(needed, pause, shared=shared)}."
+                )
+
+    def check(self, client: Client, address: str, workers: Collection[str] | None = None) -> None:
+        """Check workers of an existing cluster.
+
+        Args:
+            client: client connected to its scheduler.
+            address: address of the scheduler, as the user gave it.
+            workers: addresses of the workers to check; all if None.
+
+        Raises:
+            RunError: a worker cannot make the shards of this build, or would make different ones.
+        """
+        cluster = f"of the Dask cluster at {address!r}"
+        info = cast("Mapping[str, Any]", client.get_versions(packages=worker_versions.PACKAGES))
+        if workers is None:
+            self._check_scheduler(client, info, cluster)
+        found = worker_versions.of_info(info)
+        asked = [worker for worker in found if workers is None or worker in workers]
+        versions = {worker: found[worker] for worker in asked}
+        ours = info["client"]["packages"]
+        worker_versions.compare(ours, versions, self._packages(), cluster, self._said)
+        resources = {
+            worker: known["resources"] for worker, known in client.scheduler_info(n_workers=-1)["workers"].items()
+        }
+        for worker, answer in self._ask(client, asked).items():
+            who = f"The worker {worker!r} {cluster}"
+            if isinstance(answer, BaseException):
+                raise RunError(
+                    f"{who} cannot use facetflow ({type(answer).__name__}: {answer}): install it where the worker "
+                    "runs, as here, and start it again."
+                ) from answer
+            self._check_answer(who, answer, gpu=resources.get(worker, {}).get("GPU", 0) >= 1)
+            self.fit.add(worker)
+
+    def _check_scheduler(self, client: Client, info: Mapping[str, Any], cluster: str) -> None:
+        """Check the scheduler, which unpacks what is sent to workers: it needs the same software, but no models."""
+        worker_versions.compare_scheduler(info["client"]["packages"], info["scheduler"]["packages"], cluster)
+        try:
+            client.run_on_scheduler(import_tasks)  # type: ignore[no-untyped-call]
+        except ImportError as error:
+            raise RunError(
+                f"The scheduler {cluster} cannot use facetflow ({error}): install it there, as here, and start it "
+                "again, with its workers."
+            ) from error
+
+    def _ask(self, client: Client, workers: Sequence[str]) -> Mapping[str, Any]:
+        names = [name for settings in self._settings.values() if (name := _model(settings)) is not None]
+        files = [
+            settings.file
+            for settings in self._settings.values()
+            if isinstance(settings, LabelVectorSettings) and settings.file is not None
+        ]
+        ask = partial(report, self._store.path, names, files)
+        if not workers:
+            return {}
+        return dict(client.run(ask, workers=list(workers), on_error="return"))
+
+    def _check_answer(self, who: str, answer: Mapping[str, Any], *, gpu: bool) -> None:
+        if answer["code"] != code_digest():
+            raise RunError(
+                f"{who} has different code of facetflow than this build, under the same version: a release must not "
+                "mix them. Install the same code where the worker runs, and start it again."
+            )
+        store = str(self._store.path)
+        if answer["store"] != self._store.id:
+            what = "no store there" if answer["store"] is None else "another store there"
+            raise RunError(
+                f"{who} does not see the store {store!r}: it finds {what}. Put the store on a file system that all "
+                "workers share, under the same path."
+            )
+        if answer["writable"] is not None:
+            raise RunError(
+                f"{who} cannot write into the store {store!r} ({answer['writable']}): let the user of the worker write "
+                "there."
+            )
+        if answer["missing"]:
+            raise RunError(f"{who} lacks what its stages read: {answer['missing'][0]}. Do so where the worker runs.")
+        needed = self._need(gpu=gpu)
+        if answer["pause"] is not None and needed > answer["pause"]:
+            raise RunError(
+                f"{self._sentence(needed, gpu=gpu)}, and {who[0].lower()}{who[1:]} is paused at "
+                f"{format_bytes(answer['pause'])}: start it with a higher `--memory-limit`."
+            )
+
+    def _of_worker(self, *, gpu: bool) -> dict[str, StageModels]:
+        """Return the stages that may go to a worker with or without a GPU."""
+        return {stage: models for stage, models in self._models.items() if (stage in self._on_gpu) == gpu}
+
+    def _need(self, *, gpu: bool) -> int:
+        models = self._of_worker(gpu=gpu)
+        if not models:
+            return 0
+        # Once loaded, models move to the memory of the GPU.
+        return max(total({stage: of}) for stage, of in models.items()) if gpu else total(models)
+
+    def _sentence(self, needed: int, *, gpu: bool) -> str:
+        models = self._of_worker(gpu=gpu)
+        largest = max(models, key=lambda stage: models[stage].own)
+        names = ", ".join(repr(stage) for stage in models)
+        return (
+            f"A worker needs at least {format_bytes(needed)} for the models of the stages {names}, most of it for "
+            f"{largest!r}"
+        )
+
+    def _packages(self) -> set[str]:
+        needed = {name for of in self._models.values() for library in of.libraries for name in _PACKAGES_OF[library]}
+        amr = self._settings.get("amr")
+        return needed | ({"amrlib", "transformers"} if getattr(amr, "backend", None) == "amrlib" else set())
+
+
+def _what_to_set(needed: int, pause: float, *, shared: bool) -> str:
+    most = int(MEMORY_LIMIT * pause / needed)
+    if not most:
+        return "this machine has too little memory for one; enable fewer stages, or use another cluster"
+    if shared:
+        return f"set workers in [cluster] (at most {most} worker{'s' * (most != 1)})"
+    return f"set memory_limit in [cluster] to {format_bytes(int(needed / pause * 1.1))} or more"
+
+
+def _model(settings: Any) -> str | None:
+    """Return the name of the model that a stage loads, None if it loads none or one that comes with facetflow."""
+    model = getattr(settings, "model", None)
+    loads = getattr(settings, "backend", "encoder") in {"encoder", "amrlib"}
+    return str(model) if loads and model not in {None, "embedded"} else None

@@ -1,0 +1,77 @@
+"""What a user reads when a command fails: one sentence per error, and a traceback in a file where it may help.
+
+FacetflowError           its own sentence
+usage error of click     its sentence, and the help of the command that it is about
+error of the file system what, which file, what to do; wherever in the program it came from
+text that is not UTF-8   the same, but Python does not say in which file: the traceback does
+anything else            "Unexpected …", and the file with the traceback
+"""
+
+import os
+import tempfile
+import traceback
+
+import click
+
+from features.errors import FacetflowError
+from features.file_errors import advice
+from flows.server.passwords import without_passwords
+from flows.terminal import detail
+
+
+def sentence(error: Exception) -> str:
+    """Return the sentence for an error that ended a command.
+
+    Args:
+        error: any; the traceback of an unexpected one is written to a file that the sentence names.
+    """
+    return without_passwords(_sentence(error))
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, FacetflowError):
+        return str(error)
+    if isinstance(error, click.ClickException):
+        context = getattr(error, "ctx", None)
+        return error.format_message() + (f" (see {context.command_path} --help)" if context is not None else "")
+    if isinstance(error, OSError) and (said := _of_the_file_system(error)):
+        detail(without_passwords("".join(traceback.format_exception(error)).rstrip()))
+        return said
+    if isinstance(error, UnicodeEncodeError):
+        return _of_output(error)
+    if isinstance(error, UnicodeDecodeError):
+        byte = error.object[error.start]
+        return f"An input file is not UTF-8 text (byte {byte:#04x}): save it as UTF-8{_traceback_of(error)}."
+    reason = str(error).strip().splitlines()
+    return f"Unexpected {type(error).__name__}{f': {reason[0]}' if reason else ''}{_traceback_of(error)}."
+
+
+def _of_output(error: UnicodeEncodeError) -> str:
+    character = error.object[error.start]
+    if 0xDC80 <= ord(character) <= 0xDCFF:  # how Python represents a byte of the command line that is not UTF-8
+        return f"The byte {ord(character) - 0xDC00:#04x} on the command line is not UTF-8: give text in UTF-8."
+    return f"The output is written as {error.encoding}, which has no {character!r}: set PYTHONIOENCODING=utf-8."
+
+
+def _of_the_file_system(error: OSError) -> str | None:
+    """Return the sentence for an error of the file system, None for any other, such as one of the network."""
+    known = advice(error)
+    if known is None:
+        return None
+    if error.filename is not None:
+        return f"{os.fsdecode(error.filename)!r} cannot be used: {known}."
+    # A write error does not name the file; an error of a Rust library names it in its text.
+    text = "" if error.errno is not None else f" ({str(error).strip().partition(chr(10))[0]})"
+    return f"A file cannot be used{text}: {known}{_traceback_of(error)}."
+
+
+def _traceback_of(error: Exception) -> str:
+    """Write the traceback to its own file and return the words that name it; none if the disk is full."""
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="facetflow-error-", suffix=".log", delete=False, encoding="utf-8", errors="backslashreplace"
+        ) as log:
+            log.write(without_passwords("".join(traceback.format_exception(error))))
+    except OSError:
+        return ""
+    return f"; the traceback is in {log.name}"

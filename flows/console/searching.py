@@ -1,0 +1,101 @@
+"""What `search` and `neighbours` share: choosing texts and encoder, and vectors that are kept in the project."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from features.errors import InputError
+from features.outputs import STANDARD
+from flows.console.one_shot import counted, name_wrong
+from flows.project import Project, load
+from flows.terminal import say
+from flows.watching.file_progress import FileProgress
+from training.nearest import unit
+from training.search.choosing import Chosen, choose_encoder
+from training.search.texts import SearchedTexts, texts_of_file, texts_of_release
+from training.search.vector_cache import cached_vectors
+from training.search.vectors import embed, embed_in_parts
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+
+class Searcher:
+    """An encoder for search, with its stored vectors.
+
+    Args:
+        project: the project file, which need not exist if encoder and texts are named.
+        encoder: name or folder; None leaves the choice to the project.
+        aspect: the respect in which texts are compared.
+        device: `auto`, `cpu`, `cuda` or `cuda:N`.
+
+    Raises:
+        ModelError: there is no such encoder, or several are equally suitable.
+        SettingsError: the project file is wrong.
+    """
+
+    def __init__(self, project: Path, encoder: str | None, aspect: str | None, device: str) -> None:
+        self.project: Project | None = load(project) if project.exists() else None
+        self.aspect = aspect
+        self._device = device
+        runs = None if self.project is None else self.project.runs
+        self.chosen: Chosen = choose_encoder(runs, encoder, aspect)
+
+    @cached_property
+    def model(self) -> "SentenceTransformer":
+        """The encoder, loaded when it is needed: stored vectors need none."""
+        from features.parsers.devices import resolve_device
+        from training.encoders.loading import load_encoder
+
+        return load_encoder(self.chosen.folder, device=resolve_device(self._device))
+
+    def texts(self, among: str | None, columns: Sequence[str]) -> SearchedTexts:
+        """Return the texts to search.
+
+        Args:
+            among: a file, `-`, or a corpus of the project; if None, all texts with labels of its newest release, or
+                all sentences of its pairs.
+            columns: columns of a table that hold the text.
+
+        Raises:
+            InputError: there are no texts.
+        """
+        if among is not None and (Path(among) == STANDARD or Path(among).exists()):
+            found = texts_of_file(Path(among), columns)
+            if found.empty:
+                say(f"Left out: {counted(found.empty, 'row')} of {found.origin} without a text.")
+            name_wrong([f"Left out: {problem}." for problem in found.wrong])
+            return found
+        if self.project is None:
+            missing = "name a file to search with --among" if among is None else f"{among!r} does not exist"
+            raise InputError(f"There is no project here whose texts could be searched: {missing}.")
+        known = [corpus.name for corpus in self.project.corpora]
+        if among is not None and among not in known:
+            raise InputError(
+                f"{among!r} is neither a file nor a corpus of the project; its corpora are: {', '.join(known)}. Check "
+                "the path."
+            )
+        return texts_of_release(self.project.store, among)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vectors of texts; only texts that no earlier search embedded are encoded."""
+        runs = None if self.project is None else self.project.runs
+
+        def embed_new(new: Sequence[str]) -> Iterator[NDArray[np.float32]]:
+            with FileProgress("texts") as progress:
+                yield from embed_in_parts(self.model, new, self.chosen.task, progress)
+
+        return unit(cached_vectors(runs, self.chosen.folder, self.chosen.task, texts, embed_new))
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return the vector of a text, (1, d); it is not stored."""
+        return embed(self.model, [text], self.chosen.task)
+
+    def say_what(self, searched: SearchedTexts) -> None:
+        """Report which encoder searches which texts."""
+        aspect = "" if self.aspect is None else f" in {self.aspect}"
+        say(f"By the encoder {self.chosen.name}{aspect}, among {len(searched):,} texts of {searched.origin}:")

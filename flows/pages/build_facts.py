@@ -1,0 +1,357 @@
+"""What a build leaves for people to read: `build.json` next to the logs, and `build.html`, which is made from it.
+
+    runs/builds/<run id>/build.json     written at most every half minute, and at the end, however the build ends
+                         build.html     the same as a page; it shows nothing that is not in the file
+
+A killed build leaves what it wrote last. The next build of the store completes it: the tables' logs say which of its
+shards were committed, so no shard is shown as made that does not exist.
+"""
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from features.errors import FacetflowError, StoreError
+from features.file_errors import explain
+from features.ingest import IngestReport
+from features.store import folder
+from features.store.plan import Plan, ShardWork
+from features.store.provenance import Committed
+from features.store.reading import clear_errors
+from features.store.reasons import summary
+from features.store.recipe_changes import recipe_changes
+from features.store.releases import Release
+from features.store.runs import RunRecord, now
+from features.store.stage import SOURCES
+from features.store.store import Store
+from features.types import LEFT_OUT, Shard
+from flows.building.ingest_corpora import STAGE as INGEST
+from flows.pages.build_page import render_build
+from flows.pages.build_pages import FACTS_FILE, PAGE_FILE, page_of
+from flows.project import Project
+from flows.stages import Chain
+from flows.terminal import warn
+from flows.watching.shard_history import BuildHistory, ShardHistory
+
+WRITE_EVERY = 30.0
+"""Seconds between two writings while a build runs."""
+KILLED = "killed"
+"""State of a build whose process is gone without recording how it ended."""
+_FORMAT = 1
+
+
+@dataclass(slots=True)
+class StageFacts:
+    """What there was to do for a stage.
+
+    Args:
+        stage: its name.
+        shards: number of its shards, made or not.
+        planned: number of those that this build was to make.
+        why: one line on why.
+    """
+
+    stage: str
+    shards: int
+    planned: int
+    why: str
+
+
+@dataclass(slots=True)
+class BuildFacts:
+    """What is known of a build so far.
+
+    Args:
+        project: its name.
+        store: folder of the store.
+        run_id: id of the build.
+        process: host and process id.
+        started: UTC, ISO 8601.
+        state: that of its record; `killed` if the next build finds so.
+        written: when this was written; UTC, ISO 8601.
+        finished: when the build ended; None while it runs, or if it was killed.
+        message: how it ended.
+        release: number of the release that it published, or found to be up to date.
+        before: number of the newest release when it began; None if there was none.
+        workers: number of workers; 0 for a build that needed none.
+        ingest: what was read from the corpora; None if they were not read.
+        wall: part → seconds of wall time.
+        stages: what there was to do.
+        shards: what became of each shard, as `ShardHistory`.
+        quality: rejected rows by stage and code.
+        tables: rows by table, before and now.
+        recipes: how recipes differ from those of release `before`, a line each.
+    """
+
+    project: str
+    store: str
+    run_id: str
+    process: str
+    started: str
+    state: str = "running"
+    written: str = ""
+    finished: str | None = None
+    message: str = ""
+    release: int | None = None
+    before: int | None = None
+    workers: int = 0
+    ingest: dict[str, Any] | None = None
+    wall: dict[str, float] = field(default_factory=dict)
+    stages: list[StageFacts] = field(default_factory=list)
+    shards: list[dict[str, Any]] = field(default_factory=list)
+    quality: list[dict[str, Any]] = field(default_factory=list)
+    tables: list[dict[str, Any]] = field(default_factory=list)
+    recipes: list[str] = field(default_factory=list)
+    format: int = _FORMAT
+
+
+class FactKeeper:
+    """Keeps the facts of one build, in memory and in its folder.
+
+    Args:
+        settings: the project file.
+        store: the store.
+        record: record of the build that begins.
+        history: what becomes of its shards.
+    """
+
+    def __init__(self, settings: Project, store: Store, record: RunRecord, history: BuildHistory) -> None:
+        self._settings = settings
+        self._store = store
+        self._history = history
+        self._before = _newest_release(store)
+        self._expected: Mapping[tuple[str, Shard], str] | None = None
+        self._stages: Chain | None = None
+        self._sources: Mapping[str, Mapping[Shard, Committed]] = {}
+        self._written = 0.0
+        self._writable = True
+        self.facts = BuildFacts(
+            project=settings.name,
+            store=str(store.path),
+            run_id=record.run_id,
+            process=record.process,
+            started=record.started,
+            before=self._before.number if self._before else None,
+        )
+
+    @property
+    def page(self) -> Path:
+        """The page of the build."""
+        return page_of(self._settings, self.facts.run_id)
+
+    def read(self, report: IngestReport) -> None:
+        """Record what was read from the corpora."""
+        self.facts.ingest = {
+            "rows": report.rows,
+            "rejected": report.rejected,
+            "left_out": report.skipped,
+            "new_sentences": report.new_sentences,
+            "new_pairs": report.new_pairs,
+            "new_labels": report.new_labels,
+        }
+
+    def planned(self, plan: Plan, stages: Chain, work: Sequence[ShardWork]) -> None:
+        """Record what is to be made.
+
+        Args:
+            plan: all that a complete build would make.
+            stages: the chain.
+            work: the part of it that this build is to make.
+        """
+        self._expected, self._stages = plan.expected, stages
+        self._sources = {name: self._store.committed(name) for name in SOURCES}
+        reasons = {stage: [item.reason for item in work if item.stage == stage] for stage in plan.stages}
+        self.facts.stages = [
+            StageFacts(stage, shards := plan.shards(stage), len(of), summary(stage, shards, of))
+            for stage, of in reasons.items()
+        ]
+        self._history.plan(ShardHistory(item.stage, item.shard, self._rows_in(item), str(item.reason)) for item in work)
+
+    def look(self, wall: Mapping[str, float]) -> None:
+        """Update the facts in the folder, if that is due."""
+        if time.monotonic() - self._written >= WRITE_EVERY:
+            self.facts.wall = dict(wall)
+            self._write()
+
+    def end(self, record: RunRecord, wall: Mapping[str, float]) -> bool:
+        """Write the facts of a build that ended, in whatever way.
+
+        Args:
+            record: says how it ended.
+            wall: part → seconds.
+
+        Returns:
+            Whether they could be written; if not, a warning was given.
+        """
+        facts = self.facts
+        facts.state, facts.message, facts.finished = record.state, record.message, record.finished
+        facts.release, facts.wall = record.release, dict(wall)
+        try:
+            facts.quality = self.quality()
+            facts.tables, facts.recipes = self._changes()
+        except FacetflowError:  # the store cannot be read: leave out its rows, report the rest
+            facts.quality, facts.tables, facts.recipes = [], [], []
+        self._write()
+        return self._writable
+
+    def quality(self) -> list[dict[str, Any]]:
+        """Return how much was rejected, one entry per stage with its codes; only what counts for a release."""
+        if self._stages is None or self._expected is None:
+            return []
+        limit = self._settings.limits.rejected_rows
+        codes = _codes(self._store, self._expected)
+        entries = []
+        if self.facts.ingest is not None:
+            found = codes.get(INGEST, {})
+            entries.append(_share(INGEST, self.facts.ingest["rows"], found, limit))
+        for stage in self._stages.stages:
+            expected = self._expected
+            made = self._store.committed(stage.name)
+            rows = sum(known.rows for at, known in made.items() if expected.get((stage.name, at)) == known.fingerprint)
+            found = codes.get(stage.name, {})
+            entries.append(_share(stage.name, rows + sum(found.values()), found, limit))
+        return entries
+
+    def _changes(self) -> tuple[list[dict[str, Any]], list[str]]:
+        """Return rows by table and the recipes that changed, since the newest release when the build began."""
+        if self._stages is None:
+            return [], []
+        names = [*SOURCES, *(stage.name for stage in self._stages.stages)]
+        before = self._before.rows if self._before else {}
+        names += [name for name in before if name not in names]
+        made = {*SOURCES, *(stage.name for stage in self._stages.stages)}
+        rows = {name: sum(known.rows for known in self._store.committed(name).values()) for name in made}
+        # As in a release, a table of ingest without rows is left out: most projects have no labels.
+        names = [name for name in names if rows.get(name) or name in before or name not in SOURCES]
+        tables = [{"table": name, "before": before.get(name, 0), "now": rows.get(name, 0)} for name in names]
+        if self._before is None:
+            return tables, []
+        recipes = {stage.name: stage.recipe.as_dict() for stage in self._stages.stages}
+        # The recipes of ingest tables have no parameters: what ingest reads is in the rows.
+        old = {name: recipe for name, recipe in self._before.recipes.items() if name not in SOURCES}
+        return tables, [str(changed) for changed in recipe_changes(old, recipes)]
+
+    def _rows_in(self, work: ShardWork) -> int:
+        over = {stage.name: stage.over for stage in self._stages.stages} if self._stages else {}
+        return self._sources[over[work.stage]][work.shard].rows
+
+    def _write(self) -> None:
+        self._written = time.monotonic()
+        self.facts.written = now()
+        self.facts.shards = [asdict(shard) for shard in self._history.shards]
+        if self._writable:  # warned once
+            self._writable = write(self._settings, self.facts)
+
+
+def write(settings: Project, facts: BuildFacts) -> bool:
+    """Write the facts and page of a build; if that is impossible, warn and continue.
+
+    Returns:
+        Whether they were written.
+    """
+    place = settings.builds / facts.run_id
+    content = asdict(facts)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        folder.write(place, FACTS_FILE, (json.dumps(content, ensure_ascii=False) + "\n").encode())
+        folder.write(place, PAGE_FILE, render_build(content).encode())
+    except OSError as error:
+        warn(f"The page of the build could not be written to {str(place)!r}: {explain(error)}.")
+        return False
+    return True
+
+
+def read(settings: Project, run_id: str) -> BuildFacts | None:
+    """Return the facts of a build; None if there are none or they cannot be read."""
+    try:
+        content = json.loads((settings.builds / run_id / FACTS_FILE).read_text(encoding="utf-8"))
+        if content["format"] != _FORMAT:
+            return None
+        content["stages"] = [StageFacts(**stage) for stage in content["stages"]]
+        return BuildFacts(**content)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def end_killed(settings: Project, store: Store) -> None:
+    """Finish the pages of killed builds of this store; only for the holder of the store's lock."""
+    for record in store.runs():
+        facts = read(settings, record.run_id) if record.state == "running" else None
+        if facts is None or facts.state != "running":
+            continue
+        committed = _committed_by(store, facts)
+        for shard in facts.shards:
+            _settle(shard, committed=(shard["stage"], shard["shard"]) in committed)
+        facts.state, facts.written = KILLED, now()
+        facts.message = (
+            f"Its process {record.process} disappeared: it was killed, or its machine went down. What it committed "
+            "is kept, and the next build continued from there."
+        )
+        write(settings, facts)
+
+
+def _committed_by(store: Store, facts: BuildFacts) -> set[tuple[str, str]]:
+    """Return the shards that a build committed, by stage and name."""
+    return {
+        (stage.stage, shard)
+        for stage in facts.stages
+        for (shard, _), made in store.provenance(stage.stage).items()
+        if made.run_id == facts.run_id
+    }
+
+
+def _newest_release(store: Store) -> Release | None:
+    try:
+        return store.releases()[-1]
+    except (IndexError, StoreError):  # none yet; an unreadable one stops the build where it matters
+        return None
+
+
+def _settle(shard: dict[str, Any], *, committed: bool) -> None:
+    """Update a shard of a killed build with what is known now."""
+    for attempt in shard["attempts"]:
+        if attempt["outcome"] == "running":
+            attempt["outcome"] = "made" if committed else "lost"
+    if committed:
+        shard["state"] = "committed"
+    elif shard["state"] in {"submitted", "running", "made"}:
+        shard["state"] = "waiting"
+
+
+def _codes(store: Store, expected: Mapping[tuple[str, Shard], str]) -> dict[str, dict[str, int]]:
+    """Return stage → code → rejected rows: those of ingest, and of shards with the expected fingerprint."""
+    valid = [
+        f"{stage}/{shard}"
+        for (stage, shard), known in store.rejected().items()
+        if stage == INGEST or expected.get((stage, shard)) == known.fingerprint
+    ]
+    with clear_errors("rejects", store.path):
+        counts = (
+            store.scan("rejects", columns=["stage", "code"], with_shard=True)
+            .filter(pl.concat_str("stage", pl.lit("/"), "shard").is_in(valid))
+            .group_by("stage", "code")
+            .len("rows")
+            .sort("rows", "code", descending=[True, False])
+            .collect()
+        )
+    found: dict[str, dict[str, int]] = {}
+    for stage, code, rows in counts.iter_rows():
+        found.setdefault(stage, {})[code] = rows
+    return found
+
+
+def _share(stage: str, rows: int, codes: Mapping[str, int], limit: float) -> dict[str, Any]:
+    rejected = sum(count for code, count in codes.items() if code not in LEFT_OUT)
+    return {
+        "stage": stage,
+        "rows": rows,
+        "rejected": rejected,
+        "share": rejected / rows if rows else None,
+        "limit": limit,
+        "codes": dict(codes),
+    }

@@ -1,0 +1,201 @@
+"""What a Prefect server shows of a run: progress, shards, quality, scores, and links to the pages.
+
+    build_features     progress · shards · rejected rows · the page
+    train_encoder      how the training went
+    evaluate_encoder   scores · the report
+
+Keys contain the project, and the encoder if there is one, because a server keeps a history per key and serves any
+number of projects.
+"""
+
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from features.types import LEFT_OUT
+from flows.pages.build_facts import FactKeeper
+from flows.project import Project
+from flows.server.outbox import Artifact, Outbox
+from flows.watching.shard_history import BuildHistory, ShardHistory
+
+SHOWN_SHARDS = 500
+"""Maximum rows of the table of shards: a server sends all of them to every viewer."""
+SHARDS_EVERY = 15.0
+"""Seconds between two updates of the table of shards; progress is shown more often."""
+_ORDER = {"failed": 0, "left out": 1, "running": 2}
+
+
+class BuildArtifacts:
+    """Shows a build while it runs.
+
+    Args:
+        outbox: outbox to the server.
+        facts: facts of the build.
+        history: history of its shards.
+    """
+
+    def __init__(self, outbox: Outbox, facts: FactKeeper, history: BuildHistory) -> None:
+        self._outbox = outbox
+        self._facts = facts
+        self._history = history
+        self._name = facts.facts.project
+        self._share: float | None = None
+        self._shards_shown = 0.0
+
+    def look(self) -> None:
+        """Show the progress of the build; called a few times a second."""
+        if not self._outbox.open or not self._history.shards:
+            return
+        share = round(100 * self._history.share, 1)
+        if share != self._share:
+            self._share = share
+            self._outbox.show(_progress(self._name, share, self._history.shards))
+        if time.monotonic() - self._shards_shown >= SHARDS_EVERY:
+            self._shards_shown = time.monotonic()
+            self._outbox.show(_shards(self._name, self._history.shards, ended=False))
+
+    def end(self) -> None:
+        """Show how the build ended."""
+        if not self._outbox.open:
+            return
+        shards = self._history.shards
+        if shards:
+            self._outbox.show(_progress(self._name, round(100 * self._history.share, 1), shards))
+            self._outbox.show(_shards(self._name, shards, ended=True))
+        if self._facts.facts.quality:
+            self._outbox.show(_quality(self._name, self._facts.facts.quality))
+        self._outbox.show(link("build", self._name, self._facts.page))
+
+
+def show_training(settings: Project, encoder: Path) -> Iterator[Artifact]:
+    """Yield the artifacts of a finished training.
+
+    Args:
+        settings: the project file.
+        encoder: folder of the encoder.
+    """
+    from training.evaluation.seen import tell_choice
+    from training.runs import PER_SECOND, TRAINING_FILE, encoder_name, run_id
+    from training.writing import read_json
+
+    course, name = read_json(encoder / TRAINING_FILE), encoder_name(encoder.parent)
+    named = {
+        "steps": "steps",
+        "best_step": "step that was kept",
+        "seconds": "seconds",
+        **{key: f"{key.removesuffix(PER_SECOND)} a second" for key in course if key.endswith(PER_SECOND)},
+    }
+    chosen = tell_choice(course) or "nothing that is known"
+    rows = [
+        {"": "run", "value": run_id(settings.runs, encoder.parent)},
+        *({"": f"dev {score}", "value": _short(value)} for score, value in (course.get("dev") or {}).items()),
+        *({"": words, "value": _short(course[key])} for key, words in named.items() if key in course),
+    ]
+    about = f"Encoder `{name}` of `{settings.name}` in `{encoder}`; chosen by {chosen}."
+    yield Artifact(_key("training", f"{settings.name} {name}"), "table", rows, about)
+
+
+def show_evaluation(settings: Project, scores: Path) -> Iterator[Artifact]:
+    """Yield the artifacts of an evaluation.
+
+    Args:
+        settings: the project file.
+        scores: file of the scores, in the folder of the run; only a complete evaluation has a report.
+    """
+    from training.evaluation.run import METRICS_FILE, REPORT_FILE
+    from training.evaluation.suites import score_tables
+    from training.runs import encoder_name, run_id
+    from training.writing import read_json
+
+    folder = scores.parent
+    owner = f"{settings.name} {encoder_name(folder)}"
+    for number, table in enumerate(score_tables(read_json(scores))):
+        rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+        yield Artifact(
+            _key("scores" if not number else f"scores-{number + 1}", owner),
+            "table",
+            rows,
+            f"`{settings.name}`, run `{run_id(settings.runs, folder)}`: {table.title}\n\n{table.note}",
+        )
+    if scores.name == METRICS_FILE:
+        yield link("report", owner, folder / REPORT_FILE)
+
+
+def link(kind: str, project: str, page: Path) -> Artifact:
+    """Return a link to a page.
+
+    Args:
+        kind: build or report.
+        project: name of the project, and of the encoder if the page is about one.
+        page: the page, on the machine of the run.
+    """
+    text = (
+        f"[{page.name}]({page.resolve().as_uri()}) of `{project}`\n\n    {page}\n\n"
+        "A browser follows this link only on the machine of the run, and some only if it is typed as an address."
+    )
+    return Artifact(_key(f"{kind}-page", project), "markdown", text, f"The page of this {kind}.")
+
+
+def _progress(project: str, share: float, shards: Sequence[ShardHistory]) -> Artifact:
+    ended = sum(shard.state in {"made", "committed", "failed", "left out"} for shard in shards)
+    failed = sum(shard.state == "failed" for shard in shards)
+    left_out = sum(shard.state == "left out" for shard in shards)
+    said = f"{ended:,} of {len(shards):,} shards have ended, counted by rows"
+    said += f"; {failed:,} failed" if failed else ""
+    said += f", {left_out:,} left out" if left_out else ""
+    return Artifact(_key("build-progress", project), "progress", share, f"`{project}`: {said}")
+
+
+def _shards(project: str, shards: Sequence[ShardHistory], *, ended: bool) -> Artifact:
+    ordered = sorted(shards, key=lambda shard: (_ORDER.get(shard.state, 3), -(shard.seconds or 0.0)))
+    rows = [
+        {
+            "stage": shard.stage,
+            "shard": shard.shard,
+            "rows": shard.rows,
+            "rejected": "" if shard.rejects is None else shard.rejects,
+            "seconds": "" if shard.seconds is None else round(shard.seconds, 1),
+            "worker": shard.attempts[-1].worker if shard.attempts else "",
+            "state": shard.state,
+            "reason": shard.error.partition("\n")[0] or shard.why,
+        }
+        for shard in ordered[:SHOWN_SHARDS]
+    ]
+    of = f"{len(rows):,} of {len(shards):,} shards" if len(rows) < len(shards) else f"{len(shards):,} shards"
+    when = "as the build ended" if ended else f"as of {datetime.now(UTC):%H:%M:%S} UTC, while it ran"
+    return Artifact(
+        _key("build-shards", project),
+        "table",
+        rows,
+        f"`{project}`: {of} that this build was to make, {when}; failed ones first, then the longest.",
+    )
+
+
+def _quality(project: str, quality: Sequence[Mapping[str, Any]]) -> Artifact:
+    rows = []
+    for entry in quality:
+        share = "" if entry["share"] is None else f"{entry['share']:.2%}"
+        of_stage = {"stage": entry["stage"], "rows": entry["rows"], "limit": f"{entry['limit']:.1%}"}
+        rows.append(of_stage | {"code": "all", "rejected": entry["rejected"], "share": share})
+        rows += [
+            of_stage | {"code": code, "rejected": count, "share": f"{count / entry['rows']:.2%}"}
+            for code, count in entry["codes"].items()
+        ]
+    columns = ("stage", "code", "rows", "rejected", "share", "limit")
+    rows = [{column: row[column] for column in columns} for row in rows]
+    said = (
+        "rejected rows of the whole store by stage and code; the limit applies to all codes of a stage together, "
+        f"not counting rows left out for the sake of evaluation ({', '.join(sorted(LEFT_OUT))})."
+    )
+    return Artifact(_key("build-quality", project), "table", rows, f"`{project}`: {said}")
+
+
+def _key(kind: str, project: str) -> str:
+    return f"{kind}-{re.sub('[^a-z0-9]+', '-', project.lower())}".strip("-")
+
+
+def _short(value: Any) -> Any:
+    return round(value, 4) if isinstance(value, float) else value

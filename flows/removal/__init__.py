@@ -1,0 +1,1 @@
+"""Removal of what nobody needs: old builds, trainings and releases, and what killed processes left behind."""

@@ -1,0 +1,99 @@
+"""What a build does when Prefect's server disappears: it ends with an error that names the server and fails no shard.
+
+| what is seen | for | then |
+|---|---|---|
+| the server does not answer, and comes back (`facetflow up` restarts it) | less than 20 s | the build continues |
+| nothing listens there | 20 s | the build ends; what was committed is kept, and the next one continues |
+| it takes connections and does not answer | 90 s | the same; until then it may only stall (`server/garbage.py`) |
+
+Workers need no answer to make a shard, so no shard fails meanwhile; what Prefect would have shown of them is lost.
+"""
+
+import threading
+import time
+
+from features.errors import RunError
+from flows.server.passwords import shown
+from flows.server.prefect_address import answers, is_reached, somebody_listens
+
+GONE_AFTER = 20.0
+"""Seconds without an answer after which a server that takes no connections counts as gone."""
+STILL_AFTER = 90.0
+"""The same for a server that takes connections. Prefect's waits up to 60 s for SQLite and answers nobody meanwhile."""
+_ASK_EVERY = 2.0
+_TIMEOUT = 5.0
+
+
+class ApiWatch:
+    """Polls Prefect's server from its own thread.
+
+    Args:
+        url: address of the API.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._answered = time.monotonic()
+        self._asked = self._answered
+        self._silent = False
+        self._is_reached = True
+        self._ended = threading.Event()
+        threading.Thread(target=self._run, daemon=True, name="Prefect watch").start()
+
+    def stop(self) -> None:
+        """Stop asking."""
+        self._ended.set()
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the last request got no answer."""
+        return self._silent
+
+    def check(self) -> None:
+        """Return while the server is there.
+
+        Raises:
+            RunError: it has not answered repeated requests for `GONE_AFTER` or `STILL_AFTER` seconds.
+        """
+        # Both times are the thread's: while this process is suspended, it does not ask.
+        if self._asked - self._answered > (STILL_AFTER if self._is_reached else GONE_AFTER):
+            _report_no_more()
+            raise is_gone(self._url)
+
+    def _run(self) -> None:
+        while not self._ended.wait(_ASK_EVERY):
+            before = time.monotonic()
+            if before - self._asked > _ASK_EVERY + 2 * _TIMEOUT:
+                self._answered = before  # this process was suspended
+            self._silent = not answers(self._url, timeout=_TIMEOUT)
+            self._is_reached = not self._silent or is_reached(self._url, timeout=_TIMEOUT)
+            if not self._silent:
+                self._answered = time.monotonic()
+            self._asked = time.monotonic()
+
+
+def watch_api() -> ApiWatch:
+    """Return a watch over the server that this process talks to."""
+    from prefect.settings import PREFECT_API_URL
+
+    return ApiWatch(str(PREFECT_API_URL.value()))
+
+
+def is_gone(url: str) -> RunError:
+    """Return the error for a server that is gone."""
+    if somebody_listens():
+        return RunError(
+            f"The Prefect server at {shown(url)} no longer answers: start it again and run the same command; no "
+            "shard is to blame, and what was committed is kept."
+        )
+    return RunError(
+        "The private Prefect server of this command has ended, perhaps for lack of memory: run the same command again; "
+        "no shard is to blame, and what was committed is kept."
+    )
+
+
+def _report_no_more() -> None:
+    """Make Prefect's client give up at once instead of retrying for minutes to report how the flow ended."""
+    from prefect.settings import get_current_settings
+
+    get_current_settings().client.max_retries = 0

@@ -1,0 +1,234 @@
+"""What a flow sends to a Prefect server besides its states: log lines and artifacts, without risk to the run.
+
+    flow ── log, show ──> outbox ── a thread, every two seconds ──> server
+                            └── the server is away: kept, tried again, given up at the end
+
+Log lines are those of the terminal at every verbosity, so that the page of a run shows what its user would have seen.
+If no server outlives the run, nobody would look, and nothing is sent.
+"""
+
+import contextvars
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal
+from uuid import UUID
+
+from features.errors import FacetflowError
+from flows import terminal
+from flows.server.prefect_address import somebody_listens
+
+if TYPE_CHECKING:
+    from prefect.client.orchestration import SyncPrefectClient
+
+EVERY = 2.0
+"""Seconds between two requests with log lines."""
+SHOW_EVERY = 5.0
+"""Seconds between two requests that update an artifact."""
+CLOSE_TIMEOUT = 10.0
+"""Seconds that the end of a run waits for a slow server."""
+_REQUEST_TIMEOUT = 5.0
+_BATCH = 200  # lines per request
+_KEPT = 20_000  # lines kept for a server that is away
+_LONGEST = 20_000  # characters of a line
+
+ERROR = 40
+"""Level of a line about a failure, as in `logging`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """Something shown on the page of a run.
+
+    Args:
+        key: lower-case letters, digits and dashes; the server keeps a history by it.
+        kind: how it is shown.
+        data: a share in percent, the text, or the rows.
+        description: Markdown above it.
+    """
+
+    key: str
+    kind: Literal["progress", "markdown", "table"]
+    data: float | str | Sequence[Mapping[str, Any]]
+    description: str = ""
+
+
+class Outbox:
+    """Log lines and artifacts of one run on their way to the server.
+
+    Args:
+        flow_run: id of the run that they belong to; None if there is no server to tell.
+    """
+
+    def __init__(self, flow_run: UUID | None) -> None:
+        self._flow_run = flow_run
+        self._lines: deque[dict[str, Any]] = deque(maxlen=_KEPT)
+        self._artifacts: dict[str, Artifact] = {}
+        self._known: dict[str, UUID] = {}
+        self._lock = threading.Lock()
+        self._closing = threading.Event()
+        self._shown = 0.0
+        self._thread: threading.Thread | None = None
+        if flow_run is not None:
+            # Runs in the context of the flow, whose settings say where the server is.
+            run = contextvars.copy_context().run
+            self._thread = threading.Thread(target=run, args=(self._work,), name="outbox", daemon=True)
+            self._thread.start()
+
+    @property
+    def open(self) -> bool:
+        """Whether there is a server to tell."""
+        return self._thread is not None
+
+    def log(self, level: int, text: str) -> None:
+        """Send a line to the log of the run.
+
+        Args:
+            level: as in `logging`, 10 to 50.
+            text: the line, or several.
+        """
+        if self._thread is None or not text.strip():
+            return
+        line = {
+            "name": "facetflow",
+            "level": level,
+            "message": text.rstrip("\n")[:_LONGEST],
+            "timestamp": datetime.now(UTC).isoformat(),
+            "flow_run_id": str(self._flow_run),
+        }
+        with self._lock:
+            self._lines.append(line)
+
+    def show(self, artifact: Artifact) -> None:
+        """Show an artifact on the page of the run, replacing one of this run with the same key."""
+        if self._thread is not None:
+            with self._lock:
+                self._artifacts[artifact.key] = artifact
+
+    def show_all(self, artifacts: Iterable[Artifact]) -> None:
+        """Show several artifacts; if nobody would see them they are not even read, and no error is raised."""
+        if not self.open:
+            return
+        try:
+            for artifact in artifacts:
+                self.show(artifact)
+        except Exception as error:  # noqa: BLE001 (the work that they show is done, and must not count as failed)
+            terminal.warn(f"Prefect's page lacks part of this run: {type(error).__name__}: {error}")
+
+    def close(self) -> None:
+        """Send what is pending, but wait no longer than `CLOSE_TIMEOUT` for a server that is slow or gone."""
+        if self._thread is None:
+            return
+        self._closing.set()
+        self._thread.join(CLOSE_TIMEOUT)
+        with self._lock:
+            left = [f"{len(self._lines)} log lines"] * bool(self._lines)
+            left += [f"{len(self._artifacts)} artifacts"] * bool(self._artifacts)
+        self._thread = None
+        if left:
+            terminal.say(f"The Prefect server did not take {' and '.join(left)} of this run.")
+
+    def _work(self) -> None:
+        """Send what has been collected, until the outbox is closed."""
+        from prefect.client.orchestration import get_client
+        from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, temporary_settings
+
+        last = False
+        while not last:
+            last = self._closing.wait(EVERY)
+            due = bool(self._artifacts) and (last or time.monotonic() - self._shown >= SHOW_EVERY)
+            if not self._lines and not due:
+                continue
+            try:
+                with (
+                    temporary_settings({PREFECT_CLIENT_MAX_RETRIES: 0}),
+                    get_client(httpx_settings={"timeout": _REQUEST_TIMEOUT}, sync_client=True) as client,
+                ):
+                    self._send_lines(client)
+                    self._send_artifacts(client, due=due)
+            except Exception:  # noqa: BLE001, S110 (unsent items wait; no run may suffer from it)
+                pass
+
+    def _send_lines(self, client: "SyncPrefectClient") -> None:
+        while True:
+            with self._lock:
+                batch = [self._lines[i] for i in range(min(_BATCH, len(self._lines)))]
+            if not batch:
+                return
+            client.request("POST", "/logs/", json=batch).raise_for_status()
+            with self._lock:
+                for line in batch:
+                    if self._lines and self._lines[0] is line:
+                        self._lines.popleft()
+
+    def _send_artifacts(self, client: "SyncPrefectClient", *, due: bool) -> None:
+        from prefect.client.schemas.actions import ArtifactCreate, ArtifactUpdate
+
+        if not due:
+            return
+        self._shown = time.monotonic()
+        with self._lock:
+            waiting = list(self._artifacts.values())
+        for artifact in waiting:
+            data = _stored(artifact)
+            if artifact.key in self._known:
+                update = ArtifactUpdate(data=data, description=artifact.description)
+                client.update_artifact(self._known[artifact.key], update)
+            else:
+                new = ArtifactCreate(
+                    key=artifact.key,
+                    type=artifact.kind,
+                    data=data,
+                    description=artifact.description,
+                    flow_run_id=self._flow_run,
+                )
+                self._known[artifact.key] = client.create_artifact(new).id
+            with self._lock:
+                if self._artifacts.get(artifact.key) is artifact:
+                    del self._artifacts[artifact.key]
+
+
+@contextmanager
+def telling_the_server() -> Iterator[Outbox]:
+    """Send the server of this flow run what the terminal shows, and its error if it fails.
+
+    Yields:
+        The outbox, for artifacts.
+    """
+    outbox = Outbox(_flow_run() if somebody_listens() else None)
+    try:
+        with terminal.heard_by(outbox.log):
+            yield outbox
+    except Exception as error:
+        if not _prefect_logs():
+            outbox.log(ERROR, str(error) if isinstance(error, FacetflowError) else f"{type(error).__name__}: {error}")
+        raise
+    finally:
+        outbox.close()
+
+
+def _flow_run() -> UUID | None:
+    from prefect.context import FlowRunContext
+
+    context = FlowRunContext.get()
+    return context.flow_run.id if context is not None and context.flow_run is not None else None
+
+
+def _prefect_logs() -> bool:
+    """Return whether Prefect itself logs the error that ends a flow to the run."""
+    from prefect.settings import get_current_settings
+
+    return get_current_settings().logging.to_api.enabled
+
+
+def _stored(artifact: Artifact) -> Any:
+    """Return the data of an artifact as the server stores it."""
+    import json
+
+    if artifact.kind == "table":
+        return json.dumps(list(artifact.data), ensure_ascii=False)  # type: ignore[arg-type]
+    return artifact.data

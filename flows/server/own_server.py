@@ -1,0 +1,234 @@
+"""The Prefect API of a run: the configured one, or a private server that lives as long as the run.
+
+Without an API every Dask worker would start its own Prefect server, 12 s each. So one server is started before anything
+imports Prefect, and its address is exported to every later process.
+
+    flow process ── starts ──► flows.server.server_process   127.0.0.1, a free port, SQLite in a temporary folder
+         └───── PREFECT_API_URL ──► Dask workers
+"""
+
+import errno
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from features.errors import RunError
+from features.exported import exported
+from features.leftovers import scratch_folder
+from flows.server.passwords import shown, without_credentials
+from flows.server.prefect_address import PRIVATE, START_TIMEOUT, answers, configured_api
+from flows.terminal import Verbosity, verbosity
+
+_STOP_TIMEOUT = 5.0
+_POLL = 0.05
+
+QUIET = {
+    "DO_NOT_TRACK": "1",
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "PREFECT_LOGGING_LEVEL": "WARNING",
+    # Errors reach the user as one sentence; Prefect would print their traceback first.
+    "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
+    # Shards are logged in the run's folder; sending every line to the API too would cost requests.
+    "PREFECT_LOGGING_TO_API_ENABLED": "false",
+    "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE": "false",
+    # 2, 4 and 8 s apart: enough for a server to be restarted; five would take two minutes to give up.
+    "PREFECT_CLIENT_MAX_RETRIES": "3",
+}
+"""Environment of every process of a run: no analytics, warnings only, no second server by accident."""
+
+_OF_EVENTS = tuple(
+    f"PREFECT_SERVER_SERVICES_{service}_ENABLED" for service in ("TRIGGERS", "EVENT_PERSISTER", "TASK_RUN_RECORDER")
+)
+
+TALKING = {"PREFECT_LOGGING_LEVEL": "INFO", "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "INFO"}
+"""What `--verbose` sets instead: one line for every flow and task run, with its state."""
+
+
+def log_before(log: Path) -> Path:
+    """Return where the log of the server before a restart is kept."""
+    return log.with_name(f"{log.name}.1")
+
+
+class OwnServer:
+    """Our own Prefect server: started at once, waited for when it is needed, always stopped.
+
+    The process ends by itself when the process that started it is gone, however that ended.
+
+    Args:
+        home: folder of its database; if None, a temporary one that is removed at the end. A server that keeps its
+            database also has Prefect's pages and schedules.
+        port: port on 127.0.0.1; 0 for a free one.
+        events: whether it stores events and starts what they trigger, as a server that keeps its database always does.
+            Nobody listens to the events of a server that ends with the command that started it.
+
+    Raises:
+        RunError: the port cannot be used.
+    """
+
+    def __init__(self, home: Path | None = None, port: int = 0, *, events: bool = False) -> None:
+        self._lasting = lasting = home is not None
+        # The socket is bound here and handed over, so that no other process can take the port in between.
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        if lasting:  # it may be restarted while connections to its predecessor are still closing
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", port))
+        except OSError as error:
+            listener.close()
+            raise RunError(_no_port(port, error)) from error
+        self._held = -1
+        if home is None:
+            # Held by the server's process too: as long as one of the two lives, the folder is no leftover.
+            home, self._held = scratch_folder("prefect")
+        self.home = home
+        self._log = self.home / "server.log"
+        self.port = int(listener.getsockname()[1])
+        self.url = f"http://127.0.0.1:{self.port}/api"
+        leases = "filesystem" if lasting else "memory"
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
+        environment |= QUIET | {
+            "PREFECT_HOME": str(self.home),
+            "PREFECT_SERVER_UI_API_URL": self.url,
+            "PREFECT_API_BLOCKS_REGISTER_ON_START": "false",
+            # Without blocks to register there is nothing to memoise, and Dask need not be imported for it.
+            "PREFECT_MEMOIZE_BLOCK_AUTO_REGISTRATION": "false",
+            "PREFECT_SERVER_UI_ENABLED": str(lasting).lower(),
+            # Otherwise the slots that runs hold would be forgotten when the server is restarted.
+            "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": f"prefect.server.concurrency.lease_storage.{leases}",
+            # Events of a build are confirmed once written; by default that happens every 5 s.
+            "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_FLUSH_INTERVAL": "0.2",
+        }
+        if lasting:
+            # Remove runs after 90 days, as events after a week; by default they stay, and the database grows.
+            environment["PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED"] = "events,flow_runs"
+        if not (lasting or events):
+            environment |= dict.fromkeys(_OF_EVENTS, "false")
+        with suppress(FileNotFoundError):  # why its predecessor ended
+            self._log.replace(log_before(self._log))
+        with listener, self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-m",
+                    "flows.server.server_process",
+                    str(self.home),
+                    str(listener.fileno()),
+                    str(os.getpid()),
+                    "lasting" if lasting else "private",
+                ],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=(listener.fileno(), *(() if lasting else (self._held,))),
+                start_new_session=True,  # an interrupt at the terminal is for the flow, which then stops the server
+            )
+
+    def wait_until_ready(self) -> None:
+        """Return when the server answers.
+
+        Raises:
+            RunError: it ended, or did not answer within `START_TIMEOUT` seconds.
+        """
+        deadline = time.monotonic() + START_TIMEOUT
+        while not answers(self.url):
+            if self._process.poll() is not None:
+                raise RunError(f"The Prefect server ended while starting: {self._last_words().rstrip('.')}.")
+            if time.monotonic() > deadline:
+                raise RunError(
+                    f"The Prefect server did not answer at {self.url} within {START_TIMEOUT:.0f} s: "
+                    f"{self._last_words()}; start one with `prefect server start` and set PREFECT_API_URL."
+                )
+            time.sleep(_POLL)
+
+    def ended(self) -> bool:
+        """Return whether the server's process is gone."""
+        return self._process.poll() is not None
+
+    def stop(self) -> None:
+        """End the server's process and remove a temporary folder; safe to call twice."""
+        self._process.terminate()
+        try:
+            self._process.wait(_STOP_TIMEOUT)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if not self._lasting:  # left by a process that was killed or never came up
+            shutil.rmtree(self.home, ignore_errors=True)
+            if self._held >= 0:
+                os.close(self._held)
+                self._held = -1
+
+    def _last_words(self) -> str:
+        lines = self._log.read_text(errors="replace").strip().splitlines() if self._log.exists() else []
+        return lines[-1] if lines else "it left no message"
+
+
+@contextmanager
+def _with_password_apart(address: str, credentials: str) -> Iterator[None]:
+    """Give Prefect the password in its own setting, because the address appears in its logs.
+
+    Args:
+        address: address of the API, without user name and password.
+        credentials: name and password.
+    """
+    with exported({"PREFECT_API_URL": address, "PREFECT_API_AUTH_STRING": credentials}):
+        # Prefect may already have read its settings from a profile with the password in the address.
+        from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
+
+        with temporary_settings({PREFECT_API_URL: address, PREFECT_API_AUTH_STRING: credentials}):
+            yield
+
+
+def _no_port(port: int, error: OSError) -> str:
+    """Return why a port cannot be used, and what to do."""
+    if not port:
+        return f"No port of 127.0.0.1 is free for a Prefect server ({os.strerror(error.errno or 0)}): free one."
+    if error.errno == errno.EADDRINUSE:
+        return f"Port {port} of 127.0.0.1 is taken: give another one with --port."
+    if error.errno == errno.EACCES:
+        return f"Port {port} of 127.0.0.1 is reserved for the superuser: give one from 1024 up with --port."
+    return f"Port {port} of 127.0.0.1 cannot be used ({os.strerror(error.errno or 0)}): give another one with --port."
+
+
+@contextmanager
+def prefect_api() -> Iterator[OwnServer | None]:
+    """Export the Prefect API of the run to this process and its children.
+
+    Enter it before Prefect is first imported, and call `wait_until_ready` on what it yields before the first flow runs:
+    the imports and the start of the server then overlap.
+
+    Yields:
+        The private server, or None if one is configured (`flows.server.prefect_address`).
+
+    Raises:
+        RunError: the configured server does not answer.
+    """
+    for name, value in (QUIET | (TALKING if verbosity() >= Verbosity.VERBOSE else {})).items():
+        os.environ.setdefault(name, value)
+    if url := configured_api():
+        if not answers(url, timeout=5.0):
+            raise RunError(
+                f"The Prefect API at {shown(url)} does not answer: start it (`prefect server start`, `facetflow up`), "
+                "or set PREFECT_API_URL to an empty value to use a private server."
+            )
+        address, credentials = without_credentials(url)
+        if credentials is None:
+            with exported({"PREFECT_API_URL": url}):
+                yield None
+        else:
+            with _with_password_apart(address, credentials):
+                yield None
+        return
+    server = OwnServer()
+    try:
+        with exported({"PREFECT_API_URL": server.url, "PREFECT_HOME": str(server.home), PRIVATE: "1"}):
+            yield server
+    finally:
+        server.stop()

@@ -1,0 +1,131 @@
+"""Which Prefect server a command talks to, and how its address is shown.
+
+PREFECT_API_URL in the environment     an empty value means no server, on purpose
+Prefect's own settings                 a profile, prefect.toml, pyproject.toml or .env
+the server that `facetflow up` runs    on this machine, for this user
+none                                   a private server that lives as long as the command
+"""
+
+import base64
+import http.client
+import os
+import socket
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from ipaddress import ip_address
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from features.errors import RunError
+from flows.server import up_record
+from flows.server.passwords import shown, without_credentials, without_passwords
+
+START_TIMEOUT = 120.0
+"""Seconds that a Prefect server may take to start: usually 4 s, 12 s if its database is created first."""
+_POLL = 0.05
+PRIVATE = "FACETFLOW_PRIVATE_SERVER"
+"""Set in every process whose Prefect server is private, so that nothing listens to the events of a build."""
+
+
+def configured_api() -> str | None:
+    """Return the address of the Prefect API that the user configured, None if there is none."""
+    if "PREFECT_API_URL" in os.environ:
+        return os.environ["PREFECT_API_URL"] or None
+    return _in_settings() or running_server()
+
+
+def somebody_listens() -> bool:
+    """Return whether this process talks to a server that outlives it, so that its events may start other flows."""
+    return PRIVATE not in os.environ
+
+
+def answers(url: str, timeout: float = 1.0) -> bool:
+    """Return whether a Prefect API answers at an address within some seconds."""
+    address, credentials = without_credentials(url)
+    credentials = credentials or os.environ.get("PREFECT_API_AUTH_STRING")
+    headers = {}
+    if credentials:
+        headers["Authorization"] = f"Basic {base64.b64encode(credentials.encode()).decode()}"
+    try:
+        request = urllib.request.Request(f"{address}/health", headers=headers)  # noqa: S310 (an API address, http by design)
+        with urllib.request.urlopen(request, timeout=timeout) as response:  # noqa: S310
+            return bool(response.status == 200)
+    except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError):
+        return False
+
+
+def is_reached(url: str, timeout: float = 1.0) -> bool:
+    """Return whether something accepts connections at the address of an API, even if it does not answer."""
+    parts = urlsplit(without_credentials(url)[0])
+    try:
+        port = parts.port or {"http": 80, "https": 443}[parts.scheme]
+        with socket.create_connection((parts.hostname or "", port), timeout=timeout):
+            return True
+    except (OSError, ValueError, KeyError):
+        return False
+
+
+def is_on_this_machine(url: str) -> bool:
+    """Return whether an address is one that only this machine can use.
+
+    >>> is_on_this_machine("http://127.0.0.1:4200/api"), is_on_this_machine("http://server:4200/api")
+    (True, False)
+    """
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+@contextmanager
+def server_does(what: str) -> Iterator[None]:
+    """Turn errors in talking to the configured server into one sentence.
+
+    Args:
+        what: what the server is asked to do, such as "confirm the event".
+
+    Raises:
+        RunError: the server is away, refuses, or does not answer as a Prefect server does.
+    """
+    import httpx
+    from prefect.exceptions import PrefectHTTPStatusError
+    from prefect.settings import get_current_settings
+
+    try:
+        yield
+    except (httpx.HTTPError, PrefectHTTPStatusError, OSError, RuntimeError, ValueError) as error:
+        # ValueError: not an answer of a Prefect server, such as the error page of a proxy.
+        where = shown(get_current_settings().api.url or "the configured address")
+        reason = without_passwords(str(error).partition("\n")[0].rstrip(".")) or type(error).__name__
+        raise RunError(f"The Prefect server at {where} did not {what} ({reason}).") from error
+
+
+def running_server() -> str | None:
+    """Return the address of the server that `facetflow up` runs for this user, None if it does not run.
+
+    A starting server is waited for: what a build announces to nobody meanwhile would start no training.
+    """
+    deadline = time.monotonic() + START_TIMEOUT
+    while (known := up_record.running()) is not None and known.url is None and time.monotonic() < deadline:
+        time.sleep(_POLL)
+    return known.url if known is not None and known.url is not None and answers(known.url) else None
+
+
+def _in_settings() -> str | None:
+    """Ask Prefect, but only if a settings file exists: importing it takes a second."""
+    home = Path(os.environ.get("PREFECT_HOME") or Path.home() / ".prefect")
+    files = (
+        Path(os.environ.get("PREFECT_PROFILES_PATH") or home / "profiles.toml"),
+        Path("prefect.toml"),
+        Path("pyproject.toml"),
+        Path(".env"),
+    )
+    if not any(file.is_file() for file in files):
+        return None
+    from prefect.settings import get_current_settings
+
+    return get_current_settings().api.url

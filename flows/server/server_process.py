@@ -1,0 +1,97 @@
+"""The process of our own Prefect server: `python -m flows.server.server_process HOME SOCKET PARENT private|lasting`.
+
+It serves Prefect's API on an inherited socket and ends when told to, or when its parent is gone: a killed flow must
+leave nothing behind. Creating the database takes half of a first start, so an empty one is kept in the user's cache.
+
+    private    for one command: its folder is removed with it, no schedules, no pages
+    lasting    for `facetflow up`: keeps its database
+"""
+
+import gc
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+import sys
+from pathlib import Path
+
+from flows.server.garbage import collect_apart
+from flows.server.watchdog import end_with
+
+
+def main(home: Path, descriptor: int, parent: int, *, lasting: bool) -> None:
+    """Serve until SIGTERM or the end of the parent, then remove the home folder of a private server.
+
+    Args:
+        home: folder for the database; it is `PREFECT_HOME` of this process.
+        descriptor: file descriptor of a bound TCP socket.
+        parent: process id of the flow.
+        lasting: whether the home folder stays.
+    """
+
+    def clean_up() -> None:
+        if not lasting:
+            shutil.rmtree(home, ignore_errors=True)
+
+    end_with(parent, clean_up)
+    # uvicorn stops on SIGTERM and then raises it again for this handler, so the folder is removed below.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        _serve(home, descriptor, lasting=lasting)
+    finally:
+        clean_up()
+        os._exit(0)  # nothing is left to flush, and ending all threads in order takes another second
+
+
+def _serve(home: Path, descriptor: int, *, lasting: bool) -> None:
+    gc.disable()  # imports leave nothing to collect, and looking for garbage takes a tenth of their time
+    if not lasting:
+        _prepare_database(home)
+
+    import uvicorn
+    from prefect.server.api.server import create_app
+
+    config = uvicorn.Config(create_app(ephemeral=not lasting, final=True), log_level="error", lifespan="on")
+    gc.freeze()
+    collect_apart()
+    uvicorn.Server(config).run(sockets=[socket.socket(fileno=descriptor)])
+
+
+def _prepare_database(home: Path) -> None:
+    import prefect
+
+    template = _cache_folder() / f"prefect-{prefect.__version__}.db"
+    database = home / "prefect.db"
+    if template.exists():
+        shutil.copyfile(template, database)
+        # Read when the settings are created, which happens below.
+        os.environ["PREFECT_API_DATABASE_MIGRATE_ON_START"] = "false"
+    else:
+        _make_database(database, template)
+
+
+def _make_database(database: Path, template: Path) -> None:
+    import asyncio
+
+    from prefect.server.database import provide_database_interface
+
+    asyncio.run(provide_database_interface().create_db())
+    mine = template.with_suffix(f".{os.getpid()}")
+    try:
+        template.parent.mkdir(parents=True, exist_ok=True)
+        # SQLite's own backup, because the newest pages may still be in its log.
+        with sqlite3.connect(database) as source, sqlite3.connect(mine) as target:
+            source.backup(target)
+        mine.replace(template)
+    except (OSError, sqlite3.Error):
+        # A cache that cannot be written only costs the next start some seconds.
+        mine.unlink(missing_ok=True)
+
+
+def _cache_folder() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "facetflow"
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), lasting=sys.argv[4] == "lasting")

@@ -1,0 +1,227 @@
+"""What `facetflow up` keeps running on one machine: a Prefect server with a database file, and a worker.
+
+    up ──┬── server    127.0.0.1, the database in the user's state folder
+         ├── worker    runs what the server schedules: builds, trainings, evaluations
+         └── up.json   process and address; commands that find it use that server
+
+Both are restarted when they end by themselves, the server also when it does not answer for minutes, and both end with
+this process, however that ends.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from features.errors import RunError
+from features.leftovers import remove_dead_scratch, scratch
+from features.store import folder
+from flows.server import up_record
+from flows.server.dead_runs import mark_dead_runs
+from flows.server.own_server import OwnServer, log_before
+from flows.server.prefect_address import answers
+from flows.server.up_record import Running, running, state_folder
+from flows.terminal import detail, warn
+
+STOP_TIMEOUT = 60.0
+"""Seconds for running flows to end in order before they are killed; what they committed is kept."""
+_POLL = 0.5
+_LOOK_EVERY = 30.0
+"""Seconds between two checks whether the server answers, and for runs whose process is gone."""
+_UNANSWERED = 6
+"""Checks in a row without an answer before the server is given up. A stall of one minute is tolerated."""
+_ANSWERS_WITHIN = 10.0
+"""Seconds that an answer may take in such a check."""
+_RESTARTS, _WITHIN = 5, 300.0
+"""More restarts than this, of either, within so many seconds are treated as a failure."""
+
+
+def keep_running(pool: str, port: int, on_ready: Callable[[str], None]) -> None:
+    """Start server and worker, and keep them running until this process is told to end.
+
+    Args:
+        pool: work pool of the worker.
+        port: port of the server; if 0, the one it had before if that is free, else any.
+        on_ready: called once with the server's address, before the worker starts.
+
+    Raises:
+        RunError: it is already running, the port cannot be used, or what was started keeps ending.
+        StoreError: the state folder cannot be written.
+    """
+    state = state_folder()
+    with up_record.only_one(), scratch("up") as temporary:
+        remove_dead_scratch()
+        server = _start_server(state, port)
+        worker: subprocess.Popen[bytes] | None = None
+        restarts: list[float] = []
+        try:
+            server.wait_until_ready()
+            os.environ["PREFECT_API_URL"] = server.url
+            up_record.write(server.url)
+            on_ready(server.url)
+            _mark_dead_runs(worker_runs=False)
+            worker = _start_worker(pool, temporary / "w")
+            looked, unanswered = time.monotonic(), 0
+            while True:
+                time.sleep(_POLL)
+                if server.ended() or unanswered == _UNANSWERED:
+                    how = "ended by itself" if server.ended() else f"did not answer {unanswered} times in a row"
+                    _count(restarts, f"The Prefect server {how}", state / "prefect" / "server.log")
+                    server.stop()
+                    server, unanswered = _start_server(state, server.port), 0
+                    server.wait_until_ready()
+                if worker.poll() is not None:
+                    _count(restarts, "The worker ended by itself", None)
+                    _end(worker)  # and what it had started
+                    _mark_dead_runs(worker_runs=False)
+                    worker = _start_worker(pool, temporary / "w")
+                if time.monotonic() - looked > _LOOK_EVERY:
+                    unanswered = 0 if answers(server.url, timeout=_ANSWERS_WITHIN) else unanswered + 1
+                    if not unanswered:
+                        _mark_dead_runs(worker_runs=True)
+                    looked = time.monotonic()
+        finally:
+            if worker is not None:
+                _end(worker)
+            server.stop()
+
+
+def stop() -> bool:
+    """Stop what `facetflow up` runs, and return when it is gone.
+
+    Returns:
+        Whether it was running.
+
+    Raises:
+        RunError: it does not end.
+    """
+    known = running()
+    if known is None:
+        return False
+    with suppress(ProcessLookupError):  # it has just ended by itself
+        os.kill(known.process, signal.SIGTERM)
+    deadline = time.monotonic() + STOP_TIMEOUT + 30
+    while running() is not None:
+        if time.monotonic() > deadline:
+            raise RunError(f"Process {known.process} of `facetflow up` does not end: end it with kill -9.")
+        time.sleep(_POLL)
+    return True
+
+
+def systemd_unit(project_file: Path, arguments: list[str]) -> str:
+    """Return a systemd user unit that runs `facetflow up` for a project.
+
+    Args:
+        project_file: absolute path of the project file.
+        arguments: further arguments of `facetflow up`.
+    """
+    words = [sys.executable, "-m", "flows.command_line", "up", "--project", str(project_file), *arguments]
+    # systemd expands % specifiers and $ variables, even within quotes.
+    special = str.maketrans({"\\": "\\\\", '"': '\\"', "%": "%%", "$": "$$"})
+    command = " ".join(f'"{word.translate(special)}"' for word in words)
+    return f"""\
+[Unit]
+Description=facetflow: schedule, worker and Prefect server
+After=network.target
+
+[Service]
+ExecStart={command}
+Restart=on-failure
+SuccessExitStatus={128 + signal.SIGTERM:d}
+KillMode=mixed
+TimeoutStopSec={STOP_TIMEOUT + 30:.0f}
+
+[Install]
+WantedBy=default.target
+"""
+
+
+def _start_server(state: Path, port: int) -> OwnServer:
+    home = state / "prefect"
+    with folder.clear_errors(f"Writing to {str(home)!r}"):
+        home.mkdir(parents=True, exist_ok=True)
+        if port:
+            return OwnServer(home, port)
+        with suppress(FileNotFoundError, ValueError, RunError):  # no server before, or its port is taken now
+            return OwnServer(home, int((state / "port").read_text(encoding="utf-8")))
+        server = OwnServer(home)
+        folder.write(state, "port", str(server.port).encode())
+        return server
+
+
+def _start_worker(pool: str, temporary: Path) -> "subprocess.Popen[bytes]":
+    """Start a worker in its own process group, together with all that it starts.
+
+    Args:
+        pool: its work pool.
+        temporary: folder for temporary files, because Prefect does not remove those of a killed run.
+    """
+    command = [
+        sys.executable,
+        "-m",
+        "flows.server.watchdog",
+        str(os.getpid()),
+        "prefect",
+        "worker",
+        "start",
+        "--pool",
+        pool,
+    ]
+    shutil.rmtree(temporary, ignore_errors=True)  # of the previous worker
+    temporary.mkdir()
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
+
+
+def _end(worker: "subprocess.Popen[bytes]") -> None:
+    """Stop a worker and its flows: first with SIGTERM, then with SIGKILL."""
+    for number, seconds in ((signal.SIGTERM, STOP_TIMEOUT), (signal.SIGKILL, 5.0)):
+        try:
+            os.killpg(worker.pid, number)
+        except ProcessLookupError:
+            break
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and _group_runs(worker):
+            time.sleep(0.1)
+    worker.wait()
+
+
+def _group_runs(worker: "subprocess.Popen[bytes]") -> bool:
+    worker.poll()  # a dead process stays in its group until its exit code has been read
+    try:
+        os.killpg(worker.pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _mark_dead_runs(*, worker_runs: bool) -> None:
+    """Free the slots of runs that are gone; all workers of this server are on this machine."""
+    try:
+        for name in mark_dead_runs(worker_runs=worker_runs):
+            warn(f"The process of the flow run {name!r} disappeared; the run is marked as crashed.")
+    except RunError as error:  # it may just be restarting
+        detail(f"{error} It is asked again in {_LOOK_EVERY:.0f} s.")
+
+
+def _count(restarts: list[float], what: str, log: Path | None) -> None:
+    restarts.append(time.monotonic())
+    if sum(then > restarts[-1] - _WITHIN for then in restarts) > _RESTARTS:
+        where = f"; see {str(log)!r}" if log is not None else ""
+        raise RunError(f"{what}, after {_RESTARTS} restarts within {_WITHIN / 60:.0f} minutes{where}.")
+    where = f"; see {str(log_before(log))!r}" if log is not None else ""
+    warn(f"{what} and is restarted{where}.")
+
+
+def describe(known: Running | None) -> str:
+    """Return in one line what runs for this user."""
+    if known is None:
+        return "`facetflow up` is not running."
+    if known.url is None:
+        return f"`facetflow up` is starting (process {known.process})."
+    return f"`facetflow up` is running (process {known.process}): {known.url.removesuffix('/api')}"

@@ -1,0 +1,97 @@
+"""Progress of a command through a file: a bar on a terminal, a line every ten seconds anywhere else.
+
+sentences ━━━━━━━━━╺━━━━━━━━━━  12,288 of 20,000   466 a second   0:00:17 left
+"""
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from flows.terminal import Verbosity, say, verbosity, written_by
+from flows.watching.progress import PLAIN_EVERY
+from flows.watching.stage_progress import clock
+
+
+class FileProgress:
+    """Progress on standard error, as an `OnRows` of `features.rows`; nothing with `--quiet`.
+
+    Args:
+        what: what is counted, in the plural.
+        console: where bars are drawn; standard error by default.
+    """
+
+    def __init__(self, what: str, console: Console | None = None) -> None:
+        self._what = what
+        self._console = console or Console(file=sys.stderr, highlight=False)
+        self._done = self._total = 0
+        self._started = time.monotonic()
+        self._bar: Progress | None = None
+        self._open = ExitStack()
+
+    def __call__(self, done: int, total: int) -> None:
+        """Record how many of all are done."""
+        if not self._total:
+            self._started = time.monotonic()  # models are loaded by now
+        self._done, self._total = done, total
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], completed=done, total=total, line=self.line())
+
+    def __enter__(self) -> Self:
+        if verbosity() < Verbosity.NORMAL:
+            return self
+        if self._console.is_terminal:
+            columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), TextColumn("{task.fields[line]}"))
+            self._bar = Progress(*columns, console=self._console, transient=True)
+            self._bar.add_task(self._what, total=None, line="")
+            self._open.enter_context(self._bar)
+            self._open.enter_context(
+                written_by(partial(self._console.print, markup=False, highlight=False, soft_wrap=True))
+            )
+        else:
+            ticker = _Ticker(PLAIN_EVERY, lambda: say(f"{self._what}  {self.line()}"))
+            self._open.callback(ticker.stop)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+    def line(self) -> str:
+        """Return counts, rate and remaining time as one text."""
+        if not self._total:
+            return "reading files, loading models"
+        parts = [f"{self._done:,} of {self._total:,}"]
+        elapsed = time.monotonic() - self._started
+        if self._done and elapsed > 0:
+            rate = self._done / elapsed
+            parts += [f"{rate:,.0f} a second", f"{clock((self._total - self._done) / rate)} left"]
+        return "   ".join(parts)
+
+
+class _Ticker:
+    """Calls a function at an interval, the first time after one interval, from its own thread."""
+
+    def __init__(self, seconds: float, call: Callable[[], None]) -> None:
+        self._seconds = seconds
+        self._call = call
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True, name="file progress")
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop the calls; none is made after this returns."""
+        self._ended.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._ended.wait(self._seconds):
+            self._call()

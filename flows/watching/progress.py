@@ -1,0 +1,164 @@
+"""What a user sees of a build: bars on a terminal, a line every ten seconds anywhere else, nothing with `--quiet`.
+
+amr           ━━━━━━━╺━━━━  12/30 shards  51,370/122,880 rows  310 rows/s  0:03:50 left
+"""
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
+from functools import partial
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
+from rich.table import Column
+
+from flows import terminal
+from flows.terminal import Verbosity, verbosity
+from flows.watching.shard_history import BuildHistory
+from flows.watching.stage_progress import StageProgress
+
+PLAIN_EVERY = 10.0
+"""Seconds between two lines without a terminal."""
+
+
+class BuildProgress:
+    """The progress of a build on standard error.
+
+    Args:
+        console: where bars are drawn if it is a terminal; standard error by default.
+    """
+
+    def __init__(self, console: Console | None = None) -> None:
+        self.history = BuildHistory()
+        """What became of every shard, for the page of the build."""
+        self.on_tick: Callable[[], object] = lambda: None
+        """Called at every tick."""
+        self.console = console or Console(file=sys.stderr, highlight=False, soft_wrap=True)
+        self._stages: dict[str, StageProgress] = {}
+        self._bars: dict[str, TaskID] = {}
+        self._progress: Progress | None = None
+        self._printed = time.monotonic()
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        if self.console.is_terminal and verbosity() >= Verbosity.NORMAL:
+            columns = (
+                TextColumn("{task.description:<13}", markup=False),
+                BarColumn(bar_width=12),
+                TextColumn("{task.fields[line]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
+            )
+            # Started and stopped with this object; lines written meanwhile go above the bars.
+            self._progress = self._open.enter_context(Progress(*columns, console=self.console))
+            self._open.enter_context(terminal.written_by(partial(self.console.print, markup=False)))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress = None
+        self._open.close()
+
+    def plan(self, work: Mapping[str, tuple[int, int]]) -> None:
+        """Show the stages that have something to do.
+
+        Args:
+            work: stage → shards and rows to do.
+        """
+        for stage, (shards, rows) in work.items():
+            self._stages[stage] = StageProgress(shards, rows)
+            if self._progress is not None:
+                self._bars[stage] = self._progress.add_task(stage, total=rows, line=self._stages[stage].line())
+
+    def submitted(self, stage: str, shard: str, rows: int) -> None:
+        """Record that a shard waits for a worker.
+
+        Args:
+            stage: its stage.
+            shard: its name.
+            rows: rows that go into it.
+        """
+        self._stages[stage].submit(shard, rows)
+        self.history.submit(stage, shard)
+
+    def reported(self, stage: str, shard: str, done: int, total: int, worker: str) -> None:
+        """Record what a worker reports of its shard.
+
+        Args:
+            stage: its stage.
+            shard: its name.
+            done: number of its parts that are done.
+            total: number of its parts; 0 while the worker reads its input and loads a model.
+            worker: name of the worker.
+        """
+        if total == 0:
+            terminal.detail(f"{stage} {shard}: begun by {worker}")
+        self._stages[stage].report(shard, done, total)
+        self.history.report(stage, shard, total, worker)
+
+    def taken_back(self, stage: str, shard: str) -> None:
+        """Record that a shard is no longer being made and will be submitted again."""
+        terminal.detail(f"{stage} {shard}: lost with its worker, to be tried again")
+        self._stages[stage].take_back(shard)
+        self.history.take_back(stage, shard)
+
+    def done(self, stage: str, shard: str, rejects: int, seconds: float | None) -> None:
+        """Record a shard that was made.
+
+        Args:
+            stage: its stage.
+            shard: its name.
+            rejects: rows that were rejected.
+            seconds: time that its worker took; None if it found the shard committed.
+        """
+        how = "was committed already" if seconds is None else f"done in {seconds:.1f} s, {rejects} rejected"
+        terminal.detail(f"{stage} {shard}: {how}")
+        self._stages[stage].finish(shard, rejects)
+        self.history.make(stage, shard, rejects, seconds)
+        self._show(stage)
+
+    def committed(self, shards: Iterable[tuple[str, str]]) -> None:
+        """Record shards, by stage and name, that are committed to their tables now."""
+        self.history.commit(shards)
+
+    def failed(self, stage: str, shard: str, rows: int, error: str) -> None:
+        """Record a shard that could not be made.
+
+        Args:
+            stage: its stage.
+            shard: its name.
+            rows: rows that would have gone into it.
+            error: what went wrong.
+        """
+        terminal.detail(f"{stage} {shard}: failed: {error}")
+        self._stages[stage].give_up(shard, rows)
+        self.history.fail(stage, shard, error)
+        self._show(stage)
+
+    def left_out(self, stage: str, shard: str, rows: int) -> None:
+        """Record a shard that is not begun because one that it needs failed."""
+        self._stages[stage].give_up(shard, rows)
+        self.history.leave_out(stage, shard)
+        self._show(stage)
+
+    def tick(self) -> None:
+        """Show the progress; called a few times a second, from the thread that does the rest."""
+        self.on_tick()
+        if self._progress is not None:
+            for stage in self._stages:
+                self._show(stage)
+        elif time.monotonic() - self._printed >= PLAIN_EVERY:
+            self._printed = time.monotonic()
+            waiting = {stage: progress for stage, progress in self._stages.items() if progress.busy}
+            on_workers = {stage: progress for stage, progress in waiting.items() if progress.on_worker}
+            for stage, progress in (on_workers or waiting).items():
+                terminal.say(f"{stage:<13} {progress.line()}")
+
+    def _show(self, stage: str) -> None:
+        progress = self._stages[stage]
+        if self._progress is not None:
+            self._progress.update(self._bars[stage], completed=progress.rows_done, line=progress.line())
+        elif progress.ended:
+            terminal.say(f"{stage:<13} {progress.line()}")

@@ -1,0 +1,78 @@
+"""What the lock of a store says about the build that holds it."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from features.errors import RunError
+from features.store.runs import RunRecord, now
+from features.store.store import Store
+from flows.building.build_lock import SILENCE, fate, only_writer, this_process
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store.open(tmp_path / "store", create=True)
+
+
+def record(process: str) -> RunRecord:
+    return RunRecord("run", "build_features", "2026-01-01T00:00:00+00:00", process=process)
+
+
+def test_a_run_is_running_while_its_process_holds_the_lock(store: Store) -> None:
+    with only_writer(store):
+        assert fate(store, record(this_process())) == "running"
+        assert fate(store, record("elsewhere:1")) == "killed", "another run holds the lock"
+        assert fate(store, record("")) == "killed", "a record of before there were processes in it"
+    assert fate(store, record(this_process())) == "killed"
+    assert fate(store, record("")) == "killed"
+
+
+def test_a_second_writer_is_told_who_the_first_is(store: Store) -> None:
+    with only_writer(store), pytest.raises(RunError, match=f"process {this_process()}"), only_writer(store):
+        pass
+
+
+def test_a_process_that_was_killed_is_gone(store: Store) -> None:
+    code = (
+        "import os, signal, sys\nfrom features.store.store import Store\n"
+        "from flows.building.build_lock import only_writer\n"
+        "with only_writer(Store.open(sys.argv[1])):\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, str(store.path)]) as process:
+        process.wait()
+    assert fate(store, record(f"{socket.gethostname()}:{process.pid}")) == "killed"
+
+
+def test_a_process_on_another_host_is_silent_when_its_lock_grows_old(store: Store) -> None:
+    lock = store.path / "build.lock"
+    lock.write_text("elsewhere:1")
+    assert fate(store, record("elsewhere:1")) == "running"
+    then = time.time() - SILENCE - 1
+    os.utime(lock, (then, then))
+    assert fate(store, record("elsewhere:1")) == "silent"
+
+
+def test_another_process_with_the_number_of_a_killed_one_is_not_taken_for_it(store: Store) -> None:
+    lock = store.path / "build.lock"
+    lock.write_text(this_process())
+    then = time.time() - SILENCE - 1
+    os.utime(lock, (then, then))
+    assert fate(store, record(this_process())) == "killed", "this process began long after 2026-01-01"
+    recent = RunRecord("run", "build_features", now(), process=this_process())
+    assert fate(store, recent) == "silent"
+
+
+def test_a_holder_gives_signs_of_life(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("flows.building.build_lock.HEARTBEAT", 0.01)
+    lock = store.path / "build.lock"
+    with only_writer(store):
+        os.utime(lock, (0, 0))
+        while lock.stat().st_mtime < 1:  # pytest's timeout ends a test in which there is none
+            time.sleep(0.01)
+        assert fate(store, record(this_process())) == "running"

@@ -1,0 +1,195 @@
+"""Output of plan, status, verify and rejects, and that they change nothing."""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from features.store.store import Store
+from flows.building.ingest_corpora import read_corpora
+from flows.command_line import run
+from flows.pages.build_facts import BuildFacts, FactKeeper
+from flows.project import load
+
+READERS = (
+    ["plan", "--explain"],
+    ["plan", "--deep", "--json"],
+    ["status"],
+    ["status", "--json"],
+    ["verify", "--deep"],
+    ["rejects"],
+    ["gc", "--dry-run", "--older-than", "0m"],
+)
+
+
+def snapshot(folder: Path) -> dict[str, tuple[int, int, int]]:
+    """Return inode, size and time of everything in a folder."""
+    entries = [folder, *folder.rglob("*")]
+    return {str(entry): (entry.stat().st_ino, entry.stat().st_size, entry.stat().st_mtime_ns) for entry in entries}
+
+
+def test_commands_that_read_write_nothing(built, monkeypatch, capsys):
+    # Another graph file, for which a build would make another index and delete the one that is there.
+    with (built.folder / "graphs.amr").open("a") as graphs:
+        graphs.write("\n# ::snt One more .\n(m / more)\n")
+    before = snapshot(built.folder)
+    monkeypatch.chdir(built.folder)
+    for command in READERS:
+        assert run(command) == 0, capsys.readouterr().err
+        assert snapshot(built.folder) == before, command
+
+
+def test_a_plan_does_not_touch_the_index_of_graphs_of_a_running_build(built, monkeypatch):
+    index = built.folder / "store" / "graphs"
+    (built.folder / "graphs.amr").write_text("# ::snt One .\n(o / one)\n")
+    before = snapshot(index)
+    monkeypatch.chdir(built.folder)
+    assert run(["plan"]) == 0
+    assert snapshot(index) == before
+
+
+def test_a_first_build_is_planned_without_making_a_store(project, monkeypatch, capsys):
+    project.write(10, sentences=4, per_shard=4)
+    monkeypatch.chdir(project.folder)
+    before = snapshot(project.folder)
+    assert run(["plan", "--explain"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "Read 10 rows: 10 new sentences in 3 shards, 20 new pairs in 6 shards.",
+        "amr: 3 shards, 3 to do: 3 new",
+        "label_vectors: 3 shards, 3 to do: 3 new",
+        "metrics: 6 shards, 6 to do: 6 new",
+    ]
+    assert snapshot(project.folder) == before
+    assert not (project.folder / "store").exists()
+
+
+def test_a_refresh_is_planned_with_its_new_rows(built, monkeypatch, capsys):
+    built.write(62, sentences=8, per_shard=8)
+    monkeypatch.chdir(built.folder)
+    assert run(["plan", "--json"]) == 0
+    planned = json.loads(capsys.readouterr().out)
+    assert planned["stages"] == [
+        {"stage": "amr", "shards": 9, "unwanted": 0, "to_do": 1},
+        {"stage": "label_vectors", "shards": 9, "unwanted": 0, "to_do": 1},
+        {"stage": "metrics", "shards": 18, "unwanted": 0, "to_do": 2},
+    ]
+    assert [work["kind"] for work in planned["to_do"]] == ["new"] * 4
+    assert planned["obstacles"] == []
+
+
+def test_rows_that_ingest_would_reject_stand_in_the_way(project, monkeypatch, capsys):
+    project.write(10)
+    with (project.folder / "pairs.tsv").open("a") as pairs:
+        pairs.write("\tan empty one\n" * 2)
+    monkeypatch.chdir(project.folder)
+    assert run(["plan"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        "Nothing will be published: 2 of 12 rows of the corpora were rejected, more than the 5.0% allowed, 2 of them "
+        "as 'empty_sentence' (pairs.tsv:12: a sentence is empty; expected two sentences); correct them, or raise "
+        "limits.rejected_rows. `facetflow rejects --stage ingest` lists what a build has read."
+    )
+
+
+def test_a_train_and_a_dev_of_one_file_are_told(project, monkeypatch, capsys):
+    project.write(10)
+    toml = project.folder / "facetflow.toml"
+    toml.write_text(toml.read_text().replace('train = "pairs.tsv"', 'train = "pairs.tsv", dev = "copy.tsv"'))
+    (project.folder / "copy.tsv").write_text((project.folder / "pairs.tsv").read_text())
+    monkeypatch.chdir(project.folder)
+    assert run(["plan"]) == 0
+    assert capsys.readouterr().err == (
+        "All 10 pairs of dev of 'mine' are also in train of 'mine': scores on them say nothing about new sentences; "
+        "give each split its own pairs.\n"
+    )
+
+
+def test_verify_says_what_to_do(built, monkeypatch, capsys):
+    file = next((built.folder / "store/tables/amr").rglob("*.parquet"))
+    os.truncate(file, 10)
+    monkeypatch.chdir(built.folder)
+    assert run(["verify"]) == 1
+    out, err = capsys.readouterr()
+    assert out.startswith("damaged: amr sentences-0000")
+    assert f"{str(file.relative_to(built.folder / 'store'))!r} has 10 bytes instead of " in out
+    assert out.endswith("; release 1 needs it\n")
+    assert err.startswith("facetflow: 1 file is damaged, of ")
+    assert err.endswith("`facetflow build` rebuilds what can be rebuilt.\n")
+
+    assert run(["verify", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert [damage["problem"] for damage in found["damaged"]] == ["size"]
+    assert found["releases_hurt"] == [1]
+
+
+def test_status_says_which_shards_are_wanted_and_which_are_missing(built, monkeypatch, capsys):
+    monkeypatch.chdir(built.folder)
+    (toml := built.folder / "facetflow.toml").write_text(
+        toml.read_text().replace("[dependencies]\nenabled = false", '[dependencies]\nenabled = true\nmodel = "nowhere"')
+    )
+    assert run(["status", "--json"]) == 0
+    tables = {table["table"]: table for table in json.loads(capsys.readouterr().out)["tables"]}
+    assert (tables["amr"]["shards"], tables["amr"]["wanted"], tables["amr"]["missing"]) == (8, 8, 0)
+    trees = tables["dependencies"]
+    assert (trees["shards"], trees["wanted"], trees["missing"]) == (0, 8, 8)
+    assert tables["pairs"]["wanted"] is None
+    assert run(["status"]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"  amr +8 shards +60 rows +0.0 MB, 8 wanted\n", said)
+    assert re.search(r"  dependencies +0 shards +0 rows +0.0 MB, 8 wanted, 8 to make\n", said)
+
+
+def test_status_tells_a_build_that_was_killed(built, monkeypatch, capsys):
+    from features.store.runs import RunRecord
+
+    built.store.record_run(RunRecord("20990101T000000-0000", "build_features", "2099-01-01T00:00:00+00:00"))
+    monkeypatch.chdir(built.folder)
+    assert run(["status"]) == 0
+    assert (
+        "20990101T000000-0000 killed: its process is gone; what was committed is kept, and `facetflow build` continues"
+    ) in capsys.readouterr().out
+    assert run(["status", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["project"], found["runs"][0]["state"]) == ("generated", "killed")
+
+
+@pytest.mark.parametrize("address", ["file:///{folder}/elsewhere", "{folder}/elsewhere"])
+def test_a_store_may_be_named_by_a_url(project, monkeypatch, address):
+    project.write(4, more="")
+    toml = project.folder / "facetflow.toml"
+    folder = str(project.folder).lstrip("/") if address.startswith("file") else str(project.folder)
+    toml.write_text(f'store = "{address.format(folder=folder)}"\n' + toml.read_text())
+    Store.open(project.folder / "elsewhere", create=True)
+    monkeypatch.chdir(project.folder)
+    assert run(["status"]) == 0
+    assert not (project.folder / "file:").exists()
+
+
+def test_a_project_for_aspects_plans_no_stage_and_says_so(tmp_path, capfd):
+    (tmp_path / "papers.tsv").write_text("text\tlabel\nWe parse .\tparsing\nWe wait .\twaiting\n")
+    (tmp_path / "facetflow.toml").write_text(
+        'name = "papers"\n[[corpora]]\ndataset = "texts"\nfiles = { train = "papers.tsv" }\n'
+        '[[encoders]]\nname = "task"\nkind = "aspect"\n'
+    )
+
+    assert run(["plan", "--project", str(tmp_path)]) == 0
+    assert capfd.readouterr().out.splitlines() == [
+        "Read 2 rows: 2 new sentences in 1 shards, 2 new labels in 1 shards.",
+        "No encoder reads the output of a stage: there is nothing to parse or measure.",
+    ]
+
+
+def test_rows_that_are_no_judgement_are_told_with_the_reason(tmp_path, capfd):
+    rows = ["1\tBlizzard\tsnow\tsnow again\t(4, 1)\tx\ty", "1\tBlizzard\tsnow\train\t(2, 3)\tx\ty"]
+    (tmp_path / "dev.data").write_text("".join(f"{row}\n" for row in rows))
+    (tmp_path / "facetflow.toml").write_text(
+        'name = "tweets"\n[[corpora]]\ndataset = "pit2015"\nfiles = { dev = "dev.data" }\n'
+    )
+    assert run(["plan", "--project", str(tmp_path)]) == 0
+    assert ", 1 left out: debatable." in capfd.readouterr().out.splitlines()[0]
+    report = read_corpora(load(tmp_path / "facetflow.toml"), Store.open(tmp_path / "store", create=True)).report
+    keeper = object.__new__(FactKeeper)
+    keeper.facts = BuildFacts("tweets", "store", "run", "host:1", "2026-01-01T00:00:00+00:00")
+    keeper.read(report)
+    assert keeper.facts.ingest["left_out"] == {"debatable": 1}

@@ -1,0 +1,266 @@
+"""The cluster: what its workers get, that nobody else reaches it, that it ends, and what is refused at once."""
+
+import os
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+
+import dask
+import psutil
+import pytest
+from dask.utils import parse_timedelta
+from distributed import Client, Nanny
+
+from features.errors import RunError
+from flows.clusters import cluster, cluster_security, cluster_watch
+from flows.clusters.cluster_watch import WAIT_FOR_WORKERS
+from flows.project import ClusterSettings
+
+CODE = """
+import sys, time
+from flows.clusters.cluster import local_cluster
+if __name__ == "__main__":
+    with local_cluster(workers=2, gpu_workers=0, threads=1, memory_limit=2 << 30, log_folder=sys.argv[1]) as cluster:
+        print(cluster.scheduler_address, flush=True)
+        sys.stdin.read()
+"""
+
+
+@pytest.mark.slow
+def test_workers_get_what_they_are_meant_to_have(tmp_path, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")  # what the shell says of other programs
+    monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_", raising=False)
+
+    def look(*names):
+        return {name: os.environ.get(name) for name in names}
+
+    with (
+        cluster.local_cluster(
+            workers=1, gpu_workers=1, threads=3, memory_limit=2 << 30, log_folder=str(tmp_path)
+        ) as started,
+        Client(started) as client,
+    ):
+        client.wait_for_workers(2, timeout=60)
+        names = (
+            "OMP_NUM_THREADS",
+            "NUMBA_NUM_THREADS",
+            "POLARS_MAX_THREADS",
+            "CUDA_VISIBLE_DEVICES",
+            "MALLOC_TRIM_THRESHOLD_",  # a quarter of a build's time: benchmarks/worker_memory.py
+        )
+        seen = {
+            kind: client.submit(look, *names, resources={kind: 1}, key=kind).result(timeout=60)
+            for kind in ("CPU", "GPU")
+        }
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+        addresses = [worker["host"] for worker in workers]
+        listening = {
+            (connection.laddr.ip)
+            for process in (psutil.Process(), *psutil.Process().children(recursive=True))
+            for connection in process.net_connections()
+            if connection.status == psutil.CONN_LISTEN
+        }
+    everywhere = {**dict.fromkeys(names[:3], "3"), "MALLOC_TRIM_THRESHOLD_": None}
+    assert seen["CPU"] == everywhere | {"CUDA_VISIBLE_DEVICES": ""}
+    assert seen["GPU"] == everywhere | {"CUDA_VISIBLE_DEVICES": "0"}
+    assert {worker["nthreads"] for worker in workers} == {1}
+    assert {worker["memory_limit"] for worker in workers} == {2 << 30}
+    assert set(addresses) | listening == {"127.0.0.1"}
+    assert {path.name for path in tmp_path.iterdir()} == {"worker-0.log", "gpu-0.log"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("deaths", [1, 2])
+def test_a_cluster_of_which_a_worker_dies_while_it_starts_is_started_once_more(deaths, tmp_path, monkeypatch, capsys):
+    start = Nanny.start
+
+    async def killed(nanny):
+        nonlocal deaths
+        if nanny.name == "worker-1" and deaths:
+            deaths -= 1
+            raise RuntimeError("Nanny failed to start.")  # so it says when its process is gone
+        return await start(nanny)
+
+    monkeypatch.setattr(Nanny, "start", killed)
+    arguments = {"workers": 2, "gpu_workers": 0, "threads": 1, "memory_limit": 2 << 30, "log_folder": str(tmp_path)}
+    if deaths == 2:
+        with pytest.raises(RunError, match=r"^The local Dask cluster did not start \(.*\): see the logs in '"):
+            cluster.local_cluster(**arguments)
+    else:
+        with cluster.local_cluster(**arguments) as started, Client(started) as client:
+            client.wait_for_workers(2, timeout=60)
+            assert sum(client.submit(int, 1, pure=False).result(timeout=60) for _ in range(4)) == 4
+    assert capsys.readouterr().err.count("is started once more") == 1
+    assert not [child for child in psutil.Process().children() if "spawn_main" in _command(child)]
+
+
+def _command(process):
+    """Return the command line of a process; empty if it has ended, even if its parent has not collected it yet."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.NoSuchProcess:
+        return ""
+
+
+def test_the_watch_ends_a_build_without_workers_before_dask_calls_its_shards_failed():
+    assert parse_timedelta(cluster.DASK["distributed.scheduler.no-workers-timeout"]) > WAIT_FOR_WORKERS
+
+
+@pytest.mark.slow
+@pytest.mark.soak
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_workers_end_with_the_flow(how, tmp_path, wait_until, workers):
+    script = tmp_path / "flow.py"
+    script.write_text(CODE)
+    with subprocess.Popen(
+        [sys.executable, str(script), str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as flow:
+        assert flow.stdout.readline().startswith("tls://127.0.0.1:")
+        found = wait_until(lambda: len(workers(flow.pid)) == 2 and workers(flow.pid), "two workers", 30)
+        flow.send_signal(how)
+    wait_until(lambda: not any(psutil.pid_exists(worker.pid) for worker in found), "the workers to end", 20)
+
+
+def test_a_gpu_that_no_worker_has_is_refused_at_once():
+    settings = ClusterSettings()
+    with pytest.raises(
+        RunError, match=r"\[amr\] asks for device = \"cuda\", but no worker of the local cluster has a GPU"
+    ):
+        cluster.check_gpu(settings, cluster.capacity(settings), ["amr"])
+    cluster.check_gpu(settings, cluster.capacity(settings), [])
+
+
+def test_gpus_that_the_machine_lacks_are_refused_at_once(monkeypatch):
+    monkeypatch.setattr(cluster, "gpu_count", lambda: 1)
+    assert cluster.capacity(ClusterSettings(workers=3, gpu_workers=1)) == cluster.Capacity(4, 1, 3, reserved=True)
+    with pytest.raises(RunError, match="asks for gpu_workers = 2, but this machine has 1 GPU:"):
+        cluster.capacity(ClusterSettings(gpu_workers=2))
+
+
+def test_no_more_workers_are_started_than_there_are_shards():
+    assert cluster.no_more_than(ClusterSettings(workers=8, gpu_workers=1), 3) == ClusterSettings(
+        workers=3, gpu_workers=1
+    )
+    assert cluster.no_more_than(ClusterSettings(workers=2), 3).workers == 2
+    assert cluster.no_more_than(ClusterSettings(), 1).workers == 1
+    elsewhere = ClusterSettings(address="tcp://host:8786")
+    assert cluster.no_more_than(elsewhere, 1) == elsewhere
+
+
+def test_gpus_are_counted_by_their_driver(monkeypatch, tmp_path):
+    command = tmp_path / "nvidia-smi"
+    command.write_text('#!/bin/sh\necho "GPU 0: NVIDIA A (UUID: GPU-1)"\necho "GPU 1: NVIDIA A (UUID: GPU-2)"\n')
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+    assert cluster.gpu_count() == 2
+    command.unlink()
+    assert cluster.gpu_count() == 0
+
+
+def test_a_scheduler_that_does_not_answer_is_named(monkeypatch, tmp_path):
+    monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", 0.5)
+    settings = ClusterSettings(address="tcp://127.0.0.1:9")
+    with (
+        cluster.task_runner(settings, tmp_path) as runner,
+        pytest.raises(RunError, match=r"No Dask scheduler answers at 'tcp://127\.0\.0\.1:9' within"),
+    ):
+        cluster.connect(runner, settings)
+
+
+@pytest.mark.slow
+def test_workers_are_reached_by_nobody_but_the_process_that_started_them(tmp_path, monkeypatch):
+    """Any user of this machine may connect to 127.0.0.1, and a Dask client runs code."""
+    with (
+        dask.config.set(cluster.DASK),
+        cluster.local_cluster(
+            workers=1, gpu_workers=0, threads=1, memory_limit=2 << 30, log_folder=str(tmp_path)
+        ) as of,
+        Client(of) as client,
+    ):
+        client.wait_for_workers(1, timeout=60)
+        (worker,) = client.scheduler_info(n_workers=-1)["workers"].values()
+        (port,) = worker["services"].values()
+        for page in ("info/main/workers.html", "json/counts.json", "metrics", "health"):
+            with pytest.raises(urllib.error.HTTPError, match="404"):
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/{page}", timeout=10)
+        for address in (of.scheduler_address, worker["nanny"], *client.scheduler_info(n_workers=-1)["workers"]):
+            assert address.startswith("tls://127.0.0.1:")
+            for security, scheme in ((None, "tcp"), (cluster_security.temporary(), "tls")):
+                with pytest.raises(OSError, match=r"Timed out|timed out|certificate|SSL|closed"):
+                    Client(address.replace("tls", scheme), security=security, timeout=1, set_as_default=False)
+        assert client.submit(int, "7").result(timeout=30) == 7
+
+
+@pytest.mark.slow
+@pytest.mark.soak
+def test_a_local_worker_that_rests_at_its_limit_is_started_again(tmp_path, monkeypatch, wait_until, capsys):
+    monkeypatch.setattr(cluster_watch, "SAY_AFTER", 0.5)
+
+    def fill(dask_worker):
+        import psutil
+
+        used = psutil.Process().memory_info().rss
+        dask_worker.hoard = b"x" * int(dask_worker.memory_manager.memory_limit * 0.89 - used)
+
+    with (
+        dask.config.set(cluster.DASK),
+        cluster.local_cluster(
+            workers=1, gpu_workers=0, threads=1, memory_limit=800 << 20, log_folder=str(tmp_path)
+        ) as of,
+        Client(of) as client,
+    ):
+        client.wait_for_workers(1, timeout=60)
+        before = client.run(os.getpid)
+        client.run(fill)
+        watch = cluster_watch.watch(client, None, lambda _: None)
+
+        def started_again():
+            watch.check()
+            return "it is restarted" in capsys.readouterr().err
+
+        try:
+            wait_until(started_again, "the worker to be started again", 60)
+        finally:
+            watch.stop()
+        client.wait_for_workers(1, timeout=60)
+        assert set(client.run(os.getpid).values()) != set(before.values())
+        assert client.submit(int, "7").result(timeout=60) == 7, "it takes shards again"
+
+
+@pytest.mark.slow
+@pytest.mark.soak
+@pytest.mark.timeout(600)
+def test_shards_for_a_gpu_go_to_the_worker_that_has_one(project, build_with):
+    """The others do the rest meanwhile; the GPU here is a resource without a card, which is the same to Dask."""
+    project.write(20, sentences=8, per_shard=16, more="gpu_workers = 1")
+    record = build_with(
+        project,
+        """
+        def told(of):
+            @task(persist_result=False)
+            def tell(job, settings):
+                import gc
+                from distributed import get_worker
+                copied = "copied" if gc.get_freeze_count() else "imported"
+                with open(job.store.parent / "seen.txt", "a") as file:
+                    file.write(f"{job.stage} {get_worker().name} {copied}\\n")
+                return of.fn(job, settings)
+            return tell
+
+        for stage in ("amr", "label_vectors"):
+            run_shards.TASKS[stage] = told(run_shards.TASKS[stage])
+        cluster.gpu_count = lambda: 1
+        stages.Chain.device = lambda _, stage: "auto" if stage == "amr" else "cpu"
+        """,
+    )
+    assert record.state == "done"
+    assert set((project.folder / "seen.txt").read_text().splitlines()) == {
+        "amr gpu-0 copied",
+        "label_vectors worker-0 copied",
+    }, "though no command started the process that workers are copied from"

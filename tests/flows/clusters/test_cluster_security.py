@@ -1,0 +1,44 @@
+"""Who may connect to a cluster: what is refused before any connection attempt."""
+
+import pytest
+
+from features.errors import SettingsError
+from flows.clusters.cluster_security import of_existing
+from flows.project import ClusterSettings, load
+
+
+@pytest.mark.parametrize(
+    "address", ["tcp://10.0.0.7:8786", "tcp://scheduler:8786", "scheduler:8786", "ws://[fd00::1]:80"]
+)
+def test_a_cluster_elsewhere_is_refused_without_encryption(address):
+    with pytest.raises(SettingsError, match="is not on this machine and its connections are not encrypted"):
+        of_existing(ClusterSettings(address=address))
+    assert not of_existing(ClusterSettings(address=address, unencrypted=True)).require_encryption
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:8786", "localhost:8786", "tcp://[::1]:8786"])
+def test_a_cluster_on_this_machine_is_taken_as_it_is(address):
+    assert not of_existing(ClusterSettings(address=address)).require_encryption
+
+
+def test_an_encrypted_address_needs_certificates(tmp_path):
+    address = "tls://scheduler:8786"
+    with pytest.raises(SettingsError, match="needs certificates: set tls_ca, tls_cert and tls_key in"):
+        of_existing(ClusterSettings(address=address))
+    with pytest.raises(SettingsError, match=r"names '/nowhere/ca\.pem' as `tls_ca`, but there is no such file"):
+        of_existing(ClusterSettings(address=address, tls_ca="/nowhere/ca.pem"))
+    wrong = tmp_path / "wrong.pem"
+    wrong.write_text("this is no certificate")
+    with pytest.raises(SettingsError, match="must be PEM files"):
+        of_existing(ClusterSettings(address=address, tls_ca=wrong, tls_cert=wrong))
+
+
+def test_certificates_for_an_address_that_is_not_encrypted_are_not_ignored(tmp_path):
+    with pytest.raises(SettingsError, match=r"write 'tls://127\.0\.0\.1:8786'"):
+        of_existing(ClusterSettings(address="tcp://127.0.0.1:8786", tls_ca=tmp_path / "ca.pem"))
+
+
+def test_certificates_lie_beside_the_project_file(project):
+    project.write(2, more='tls_ca = "ca.pem"')
+    cluster = load(project.folder / "facetflow.toml").cluster
+    assert (cluster.tls_ca, cluster.tls_cert) == (project.folder / "ca.pem", None)

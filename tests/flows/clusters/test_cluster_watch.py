@@ -1,0 +1,194 @@
+"""Cluster faults in the middle of a build: a sentence each, and no shard is blamed."""
+
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+from features.errors import RunError
+from flows.clusters import cluster_watch
+from flows.clusters.cluster_watch import ClusterWatch
+
+PAUSED = {"name": "worker-0", "status": "paused", "memory_limit": 4 << 30, "metrics": {"executing": 0, "memory": 3.6e9}}
+BUSY = {**PAUSED, "metrics": {"executing": 1, "memory": 3.6e9}}
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """Poll often and wait for nothing."""
+    for name in ("GONE_AFTER", "SAY_AFTER", "WAIT_FOR_WORKERS"):
+        monkeypatch.setattr(cluster_watch, name, 0.2)
+    monkeypatch.setattr(cluster_watch, "_LOOK_EVERY", 0.01)
+
+
+@pytest.fixture
+def watch_over(impatient):
+    started = []
+
+    def start(look, restart=lambda _: None, address=None):
+        started.append(ClusterWatch(look, restart, address))
+        return started[-1]
+
+    yield start
+    for watch in started:
+        watch.stop()
+
+
+def until_it_ends(watch):
+    """Check as the loop of a build does, until the watch gives up."""
+
+    def wait():
+        while True:
+            watch.check()
+            time.sleep(0.01)
+
+    with pytest.raises(RunError) as error:
+        wait()
+    return str(error.value)
+
+
+def silent():
+    raise OSError("Timed out")
+
+
+def test_a_scheduler_that_does_not_answer_ends_the_build(watch_over):
+    sentence = until_it_ends(watch_over(silent, address="tcp://host:8786"))
+    assert sentence.startswith("The Dask scheduler of the Dask cluster at 'tcp://host:8786' no longer answers: ")
+    assert "no shard is to blame" in sentence
+
+
+def test_a_cluster_without_workers_is_told_before_the_build_ends(watch_over, monkeypatch, capsys):
+    monkeypatch.setattr(cluster_watch, "WAIT_FOR_WORKERS", 0.5)
+    sentence = until_it_ends(watch_over(dict, address="tcp://host:8786"))
+    said = capsys.readouterr().err
+    assert said.count("No worker of the Dask cluster at 'tcp://host:8786' is left; the build waits") == 1
+    assert "`dask worker tcp://host:8786`" in said
+    assert sentence.startswith("No worker of the Dask cluster at 'tcp://host:8786' has come back within")
+
+
+def test_a_worker_that_rests_at_its_limit_is_started_again_twice(watch_over, capsys):
+    restarted = []
+    sentence = until_it_ends(watch_over(lambda: {"tcp://1": PAUSED}, restarted.append))
+    assert restarted == ["tcp://1", "tcp://1"]
+    assert (
+        capsys.readouterr().err.count("is paused at 3.35 GiB of its 4.00 GiB of memory, so Dask gives it no shard") == 2
+    )
+    assert sentence.endswith(": raise memory_limit or lower workers in [cluster], and run the same command.")
+
+
+def test_a_worker_that_cannot_be_started_again_ends_the_build(watch_over):
+    def restart(_):
+        raise ValueError("it has no nanny")
+
+    sentence = until_it_ends(watch_over(lambda: {"tcp://1": PAUSED}, restart, "tcp://host:8786"))
+    assert sentence.endswith(
+        ": start workers with a higher `--memory-limit`, or fewer of them, and run the same command."
+    )
+
+
+def test_a_lost_worker_is_told_unless_another_has_come_instead(watch_over, capsys):
+    fit = {**PAUSED, "status": "running"}
+    now = {name: {**fit, "name": name} for name in ("one", "two", "three")}
+    watch = watch_over(lambda: dict(now), address="tcp://host:8786")
+
+    def check_for_a_while():
+        for _ in range(60):
+            watch.check()
+            time.sleep(0.01)
+
+    check_for_a_while()
+    del now["one"]
+    now["one again"] = {**fit, "name": "one again"}
+    check_for_a_while()
+    assert capsys.readouterr().err == ""
+    del now["two"]
+    check_for_a_while()
+    assert capsys.readouterr().err.splitlines() == [
+        "The worker 'two' of the Dask cluster at 'tcp://host:8786' is gone; the others make its shards."
+    ]
+
+
+def test_a_worker_that_joins_and_cannot_make_the_shards_ends_the_build(impatient, watch_over):
+    now = {"tcp://1": {**PAUSED, "status": "running"}}
+    seen = []
+
+    def inspect(workers):
+        seen.extend(workers)
+        if "tcp://2" in workers:
+            raise RunError("The worker 'tcp://2' has other code.")
+
+    watch = ClusterWatch(lambda: dict(now), lambda _: None, "tcp://host:8786", inspect)
+    try:
+        for _ in range(20):
+            watch.check()
+            time.sleep(0.01)
+        now["tcp://2"] = now["tcp://1"]
+        assert until_it_ends(watch) == "The worker 'tcp://2' has other code."
+    finally:
+        watch.stop()
+    assert seen == ["tcp://1", "tcp://2"], "each is looked at once"
+
+
+def test_a_paused_worker_that_makes_a_shard_is_left_alone(watch_over):
+    watch = watch_over(lambda: {"tcp://1": BUSY})
+    for _ in range(40):
+        watch.check()
+        time.sleep(0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.soak
+@pytest.mark.timeout(600)
+def test_a_scheduler_that_is_killed_in_the_middle_is_named_and_shards_are_not_blamed(
+    project, facetflow, wait_until, tmp_path
+):
+    project.write(120, sentences=8, per_shard=8)
+    told = tmp_path / "scheduler.json"
+    with subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "distributed.cli.dask_scheduler",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            "0",
+            "--scheduler-file",
+            str(told),
+            "--no-dashboard",
+        ],
+        stderr=subprocess.DEVNULL,
+        env=facetflow.environment,
+    ) as scheduler:
+        wait_until(lambda: told.exists() and told.read_text().endswith("}"), "the scheduler")
+        address = json.loads(told.read_text())["address"]
+        with subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "distributed.cli.dask_worker",
+                address,
+                "--nthreads",
+                "4",
+                "--no-nanny",
+                "--no-dashboard",
+            ],
+            stderr=subprocess.DEVNULL,
+            env=facetflow.environment,
+            cwd=tmp_path,
+        ) as worker:
+            try:
+                with facetflow.start(project, "build", "--dask-address", address) as build:
+                    wait_until(lambda: project.has_committed("amr"), "the first commit of graphs")
+                    scheduler.kill()
+                    output, _ = build.communicate(timeout=120)
+            finally:
+                worker.kill()
+                scheduler.kill()
+    assert build.returncode == 1
+    assert f"The Dask scheduler of the Dask cluster at '{address}' no longer answers" in output
+    assert "Traceback" not in output
+    assert project.store.runs()[0].failed == ()
+    assert project.store.runs()[0].state == "failed"

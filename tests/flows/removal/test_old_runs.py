@@ -1,0 +1,137 @@
+"""Which trainings `facetflow gc --runs` removes, and which it never removes."""
+
+import fcntl
+import json
+import os
+from datetime import timedelta
+
+import pytest
+
+from features.store.store import Store
+from flows import project as project_file
+from flows.removal.clean_up import clean_up
+from flows.removal.old_folders import remove
+from flows.removal.old_runs import find_old_runs
+from training.evaluation.promotion import promote
+from training.run_records import LOCK
+from training.runs import all_runs
+
+DAY = 24 * 3600
+PROJECT = """\
+name = "ours"
+
+[[corpora]]
+dataset = "pairs"
+files = { train = "pairs.tsv" }
+
+[[encoders]]
+name = "syntax"
+kind = "s3bert"
+backbone = "runs/other/00001-aaaaaa/seed-0/encoder"
+
+[[encoders]]
+name = "{next}"
+kind = "aspect"
+"""
+
+
+@pytest.fixture
+def settings(tmp_path):
+    (tmp_path / "facetflow.toml").write_text(PROJECT.replace("{next}", "n" * 3000))  # a value that is no path at all
+    return project_file.load(tmp_path / "facetflow.toml")
+
+
+@pytest.fixture
+def add(settings):
+    """Return a function that adds a run: finished some days ago, or begun."""
+
+    def add_run(identity, days, *, finished=True):
+        run = settings.runs / identity
+        (run / "encoder").mkdir(parents=True)
+        (run / "train.json").write_text(json.dumps({"settings": {"name": identity.partition("/")[0]}}))
+        (run / "encoder" / "model.safetensors").write_bytes(b"x" * 1000)
+        if finished:
+            (run / "encoder" / "training.json").write_text("{}")
+        for file in (path for path in run.rglob("*") if path.is_file()):
+            then = file.stat().st_mtime - days * DAY
+            os.utime(file, (then, then))
+        return run
+
+    return add_run
+
+
+def old(settings, **age):
+    return [folder.path.relative_to(settings.runs).as_posix() for folder in find_old_runs(settings, timedelta(**age))]
+
+
+def test_what_newer_trainings_have_replaced_goes_with_all_its_seeds(settings, add):
+    for identity, days in {
+        "syntax/00001-aaaaaa/seed-0": 50,
+        "syntax/00001-aaaaaa/seed-1": 49,
+        "syntax/00002-aaaaaa/seed-0": 40,
+        "syntax/00002-bbbbbb/seed-0": 39,
+        "syntax/00003-bbbbbb/seed-0": 30,
+        "roles/00001-cccccc/seed-0": 50,
+    }.items():
+        add(identity, days)
+    assert old(settings, days=7) == ["syntax/00001-aaaaaa", "syntax/00002-aaaaaa", "syntax/00002-bbbbbb"]
+    (first, *_) = find_old_runs(settings, timedelta(days=7))
+    assert first.bytes > 2000
+    assert old(settings, days=39, hours=12) == ["syntax/00001-aaaaaa", "syntax/00002-aaaaaa"], "younger ones stay"
+
+
+def test_a_training_that_a_kill_left_half_deleted_is_none(settings, add, monkeypatch, tmp_path):
+    for number in (1, 2):
+        add(f"syntax/0000{number}-aaaaaa/seed-0", 50)
+
+    def killed(folder):
+        (folder / "seed-0" / "train.json").unlink()
+        raise KeyboardInterrupt
+
+    old_trainings = find_old_runs(settings, timedelta(days=7))
+    with monkeypatch.context() as patch:
+        patch.setattr("shutil.rmtree", killed)
+        with pytest.raises(KeyboardInterrupt):
+            remove(old_trainings, "an old training")
+    assert all_runs(settings.runs) == [settings.runs / "syntax/00002-aaaaaa/seed-0"]
+    assert len(list((settings.runs / "syntax").iterdir())) == 2
+    clean_up(settings, Store.open(tmp_path / "store", create=True))
+    assert [folder.name for folder in (settings.runs / "syntax").iterdir()] == ["00002-aaaaaa"]
+
+
+def test_the_current_run_and_its_seeds_stay(settings, add):
+    current = add("syntax/00001-aaaaaa/seed-0", 50)
+    add("syntax/00001-aaaaaa/seed-1", 50)
+    add("syntax/00002-aaaaaa/seed-0", 40)
+    add("syntax/00003-aaaaaa/seed-0", 30)
+    promote(current, "syntax")
+    assert old(settings, days=7) == ["syntax/00002-aaaaaa"]
+
+
+def test_the_training_that_was_finished_last_stays_beside_that_of_the_newest_release(settings, add):
+    add("syntax/00001-aaaaaa/seed-0", 50)
+    add("syntax/00002-aaaaaa/seed-0", 20)  # trained again with `--release 2`
+    add("syntax/00003-aaaaaa/seed-0", 30)
+    add("syntax/00004-aaaaaa/seed-0", 25, finished=False)  # killed: it continues from its checkpoint
+    assert old(settings, days=7) == ["syntax/00001-aaaaaa", "syntax/00003-aaaaaa"]
+
+
+def test_what_the_project_file_names_stays(settings, add):
+    add("other/00001-aaaaaa/seed-0", 50)
+    add("other/00002-aaaaaa/seed-0", 40)
+    add("other/00003-aaaaaa/seed-0", 30)
+    assert old(settings, days=7) == ["other/00002-aaaaaa"]
+
+
+def test_what_runs_stays_whatever_its_age(settings, add):
+    running = add("syntax/00001-aaaaaa/seed-0", 50, finished=False)
+    add("syntax/00002-aaaaaa/seed-0", 40)
+    with (running / LOCK).open("w") as lock:
+        os.utime(running / LOCK, (0, 0))
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert old(settings, days=7) == []
+    assert old(settings, days=7) == ["syntax/00001-aaaaaa"]
+
+
+def test_a_project_without_runs_has_none(settings):
+    assert old(settings, days=0) == []

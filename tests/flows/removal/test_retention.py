@@ -1,0 +1,218 @@
+"""What `facetflow gc --releases` and `[retention]` delete, and what they never delete."""
+
+import json
+import shutil
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from features.errors import SettingsError, StoreError
+from features.store.releases import Release, write_release
+from features.store.runs import FailedShard, RunRecord
+from features.store.store import Store
+from features.types import Fingerprint, Shard
+from flows import project as project_file
+from flows.command_line import run
+from flows.project import RetentionSettings
+from flows.removal.old_builds import find_old_records
+from flows.removal.old_releases import find_old_releases
+from flows.removal.retention import Extent, delete_by_age, delete_obsolete
+from flows.server.events import release_record
+
+LONG_AGO = "2020-01-01T00:00:00+00:00"
+
+
+@pytest.fixture
+def releases(built, facetflow):
+    """Return a project with three releases, the first of which a training reads."""
+    for pairs in (70, 80):
+        write(built, pairs)
+        code, said = facetflow.run(built, "build")
+        assert code == 0, said
+    run = built.folder / "runs" / "syntax" / "00001-aaaaaa" / "seed-0"
+    run.mkdir(parents=True)
+    (run / "run.json").write_text(json.dumps({"state": "failed", "message": "killed", "at": LONG_AGO}))
+    return built
+
+
+def write(project, pairs, more=""):
+    """Write the project, from 80 pairs on with other word vectors, so that metrics are measured anew."""
+    project.write(pairs, sentences=8, per_shard=8, more=more)
+    if pairs >= 80:
+        with (project.folder / "vectors.txt").open("a") as file:
+            file.write("zebra 1 2 3\n")
+
+
+def numbers(project):
+    return [release.number for release in project.store.releases()]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_releases_that_nothing_reads_go_with_their_files(releases, here, facetflow):
+    before = {}
+    for number in (1, 3):
+        pinned = releases.store.release(number)
+        before[number] = releases.store.read("metrics", version=pinned.versions["metrics"]).sort("pair_id")
+
+    everything = sorted(path for path in (releases.folder / "store").rglob("*") if path.is_file())
+    code, said = here(releases, "gc", "--releases", "--older-than", "0m", "--dry-run")
+    assert code == 0, said
+    assert "releases/00002.json" in said.splitlines()
+    assert sorted(path for path in (releases.folder / "store").rglob("*") if path.is_file()) == everything
+    without = here(releases, "gc", "--older-than", "0m", "--dry-run")[1]
+    foreseen = json.loads(here(releases, "gc", "--releases", "--older-than", "0m", "--dry-run", "--json")[1])
+    assert len(foreseen["files"]) > sum(line.endswith(".parquet") for line in without.splitlines())
+
+    code, said = here(releases, "gc", "--releases", "--older-than", "0m", "--json")
+    assert code == 0, said
+    done = json.loads(said[said.index("{") :])
+    assert done["releases"] == [2]
+    assert (done["files"], done["bytes"]) == (foreseen["files"], foreseen["bytes"])
+    assert numbers(releases) == [1, 3]
+    assert not release_record(releases.store, 2).exists()
+    assert not [file for file in done["files"] if (releases.folder / "store" / file).exists()]
+    for number, rows in before.items():
+        pinned = releases.store.release(number)
+        assert releases.store.read("metrics", version=pinned.versions["metrics"]).sort("pair_id").equals(rows)
+    assert here(releases, "verify", "--deep")[0] == 0
+    assert here(releases, "status")[0] == 0
+
+    write(releases, 90)
+    assert facetflow.run(releases, "build")[0] == 0
+    assert numbers(releases) == [1, 3, 4], "no number is used twice"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_build_deletes_what_its_project_says(releases, facetflow):
+    for number in (1, 2, 3):
+        file = releases.folder / "store" / "releases" / f"{number:05d}.json"
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"created": LONG_AGO}))
+    old = RunRecord("20200101T000000-00aa", "build_features", LONG_AGO, state="done", finished=LONG_AGO)
+    releases.store.record_run(old)
+
+    retention = "[retention]\ndays = 30\nreleases = true\n"
+    write(releases, 80, retention)
+    code, said = facetflow.run(releases, "build")
+    assert code == 0, said
+    assert numbers(releases) == [1, 3]
+    assert "Deleted what is older than 30 days: 0 files of the store, 1 release, the record of 1 build and " in said
+    assert old.run_id not in {record.run_id for record in releases.store.runs()}
+    assert "Deleted" not in facetflow.run(releases, "build")[1], "there is nothing to say when nothing is old"
+    write(releases, 90, retention)
+    assert facetflow.run(releases, "build")[0] == 0
+    assert numbers(releases) == [1, 3, 4], "release 3 was the newest a moment ago: a training may be about to read it"
+
+
+@pytest.fixture
+def settings(tmp_path):
+    (tmp_path / "facetflow.toml").write_text(
+        'name = "p"\n[[corpora]]\ndataset = "pairs"\nfiles = { train = "pairs.tsv" }\n'
+    )
+    settings = project_file.load(tmp_path / "facetflow.toml")
+    store = Store.open(settings.store, create=True)
+    for number in (1, 2, 3):
+        write_release(store.path, Release(number, f"run-{number}", LONG_AGO, "1", store.versions(), {}, {}, {}))
+    return settings
+
+
+def test_a_training_keeps_its_release_however_it_is_known(settings, tmp_path):
+    store = Store.open(settings.store)
+    assert find_old_releases(settings, store, timedelta(0)) == [1, 2]
+    before = settings.runs / "release-00001-4f1c9a"
+    (before / "encoder").mkdir(parents=True)
+    (before / "train.json").write_text("no longer readable")
+    assert find_old_releases(settings, store, timedelta(0)) == [2]
+    shutil.rmtree(before)
+    elsewhere = tmp_path / "large disk" / "syntax" / "00001-aaaaaa" / "seed-0"
+    (elsewhere / "encoder").mkdir(parents=True)
+    (elsewhere / "encoder" / "training.json").write_text('{"source": {"release": 2}}')
+    (settings.runs / "syntax").symlink_to(tmp_path / "large disk" / "syntax", target_is_directory=True)
+    assert find_old_releases(settings, store, timedelta(0)) == [1]
+
+
+def test_what_a_training_begins_to_read_while_gc_looks_is_kept(settings, monkeypatch):
+    store = Store.open(settings.store)
+    look = store.collect_garbage
+
+    def train_meanwhile(*given, dry_run=False, **named):
+        if dry_run:
+            run = settings.runs / "syntax" / "00001-aaaaaa" / "seed-0"
+            run.mkdir(parents=True)
+            (run / "run.json").write_text("{}")
+        return look(*given, dry_run=dry_run, **named)
+
+    monkeypatch.setattr(store, "collect_garbage", train_meanwhile)
+    deleted = delete_obsolete(settings, store, Extent(timedelta(0), trainings=True, releases=True))
+    assert deleted.releases == (2,)
+    assert [release.number for release in store.releases()] == [1, 3]
+
+
+def test_a_build_does_not_fail_over_what_cannot_be_deleted(settings, monkeypatch, capsys):
+    store = Store.open(settings.store)
+
+    def refuse(*_given, **_named):
+        raise StoreError("Release 1 does not hold what was published.")
+
+    monkeypatch.setattr(store, "collect_garbage", refuse)
+    kept = settings.model_copy(update={"retention": RetentionSettings(days=30, releases=True)})
+    delete_by_age(kept, store)
+    said = " ".join(capsys.readouterr().err.split())
+    assert (
+        "Older than 30 days, and not deleted: Release 1 does not hold what was published. The next build tries" in said
+    )
+    assert len(store.releases()) == 3
+    delete_by_age(settings, store)
+    assert capsys.readouterr().err == "", "nothing is asked for"
+
+
+def test_what_is_removed_while_others_read_is_no_error(settings, monkeypatch):
+    store = Store.open(settings.store)
+    store.record_run(RunRecord("one", "build_features", LONG_AGO))
+    monkeypatch.setattr("features.store.store.release_numbers", lambda _: [1, 2, 3, 4])
+    assert [release.number for release in store.releases()] == [1, 2, 3]
+    monkeypatch.setattr(Path, "glob", lambda *_: [store.path / "runs" / f"{name}.json" for name in ("one", "gone")])
+    assert [record.run_id for record in store.runs()] == ["one"]
+
+
+@pytest.mark.parametrize("age", ["200000w", "99999999999999d", "40000d"])
+def test_an_age_beyond_all_sense_is_refused(age, settings, capsys):
+    assert run(["--project", str(settings.base), "gc", "--older-than", age]) == 1
+    assert "is more than 36,500 days" in capsys.readouterr().err
+
+
+def test_the_newest_release_is_never_removed(tmp_path):
+    store = Store.open(tmp_path / "store", create=True)
+    write_release(store.path, Release(1, "one", LONG_AGO, "1", {}, {}, {}, {}))
+    with pytest.raises(StoreError, match=r"Release 1 is the newest one of .*, and is kept"):
+        store.remove_release(1)
+
+
+def test_records_of_old_builds_go_but_for_the_last_failure_of_a_shard(tmp_path):
+    store = Store.open(tmp_path / "store", create=True)
+
+    def add(day, *failed, state="done"):
+        began = f"2020-01-{day:02d}T00:00:00+00:00"
+        shards = tuple(FailedShard("amr", Shard(shard), Fingerprint("00"), "no memory") for shard in failed)
+        store.record_run(RunRecord(f"day-{day}", "build_features", began, state=state, finished=began, failed=shards))
+
+    add(1, "s1", "s2", state="partly")
+    add(2, "s1", state="partly")
+    add(3)
+    write_release(store.path, Release(1, "day-3", LONG_AGO, "1", {}, {}, {}, {}))
+    add(4)
+    add(5, state="running")
+    add(6)
+    assert [path.stem for path in find_old_records(store, timedelta(days=1))] == ["day-4", "day-5"]
+    add(7, "s1", "s2", state="partly")
+    old = [path.stem for path in find_old_records(store, timedelta(days=1))]
+    assert old == ["day-1", "day-2", "day-4", "day-5", "day-6"], "their shards failed again since"
+    assert find_old_records(store, timedelta(days=36500)) == []
+
+
+def test_an_age_is_needed(project):
+    project.write(8, more="[retention]\nreleases = true\n")
+    with pytest.raises(SettingsError, match=r"retention.*`days` is missing; without it nothing is deleted"):
+        project_file.load(project.folder / "facetflow.toml")

@@ -1,0 +1,149 @@
+"""A Prefect server that disappears in the middle of a build: one sentence, soon, and no shard is blamed."""
+
+import socket
+import subprocess
+import sys
+
+import pytest
+from prefect.settings import PREFECT_API_URL, PREFECT_CLIENT_MAX_RETRIES
+from prefect.settings import temporary_settings as prefect_settings
+
+from features.errors import RunError
+from flows.server import api_watch
+from flows.server.api_watch import ApiWatch
+from flows.server.local_run import _of_ours
+from flows.server.own_server import OwnServer
+from flows.server.prefect_address import PRIVATE, answers, is_reached
+
+SCRIPT = """
+from flows.server import api_watch
+from flows.command_line import main
+
+if __name__ == "__main__":
+    api_watch.GONE_AFTER, api_watch._ASK_EVERY = 2.0, 0.2
+    main()
+"""
+
+
+@pytest.fixture
+def watch(monkeypatch):
+    """A watch that polls often; tests append to its `heard`."""
+    heard: list[bool | None] = [True]  # None: it is there and does not answer
+    monkeypatch.setattr(api_watch, "GONE_AFTER", 0.3)
+    monkeypatch.setattr(api_watch, "STILL_AFTER", 1000.0)
+    monkeypatch.setattr(api_watch, "is_reached", lambda *_, **__: heard[-1] is not False)
+    monkeypatch.setattr(api_watch, "_ASK_EVERY", 0.01)
+    monkeypatch.setattr(api_watch, "_report_no_more", lambda: None)
+    monkeypatch.delenv(PRIVATE, raising=False)
+    monkeypatch.setattr(api_watch, "answers", lambda *_, **__: heard[-1] is True)
+    watch = ApiWatch("http://user:secret@server:4200/api")
+    watch.heard = heard
+    yield watch
+    watch.stop()
+
+
+def ended(watch):
+    try:
+        watch.check()
+    except RunError as error:
+        return str(error)
+    return ""
+
+
+def test_a_server_that_does_not_answer_any_more_ends_the_build(watch, wait_until):
+    watch.check()
+    watch.heard.append(False)
+    sentence = wait_until(lambda: ended(watch), "the end of the build", 20)
+    assert sentence.startswith("The Prefect server at http://server:4200/api no longer answers: start it again")
+    assert "no shard is to blame" in sentence
+
+
+def test_a_server_that_comes_back_is_forgiven(watch, wait_until, monkeypatch):
+    monkeypatch.setattr(api_watch, "GONE_AFTER", 1000.0)
+    watch.heard.append(False)
+    silent = wait_until(lambda: watch._asked - watch._answered, "a question without an answer", 20)
+    watch.heard.append(True)
+    wait_until(lambda: watch._asked - watch._answered < silent, "an answer", 20)
+    watch.check()
+
+
+def test_a_server_that_stands_still_has_more_time_than_one_that_is_gone(watch, wait_until, monkeypatch):
+    watch.heard.append(None)
+    wait_until(lambda: watch._asked - watch._answered > 2 * api_watch.GONE_AFTER, "as long as for one that is gone", 20)
+    assert ended(watch) == ""
+    monkeypatch.setattr(api_watch, "STILL_AFTER", api_watch.GONE_AFTER)
+    assert "no longer answers" in ended(watch)
+
+
+def test_who_takes_connections_is_told_from_who_is_gone():
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        url = f"http://name:secret@127.0.0.1:{listening.getsockname()[1]}/api"
+        assert is_reached(url)
+        assert not answers(url, timeout=0.2)
+    assert not is_reached(url)
+    assert not is_reached("http://127.0.0.1:99999/api")
+
+
+def test_what_ended_a_flow_is_not_hidden_by_a_server_that_cannot_be_told():
+    import httpx
+
+    def flow():
+        try:
+            raise RunError("The Dask cluster is gone.")
+        finally:
+            raise httpx.ConnectError("All connection attempts failed")
+
+    with pytest.raises(httpx.ConnectError) as raised:
+        flow()
+    assert str(_of_ours(raised.value)) == "The Dask cluster is gone."
+    assert "no longer answers" in str(_of_ours(httpx.ConnectError("All connection attempts failed")))
+    other = ValueError("something else")
+    assert _of_ours(other) is other
+
+
+def test_a_server_that_is_gone_before_the_flow_begins_is_named(monkeypatch):
+    from prefect.client.orchestration import get_client
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/api"
+    with (
+        prefect_settings({PREFECT_API_URL: url, PREFECT_CLIENT_MAX_RETRIES: 0}),
+        get_client(sync_client=True) as client,
+    ):
+        with pytest.raises(RuntimeError, match=r"^Failed to reach API") as raised:
+            client.raise_for_api_version_mismatch()
+        monkeypatch.delenv(PRIVATE, raising=False)
+        assert str(_of_ours(raised.value)).startswith(f"The Prefect server at {url} no longer answers: start it")
+
+
+@pytest.mark.slow
+@pytest.mark.soak
+@pytest.mark.timeout(600)
+def test_a_server_that_is_killed_in_the_middle_is_named_and_shards_are_not_blamed(
+    project, facetflow, wait_until, tmp_path
+):
+    project.write(120, sentences=8, per_shard=8)
+    script = tmp_path / "impatient.py"
+    script.write_text(SCRIPT)
+    server = OwnServer()
+    try:
+        server.wait_until_ready()
+        with subprocess.Popen(
+            [sys.executable, str(script), "build"],
+            cwd=project.folder,
+            env={**facetflow.environment, "PREFECT_API_URL": server.url},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ) as build:
+            wait_until(lambda: project.has_committed("amr"), "the first commit of graphs", 300)
+            server._process.kill()
+            output, _ = build.communicate(timeout=300)
+    finally:
+        server.stop()
+    assert build.returncode == 1, output
+    assert output.count(f"The Prefect server at {server.url} no longer answers: start it again") == 1
+    assert "Traceback" not in output
+    assert "Unexpected" not in output
+    assert project.store.runs()[0].failed == ()
+    assert project.store.runs()[0].state == "failed"

@@ -1,0 +1,94 @@
+"""Garbage collection: a server's event loop never waits for a connection that waits for what the loop itself holds."""
+
+import subprocess
+import sys
+
+import pytest
+
+CODE = """
+import gc, sqlite3, sys, threading, time
+from flows.server.garbage import collect_apart
+
+BUSY = 4000  # ms
+gc.disable()
+ours = sqlite3.connect(sys.argv[1], isolation_level=None, check_same_thread=False)
+theirs = sqlite3.connect(sys.argv[1], isolation_level=None, check_same_thread=False, timeout=0)
+ours.execute("PRAGMA journal_mode = WAL")
+
+class Left:
+    pass
+
+ours.execute("BEGIN IMMEDIATE")
+left = Left()
+left.cursor = theirs.cursor()
+left.itself = left
+try:
+    left.cursor.execute("BEGIN IMMEDIATE")  # what a busy database leaves behind
+except sqlite3.OperationalError:
+    theirs.execute(f"PRAGMA busy_timeout = {BUSY}").fetchall()
+waited = theirs.cursor()
+waiting = threading.Event()
+outcome = []
+
+def wait_for_the_lock():
+    waiting.set()
+    try:
+        waited.execute("BEGIN IMMEDIATE")
+        outcome.append("written")
+    except sqlite3.OperationalError as error:
+        outcome.append(str(error))
+
+thread = threading.Thread(target=wait_for_the_lock)
+thread.start()
+waiting.wait()
+time.sleep(1.0)  # it is in SQLite now, and has the connection
+del left
+{collect}
+kept = [[] for _ in range(200_000)]  # what an event loop does: objects, of which some hundred begin a collection
+time.sleep(0.5)
+ours.execute("COMMIT")
+thread.join()
+print(*outcome)
+"""
+
+
+@pytest.mark.parametrize(
+    ("collect", "outcome"),
+    [
+        pytest.param(
+            "gc.enable()",
+            "database is locked",
+            id="automatic",
+            marks=pytest.mark.skipif(sys.version_info >= (3, 12), reason="sqlite3 resets what failed at once"),
+        ),
+        pytest.param("collect_apart(0.05)", "written", id="apart"),
+    ],
+)
+def test_who_holds_the_lock_goes_on_where_collection_is_apart(collect, outcome, tmp_path):
+    code = CODE.replace("{collect}", collect)
+    run = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "a.db")], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert run.stdout.strip() == outcome
+
+
+def test_garbage_is_collected_though_nothing_else_collects():
+    code = """
+import gc, time, weakref
+from flows.server.garbage import collect_apart
+
+class Thing:
+    pass
+
+thing = Thing()
+thing.itself = thing
+known = weakref.ref(thing)
+collect_apart(0.05)
+del thing
+deadline = time.monotonic() + 30
+while known() is not None and time.monotonic() < deadline:
+    time.sleep(0.02)
+print(gc.isenabled(), known())
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert run.stdout.split() == ["False", "None"]

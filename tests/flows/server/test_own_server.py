@@ -1,0 +1,206 @@
+"""The private Prefect server: present when needed and gone afterwards, whatever ends it."""
+
+import asyncio
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import httpx
+import psutil
+import pytest
+
+from features.errors import RunError
+from flows.server.own_server import OwnServer, prefect_api
+from flows.terminal import Verbosity, set_verbosity
+
+CODE = """
+import os, sys
+from flows.server.own_server import prefect_api
+with prefect_api() as server:
+    server.wait_until_ready()
+    print(server._process.pid, server.home, os.environ["PREFECT_API_URL"], flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.soak
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_the_server_ends_with_the_process_that_started_it(how, wait_until):
+    with subprocess.Popen(
+        [sys.executable, "-c", CODE],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")},
+    ) as starter:
+        pid, home, url = starter.stdout.readline().split()
+        assert httpx.get(f"{url}/health").status_code == 200
+        (connection,) = {
+            (listening.laddr.ip, listening.laddr.port)
+            for listening in psutil.Process(int(pid)).net_connections()
+            if listening.status == psutil.CONN_LISTEN
+        }
+        assert connection[0] == "127.0.0.1", "nobody else can reach it"
+        loaded = {Path(mapped.path).parts for mapped in psutil.Process(int(pid)).memory_maps()}
+        assert not [parts for parts in loaded if "numpy" in parts], "the server needs nothing of Dask"
+        services = httpx.get(f"{url}/admin/settings", timeout=60).json()["server"]["services"]
+        assert not services["triggers"]["enabled"], "nobody hears of what happens here"
+        starter.send_signal(how)
+    wait_until(lambda: not psutil.pid_exists(int(pid)), "the server to end", 20)
+    wait_until(lambda: not Path(home).exists(), "its folder to be removed", 5)
+
+
+@pytest.mark.slow
+def test_an_existing_api_is_used(server, monkeypatch):
+    monkeypatch.setenv("PREFECT_API_URL", server.url)
+    with prefect_api() as started:
+        assert started is None
+        assert os.environ["PREFECT_API_URL"] == server.url
+    assert os.environ["PREFECT_API_URL"] == server.url
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("level", "logged"), [(Verbosity.NORMAL, "WARNING"), (Verbosity.VERBOSE, "INFO")])
+def test_prefect_says_what_it_does_with_verbose_only(server, monkeypatch, level, logged):
+    monkeypatch.setattr(os, "environ", {"PREFECT_API_URL": server.url})
+    set_verbosity(level)
+    try:
+        with prefect_api():
+            assert os.environ["PREFECT_LOGGING_LEVEL"] == logged
+    finally:
+        set_verbosity(Verbosity.NORMAL)
+
+
+def test_an_api_that_does_not_answer_is_named(monkeypatch):
+    monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
+    with (
+        pytest.raises(RunError, match=r"The Prefect API at http://127\.0\.0\.1:9/api does not answer"),
+        prefect_api(),
+    ):
+        pass
+
+
+def test_a_server_that_cannot_start_says_why(monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    server = OwnServer()
+    with pytest.raises(RunError, match=r"^The Prefect server ended while starting: it left no message\.$"):
+        server.wait_until_ready()
+    server.stop()
+    assert not server.home.exists(), "also where its process could not remove it"
+
+
+@pytest.mark.slow
+@pytest.mark.soak
+@pytest.mark.timeout(300)
+def test_a_busy_server_answers(tmp_path):
+    """Runs that end, events that start more of them, pages that poll: the server stood still for a minute at a time."""
+    server = OwnServer(home=tmp_path)
+    try:
+        server.wait_until_ready()
+        longest = asyncio.run(_load(server.url, seconds=60))
+    finally:
+        server.stop()
+    assert longest < 30, f"one answer took {longest:.0f} s"
+
+
+@pytest.mark.slow
+@pytest.mark.soak
+def test_a_lasting_server_forgets_runs_of_last_quarter(tmp_path, wait_until):
+    """By default Prefect keeps them forever."""
+
+    def kept():
+        with closing(sqlite3.connect(tmp_path / "prefect.db")) as database:
+            return {row[0] for row in database.execute("SELECT name FROM flow_run")}
+
+    def make(path, **body):
+        found = []
+
+        def is_made():  # a busy database is reported as 503, and Prefect's client retries
+            answer = client.post(path, json=body)
+            assert answer.status_code in {200, 201, 503}, answer.text
+            found.append(answer)
+            return answer.status_code != 503
+
+        wait_until(is_made, f"{path} to take what is posted", 60)
+        return found[-1].json()
+
+    server = OwnServer(home=tmp_path)
+    try:
+        server.wait_until_ready()
+        with httpx.Client(base_url=f"{server.url}/", timeout=60) as client:
+            flow = make("flows/", name="flow")["id"]
+            for name in ("old", "new"):
+                make("flow_runs/", flow_id=flow, name=name, state={"type": "COMPLETED"})
+    finally:
+        server.stop()
+    assert kept() == {"old", "new"}
+    with closing(sqlite3.connect(tmp_path / "prefect.db")) as database, database:
+        long_ago = (datetime.now(UTC) - timedelta(days=91)).strftime("%Y-%m-%d %H:%M:%S.%f")
+        database.execute("UPDATE flow_run SET end_time = ? WHERE name = 'old'", (long_ago,))
+    server = OwnServer(home=tmp_path)
+    try:
+        server.wait_until_ready()
+        wait_until(lambda: kept() == {"new"}, "the old run to go", 60)
+    finally:
+        server.stop()
+
+
+async def _load(url, seconds):
+    """Return the duration of the longest request [s]."""
+    end = time.monotonic() + seconds
+    longest = 0.0
+    done = 0
+
+    async def ask(path, **body):
+        nonlocal longest
+        for _ in range(100):  # a busy database is reported as 503, and Prefect's client retries
+            began = time.monotonic()
+            answer = await client.post(url + path, **body)
+            longest = max(longest, time.monotonic() - began)
+            if answer.status_code != 503:
+                assert answer.status_code < 300, answer.text
+                return answer.json() if answer.content else None
+            await asyncio.sleep(0.5)
+        raise AssertionError(f"{path} was refused 100 times")
+
+    async def run(deployment):
+        nonlocal done
+        while time.monotonic() < end:
+            state = {"type": "SCHEDULED"}
+            flow_run = (await ask(f"/deployments/{deployment}/create_flow_run", json={"state": state}))["id"]
+            for state in ("PENDING", "RUNNING"):
+                await ask(f"/flow_runs/{flow_run}/set_state", json={"state": {"type": state}})
+            now = datetime.now(UTC).isoformat()
+            event = {"occurred": now, "event": "done", "resource": {"prefect.resource.id": "us"}, "id": str(uuid4())}
+            await ask("/events", json=[event])
+            await ask(f"/flow_runs/{flow_run}/set_state", json={"state": {"type": "COMPLETED"}})
+            done += 1
+
+    async def look():
+        while time.monotonic() < end:
+            await ask("/deployments/filter", json={})
+            await ask("/flow_runs/filter", json={})
+            await asyncio.sleep(0.3)
+
+    async with httpx.AsyncClient(timeout=120) as client:
+        flow = (await ask("/flows/", json={"name": "flow"}))["id"]
+        one, two, begun = [
+            (await ask("/deployments/", json={"name": name, "flow_id": flow, "concurrency_limit": limit}))["id"]
+            for name, limit in (("one", 1), ("two", 1), ("begun", None))
+        ]
+        expected = {"type": "event", "posture": "Reactive", "expect": ["done"], "threshold": 1, "within": 0}
+        action = {"type": "run-deployment", "source": "selected", "deployment_id": begun}
+        await ask("/automations/", json={"name": "automation", "trigger": expected, "actions": [action]})
+        await asyncio.gather(run(one), run(two), look(), look())
+    assert done > 5, "it hardly did anything"
+    return longest

@@ -1,0 +1,77 @@
+"""A password in the address of a Prefect server appears in no message, log or record."""
+
+import http.server
+import threading
+
+import pytest
+
+from flows import command_line
+from flows.server.passwords import shown, without_credentials
+from flows.server.prefect_address import answers
+
+ADDRESSES = [
+    "http://ada:secret@127.0.0.1:9/api",
+    "http://ada:se%2Fcret@127.0.0.1:9/api",
+    "http://ada:secret/with#odd?letters@127.0.0.1:9/api",
+    "ada:secret@127.0.0.1:9/api",
+    "http://ada:secret@[::1/api",
+]
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize("command", ["build", "deploy"])
+def test_a_command_whose_server_is_away_does_not_say_the_password(
+    project, monkeypatch, tmp_path, capsys, address, command
+):
+    project.write(10)
+    monkeypatch.setenv("PREFECT_API_URL", address)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert command_line.run([command, "--project", str(project.folder / "facetflow.toml")]) == 1
+    said = capsys.readouterr()
+    assert "does not answer" in said.err
+    assert "secret" not in said.out + said.err
+    assert "ada" not in said.err
+    assert not list(tmp_path.glob("facetflow-error-*"))
+
+
+def test_name_and_password_are_taken_from_the_address():
+    assert without_credentials("http://ada:se%2Fcret@host:1/api") == ("http://host:1/api", "ada:se/cret")
+    assert without_credentials("http://host:1/api") == ("http://host:1/api", None)
+    assert shown("ada:secret@host/api") == "host/api"
+
+
+def test_an_error_of_a_library_and_its_traceback_are_shown_without_them(capsys, monkeypatch, tmp_path):
+    import click
+
+    @click.command()
+    def build():
+        raise ValueError("Client error '401' for url 'http://ada:secret@10.0.0.1/api/health'")
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("flows.commands.build.build", build)
+    assert command_line.run(["build"]) == 1
+    assert "for url 'http://10.0.0.1/api/health'; the traceback is in" in capsys.readouterr().err
+    (log,) = tmp_path.glob("facetflow-error-*.log")
+    assert "401" in log.read_text()
+    assert "ada:" not in log.read_text(), "nor in the line of code"
+
+
+def test_a_server_behind_a_password_is_asked_with_it():
+    asked = []
+
+    class Proxy(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.headers.get("Authorization"))
+            self.send_response(200 if asked[-1] == "Basic YWRhOnNlY3JldA==" else 401)
+            self.end_headers()
+
+        def log_message(self, *_) -> None:
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Proxy) as proxy:
+        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+        address = f"127.0.0.1:{proxy.server_port}/api"
+        assert answers(f"http://ada:secret@{address}", timeout=10)
+        assert not answers(f"http://{address}", timeout=10)
+        proxy.shutdown()

@@ -1,0 +1,182 @@
+"""What other commands learn about `facetflow up` from its lock and its file."""
+
+import errno
+import fcntl
+import json
+import os
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from features.errors import RunError, StoreError
+from flows.command_line import run
+from flows.server import prefect_address, services, up_record
+from flows.server.own_server import OwnServer
+from flows.server.services import Running, describe, running
+
+UP = {"process": os.getpid(), "url": "http://127.0.0.1:4200/api"}
+
+
+@pytest.fixture
+def state(tmp_path, monkeypatch):
+    """The state folder of a user whose `facetflow up` ran and was killed."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    folder = tmp_path / "state" / "facetflow"
+    folder.mkdir(parents=True)
+    (folder / "up.lock").touch()
+    (folder / "up.json").write_text(json.dumps(UP))
+    return folder
+
+
+def test_up_runs_while_its_lock_is_held(state):
+    assert running() is None
+    with (state / "up.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert running() == Running(os.getpid(), "http://127.0.0.1:4200/api")
+    assert running() is None
+
+
+def test_up_counts_as_running_from_its_first_moment(state, monkeypatch):
+    (state / "up.json").write_text(json.dumps(UP | {"process": 2**22 + 1}))  # of one that was killed
+    with up_record.only_one():
+        assert running() == Running(os.getpid(), None)
+        assert describe(running()) == f"`facetflow up` is starting (process {os.getpid()})."
+        with pytest.raises(RunError, match="is already running for this user"), up_record.only_one():
+            pass
+        up_record.write(UP["url"])
+        assert running() == Running(os.getpid(), UP["url"])
+    assert running() is None
+    assert not (state / "up.json").exists()
+
+
+def test_a_record_that_is_not_there_yet_is_awaited(state, monkeypatch):
+    (state / "up.json").unlink()
+    with (state / "up.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        monkeypatch.setattr("time.sleep", lambda _: (state / "up.json").write_text(json.dumps(UP)))
+        assert running() == Running(os.getpid(), UP["url"])
+
+
+def test_a_command_awaits_the_server_that_is_starting(state, monkeypatch):
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    monkeypatch.setenv("PREFECT_HOME", str(state))
+    monkeypatch.setattr(prefect_address, "answers", lambda url: url == UP["url"])
+    with up_record.only_one():
+        monkeypatch.setattr("time.sleep", lambda _: up_record.write(UP["url"]))
+        assert prefect_address.configured_api() == UP["url"], "else nobody would hear what a build announces"
+
+
+def test_a_port_that_cannot_be_had_is_refused_with_its_reason(tmp_path, monkeypatch):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(RunError, match=f"^Port {port} of 127.0.0.1 is taken: give another one with --port"):
+            OwnServer(tmp_path, port)
+
+    class Forbidden(socket.socket):
+        def bind(self, _):
+            raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("socket.socket", Forbidden)
+    with pytest.raises(
+        RunError, match=r"^Port 80 of 127\.0\.0\.1 is reserved for the superuser: give one from 1024 up"
+    ):
+        OwnServer(tmp_path, 80)
+
+
+def test_a_state_folder_that_cannot_be_written_is_not_called_a_port_that_is_taken(state, monkeypatch):
+    (state / "prefect").touch()
+    with pytest.raises(StoreError, match=r"^Writing to '.*/prefect' failed: "):
+        services.keep_running("pool", 4200, lambda _: None)
+    assert running() is None
+
+
+@pytest.mark.parametrize("silences", [5, 6])
+def test_a_server_that_stands_still_for_minutes_is_started_again(silences, state, monkeypatch, capsys):
+    looks = [False] * silences + [True]
+    servers = []
+
+    class Standing:
+        """A server process that runs, whether it answers or not."""
+
+        url, port = "http://127.0.0.1:4200/api", 4200
+
+        def __init__(self):
+            servers.append(self)
+            self.stopped = False
+
+        def ended(self):
+            if not looks:
+                raise KeyboardInterrupt
+            return False
+
+        def wait_until_ready(self):
+            assert not self.stopped
+
+        def stop(self):
+            self.stopped = True
+
+    def sleeping():
+        return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
+
+    monkeypatch.setattr(services, "_start_server", lambda *_: Standing())
+    monkeypatch.setattr(services, "_start_worker", lambda *_: sleeping())
+    monkeypatch.setattr(services, "_mark_dead_runs", lambda **_: None)
+    monkeypatch.setattr(services, "answers", lambda *_, **__: looks.pop(0))
+    monkeypatch.setattr(services, "_LOOK_EVERY", 0.0)
+    monkeypatch.setattr(services, "_POLL", 0.0)
+    with pytest.raises(KeyboardInterrupt):
+        services.keep_running("pool", 0, lambda _: None)
+    assert len(servers) == (2 if silences == 6 else 1)
+    assert all(server.stopped for server in servers)
+    assert ("did not answer 6 times in a row and is restarted" in capsys.readouterr().err) == (silences == 6)
+
+
+def test_two_commands_that_ask_at_once_do_not_take_each_other_for_up(state):
+    with (state / "up.lock").open("rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH)  # as `running` does
+        assert running() is None
+
+
+def test_up_that_ends_by_itself_is_not_an_error_of_down(state, monkeypatch):
+    answers = iter([Running(4711, "http://127.0.0.1:4200/api"), None])
+    monkeypatch.setattr(services, "running", lambda: next(answers))
+
+    def gone(*_):
+        raise ProcessLookupError
+
+    monkeypatch.setattr("os.kill", gone)
+    assert services.stop()
+
+
+def test_status_says_whether_up_runs(state, built, monkeypatch, capsys):
+    monkeypatch.chdir(built.folder)
+    assert run(["status"]) == 0
+    assert capsys.readouterr().out.endswith("\n`facetflow up` is not running.\n")
+    assert run(["status", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["service"] is None
+    with (state / "up.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert run(["status"]) == 0
+        assert capsys.readouterr().out.endswith(
+            f"\n`facetflow up` is running (process {os.getpid()}): http://127.0.0.1:4200\n"
+        )
+        assert run(["status", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["service"] == UP
+
+
+def test_a_server_that_is_started_again_leaves_the_log_of_the_one_before(tmp_path, monkeypatch):
+    class Process:
+        def __init__(self, *_, stdout, **__):
+            stdout.write(b"why it ended")
+
+    monkeypatch.setattr("flows.server.own_server.subprocess.Popen", Process)
+    for _ in range(2):
+        OwnServer(tmp_path)
+    assert {log.name: log.read_text() for log in tmp_path.glob("server.log*")} == {
+        "server.log": "why it ended",
+        "server.log.1": "why it ended",
+    }

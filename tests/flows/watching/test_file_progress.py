@@ -1,0 +1,72 @@
+"""Progress through a file: a bar on a terminal, lines elsewhere, nothing with --quiet."""
+
+import io
+import threading
+
+import pytest
+from rich.console import Console
+
+from flows.terminal import Verbosity, set_verbosity, warn
+from flows.watching import file_progress
+from flows.watching.file_progress import FileProgress
+
+
+def test_counts_rate_and_time_left():
+    progress = FileProgress("pairs")
+    assert progress.line() == "reading files, loading models"
+    progress(0, 2000)
+    assert progress.line() == "0 of 2,000"
+    progress(500, 2000)
+    counts, rate, left = progress.line().split("   ")
+    assert counts == "500 of 2,000"
+    assert rate.endswith(" a second")
+    assert left == "0:00:00 left"
+
+
+def test_lines_come_while_the_work_goes_on(monkeypatch):
+    said, two = [], threading.Event()
+
+    def say(text):
+        said.append(text)
+        if len(said) == 2:
+            two.set()
+
+    monkeypatch.setattr(file_progress, "PLAIN_EVERY", 0.01)
+    monkeypatch.setattr(file_progress, "say", say)
+    with FileProgress("pairs", Console(file=io.StringIO())) as progress:
+        progress(1, 4)
+        assert two.wait(30)
+    before = len(said)
+    assert said[-1].startswith("pairs  1 of 4")
+    assert before == len(said)  # none after the end
+
+
+def test_a_terminal_has_a_bar():
+    written = io.StringIO()
+    with FileProgress("pairs", Console(file=written, force_terminal=True, width=80)) as progress:
+        progress(0, 4)
+        progress(3, 4)
+    assert "3 of 4" in written.getvalue()
+
+
+def test_a_line_that_comes_meanwhile_does_not_break_the_bar(capsys):
+    written = io.StringIO()
+    with FileProgress("pairs", Console(file=written, force_terminal=True, width=80)) as progress:
+        progress(1, 4)
+        warn("a line with [brackets]")
+    assert "a line with [brackets]\n" in written.getvalue()
+    assert capsys.readouterr().err == "", "lines and bar go through one console"
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_quiet_is_quiet(monkeypatch, terminal):
+    monkeypatch.setattr(file_progress, "say", pytest.fail)
+    monkeypatch.setattr(file_progress, "PLAIN_EVERY", 0.0)
+    written = io.StringIO()
+    set_verbosity(Verbosity.QUIET)
+    try:
+        with FileProgress("pairs", Console(file=written, force_terminal=terminal)) as progress:
+            progress(3, 4)
+    finally:
+        set_verbosity(Verbosity.NORMAL)
+    assert written.getvalue() == ""
