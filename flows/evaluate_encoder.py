@@ -95,7 +95,7 @@ def _evaluated(jobs: Sequence[EvaluationJob]) -> Iterator[EvaluationJob]:
 def _job(settings: project.Project, run: Path, split: str | None, suites: Sequence[str]) -> EvaluationJob:
     trained = read_encoder_job(run / TRAINING_JOB)
     return EvaluationJob(
-        source=Source(store=settings.store, release=trained.source.release),
+        source=Source(store=settings.store, release=trained.source.release, without=trained.source.without),
         encoder=run / ENCODER,
         output=run,
         split=split or trained.settings.splits[1],

@@ -17,7 +17,7 @@ from flows.server.announcing import intend
 from flows.server.events import announce_pending, encoder_record
 from flows.server.outbox import Outbox, telling_the_server
 from flows.terminal import conclude, say, warn
-from flows.trainings.encoder_inputs import run_of, unchanged_since
+from flows.trainings.encoder_inputs import run_of, unchanged_since, unread
 from flows.trainings.training_process import run_job
 from training.encoders.settings import EncoderSettings
 from training.jobs import Source, TrainingJob
@@ -153,9 +153,10 @@ def _train(
     settings: project.Project, store: Store, pinned: Release, encoder: EncoderSettings, shared: Path | None
 ) -> TrainedEncoder:
     seed = encoder.loop.seed
-    run = run_of(settings, encoder, pinned.number)
+    without = unread(settings, encoder, store, pinned)
+    run = run_of(settings, encoder, pinned.number, without)
     job = TrainingJob[Source, EncoderSettings](
-        source=Source(store=store.path, release=pinned.number),
+        source=Source(store=store.path, release=pinned.number, without=without),
         settings=encoder,
         output=run,
         base=settings.base,

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Generic, Self, TypeVar
 
+import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError, model_validator
 
 from features.errors import InputError, SettingsError
@@ -41,6 +42,7 @@ class Source(BaseModel):
         judged: an export of pairs with labels (`LabelledPairs.export`), instead of a store.
         parses: an export of the dependency trees of their sentences (`Parses.export`).
         frames: an export of the semantic roles of their sentences (`Frames.export`).
+        without: corpora whose pairs and texts are not read.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -52,6 +54,7 @@ class Source(BaseModel):
     judged: Path | None = None
     parses: Path | None = None
     frames: Path | None = None
+    without: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -82,6 +85,7 @@ class Source(BaseModel):
             found = read_words(self.judged, columns).unique().sort(columns)
         else:
             return {}
+        found = found.filter(~pl.col("corpus").is_in(self.without))
         return {str(corpus): tuple(rows["label"]) for (corpus,), rows in found.group_by("corpus", maintain_order=True)}
 
     def read(self) -> MeasuredPairs:
@@ -92,8 +96,10 @@ class Source(BaseModel):
             StoreError: when the store or the release does not exist, or is damaged.
         """
         if self.store is not None:
-            return MeasuredPairs.from_store(self.store, release=self.release)
-        return MeasuredPairs.from_file(self._export("pairs", "measured pairs"))
+            found = MeasuredPairs.from_store(self.store, release=self.release)
+        else:
+            found = MeasuredPairs.from_file(self._export("pairs", "measured pairs"))
+        return found.select(corpora=self._others(found.pairs)) if self.without else found
 
     def read_texts(self) -> LabelledTexts:
         """Return all labelled texts.
@@ -103,8 +109,10 @@ class Source(BaseModel):
             StoreError: when the store or the release does not exist, or is damaged.
         """
         if self.store is not None:
-            return LabelledTexts.from_store(self.store, release=self.release)
-        return LabelledTexts.from_file(self._export("texts", "texts with labels"))
+            found = LabelledTexts.from_store(self.store, release=self.release)
+        else:
+            found = LabelledTexts.from_file(self._export("texts", "texts with labels"))
+        return found.select(corpora=self._others(found.labels)) if self.without else found
 
     def read_judged(self) -> LabelledPairs:
         """Return all pairs with labels.
@@ -114,8 +122,10 @@ class Source(BaseModel):
             StoreError: when the store or the release does not exist, or is damaged.
         """
         if self.store is not None:
-            return LabelledPairs.from_store(self.store, release=self.release)
-        return LabelledPairs.from_file(self._export("judged", "pairs with labels"))
+            found = LabelledPairs.from_store(self.store, release=self.release)
+        else:
+            found = LabelledPairs.from_file(self._export("judged", "pairs with labels"))
+        return found.select(corpora=self._others(found.pairs)) if self.without else found
 
     def read_parses(self, texts: Sequence[str] | None) -> Parses:
         """Return the dependency trees of those sentences that have one.
@@ -158,6 +168,20 @@ class Source(BaseModel):
         if self.store is not None:
             return Frames.from_store(self.store, texts, release=self.release)
         return Frames.from_file(self._export("frames", "semantic roles"), texts)
+
+    def _others(self, rows: pl.DataFrame) -> list[str]:
+        """Return the corpora of rows that are read.
+
+        Raises:
+            InputError: when none is left.
+        """
+        found = sorted({*rows["corpus"]} - {*self.without})
+        if not found:
+            raise InputError(
+                f"The release only has data of corpora that the project file does not name ({', '.join(self.without)}):"
+                " build again, or name one of them in `corpora` of the encoder."
+            )
+        return found
 
     def _export(self, name: str, what: str) -> Path:
         """Return the path of an export; raise an error if it was not given."""

@@ -67,16 +67,18 @@ def check_encoder_name(name: str, key: str) -> None:
         )
 
 
-def settings_digest(settings: Trainable, ratings: str = "") -> str:
+def settings_digest(settings: Trainable, ratings: str = "", without: Sequence[str] = ()) -> str:
     """Return six hexadecimal digits that change with every setting that affects the result, except name and seed.
 
     Args:
         settings: of an encoder.
         ratings: digest of the ratings that choose its model; empty if none do.
+        without: corpora of the store that it is not trained on although its settings name none.
     """
     chosen = decisive(settings, exclude=frozenset({"name"}))
     chosen["loop"] = {name: value for name, value in chosen["loop"].items() if name != "seed"}
     chosen |= {"ratings": ratings} if ratings else {}
+    chosen |= {"without": sorted(without)} if without else {}
     return hashlib.blake2b(json.dumps(chosen, sort_keys=True).encode(), digest_size=3).hexdigest()
 
 

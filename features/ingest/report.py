@@ -8,6 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from features.types import Split
 
+_FEW = 0.5
+"""Share of the stored rows below which a file may have been cut off."""
+
 
 class _Report(BaseModel):
     model_config = ConfigDict(extra="forbid")
@@ -239,24 +242,40 @@ class DrawReport(_Report):
 
 
 class ShrunkReport(_Report):
-    """A corpus of which few of the stored rows were read again: its files or its settings have changed.
+    """A corpus of which some of the stored rows were not read again: its files or its settings have changed.
 
     Args:
         corpus: its name.
         stored: number of its stored pairs, without negatives, or texts.
         found: number of these that were read again.
         what: what they are.
+        named: whether the project still has the corpus.
     """
 
     corpus: str
     stored: int
     found: int
     what: Literal["pairs", "texts"]
+    named: bool = True
 
     def __str__(self) -> str:
+        if not self.named:
+            return (
+                f"The store has {self.stored:,} {self.what} of a corpus {self.corpus!r} that the project file does not "
+                "name: they stay, but only encoders that name it in `corpora` are trained and evaluated on it. If it "
+                "was renamed, the store now has its rows under both names; a new store has them once."
+            )
+        if self.found < _FEW * self.stored:
+            return (
+                f"Of the {self.stored:,} {self.what} that the store has of {self.corpus!r}, only {self.found:,} were "
+                "read again: if a file was cut off, restore it and build again. What the store holds stays."
+            )
+        gone = self.stored - self.found
         return (
-            f"Of the {self.stored:,} {self.what} that the store has of {self.corpus!r}, only {self.found:,} were read "
-            "again: if a file was cut off, restore it and build again. What the store holds stays."
+            f"{gone:,} of the {self.stored:,} {self.what} that the store has of {self.corpus!r} "
+            f"{'is' if gone == 1 else 'are'} no longer in its files, or in another split of them, or left out: what "
+            "the store holds stays, and encoders are trained on it. To be free of what was deleted or corrected, build "
+            "a new store."
         )
 
 
@@ -286,7 +305,7 @@ class IngestReport(_Report):
         label_faults: suspicious labels of texts.
         judgement_faults: suspicious labels and scores of pairs.
         draws: splits for which too few pairs could be drawn.
-        shrunk: corpora of whose stored rows few were read again.
+        shrunk: corpora of whose stored rows some were not read again.
         changed: judgements that changed at the source.
         files: files that were read.
         new_sentences: sentences that were added.

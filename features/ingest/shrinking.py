@@ -1,6 +1,7 @@
-"""Corpora of whose stored rows few were read again: a file may have been cut off, or settings leave rows out."""
+"""Corpora of whose stored rows some were not read again: deleted, edited, in another split, left out, or cut off."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 import polars as pl
 
@@ -9,29 +10,29 @@ from features.ingest.report import ShrunkReport
 from features.ingest.split_labels import SplitLabels
 from features.ingest.split_pairs import SplitPairs
 
-_FEW = 0.5
-"""Share of the stored rows below which a corpus is reported."""
-
 
 def shrunk(corpora: Sequence[str], splits: Sequence[SplitPairs | SplitLabels], known: Known) -> list[ShrunkReport]:
-    """Return the corpora of whose stored pairs or texts few were read again.
+    """Return the corpora of whose stored pairs or texts some were not read again.
 
     Args:
-        corpora: names of the corpora that were read.
-        splits: their splits.
+        corpora: names of the corpora that were read; those stored but not among them are returned last.
+        splits: splits of the corpora that were read.
         known: what is stored.
     """
     found = []
-    for corpus in corpora:
+    pairs = known.judgements.filter(pl.col("positive_id").is_null()) if known.judgements.height else None
+    of_pairs = {} if pairs is None else dict(pairs.group_by("corpus").len().iter_rows())
+    stored_names = {name for name, _ in known.splits_of_text} | of_pairs.keys()
+    for corpus in [*corpora, *sorted(stored_names - {*corpora})]:
         of_corpus = [split for split in splits if split.report.corpus == corpus]
         texts = {sentence for name, sentence in known.splits_of_text if name == corpus}
         if texts:
             came = {sentence for split in of_corpus if isinstance(split, SplitLabels) for sentence in split.occurrences}
             stored, read = len(texts), len(texts & came)
         else:
-            pairs = known.judgements
-            stored = pairs.filter(pl.col("positive_id").is_null(), corpus=corpus).height if pairs.height else 0
+            stored = of_pairs.get(corpus, 0)
             read = sum(len(split.stored.pair_id) for split in of_corpus if isinstance(split, SplitPairs))
-        if read < _FEW * stored:
-            found.append(ShrunkReport(corpus=corpus, stored=stored, found=read, what="texts" if texts else "pairs"))
+        if read < stored:
+            what: Literal["texts", "pairs"] = "texts" if texts else "pairs"
+            found.append(ShrunkReport(corpus=corpus, stored=stored, found=read, what=what, named=corpus in corpora))
     return found

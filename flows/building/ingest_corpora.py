@@ -137,11 +137,23 @@ def warnings(report: IngestReport, *, drops: bool) -> list[str]:
         for corpus, rows in _by_corpus(report, "kept").items()
     ]
     found += [
+        f"{rows:,} {'row' if rows == 1 else 'rows'} of {corpus!r} {'has' if rows == 1 else 'have'} another score or "
+        f"label than in the store{_example(report, corpus)}: what the store holds stays, and encoders are trained on "
+        "it. For the corrected ones, build a new store."
+        for corpus, rows in _by_corpus(report, "changed").items()
+    ]
+    found += [
         f"{pairs:,} pairs of {corpus!r} are left out, because they would join sentences that the store has in "
         "different splits (`facetflow rejects`, code joins_splits)."
         for corpus, pairs in _by_corpus(report, "joining").items()
     ]
-    # If sentences are only counted, the user has decided to keep them.
+    if not drops:
+        found += [
+            f"{pairs:,} {'pair' if pairs == 1 else 'pairs'} of {corpus!r} {'has' if pairs == 1 else 'have'} a sentence "
+            "of an evaluation set, and are kept, as [leakage] says: scores on that set may be better than on new "
+            "sentences."
+            for corpus, pairs in _by_corpus(report, "leaked").items()
+        ]
     if stored := sum(split.leaked_stored for split in report.splits) if drops else 0:
         pairs = (
             "1 training pair that is already in the store has"
@@ -155,7 +167,18 @@ def warnings(report: IngestReport, *, drops: bool) -> list[str]:
     return found
 
 
-def _by_corpus(report: IngestReport, count: Literal["kept", "joining"]) -> Counter[str]:
+def _example(report: IngestReport, corpus: str) -> str:
+    """Return a changed judgement of a corpus as part of a sentence."""
+    files = {file.name for file in report.files if file.corpus == corpus}
+    for each in report.changed:
+        if each.origin.rpartition(":")[0] in files:
+            before = each.stored_score if each.stored_label is None else repr(each.stored_label)
+            now = each.found_score if each.found_label is None else repr(each.found_label)
+            return f", such as {each.origin} ({before}, now {now})"
+    return ""
+
+
+def _by_corpus(report: IngestReport, count: Literal["kept", "joining", "changed", "leaked"]) -> Counter[str]:
     """Return a count of splits, summed by corpus; corpora without any are left out."""
     found: Counter[str] = Counter()
     for split in report.splits:

@@ -39,7 +39,11 @@ def unchanged_since(project: Project, store: Store, release: Release, encoder: E
     ratings = _ratings_digest(project, encoder)
     others = [other for other in store.releases() if other.number != release.number]
     for other in sorted(others, key=lambda other: -other.number):
-        run = _run_of(project, encoder, other.number, ratings)
+        try:
+            without = unread(project, encoder, store, other)
+        except StoreError:  # it can no longer be read
+            continue
+        run = _run_of(project, encoder, other.number, ratings, without)
         if is_finished(run):
             now = input_of(store, release, encoder) if now is None else now
             if input_of(store, other, encoder) == now:
@@ -47,25 +51,43 @@ def unchanged_since(project: Project, store: Store, release: Release, encoder: E
     return None
 
 
-def run_of(project: Project, encoder: EncoderSettings, release: int) -> Path:
+def unread(project: Project, encoder: EncoderSettings, store: Store, release: Release) -> tuple[str, ...]:
+    """Return the corpora of a release that the project no longer names, sorted; none where the encoder names its own.
+
+    Args:
+        project: the project file.
+        encoder: the encoder.
+        store: the store.
+        release: the release.
+    """
+    if encoder.corpora:
+        return ()
+    uses = uses_of(store, release.versions)
+    stored = frozenset[str]().union(*uses.sentences.values(), *uses.pairs.values())
+    return tuple(sorted(stored - {corpus.name for corpus in project.corpora}))
+
+
+def run_of(project: Project, encoder: EncoderSettings, release: int, without: tuple[str, ...] = ()) -> Path:
     """Return the folder of an encoder's run, which also depends on the ratings that choose its model.
 
     Args:
         project: the project of the run.
         encoder: the encoder, with its seed.
         release: number of the release that it is trained on.
+        without: corpora of the release that it does not read (`unread`).
     """
-    return _run_of(project, encoder, release, _ratings_digest(project, encoder))
+    return _run_of(project, encoder, release, _ratings_digest(project, encoder), without)
 
 
-def _run_of(project: Project, encoder: EncoderSettings, release: int, ratings: str) -> Path:
+def _run_of(project: Project, encoder: EncoderSettings, release: int, ratings: str, without: tuple[str, ...]) -> Path:
     def folder(digest: str) -> Path:
         return run_folder(project.runs, encoder.name, release, digest, encoder.loop.seed)
 
-    before = folder(settings_digest(encoder))  # its name in the previous version, whatever the ratings were
+    # Its name in the previous version, whatever the ratings were.
+    before = folder(settings_digest(encoder, without=without))
     if not ratings or (is_finished(before) and _chosen_by(before) in ("", ratings)):
         return before
-    return folder(settings_digest(encoder, ratings))
+    return folder(settings_digest(encoder, ratings, without))
 
 
 def _chosen_by(run: Path) -> str:

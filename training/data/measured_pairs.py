@@ -62,7 +62,17 @@ class MeasuredPairs(IndexedPairs):
         self, *, splits: Collection[str] = (), kinds: Collection[str] = (), corpora: Collection[str] = ()
     ) -> Self:
         """Return the pairs of some splits, kinds and corpora (all when empty), with only their sentences."""
-        kept = choose_rows(self.pairs, split=splits, kind=kinds, corpus=corpora)
+        return self._with(choose_rows(self.pairs, split=splits, kind=kinds, corpus=corpora))
+
+    def keep(self, kept: pl.Series) -> Self:
+        """Return some of the pairs, with only their sentences.
+
+        Args:
+            kept: whether to keep each pair, (n_pairs,).
+        """
+        return self._with(self.pairs.filter(kept))
+
+    def _with(self, kept: pl.DataFrame) -> Self:
         used, pairs = keep_texts_of(kept)
         return type(self)(
             texts=tuple(self.texts[position] for position in used),

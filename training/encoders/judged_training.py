@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from features import models
+from training.data.apart import apart
 from training.encoders.judged import PairTable, warn_of_few, warn_of_no_dev
 from training.encoders.judging import ChosenRatings, chosen_ratings
 from training.encoders.plan import TrainingPlan
@@ -106,7 +107,7 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
         job = self.job
         data = job.source.read_judged()
         settings = self.resolved(data, job.settings)
-        data = self.learnt_from(data, settings)
+        data = self.learnt_from(apart(data, settings.splits[0]), settings)
         structure = self.read_structure(data.texts, settings)
         ratings = chosen_ratings(job)
         folder = models.locate(settings.backbone, job.base)

@@ -172,10 +172,31 @@ def test_a_file_that_was_cut_off_is_told(tmp_path, write, run, stored):
     write(tmp_path / "p.tsv", rows, "sentence_a\tsentence_b")
     first = run(tmp_path)
     assert first.report.shrunk == []
-    for kept, told in ((5, []), (4, ["Of the 10 pairs that the store has of 'pairs', only 4 were read again"])):
+    for kept, told in (
+        (10, []),
+        (9, ["1 of the 10 pairs that the store has of 'pairs' is no longer in its files, or in another split of them"]),
+        (
+            5,
+            ["5 of the 10 pairs that the store has of 'pairs' are no longer in its files, or in another split of them"],
+        ),
+        (4, ["Of the 10 pairs that the store has of 'pairs', only 4 were read again"]),
+    ):
         write(tmp_path / "p.tsv", rows[:kept], "sentence_a\tsentence_b")
         again = run(tmp_path, *stored(first))
-        assert [str(each).partition(":")[0] for each in again.report.shrunk] == told
+        assert [str(each).partition(":")[0].partition(", or left")[0] for each in again.report.shrunk] == told
+
+
+def test_a_corpus_that_the_project_no_longer_names_is_told(tmp_path, write, run, stored):
+    write(tmp_path / "p.tsv", [("A 1.", "B 1."), ("A 2.", "B 2.")], "sentence_a\tsentence_b")
+
+    def of(name):
+        columns = {"sentence_a": "sentence_a", "sentence_b": "sentence_b"}
+        return [CorpusSettings(dataset="pairs", name=name, files={"train": "p.tsv"}, columns=columns)]
+
+    again = run(tmp_path, *stored(run(tmp_path, corpora=of("before"))), corpora=of("now"))
+    (told,) = again.report.shrunk
+    assert (told.corpus, told.stored, told.named) == ("before", 2, False)
+    assert str(told).startswith("The store has 2 pairs of a corpus 'before' that the project file does not name: they")
 
 
 @pytest.mark.parametrize(

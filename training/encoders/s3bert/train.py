@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from features import models
 from features.locks import only_one
+from training.data.apart import apart
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.judging import ChosenRatings, chosen_ratings
 from training.encoders.loading import load_encoder
@@ -61,7 +62,7 @@ def train(job: S3bertJob) -> Path:
     data = job.source.read()
     check_pairs(data, settings)
     ratings = chosen_ratings(job)
-    data = data.select(splits=settings.splits, corpora=settings.corpora)
+    data = apart(data, settings.splits[0]).select(splits=settings.splits, corpora=settings.corpora)
     settings = settings.model_copy(update={"facets": settings.facets or data.metric_names})
     folder = models.locate(settings.backbone, job.base)
     plan = TrainingPlan(

@@ -1,0 +1,37 @@
+"""Pairs of training that are also pairs of dev or test are left out of training."""
+
+import polars as pl
+import pytest
+
+from features.errors import InputError
+from training.data.apart import apart
+from training.data.labelled_pairs import LabelledPairs
+
+
+def judged(*rows):
+    """Return pairs of rows (a, b, split)."""
+    table = pl.DataFrame(
+        [(f"p{number}", "c", split, "1", a, b) for number, (a, b, split) in enumerate(rows)],
+        schema=["pair_id", "corpus", "split", "label", "text_a", "text_b"],
+        orient="row",
+    )
+    return LabelledPairs.from_table(table, source={})
+
+
+def test_a_pair_of_another_split_is_not_learnt_from_in_either_order(caplog):
+    data = judged(("a", "b", "train"), ("c", "d", "train"), ("d", "c", "dev"), ("a", "d", "test"), ("e", "e", "train"))
+    found = apart(data, "train")
+    kept = [(found.texts[a], found.texts[b]) for a, b in found.pairs.select("first", "second").iter_rows()]
+    assert kept == [("a", "b"), ("d", "c"), ("a", "d"), ("e", "e")]
+    assert "pairs of split 'train' that are also in another split are not trained on: 1" in caplog.text
+
+
+def test_pairs_that_are_apart_stay_as_they_are():
+    data = judged(("a", "b", "train"), ("a", "b", "train"), ("a", "c", "dev"))
+    assert apart(data, "train") is data
+    assert apart(data, "test") is data
+
+
+def test_a_split_that_is_wholly_in_another_is_told():
+    with pytest.raises(InputError, match="All 2 pairs of the split 'train' are also in another split"):
+        apart(judged(("a", "b", "train"), ("c", "d", "train"), ("a", "b", "dev"), ("d", "c", "test")), "train")
