@@ -5,7 +5,7 @@ pairs ──> each sentence embedded once ──> PairClassifier: softmax(W [par
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ from training.runs import TRAINING_FILE, finished_encoders
 from training.search.choosing import named_encoder
 from training.search.vector_cache import cached_vectors
 from training.search.vectors import embed_in_parts
-from training.span_weights import explain_sentences, require_spans, tell_spans
+from training.span_weights import explain_sentences, require_spans, tell_spans, weights_spans
 from training.writing import read_json
 
 if TYPE_CHECKING:
@@ -120,13 +120,17 @@ class Predictions:
         ]
 
 
-def choose_predictor(runs: Path | None, name: str | None = None) -> Path:
+def choose_predictor(
+    runs: Path | None, name: str | None = None, *, among: Collection[str] = (), explained: bool = False
+) -> Path:
     """Return the folder of the encoder that predicts.
 
     Args:
         runs: folder of a project's runs; None without a project.
         name: name of an encoder or a run of the project, or of a pulled model, or a folder; None takes the current run
             with a classifier if there is exactly one, otherwise the one with a classifier that was finished last.
+        among: names of the encoders of the project, which go before others in `runs`.
+        explained: whether one that weights spans goes before others, because predictions are to be explained by them.
 
     Raises:
         ModelError: when there is none, or the named one has no classifier.
@@ -137,7 +141,13 @@ def choose_predictor(runs: Path | None, name: str | None = None) -> Path:
         return folder
     if runs is None:
         raise ModelError("There is no project here with an encoder to predict: name one with --encoder, or --project.")
-    if (found := encoder_in_use_with(runs, has_classifier)) is not None:
+
+    def fits(folder: Path) -> bool:
+        return has_classifier(folder) and (not explained or weights_spans(folder))
+
+    if (
+        found := encoder_in_use_with(runs, fits, among) or encoder_in_use_with(runs, has_classifier, among)
+    ) is not None:
         return found
     names = ", ".join(finished_encoders(runs))
     lacking = f"no encoder in {str(runs)!r} has a classifier ({names})" if names else f"{str(runs)!r} has no encoder"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from features.errors import ModelError
 from training.explained_spans import ExplainedArgument, ExplainedFrame, ExplainedSentence
+from training.writing import read_json
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -13,7 +14,15 @@ if TYPE_CHECKING:
     from training.modules.frames import Span
     from training.modules.tagging_transformer import TaggingTransformer
 
+MODULES_FILE = "modules.json"
+"""The modules of an encoder, as sentence-transformers lists them."""
 _AT_ONCE = 64
+
+
+def weights_spans(folder: Path) -> bool:
+    """Return whether a saved encoder weights spans; nothing is loaded."""
+    modules = read_json(folder / MODULES_FILE) if (folder / MODULES_FILE).is_file() else []
+    return any(str(module.get("type", "")).endswith(".SpanPooling") for module in modules)
 
 
 def require_spans(folder: Path, model: "SentenceTransformer") -> None:

@@ -114,8 +114,10 @@ def _encoder_in_use(project: Path, name: str | None) -> Path:
     if name is not None:
         folder = named_encoder(load(project).runs if project.exists() else None, name)
     else:
-        runs = load(project).runs
-        folder = encoder_in_use_with(runs, lambda found: (found / FILE_NAME).is_file()) or encoder_in_use(runs)
+        settings = load(project)
+        names = [each.name for each in settings.encoders]
+        with_facets = encoder_in_use_with(settings.runs, lambda found: (found / FILE_NAME).is_file(), names)
+        folder = with_facets or encoder_in_use(settings.runs, among=names)
     if not (folder / FILE_NAME).is_file():
         raise ModelError(
             f"The encoder {str(folder)!r} has no facets ({FILE_NAME}): name one of kind s3bert with --encoder, or "

@@ -86,7 +86,8 @@ def predict(
     settings = load(project) if project.exists() else None
     runs = None if settings is None else settings.runs
     with nothing_half_written():
-        folder = choose_predictor(runs, encoder)
+        names = () if settings is None else [each.name for each in settings.encoders]
+        folder = choose_predictor(runs, encoder, among=names, explained=page is not None)
         rows = read_pair_rows(pairs, columns or (), () if settings is None else settings.corpora, warn)
         predictor = PairPredictor(folder, load_encoder(folder, device=resolve_device(device)), runs)
         if page is not None:

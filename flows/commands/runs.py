@@ -1,12 +1,18 @@
 """`facetflow runs`: the training runs with their releases and results."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from flows.console.options import JSON
+
+_ELSEWHERE = "*"
+_OTHERS = (
+    " on other data than in the newest evaluation: such scores do not compare. `facetflow compare A B` takes what two "
+    "runs were both scored on."
+)
 
 
 @click.command()
@@ -22,13 +28,17 @@ def runs(project: Path, /, *, names: tuple[str, ...], as_json: bool) -> None:
     from flows.project import load
     from flows.terminal import write_json
     from training.evaluation.promotion import current_runs
-    from training.evaluation.tables import ScoreTable, hundred
+    from training.evaluation.tables import ScoreTable
     from training.runs import all_runs, encoder_name
 
     settings = load(project)
     current = set(current_runs(settings.runs).values())
     known = [run for run in all_runs(settings.runs) if not names or encoder_name(run) in names]
-    found = [_described(settings.runs, run, is_current=run.resolve() in current) for run in known]
+    elsewhere = _scored_elsewhere(known)
+    found = [
+        _described(settings.runs, run, is_current=run.resolve() in current) | {"elsewhere": elsewhere.get(run, [])}
+        for run in known
+    ]
     for name in names:
         if not any(run["name"] == name for run in found):
             settings.encoder(name)  # an encoder that was never trained has no run; another name is refused
@@ -49,15 +59,50 @@ def runs(project: Path, /, *, names: tuple[str, ...], as_json: bool) -> None:
             f"{run['state']}{', current' if run['current'] else ''}",
             "" if run["at"] == "" else run["at"][:16].replace("T", " "),
             *([] if not searched else [", ".join(f"{name} {value:g}" for name, value in run["chosen"].items())]),
-            *(hundred(run["scores"].get(suite, {}).get(name)) if run["evaluated"] else "" for suite, name in scored),
+            *(_cell(run, suite, name) for suite, name in scored),
         )
         for run in found
     )
     columns = ("run", "release", "state", "when (UTC)", *searched, *(name for _, name in scored))
     messages = [f"{run['run']} {run['state']}: {run['message']}" for run in found if run["message"]]
-    print_tables([ScoreTable(f"Trainings of {settings.name}", columns, rows, _explained(scored))])
+    others = f"{_ELSEWHERE}{_OTHERS}" if any(run["elsewhere"] for run in found) else ""
+    note = "\n".join(filter(None, [_explained(scored), others]))
+    print_tables([ScoreTable(f"Trainings of {settings.name}", columns, rows, note)])
     for message in messages:
         click.echo(message)
+
+
+def _cell(run: Mapping[str, Any], suite: str, name: str) -> str:
+    """Return the score of a run, marked where it is on other data than those of the newest evaluation."""
+    from training.evaluation.tables import hundred
+
+    if not run["evaluated"]:
+        return ""
+    score = run["scores"].get(suite, {}).get(name)
+    return hundred(score) + (_ELSEWHERE if score is not None and suite in run["elsewhere"] else "")
+
+
+def _scored_elsewhere(runs: Sequence[Path]) -> dict[Path, list[str]]:
+    """Return for each run the suites by which it was scored on other data than the run that was evaluated last.
+
+    Args:
+        runs: folders of runs, evaluated or not.
+    """
+    from features.errors import FacetflowError
+    from training.evaluation.run import METRICS_FILE, read_scores
+    from training.evaluation.suites import scored_suites
+
+    newest: dict[str, Any] = {}
+    found: dict[Path, list[str]] = {}
+    evaluated = [run for run in runs if (run / METRICS_FILE).is_file()]
+    for run in sorted(evaluated, key=lambda run: (run / METRICS_FILE).stat().st_mtime_ns, reverse=True):
+        try:
+            for suite, result in scored_suites(read_scores(run / METRICS_FILE)):
+                if not suite.same_data(newest.setdefault(suite.name, result), result):
+                    found.setdefault(run, []).append(suite.name)
+        except (FacetflowError, KeyError, TypeError):  # of an earlier version: on which data is unknown
+            continue
+    return found
 
 
 def _explained(scored: Sequence[tuple[str, str]]) -> str:

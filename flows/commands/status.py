@@ -70,8 +70,10 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
         click.echo(f"  failed: {shard['stage']} {shard['shard']}: {shard['error'].partition(chr(10))[0]}")
     if page is not None:
         click.echo(f"Page of the newest build: {page}")
+    known = {encoder.name for encoder in settings.encoders}
     for name, run in current.items():
-        click.echo(f"Current encoder {name}: {run_id(settings.runs.resolve(), run)}")
+        gone = "" if name in known else " (not in the project file)"
+        click.echo(f"Current encoder {name}: {run_id(settings.runs.resolve(), run)}{gone}")
     click.echo(services.describe(service))
 
 

@@ -43,7 +43,8 @@ class Searcher:
         self.aspect = aspect
         self._device = device
         runs = None if self.project is None else self.project.runs
-        self.chosen: Chosen = choose_encoder(runs, encoder, aspect)
+        names = () if self.project is None else [each.name for each in self.project.encoders]
+        self.chosen: Chosen = choose_encoder(runs, encoder, aspect, among=names)
 
     @cached_property
     def model(self) -> "SentenceTransformer":

@@ -9,7 +9,7 @@ Both must have been scored on the same pairs and the same sets of ratings; other
 
 import os
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -97,34 +97,47 @@ def current_run(runs: Path, name: str) -> Path | None:
     return next((link.resolve() for link in links if link.is_symlink() and link.is_dir()), None)
 
 
-def encoder_in_use(runs: Path, name: str | None = None) -> Path:
+def encoder_in_use(runs: Path, name: str | None = None, among: Collection[str] = ()) -> Path:
     """Return the encoder of the current run, or the one finished last where none was ever promoted.
 
     Args:
         runs: folder of all runs.
-        name: of the encoder, or the id of a run; when None, the only current one, otherwise the one finished last.
+        name: of the encoder, or the id of a run; when None, chosen as by `encoder_in_use_with`.
+        among: as for `encoder_in_use_with`.
 
     Raises:
         ModelError: when no run has an encoder yet.
     """
     if name is None:
-        return encoder_in_use_with(runs, lambda _: True) or latest_encoder(runs)
+        return encoder_in_use_with(runs, lambda _: True, among) or latest_encoder(runs)
     found = current_run(runs, name)
     return find_encoder(runs, name) if found is None else found / ENCODER
 
 
-def encoder_in_use_with(runs: Path, has: Callable[[Path], bool]) -> Path | None:
-    """Return the only current encoder of some, otherwise the one of them that was finished last; None without any.
+def encoder_in_use_with(runs: Path, has: Callable[[Path], bool], among: Collection[str] = ()) -> Path | None:
+    """Return the only current encoder of some, otherwise the one in use that was finished last; None without any.
+
+    In use is the current run of each name, or the run finished last of one that was never promoted: a run that was not
+    promoted, although another of its name was, is not.
 
     Args:
         runs: folder of all runs.
         has: whether an encoder, given its folder, is one of them: whether it has a classifier.
+        among: names of the encoders of the project; those that it no longer has count only where none of these is one
+            of them. All count when empty.
     """
-    current = [run / ENCODER for run in current_runs(runs).values() if has(run / ENCODER)]
-    if len(current) == 1:
-        return current[0]
+    current = {name: run for name, run in current_runs(runs).items() if has(run / ENCODER)}
     finished = [run for run in all_runs(runs) if is_finished(run) and has(run / ENCODER)]
-    return newest(finished) / ENCODER if finished else None
+    by_name: dict[str, list[Path]] = {}
+    for run in finished:
+        by_name.setdefault(encoder_name(run), []).append(run)
+    in_use = {name: newest(of_name) for name, of_name in by_name.items()} | current
+    if named := in_use.keys() & set(among):
+        in_use = {name: in_use[name] for name in named}
+    promoted = [current[name] for name in in_use if name in current]
+    if len(promoted) == 1:
+        return promoted[0] / ENCODER
+    return newest([*in_use.values()]) / ENCODER if in_use else None
 
 
 def current_runs(runs: Path) -> dict[str, Path]:

@@ -5,7 +5,7 @@
 --encoder ./folder, all-MiniLM-L6-v2 any other encoder
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,17 @@ from features import models
 from features.errors import ModelError
 from training.encoders.loading import routes_in
 from training.evaluation.promotion import encoder_in_use
-from training.runs import ENCODER, TRAINING_FILE, encoder_name, finished_encoders, runs_named
+from training.runs import (
+    ENCODER,
+    TRAINING_FILE,
+    all_runs,
+    encoder_name,
+    finished_encoders,
+    is_finished,
+    newest,
+    run_id,
+    runs_named,
+)
 from training.writing import read_json
 
 _MODULES = "modules.json"
@@ -35,7 +45,9 @@ class Chosen:
     name: str
 
 
-def choose_encoder(runs: Path | None, name: str | None, aspect: str | None, base: Path | None = None) -> Chosen:
+def choose_encoder(
+    runs: Path | None, name: str | None, aspect: str | None, base: Path | None = None, among: Collection[str] = ()
+) -> Chosen:
     """Return the encoder of a search.
 
     Args:
@@ -43,6 +55,7 @@ def choose_encoder(runs: Path | None, name: str | None, aspect: str | None, base
         name: of an encoder or a run of the project, of a pulled model, or a folder; when None, chosen by the aspect.
         aspect: aspect in which texts should be similar; None for an encoder that has only one.
         base: folder that relative paths start from; the working directory when None.
+        among: names of the encoders of the project; others in `runs` count only where none of these fits.
 
     Raises:
         ModelError: when there is none, or several fit equally well.
@@ -53,11 +66,12 @@ def choose_encoder(runs: Path | None, name: str | None, aspect: str | None, base
     if runs is None:
         raise ModelError("There is no project here with an encoder to search with: give --encoder or --project.")
     if aspect is None:
-        folder = encoder_in_use(runs)
+        folder = encoder_in_use(runs, among=among)
         return Chosen(folder, task_of(folder, None), encoder_name(folder.parent))
     known = {name: encoder_in_use(runs, name) for name in finished_encoders(runs)}
     aspects = {name: aspects_of(folder) for name, folder in known.items()}
     fitting = [name for name, of in aspects.items() if aspect in of]
+    fitting = [name for name in fitting if name in among] or fitting
     if len(fitting) > 1:
         raise ModelError(
             f"Several encoders were trained for the aspect {aspect!r}: {', '.join(fitting)}. Choose one with --encoder."
@@ -65,11 +79,22 @@ def choose_encoder(runs: Path | None, name: str | None, aspect: str | None, base
     if not fitting:
         others = "; ".join(f"{name} for {' and '.join(of)}" for name, of in aspects.items() if of)
         there_are = f"there are: {others}" if others else "none was trained for an aspect"
+        if unused := _not_in_use(runs, aspect):
+            raise ModelError(
+                f"No encoder in use was trained for the aspect {aspect!r}; {there_are}. {unused} was, but was not "
+                f"promoted: search with --encoder {unused}, or promote it (`facetflow evaluate {unused} --promote`)."
+            )
         raise ModelError(
             f"No encoder of the project was trained for the aspect {aspect!r}; {there_are}. Train one ([[encoders]] "
             "with that aspect), or name any encoder with --encoder and leave --aspect out."
         )
     return Chosen(known[fitting[0]], task_of(known[fitting[0]], aspect), fitting[0])
+
+
+def _not_in_use(runs: Path, aspect: str) -> str:
+    """Return the id of the newest finished run that was trained for an aspect, empty if there is none."""
+    found = [run for run in all_runs(runs) if is_finished(run) and aspect in aspects_of(run / ENCODER)]
+    return run_id(runs, newest(found)) if found else ""
 
 
 def aspects_of(folder: Path) -> tuple[str, ...]:

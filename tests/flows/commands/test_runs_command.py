@@ -1,6 +1,7 @@
 """`facetflow runs`: every suite that scored an encoder, without a line about it in the command."""
 
 import json
+import os
 import sys
 
 import pytest
@@ -72,6 +73,30 @@ def test_json_has_the_scores_by_suite(project):
         "classes": {"mr": 0.9},
     }
     assert [run["scores"] for run in found[1:]] == [{"ratings": {"sts": None}}, {}]
+
+
+def test_scores_on_other_data_are_marked(project, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    group = project.parent / "runs" / "syntax" / "00003-aaaaaa"
+    for seed, digest in enumerate(("before", "now", "now")):
+        rated = {"sets": [{"name": "sts", "encoder": 0.8 - seed / 10, "digest": digest}]}
+        file = group / f"seed-{seed}" / "metrics.json"
+        write_json(file, {"format": FORMAT, "suites": {"ratings": rated}})
+        os.utime(file, (seed, seed))
+    shown = CliRunner().invoke(runs, obj=project, catch_exceptions=False).stdout
+    scores = [line.split()[-1] for line in shown.splitlines() if "seed-" in (line.split() or [""])[0]][:3]
+    assert scores == ["80.0*", "70.0", "60.0"]
+    assert "* on other data than in the newest evaluation" in " ".join(shown.split())
+    found = json.loads(CliRunner().invoke(runs, ["--json"], obj=project, catch_exceptions=False).stdout)
+    assert [run["elsewhere"] for run in found] == [["ratings"], [], []]
+
+
+def test_a_facet_without_a_score_leaves_the_mean_of_the_others(project, monkeypatch):
+    rows = [*SCORES["facets"]["rows"], {"name": "quantifiers", "encoder": None}]
+    file = project.parent / "runs" / "syntax" / "00003-aaaaaa" / "seed-0" / "metrics.json"
+    write_json(file, {"format": FORMAT, "suites": {"facets": {"rows": rows}}})
+    found = json.loads(CliRunner().invoke(runs, ["--json"], obj=project, catch_exceptions=False).stdout)
+    assert found[0]["scores"] == {"facets": {"facets": pytest.approx(0.6)}}
 
 
 def test_what_a_search_has_found_stands_beside_the_run(project, monkeypatch):

@@ -102,7 +102,9 @@ def test_the_promoted_encoder_is_the_one_in_use_and_without_one_the_newest(runs)
     promote(runs / ONE, "syntax")
     assert encoder_in_use(runs, "syntax") == encoder_in_use(runs) == runs / ONE / "encoder"
     promote(runs / OTHER, "twin")
-    assert encoder_in_use(runs) == runs / TWO / "encoder", "of several that are current none is the only one"
+    assert encoder_in_use(runs) == runs / OTHER / "encoder", "of several the newest; TWO was not promoted"
+    assert encoder_in_use(runs, among=["syntax"]) == runs / ONE / "encoder", "the project no longer has a twin"
+    assert encoder_in_use(runs, among=["another"]) == runs / OTHER / "encoder"
 
 
 def test_an_encoder_that_can_do_something_is_sought_among_those_that_can(runs):

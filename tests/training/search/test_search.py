@@ -34,6 +34,19 @@ def test_an_aspect_chooses_the_route_of_an_encoder(runs, routed_encoder, add_run
     assert choose_encoder(runs, "routed", "animal").task == "animal"
 
 
+def test_a_run_that_was_not_promoted_is_named_where_none_in_use_fits(runs, routed_encoder, add_run):
+    add_run(runs, "routed", routed_encoder, {"kind": "aspect", "aspects": ["animal", "place"]})
+    (runs / "routed/00001-abcdef").rename(runs / "routed/00002-abcdef")
+    add_run(runs, "routed", routed_encoder, {"kind": "aspect", "aspects": ["animal"]})
+    for name in ("modules.json", "router_config.json"):  # one without routes
+        (runs / "routed/00001-abcdef/seed-0/encoder" / name).unlink(missing_ok=True)
+    (runs / "routed/current").symlink_to("00001-abcdef/seed-0", target_is_directory=True)
+    with pytest.raises(ModelError, match=r"No encoder in use .* routed/00002-abcdef/seed-0 was, but was not promoted"):
+        choose_encoder(runs, None, "place")
+    assert choose_encoder(runs, None, "animal", among=["routed"]).name == "routed"
+    assert choose_encoder(runs, None, "animal", among=["animals", "new"]).name == "animals"
+
+
 def test_an_aspect_that_no_encoder_knows_is_refused_with_those_that_there_are(runs):
     with pytest.raises(ModelError) as error:
         choose_encoder(runs, None, "place")

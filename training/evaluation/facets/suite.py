@@ -163,6 +163,12 @@ class FacetSuite(Suite):
         return {row["name"]: row["encoder"] for row in result["rows"]}
 
     @classmethod
+    def headline(cls, result: Result) -> dict[str, float | None]:
+        """Return the mean over the facets that have a score: one whose metric is the same for all pairs has none."""
+        known = [score for score in cls.numbers(result).values() if score is not None]
+        return {cls.name: sum(known) / len(known) if known else None}
+
+    @classmethod
     def items(cls, folder: Path, result: Result) -> list[ItemScores]:
         """Return measured value and similarity of each pair, facet by facet."""
         table = read_items(folder / PAIRS_FILE, "pair_id")
