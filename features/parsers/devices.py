@@ -53,6 +53,6 @@ def computes_in_bfloat16(precision: str, device: str) -> bool:
     if precision != "auto":
         return precision == "bfloat16"
     if device.startswith("cuda"):
-        return bool(torch.cuda.is_bf16_supported())
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     # Without these instructions, bfloat16 is emulated and several times slower than float32. There is no public query.
     return bool(torch.cpu._is_avx512_bf16_supported())

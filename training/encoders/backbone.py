@@ -209,8 +209,7 @@ class Backbone:
 
         Args:
             tokens: all sentences.
-            shared: states shared with other trainings; not used on a GPU, which computes them faster than a disk reads
-                them.
+            shared: states shared with other trainings, in a file; not used on a GPU.
 
         Returns:
             Whether they are kept; `embed` then accepts only these `tokens`.
@@ -261,7 +260,8 @@ class Backbone:
         size = size_of(shape, self.precision)
         if size <= self.cache_gib * _GIB:
             return torch.empty(shape, dtype=self.precision, device=self.device)
-        if size > self.disk_gib * _GIB:
+        # A GPU computes them faster than a disk reads them.
+        if size > self.disk_gib * _GIB or self.device.type != "cpu":
             return None
         try:
             return unnamed_file(shape, self.precision)

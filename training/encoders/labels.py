@@ -56,10 +56,10 @@ def judge_labels(
     if positive not in classifier.labels:
         return scores
     number = classifier.labels.index(positive)
-    return scores | tell_apart(numbers == number, logits.softmax(dim=1)[:, number].numpy())
+    return scores | tell_apart(numbers == number, logits.double().softmax(dim=1)[:, number].numpy())
 
 
-def tell_apart(positive: NDArray[np.bool_], probabilities: NDArray[np.float32]) -> dict[str, float]:
+def tell_apart(positive: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> dict[str, float]:
     """Return how well probabilities separate positive pairs from the others.
 
     Args:

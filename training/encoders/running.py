@@ -14,13 +14,12 @@ import polars as pl
 
 from features import models
 from features.errors import SettingsError
-from features.locks import only_one
 from training.encoders.plan import TrainingPlan, is_finished, sizes_of
 from training.encoders.search import with_values
 from training.encoders.settings import EncoderSettings
 from training.jobs import TrainingJob
 from training.loop import together
-from training.loop.launching import all_processes
+from training.loop.launching import all_processes, only_trainer
 from training.progress import log
 from training.runs import ENCODER, PER_SECOND, TRAINING_FILE, TRAINING_JOB, TRAINING_LOCK
 from training.writing import require_writable, write_json, write_text
@@ -62,7 +61,7 @@ def train_once(job: TrainingJob[Any, Any], plan: TrainingPlan, module: str, lear
     if together.rank() > 0:  # the first process holds the lock and writes; the others only train
         learn()
         return encoder
-    with only_one(job.output / TRAINING_LOCK, f"Another training works in {str(job.output)!r}"):
+    with only_trainer(job.output / TRAINING_LOCK):
         if not is_finished(encoder, plan):  # by the previous holder of the lock
             _warn_of_one_split(settings)
             write_json(job.output / TRAINING_JOB, job.model_dump(mode="json", exclude={"shared"}))

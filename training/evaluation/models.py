@@ -71,12 +71,16 @@ class Embedder:
         new = list(dict.fromkeys(text for text in texts if text not in known.positions))
         counted = Counted(f"encoding with {self.name}{f' for {task!r}' if task else ''}", len(new), "sentences")
         options: dict[str, Any] = {} if task is None else {"task": task}
+        parts = []
         for start in range(0, len(new), _ENCODED_AT_ONCE):
             some = new[start : start + _ENCODED_AT_ONCE]
             self._tell_parses(some)
-            encoded = self.model.encode(some, batch_size=64, convert_to_numpy=True, show_progress_bar=False, **options)
-            known.add(some, encoded)
+            parts.append(
+                self.model.encode(some, batch_size=64, convert_to_numpy=True, show_progress_bar=False, **options)
+            )
             counted.add(len(some))
+        if parts:
+            known.add(new, np.concatenate(parts))
         return known.vectors[[known.positions[text] for text in texts]]
 
 

@@ -17,12 +17,30 @@ from pydantic import BaseModel
 
 from features.errors import RunError
 from features.exported import exported
+from features.locks import only_one
 from training.loop import together
 from training.loop.settings import LoopSettings
 from training.process import FOLLOWS
 
 _AT_ONCE = 30  # seconds for a process that has finished to exit
 _ASKED = 5  # seconds for a process that was asked to exit
+
+
+@contextmanager
+def only_trainer(lock: Path) -> Iterator[None]:
+    """Hold the lock of a training, in the first of its processes: the first one writes, the others only train.
+
+    Args:
+        lock: the file, in the folder of the run.
+
+    Raises:
+        RunError: another training holds it.
+    """
+    if together.rank() > 0:
+        yield
+        return
+    with only_one(lock, f"Another training works in {str(lock.parent)!r}"):
+        yield
 
 
 @contextmanager

@@ -235,6 +235,8 @@ class Loop:
         outcome.history.append({"step": outcome.steps, **judgement.scores})
         outcome.value = judgement.value
         best = judgement.value > outcome.best_value
+        if math.isnan(judgement.value):
+            log.warning("the dev score of step %d is not a number, so it chooses nothing", outcome.steps)
         outcome.looks = 0 if best else outcome.looks + 1
         if best:
             outcome.best_step, outcome.best_value = outcome.steps, judgement.value

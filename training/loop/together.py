@@ -85,12 +85,21 @@ def mean_of_all(values: "Tensor") -> "Tensor":
 
 
 def average_gradients(parameters: Iterable["nn.Parameter"]) -> None:
-    """Give every process the mean of the gradients; a parameter without a gradient in a process counts as 0 there."""
+    """Give every process the mean of the gradients; a parameter without a gradient in a process counts as 0 there.
+
+    One without a gradient in any process, such as the layer of a route that the batch does not take, still has none: an
+    optimiser then leaves it as it is, where a gradient of 0 would move it on by its momentum.
+    """
     if world() == 1:
         return
     import torch
 
     learnt = [parameter for parameter in parameters if parameter.requires_grad]
+    has = torch.tensor([float(parameter.grad is not None) for parameter in learnt], device=learnt[0].device)
+    torch.distributed.all_reduce(has)
+    learnt = [parameter for parameter, count in zip(learnt, has.tolist(), strict=True) if count]
+    if not learnt:
+        return
     for parameter in learnt:
         if parameter.grad is None:
             parameter.grad = torch.zeros_like(parameter)

@@ -17,7 +17,8 @@ class RgcnSettings(JudgedSettings):
         kind: kind of encoder.
         objective: `softmax` predicts the label of a pair with a classifier over [u; v; |u-v|]; `multiple_negatives`
             separates the entailed sentence from other sentences of the batch and from contradicting ones;
-            `distillation` preserves the similarities of the start model, and uses no labels.
+            `distillation` preserves the similarities of the start model for judged pairs, whatever
+            their labels.
         graph: whether there is a graph. Without one, the encoder is the twin that shows what the graph adds: the same
             training, the same pooling, and LayerNorm.
         direction: direction of the tree edges: `down` from heads to dependents, `up` the other way, or both.
@@ -88,6 +89,8 @@ class RgcnSettings(JudgedSettings):
             raise ValueError(
                 f"graph_layers is 0, so no layer reads the edges that {given[0]} is about: leave `{given[0]}` out"
             )
+        if self.objective == "distillation" and self.layers is not None:
+            raise ValueError("distillation learns the similarities of the whole start model: leave `layers` out")
         if self.objective != "multiple_negatives" and (given := self._changed("temperature", "negative_label")):
             raise ValueError(
                 f'{given[0]} is a setting of the objective "multiple_negatives", but the objective is '

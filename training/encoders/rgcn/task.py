@@ -45,8 +45,11 @@ class RgcnTask(JudgedTask[PairTable, RgcnSettings]):
     def _batches(self, pairs: PairTable, epoch: int) -> list[Batch]:
         loop = self.settings.loop
         random = np.random.default_rng((loop.seed, epoch, 1))
-        found = pairs.order(self.prepared.tokens.lengths, loop, epoch)
-        return [pairs.with_negatives(some, random) for some in found]
+        found = [pairs.with_negatives(some, random) for some in pairs.order(self.prepared.tokens.lengths, loop, epoch)]
+        if self.settings.objective != "multiple_negatives":
+            return found
+        # A pair without any negative teaches nothing, and momentum alone would move the weights.
+        return [batch for batch in found if len(batch) > 1 or len(batch.hard)]
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """Return the loss of a batch; each sentence is embedded once, by one of the processes."""

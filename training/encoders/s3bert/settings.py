@@ -71,7 +71,7 @@ class S3bertSettings(TunedSettings):
         consistency: weight of the consistency objective.
         layers_tuned: how many of the last layers to tune.
         scale_learning_rate: learning rate of the scales β; the same as `loop.learning_rate` when missing.
-        max_tokens: longer sentences are truncated.
+        max_tokens: longer sentences are truncated, also by the finished encoder.
     """
 
     OWN_SEARCHED: ClassVar[tuple[str, ...]] = ("scale_learning_rate",)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features import models
-from features.locks import only_one
 from training.data.apart import apart
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.judging import ChosenRatings, chosen_ratings
@@ -25,6 +24,7 @@ from training.encoders.s3bert.targets import Targets, make_targets
 from training.jobs import Source, TrainingJob, read_job
 from training.loop import together
 from training.loop.batches import number_groups
+from training.loop.launching import only_trainer
 from training.process import run_process
 from training.runs import ENCODER, TRAINING_LOCK
 from training.writing import writing
@@ -74,7 +74,7 @@ def train(job: S3bertJob) -> Path:
     )
     encoder = train_once(job, plan, MODULE, lambda: _train(job, plan, data, ratings, folder))
     if together.rank() == 0 and not _is_calibrated(encoder):
-        with only_one(job.output / TRAINING_LOCK, f"Another training works in {str(job.output)!r}"), writing(encoder):
+        with only_trainer(job.output / TRAINING_LOCK), writing(encoder):
             recalibrate(encoder, data.select(splits=settings.splits[1:]))
         _log.info("%s was finished without calibrated predictions; they have been added", encoder)
     return encoder
@@ -112,6 +112,9 @@ def _train(
     placed = ratings.among(data.texts) if ratings else None
     machine = prepare_machine(settings.loop, job.output)
     backbone = load_backbone(settings, folder, machine)
+    # The finished encoder reads as much as was trained and chosen on.
+    longest = backbone.model.max_seq_length
+    backbone.model.max_seq_length = min(settings.max_tokens, longest or settings.max_tokens)
     # All sentences in one list, because the states of the frozen layers are indexed by position in it.
     tokens = backbone.tokenize([*data.texts, *(placed.further if placed else ())], max_tokens=settings.max_tokens)
     layout = plan_layout(

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from features.parsers.embedded.storage import DESCRIPTION_FILE, WEIGHTS_FILE, Description
+from training.loop.settings import LoopSettings
 from training.markdown import table
 from training.parsers.amr.corpus import SourceReport
 from training.parsers.amr.scoring import ParserScore
@@ -60,10 +61,18 @@ Senses of unseen lemmas: {job.source.frames.name if job.source.frames else "pred
 ## Training
 
 {loop.epochs} epochs in batches of {loop.batch_size}, AdamW at {settings.head_learning_rate:g} (encoder \
-{loop.learning_rate:g}), linear decay, weights averaged over about {loop.average_over} steps, seed \
-{loop.seed}. Made by `python -m training.parsers.amr.train`.
+{loop.learning_rate:g}), {loop.schedule} schedule, {_kept(loop)}, seed {loop.seed}.
+Made by `python -m training.parsers.amr.train`.
+
+The dev sentences chose the thresholds{"" if loop.keep == "last" else " and the weights"}: scores on them are too good.
 {_terms(settings.note)}"""
     (folder / CARD).write_text(text, encoding="utf-8")
+
+
+def _kept(loop: LoopSettings) -> str:
+    """Return which weights are kept, in words."""
+    average = f"weights averaged over about {loop.average_over} steps"
+    return {"last": "the last weights", "best": "the best weights by dev", "average": average}[loop.keep]
 
 
 def _terms(note: str) -> str:

@@ -46,7 +46,8 @@ def prepare(source: GraphSources, reader: SentenceReader, *, max_words: int) -> 
     Raises:
         InputError: when a file cannot be read, or nothing is left to train on.
     """
-    held_out = held_out_keys(source.held_out, source.dev)
+    scored = [file for files in source.evaluations.values() for file in files]
+    held_out = held_out_keys(source.held_out, [*source.dev, *scored])
     train, reports = read_training(source.train, held_out, max_words=max_words)
     dev = list({sentence.text: sentence for file in source.dev for sentence in read_source(file)}.values())
     dev = [sentence for sentence in dev if 0 < len(sentence.words) <= max_words]

@@ -72,7 +72,7 @@ class GraphSources(BaseModel):
         dev: graphs to measure progress on; held out.
         held_out: further files whose sentences are not trained on.
         frames: a PropBank frame list (lines that start with `lemma-01`); limits the senses of unseen lemmas.
-        evaluations: files that the finished model is scored on, for its card, by name.
+        evaluations: files that the finished model is scored on, for its card, by name; held out.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -98,7 +98,8 @@ class AmrParserSettings(Trainable):
         concept_dropout: share of nodes and primary labels hidden while training, so that wrong ones do less harm.
         head_learning_rate: peak learning rate of all new parameters.
         max_words: longer sentences are left out.
-        dev_examples: number of dev sentences, evenly spaced, for the accuracies in the log.
+        dev_examples: number of dev sentences, evenly spaced, whose accuracies choose what is kept, and whose Smatch the
+            thresholds.
         storage: of matrices in the model; int8 takes half the space of float16.
         note: for the card: terms of the model, and whatever else a user should know.
     """

@@ -13,18 +13,18 @@ from features import models
 from features.parsers.embedded.base_encoder import fill_layers, fill_tables, read_shape
 from features.parsers.embedded.inputs import SentenceReader
 from training.loop import together
-from training.loop.launching import all_processes
+from training.loop.launching import all_processes, only_trainer
 from training.loop.settings import decisive
 from training.parsers.amr.finishing import MODEL, finish
 from training.parsers.amr.preparing import prepare
 from training.parsers.amr.settings import AmrParserJob, GraphSource, HeldOut, read_amr_job
 from training.process import run_process
-from training.runs import TRAINING_FILE, finished_identity, flattened, is_done
+from training.runs import TRAINING_FILE, TRAINING_LOCK, finished_identity, flattened, is_done
 from training.writing import require_writable, write_json
 
 _log = logging.getLogger("training")
 
-_OF_THE_CARD = frozenset({"name", "storage", "note", "dev_examples", "backbone"})
+_OF_THE_CARD = frozenset({"name", "note", "backbone"})
 
 
 def train(job: AmrParserJob) -> Path:
@@ -44,7 +44,7 @@ def train(job: AmrParserJob) -> Path:
         _log.info("%s is done already", job.output / MODEL)
         return job.output / MODEL
     require_writable(job.output)
-    with all_processes(job.settings.loop, "training.parsers.amr.train", job):
+    with only_trainer(job.output / TRAINING_LOCK), all_processes(job.settings.loop, "training.parsers.amr.train", job):
         return _train(job)
 
 
@@ -89,7 +89,8 @@ def identity_of(job: AmrParserJob, base_digest: str) -> str:
     """
     source = job.source
     shares = [(file.kind, file.skip_first, file.skip_last, file.share) for file in source.train]
-    files: list[GraphSource | HeldOut] = [*source.train, *source.dev, *source.held_out]
+    scored = [file for files in source.evaluations.values() for file in files]
+    files: list[GraphSource | HeldOut] = [*source.train, *source.dev, *source.held_out, *scored]
     chosen = flattened(decisive(job.settings, exclude=_OF_THE_CARD))
     del chosen["loop.epochs"]
     parts = [

@@ -17,13 +17,13 @@ from features.parsers.srl.evaluation import evaluate, score_with_gold_predicates
 from features.parsers.srl.tagger import SrlTagger
 from features.parsers.wordpieces import Wordpieces
 from training.loop import together
-from training.loop.launching import all_processes
+from training.loop.launching import all_processes, only_trainer
 from training.loop.settings import decisive
 from training.parsers.srl.examples import label_names, marked, unmarked
 from training.parsers.srl.model_card import write_card
 from training.parsers.srl.settings import TaggerJob, TaggerSettings, read_tagger_job
 from training.process import run_process
-from training.runs import TRAINING_FILE, finished_identity, flattened, is_done
+from training.runs import TRAINING_FILE, TRAINING_LOCK, finished_identity, flattened, is_done
 from training.writing import require_writable, write_json, write_text
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def train(job: TaggerJob) -> Path:
         _log.info("%s is done already", finished)
         return finished
     require_writable(job.output)
-    with all_processes(job.settings.loop, "training.parsers.srl.train", job):
+    with only_trainer(job.output / TRAINING_LOCK), all_processes(job.settings.loop, "training.parsers.srl.train", job):
         _train(job, folder, identity)
     return finished
 
@@ -79,7 +79,7 @@ def _train(job: TaggerJob, folder: Path, identity: str) -> None:
     network = start_network(settings, folder, len(labels)).to(machine.device)
 
     def f1(current: "SrlBert") -> float:
-        return score_with_gold_predicates(_tagger(current, wordpieces, labels), dev).total.f1
+        return score_with_gold_predicates(_tagger(current, wordpieces, labels, settings), dev).total.f1
 
     task = TaggerTask(network, data, settings, machine, f1)
     described = flattened(settings.model_dump(mode="json"))
@@ -102,7 +102,7 @@ def _train(job: TaggerJob, folder: Path, identity: str) -> None:
             "base_digest": models.digest(folder),
             "steps": outcome.steps,
             "seconds": round(outcome.seconds),
-            "scores": evaluate(_tagger(network, wordpieces, labels), dev),
+            "scores": evaluate(_tagger(network, wordpieces, labels, settings), dev),
         }
         write_archive(
             finished, labels=labels, weights=network.state_dict(), configuration=_configuration(network, settings)
@@ -140,8 +140,8 @@ def start_network(settings: TaggerSettings, folder: Path, n_labels: int) -> "Srl
     return network
 
 
-def _tagger(network: "SrlBert", wordpieces: Wordpieces, labels: Sequence[str]) -> SrlTagger:
-    bfloat16 = computes_in_bfloat16("auto", next(network.parameters()).device.type)
+def _tagger(network: "SrlBert", wordpieces: Wordpieces, labels: Sequence[str], settings: TaggerSettings) -> SrlTagger:
+    bfloat16 = computes_in_bfloat16(settings.loop.precision, next(network.parameters()).device.type)
     return SrlTagger(network.eval(), wordpieces, labels, exact=True, bfloat16=bfloat16)
 
 

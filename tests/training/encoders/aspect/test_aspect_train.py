@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 
 from features.errors import SettingsError
@@ -123,3 +124,19 @@ def test_a_model_that_is_chosen_by_what_it_learns_from_is_told(job, caplog, keep
     card = (folder / "README.md").read_text()
     assert ("Chosen by MRR." in card, "The model of the last step was kept" in card) == (told, not told)
     assert ("names 'train' twice: the best model is chosen on its own training data" in caplog.text) is told
+
+
+@pytest.mark.slow
+def test_two_processes_learn_the_routes_as_one_does(job):
+    # A batch takes one route: the layer of the other has no gradient, and must not be moved by its momentum.
+    given = {"aspects": ["animal", "place"], "combine": "routes", "dropout": False, "route_learning_rate": 1e-2}
+    one, two = (
+        train(job(run=f"run{count}", loop={"processes": count, "epochs": 4, "keep": "last"}, **given))
+        for count in (1, 2)
+    )
+    files = sorted(path.relative_to(one) for path in one.rglob("*.safetensors"))
+    assert len(files) >= 3  # the backbone and both routes
+    for file in files:
+        first, second = load_file(one / file), load_file(two / file)
+        for name, weights in first.items():
+            assert weights.float().numpy() == pytest.approx(second[name].float().numpy(), abs=2e-3), (file, name)

@@ -14,6 +14,7 @@ from training.encoders.rgcn.settings import RgcnSettings
         ({"objective": "multiple_negatives", "labels": ["a", "b"]}, "leave `labels` out"),
         ({"objective": "multiple_negatives", "negative_label": "entailment"}, "are both 'entailment'"),
         ({"objective": "distillation", "loop": {"batch_size": 1}}, "at least 2"),
+        ({"objective": "distillation", "layers": 1, "layers_tuned": 1}, "of the whole start model: leave `layers` out"),
         ({"graph_layers": 3}, "graph_layers"),
         ({"words_below": 2}, "words_below is 2, but only 2 layers are tuned: raise layers_tuned to at least 3"),
         ({"graph": False, "words_below": 1}, "graph is false, and words_below is a setting of the graph"),
