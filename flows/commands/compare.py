@@ -64,7 +64,12 @@ def compare(project: Path, /, *, first: str, second: str, html: Path | None, as_
     if as_json:
         write_json(dict(zip("ab", ids, strict=True)) | asdict(found))
     elif html is None:
-        print_tables([comparison_table(found, first, second)])
+        print_tables([comparison_table(found, *map(_shown, ids))])
+
+
+def _shown(ids: Sequence[str]) -> str:
+    """Return how the runs of one side are called: by their id, or that of their training and the number of seeds."""
+    return ids[0] if len(ids) == 1 else f"{ids[0].rpartition('/')[0]} ({len(ids)} seeds)"
 
 
 def _tell_suites(runs: Sequence[Path]) -> str:

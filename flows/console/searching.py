@@ -15,6 +15,7 @@ from flows.project import Project, load
 from flows.terminal import say
 from flows.watching.file_progress import FileProgress
 from training.nearest import unit
+from training.runs import run_id
 from training.search.choosing import Chosen, choose_encoder
 from training.search.texts import SearchedTexts, texts_of_file, texts_of_release
 from training.search.vector_cache import cached_vectors
@@ -99,4 +100,7 @@ class Searcher:
     def say_what(self, searched: SearchedTexts) -> None:
         """Report which encoder searches which texts."""
         aspect = "" if self.aspect is None else f" in {self.aspect}"
-        say(f"By the encoder {self.chosen.name}{aspect}, among {len(searched):,} texts of {searched.origin}:")
+        run = self.chosen.folder.parent
+        runs = None if self.project is None else self.project.runs
+        name = run_id(runs, run) if runs is not None and run.is_relative_to(runs) else self.chosen.name
+        say(f"By the encoder {name}{aspect}, among {len(searched):,} texts of {searched.origin}:")

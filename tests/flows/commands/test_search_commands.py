@@ -75,7 +75,7 @@ def test_a_search_finds_the_texts_that_the_encoder_finds_similar(project, capsys
     assert run(["search", "the cat", "--aspect", "animal", "--among", "texts.tsv", "-k", "2"]) == 0
     out, err = capsys.readouterr()
     assert out == "  1  1.000  two cat\n            id: z\n  2  0.707  a cat in the park\n            id: v\n"
-    assert "By the encoder animals in animal, among 5 texts of 'texts.tsv':" in err
+    assert "By the encoder animals/00001-abcdef/seed-0 in animal, among 5 texts of 'texts.tsv':" in err
 
 
 def test_as_json_standard_output_is_one_object(project, capsys):

@@ -35,7 +35,7 @@ from training.encoders.rgcn.settings import RgcnSettings
         "one label",
         "labels unread",
         "one for both",
-        "alone",
+        *("alone", "cut start model"),
         "layers",
         *("words of a frozen layer", "words of a twin"),
         *("temperature of softmax", "negative label of softmax", "temperature of distillation"),
