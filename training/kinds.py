@@ -57,12 +57,14 @@ KINDS: Mapping[str, Kind] = {
         settings=RgcnSettings,
         module="training.encoders.rgcn.train",
         tables=("sentences", "pairs", "dependencies"),
+        suites=("labels",),
         classifies={"objective": "softmax"},
     ),
     "pas": Kind(
         settings=PasSettings,
         module="training.encoders.pas.train",
         tables=("sentences", "pairs", "srl"),
+        suites=("labels",),
         classifies={},
     ),
 }

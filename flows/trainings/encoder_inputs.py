@@ -39,6 +39,8 @@ def unchanged_since(project: Project, store: Store, release: Release, encoder: E
     ratings = _ratings_digest(project, encoder)
     others = [other for other in store.releases() if other.number != release.number]
     for other in sorted(others, key=lambda other: -other.number):
+        if not any((project.runs / encoder.name).glob(f"{other.number:05d}-*")):
+            continue  # never trained on: what it holds need not be read
         try:
             without = unread(project, encoder, store, other)
         except StoreError:  # it can no longer be read

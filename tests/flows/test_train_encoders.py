@@ -21,7 +21,7 @@ from flows.command_line import run
 from flows.project import Project
 from flows.server import events
 from flows.train_encoder import train_encoder
-from flows.trainings.encoder_inputs import input_of, run_of, unchanged_since
+from flows.trainings.encoder_inputs import input_of, run_of, unchanged_since, unread
 from training.encoders.s3bert.settings import S3bertSettings
 from training.kinds import KINDS, Kind
 from training.run_records import state_of
@@ -240,6 +240,24 @@ def test_other_ratings_that_choose_the_model_are_another_run_and_runs_of_before_
     assert train("chosen", release=1)[0].folder.parent == first
     file.unlink()
     assert run_of(made, chosen, 1).parent == before, "where the training says what is wrong"
+
+
+def test_a_corpus_that_the_project_no_longer_names_is_not_trained_on(project, store, monkeypatch):
+    every, named = encoder("every"), encoder("named", "captions", "news")
+    made = project(every, named)
+    before = {one.name: one.folder for one in train()}
+    assert unread(made, every, store, store.release()) == ()
+
+    fewer = made.model_copy(update={"corpora": made.corpora[:1]})
+    monkeypatch.setattr("flows.train_encoder.project.load", lambda _: fewer)
+    assert unread(fewer, every, store, store.release()) == ("news",)
+    assert unread(fewer, named, store, store.release()) == ()
+    now = {one.name: one.folder for one in train()}
+    assert now["named"] == before["named"]
+    assert now["every"].parents[1] != before["every"].parents[1], "another training"
+    job = json.loads((now["every"].parent / "train.json").read_text())
+    assert job["source"]["without"] == ["news"]
+    assert "without" not in json.loads((before["every"].parent / "train.json").read_text())["source"]
 
 
 @pytest.mark.usefixtures("project")

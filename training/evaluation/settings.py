@@ -14,6 +14,8 @@ class PromotionSettings(BaseModel):
         ratings: points (Spearman × 100) that each set of human ratings may lose compared with the current encoder.
         facets: points that the mean over the facets may lose, on the pairs of the new release.
         paraphrase: points (F1 × 100) that each set of judged pairs may lose, on the pairs of the new release.
+        labels: points (accuracy × 100) that a classifier of more than two labels may lose on the pairs of each corpus
+            of the new release.
         retrieval: points (MRR × 100) that retrieval may lose, on the texts of the new release: in each aspect that the
             encoder was trained for, or in all together where it combines them (docs/retrieval.md).
     """
@@ -23,6 +25,7 @@ class PromotionSettings(BaseModel):
     ratings: Annotated[float, Field(ge=0)] = 1.0
     facets: Annotated[float, Field(ge=0)] = 2.0
     paraphrase: Annotated[float, Field(ge=0)] = 2.0
+    labels: Annotated[float, Field(ge=0)] = 2.0
     retrieval: Annotated[float, Field(ge=0)] = 2.0
 
 

@@ -34,6 +34,7 @@ SUITES: dict[str, str] = {
     "transfer": "training.evaluation.transfer.suite:TransferSuite",
     "predictors": "training.evaluation.facets.predictors:PredictorSuite",
     "paraphrase": "training.evaluation.paraphrase.suite:ParaphraseSuite",
+    "labels": "training.evaluation.labels:LabelSuite",
     "retrieval": "training.evaluation.retrieval.suite:RetrievalSuite",
 }
 """Name → module and class, in the order of the report. A suite that no kind of encoder names applies to all kinds."""

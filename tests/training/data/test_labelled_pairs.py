@@ -113,3 +113,14 @@ def test_which_labels_a_corpus_has_is_known_without_its_sentences(judged, tmp_pa
     assert Source(judged=tmp_path / "pairs.parquet").labels_of_pairs() == expected
     assert Source(texts=tmp_path / "none.parquet").labels_of_pairs() == {}
     assert Source(store=make_store(tmp_path / "other", []).path).labels_of_pairs() == {}
+
+
+def test_a_source_without_a_corpus_has_nothing_of_it(judged, tmp_path):
+    judged.export(tmp_path / "pairs.parquet")
+    source = Source(judged=tmp_path / "pairs.parquet", without=("snli",))
+    assert rows_of(source.read_judged()) == [ROWS[3]]
+    assert source.labels_of_pairs() == {"mnli": ("neutral",)}
+    with pytest.raises(
+        InputError, match=r"only has data of corpora that the project file does not name \(mnli, snli\)"
+    ):
+        Source(judged=tmp_path / "pairs.parquet", without=("mnli", "snli")).read_judged()

@@ -1,0 +1,253 @@
+"""The suite of labels: how often does an encoder's classifier give a pair the label that people gave it?
+
+    corpus   labels of its pairs                    scored
+    nli      entailment, neutral, contradiction     here: the accuracy, and F1 label by label
+    mrpc     0, 1                                   as paraphrase or not, by the suite `paraphrase`
+
+For encoders with a classifier; their start models have none, so what stands beside the accuracy is that of always
+predicting the label that is the most frequent one.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from features.files import write_table
+from features.metrics.corpus_scores import Bootstrap
+from training.data.labelled_pairs import LabelledPairs
+from training.evaluation.items import ItemScores, numbered, read_items
+from training.evaluation.models import Models
+from training.evaluation.paired import average, pair
+from training.evaluation.seen import seen_part, tell_seen
+from training.evaluation.subject import Subject
+from training.evaluation.suites import Result, Suite
+from training.evaluation.tables import UNDEFINED, ScoreTable, ends, hundred
+from training.kinds import learns_labels
+from training.positive_labels import positive_of
+
+if TYPE_CHECKING:
+    from training.modules.pair_classifier import PairClassifier
+
+LABELS_FILE = "labels.parquet"
+"""Label and prediction of each scored pair, by corpus."""
+
+
+class LabelSuite(Suite):
+    """Judged pairs with labels that a classifier knows, and that are not judged as paraphrase or not.
+
+    Args:
+        corpora: name → pairs of the split whose label the classifier knows.
+        classifier: of the encoder.
+        others: split that the training did not use → its number of such pairs.
+        subject: the encoder and the job.
+    """
+
+    name: ClassVar[str] = "labels"
+    title: ClassVar[str] = "Labels of pairs"
+    measure: ClassVar[str] = "accuracy"
+    mean: ClassVar[str] = "mean accuracy"
+    called: ClassVar[str] = "accuracy of the labels"
+    needs: ClassVar[str] = (
+        "a classifier, and pairs in the split with more than two labels that it knows (those with two: suite "
+        "'paraphrase')"
+    )
+
+    def __init__(
+        self,
+        corpora: Mapping[str, LabelledPairs],
+        classifier: "PairClassifier",
+        others: Mapping[str, int],
+        subject: Subject,
+    ) -> None:
+        self._corpora = corpora
+        self._classifier = classifier
+        self._others = others
+        self._job = subject.job
+        self._training = subject.training
+        self._bootstrap = subject.bootstrap
+        self._said: list[pl.DataFrame] = []
+
+    @classmethod
+    def of(cls, subject: Subject) -> Self | None:
+        """Read the pairs, and the classifier of the encoder.
+
+        Raises:
+            ModelError: when the classifier is damaged or missing.
+        """
+        from training.modules.pair_classifier import PairClassifier
+
+        job = subject.job
+        learnt = learns_labels(subject.settings)
+        classifier = PairClassifier.load(job.encoder) if learnt else PairClassifier.of(job.encoder)
+        if classifier is None or job.source is None:
+            return None
+        named = subject.settings.get("positive_label")
+        corpora = [
+            corpus
+            for corpus, labels in job.source.labels_of_pairs().items()
+            if (not job.corpora or corpus in job.corpora)
+            and len({*labels} & {*classifier.labels}) > 1
+            and (len(labels) > 2 or (len(labels) == 2 and positive_of(labels, named) is None))
+        ]
+        if not corpora:
+            return None
+        data = job.source.read_judged().select(corpora=corpora, labels=classifier.labels)
+        trained = subject.settings.get("splits") or ()
+        counts = data.pairs.group_by("split").len().sort("split").iter_rows()
+        others = {split: count for split, count in counts if split not in {*trained, job.split}}
+        found = {corpus: data.select(splits=(job.split,), corpora=(corpus,)) for corpus in corpora}
+        found = {corpus: pairs for corpus, pairs in found.items() if len(pairs)}
+        return cls(found, classifier, others, subject) if found else None
+
+    def score(self, models: Models) -> Result:
+        """Return the accuracy on each corpus, and precision, recall and F1 of each label."""
+        found = []
+        scores: list[list[float | None]] = []
+        drawn = []
+        for corpus, pairs in self._corpora.items():
+            vectors = models.encoder(pairs.texts)
+            probabilities = self._classifier.probabilities(vectors[pairs.first], vectors[pairs.second])
+            labels = np.array(pairs.pairs["label"].to_list())
+            predicted = np.array(self._classifier.labels)[probabilities.argmax(axis=1)]
+            right = (predicted == labels).astype(np.float64)[:, None]
+            accuracy: list[float | None] = [float(right.mean())]
+            draws = _draw(right, self._bootstrap.of(corpus))
+            found.append(
+                {
+                    "name": corpus,
+                    "pairs": len(pairs),
+                    "digest": _digest(pairs),
+                    "most_frequent": _most_frequent(labels),
+                    "labels": [_of_label(name, labels, predicted) for name in self._classifier.labels],
+                    **asdict(pair(accuracy, draws, self._bootstrap, len(right))),
+                }
+            )
+            scores.append(accuracy)
+            drawn.append(draws)
+            self._said.append(_table_of(corpus, pairs, predicted))
+        return {
+            "split": self._job.split,
+            "corpora": found,
+            "average": average(scores, drawn, self._bootstrap),
+            "seen": seen_part(self._training, self._job.split, list(self._corpora)),
+            "others": dict(self._others),
+        }
+
+    def write(self, folder: Path) -> None:
+        """Write labels.parquet."""
+        write_table(pl.concat(self._said), folder / LABELS_FILE)
+
+    @classmethod
+    def tables(cls, result: Result) -> list[ScoreTable]:
+        """Return the accuracy on each corpus, and the scores of its labels."""
+        rows = [
+            (
+                each["name"],
+                f"{each['pairs']:,}",
+                hundred(each["most_frequent"]),
+                hundred(each["encoder"]),
+                ends(each["encoder_interval"]),
+            )
+            for each in result["corpora"]
+        ]
+        if (mean := result["average"]) is not None:
+            cells = hundred(mean["encoder"]), ends(mean["encoder_interval"])
+            rows.append((f"mean of {len(rows)}", "", UNDEFINED, *cells))
+        columns = ("corpus", "pairs", "always the most frequent", "encoder", "95 % interval")
+        by_label = [
+            (
+                f"{each['name']}: {label['name']}",
+                *(f"{label[count]:,}" for count in ("pairs", "predicted")),
+                *(hundred(label[measure]) for measure in ("precision", "recall", "f1")),
+            )
+            for each in result["corpora"]
+            for label in each["labels"]
+        ]
+        note = tell_seen(result["seen"], result["split"], result["others"], chosen="on")
+        return [
+            ScoreTable("Accuracy × 100 of the classifier's labels", columns, tuple(rows), note),
+            ScoreTable(
+                "Labels, × 100", ("label", "pairs", "predicted", "precision", "recall", "F1"), tuple(by_label), ""
+            ),
+        ]
+
+    @classmethod
+    def numbers(cls, result: Result) -> dict[str, float | None]:
+        """Return the accuracy on each corpus."""
+        return {each["name"]: each["encoder"] for each in result["corpora"]}
+
+    @classmethod
+    def headline(cls, result: Result) -> dict[str, float | None]:
+        """Return the mean accuracy."""
+        return {f"{cls.name} accuracy": super().headline(result)[cls.name]}
+
+    @classmethod
+    def items(cls, folder: Path, result: Result) -> list[ItemScores]:
+        """Return whether each pair was given its label, corpus by corpus."""
+        table = read_items(folder / LABELS_FILE, "corpus", "text_a", "text_b", "label", "predicted")
+        rows = numbered(table, "corpus").with_columns(right=(pl.col("label") == pl.col("predicted")).cast(pl.Float64))
+        found = []
+        for name in cls.numbers(result):
+            of_corpus = rows.filter(corpus=name)
+            # With its label: a corrected pair is another one.
+            items = of_corpus.select(pl.concat_str("label", "item", separator="\t")).to_series().to_list()
+            found.append(ItemScores(name, items, of_corpus["right"].to_numpy()))
+        return found
+
+    @classmethod
+    def same_data(cls, new: Result, current: Result) -> bool:
+        """Return whether the corpora have the same names, pairs and labels."""
+        first, second = ({each["name"]: each["digest"] for each in found["corpora"]} for found in (new, current))
+        return first == second
+
+
+def _draw(right: NDArray[np.float64], bootstrap: Bootstrap) -> NDArray[np.float64]:
+    """Return the accuracy in each draw of the pairs, (resamples, 1)."""
+    return np.stack([times @ right / len(right) for times in bootstrap.draws(len(right))])
+
+
+def _most_frequent(labels: NDArray[np.str_]) -> float:
+    """Return the accuracy of always predicting the most frequent of some labels."""
+    return float(np.unique(labels, return_counts=True)[1].max() / len(labels))
+
+
+def _of_label(name: str, labels: NDArray[np.str_], predicted: NDArray[np.str_]) -> dict[str, Any]:
+    """Return precision, recall and F1 of one label, None where they are undefined, and the counts behind them."""
+    has, said = labels == name, predicted == name
+    both, pairs, calls = int((has & said).sum()), int(has.sum()), int(said.sum())
+    return {
+        "name": name,
+        "pairs": pairs,
+        "predicted": calls,
+        "precision": both / calls if calls else None,
+        "recall": both / pairs if pairs else None,
+        "f1": 2 * both / (pairs + calls) if pairs + calls else None,
+    }
+
+
+def _table_of(corpus: str, pairs: LabelledPairs, predicted: Sequence[str] | NDArray[np.str_]) -> pl.DataFrame:
+    """Return the pairs of a corpus with their labels and predictions."""
+    return pl.DataFrame(
+        {
+            "corpus": [corpus] * len(pairs),
+            "text_a": [pairs.texts[place] for place in pairs.first],
+            "text_b": [pairs.texts[place] for place in pairs.second],
+            "label": pairs.pairs["label"],
+            "predicted": [str(label) for label in predicted],
+        }
+    )
+
+
+def _digest(pairs: LabelledPairs) -> str:
+    """Return 20 hexadecimal digits that change with any text or label."""
+    rows = zip(pairs.first, pairs.second, pairs.pairs["label"], strict=True)
+    hashed = hashlib.blake2b(digest_size=10)
+    for a, b, label in rows:
+        hashed.update(f"{pairs.texts[a]}\0{pairs.texts[b]}\0{label}\1".encode())
+    return hashed.hexdigest()
