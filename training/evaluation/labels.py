@@ -11,6 +11,7 @@ predicting the label that is the most frequent one.
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -23,10 +24,11 @@ from features.metrics.corpus_scores import Bootstrap
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.items import ItemScores, numbered, read_items
 from training.evaluation.models import Models
+from training.evaluation.page import tables_html
 from training.evaluation.paired import average, pair
 from training.evaluation.seen import seen_part, tell_seen
 from training.evaluation.subject import Subject
-from training.evaluation.suites import Result, Suite
+from training.evaluation.suites import Chapter, Figure, Result, Suite
 from training.evaluation.tables import UNDEFINED, ScoreTable, ends, hundred
 from training.kinds import learns_labels
 from training.positive_labels import positive_of
@@ -153,13 +155,14 @@ class LabelSuite(Suite):
                 hundred(each["most_frequent"]),
                 hundred(each["encoder"]),
                 ends(each["encoder_interval"]),
+                _beside(each["encoder_interval"], each["most_frequent"]),
             )
             for each in result["corpora"]
         ]
         if (mean := result["average"]) is not None:
             cells = hundred(mean["encoder"]), ends(mean["encoder_interval"])
-            rows.append((f"mean of {len(rows)}", "", UNDEFINED, *cells))
-        columns = ("corpus", "pairs", "always the most frequent", "encoder", "95 % interval")
+            rows.append((f"mean of {len(rows)}", "", UNDEFINED, *cells, UNDEFINED))
+        columns = ("corpus", "pairs", "always the most frequent", "encoder", "95 % interval", "vs most frequent")
         by_label = [
             (
                 f"{each['name']}: {label['name']}",
@@ -176,6 +179,21 @@ class LabelSuite(Suite):
                 "Labels, × 100", ("label", "pairs", "predicted", "precision", "recall", "F1"), tuple(by_label), ""
             ),
         ]
+
+    @classmethod
+    def chapter(cls, result: Result, folder: Path) -> Chapter:
+        """Return the tables, and the accuracy for the head of the report."""
+        score = result["average"] or result["corpora"][0]
+        on = f"{len(result['corpora'])} corpora" if result["average"] else result["corpora"][0]["name"]
+        warning = tell_seen(result["seen"], result["split"], result["others"], chosen="on")
+        pairs = ", ".join(f"{each['name']} ({each['pairs']:,} pairs)" for each in result["corpora"])
+        return Chapter(
+            tables_html(cls.tables(result)),
+            facts={"Labels of": f"{pairs} of {result['split']}"},
+            warnings=[warning] if warning else [],
+            figures=[Figure(hundred(score["encoder"]), f"accuracy of the labels of {escape(on)}")],
+            origin={f"pairs of {each['name']}": each["digest"] for each in result["corpora"]},
+        )
 
     @classmethod
     def numbers(cls, result: Result) -> dict[str, float | None]:
@@ -205,6 +223,13 @@ class LabelSuite(Suite):
         """Return whether the corpora have the same names, pairs and labels."""
         first, second = ({each["name"]: each["digest"] for each in found["corpora"]} for found in (new, current))
         return first == second
+
+
+def _beside(interval: Mapping[str, float] | None, constant: float) -> str:
+    """Return where a score is beside one that no draw changes."""
+    if interval is None:
+        return UNDEFINED
+    return "above" if interval["low"] > constant else "below" if interval["high"] < constant else "unclear"
 
 
 def _draw(right: NDArray[np.float64], bootstrap: Bootstrap) -> NDArray[np.float64]:
