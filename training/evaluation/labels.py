@@ -8,7 +8,6 @@ For encoders with a classifier; their start models have none, so what stands bes
 predicting the label that is the most frequent one.
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from html import escape
@@ -124,7 +123,7 @@ class LabelSuite(Suite):
                 {
                     "name": corpus,
                     "pairs": len(pairs),
-                    "digest": _digest(pairs),
+                    "digest": pairs.digest(),
                     "most_frequent": _most_frequent(labels),
                     "labels": [_of_label(name, labels, predicted) for name in self._classifier.labels],
                     **asdict(pair(accuracy, draws, self._bootstrap, len(right))),
@@ -267,12 +266,3 @@ def _table_of(corpus: str, pairs: LabelledPairs, predicted: Sequence[str] | NDAr
             "predicted": [str(label) for label in predicted],
         }
     )
-
-
-def _digest(pairs: LabelledPairs) -> str:
-    """Return 20 hexadecimal digits that change with any text or label."""
-    rows = zip(pairs.first, pairs.second, pairs.pairs["label"], strict=True)
-    hashed = hashlib.blake2b(digest_size=10)
-    for a, b, label in rows:
-        hashed.update(f"{pairs.texts[a]}\0{pairs.texts[b]}\0{label}\1".encode())
-    return hashed.hexdigest()
