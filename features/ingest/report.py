@@ -118,10 +118,9 @@ class OverlapReport(_Report):
 
     def __str__(self) -> str:
         count = "All" if self.shared == self.pairs else f"{self.shared:,} of"
-        new = "new sentences" if self.what == "pairs" else "new texts"
         return (
             f"{count} {self.pairs:,} {self.what} of {self.other_split} of {self.other_corpus!r} are also in train "
-            f"of {self.corpus!r}: scores on them say nothing about {new}; give each split its own {self.what}."
+            f"of {self.corpus!r}: encoders that learn from train leave these out; give each split its own {self.what}."
         )
 
 

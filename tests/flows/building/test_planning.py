@@ -100,7 +100,7 @@ def test_a_train_and_a_dev_of_one_file_are_told(project, monkeypatch, capsys):
     monkeypatch.chdir(project.folder)
     assert run(["plan"]) == 0
     assert capsys.readouterr().err == (
-        "All 10 pairs of dev of 'mine' are also in train of 'mine': scores on them say nothing about new sentences; "
+        "All 10 pairs of dev of 'mine' are also in train of 'mine': encoders that learn from train leave these out; "
         "give each split its own pairs.\n"
     )
 
