@@ -196,6 +196,6 @@ def test_texts_that_are_in_train_and_test_are_told(tmp_path):
 
     (overlap,) = run(tmp_path, both, again).report.overlaps
     assert str(overlap) == (
-        "All 10 texts of test of 'again' are also in train of 'papers': encoders that learn from train leave these out; "
-        "give each split its own texts."
+        "All 10 texts of test of 'again' are also in train of 'papers': encoders that learn from train leave these "
+        "out; give each split its own texts."
     )
