@@ -7,12 +7,14 @@ from typing import Any
 from prefect import flow
 from prefect.runtime import deployment
 
-from features.errors import FacetflowError, PartlyDoneError, RunError
+from features.errors import FacetflowError, PartlyDoneError, RunError, StoreError
 from features.metrics.own_files import load_files, read_metric_file
+from features.store.store import Store
 from flows import project
 from flows.pages.run_artifacts import show_evaluation
 from flows.server.outbox import telling_the_server
 from flows.terminal import conclude
+from flows.trainings.encoder_inputs import unscored
 from flows.trainings.finished_runs import runs_to_evaluate
 from flows.trainings.training_process import run_job
 from training.evaluation.promotion import Verdict, compare_scores, current_run, on_same_pairs
@@ -94,8 +96,13 @@ def _evaluated(jobs: Sequence[EvaluationJob]) -> Iterator[EvaluationJob]:
 
 def _job(settings: project.Project, run: Path, split: str | None, suites: Sequence[str]) -> EvaluationJob:
     trained = read_encoder_job(run / TRAINING_JOB)
+    try:
+        store = Store.open(settings.store)
+        without = unscored(settings, trained.settings, store, store.release(trained.source.release))
+    except StoreError:  # the suites that read the store say what is wrong with it
+        without = trained.source.without
     return EvaluationJob(
-        source=Source(store=settings.store, release=trained.source.release, without=trained.source.without),
+        source=Source(store=settings.store, release=trained.source.release, without=without),
         encoder=run / ENCODER,
         output=run,
         split=split or trained.settings.splits[1],

@@ -69,7 +69,10 @@ class Source(BaseModel):
         Raises:
             StoreError: when the store or the release does not exist.
         """
-        return self.texts is not None or (self.store is not None and has_rows(self.store, self.release, "labels"))
+        if self.store is None or not has_rows(self.store, self.release, "labels"):
+            return self.texts is not None
+        corpora = distinct_rows(self.store, self.release, "labels", ("corpus",))["corpus"] if self.without else ()
+        return not self.without or bool({*corpora} - {*self.without})
 
     def labels_of_pairs(self) -> dict[str, tuple[str, ...]]:
         """Return corpus → the sorted labels of its pairs, for each corpus that has any; no sentence is read.
@@ -179,7 +182,7 @@ class Source(BaseModel):
         if not found:
             raise InputError(
                 f"The release only has data of corpora that the project file does not name ({', '.join(self.without)}):"
-                " build again, or name one of them in `corpora` of the encoder."
+                " name a corpus that has what the encoder reads, or one of these in its `corpora`."
             )
         return found
 

@@ -267,14 +267,15 @@ class ShrunkReport(_Report):
         if self.found < _FEW * self.stored:
             return (
                 f"Of the {self.stored:,} {self.what} that the store has of {self.corpus!r}, only {self.found:,} were "
-                "read again: if a file was cut off, restore it and build again. What the store holds stays."
+                "read again: if a file was cut off, restore it and build again. What the store holds stays, also what "
+                "settings now leave out."
             )
         gone = self.stored - self.found
         return (
             f"{gone:,} of the {self.stored:,} {self.what} that the store has of {self.corpus!r} "
             f"{'is' if gone == 1 else 'are'} no longer in its files, or in another split of them, or left out: what "
-            "the store holds stays, and encoders are trained on it. To be free of what was deleted or corrected, build "
-            "a new store."
+            "the store holds stays, for training and evaluation. To be free of what was deleted or corrected, build a "
+            "new store."
         )
 
 

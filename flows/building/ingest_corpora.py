@@ -138,8 +138,8 @@ def warnings(report: IngestReport, *, drops: bool) -> list[str]:
     ]
     found += [
         f"{rows:,} {'row' if rows == 1 else 'rows'} of {corpus!r} {'has' if rows == 1 else 'have'} another score or "
-        f"label than in the store{_example(report, corpus)}: what the store holds stays, and encoders are trained on "
-        "it. For the corrected ones, build a new store."
+        f"label than in the store{_example(report, corpus)}: what the store holds stays, for training and "
+        "evaluation. For the corrected ones, build a new store."
         for corpus, rows in _by_corpus(report, "changed").items()
     ]
     found += [

@@ -34,7 +34,7 @@ def runs(project: Path, /, *, names: tuple[str, ...], as_json: bool) -> None:
     settings = load(project)
     current = set(current_runs(settings.runs).values())
     known = [run for run in all_runs(settings.runs) if not names or encoder_name(run) in names]
-    elsewhere = _scored_elsewhere(known)
+    elsewhere = _scored_elsewhere(all_runs(settings.runs))
     found = [
         _described(settings.runs, run, is_current=run.resolve() in current) | {"elsewhere": elsewhere.get(run, [])}
         for run in known

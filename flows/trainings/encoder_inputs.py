@@ -54,7 +54,26 @@ def unchanged_since(project: Project, store: Store, release: Release, encoder: E
 
 
 def unread(project: Project, encoder: EncoderSettings, store: Store, release: Release) -> tuple[str, ...]:
-    """Return the corpora of a release that the project no longer names, sorted; none where the encoder names its own.
+    """Return the corpora that an encoder could be trained on, and is not because the project no longer names them.
+
+    Args:
+        project: the project file.
+        encoder: the encoder; one that names its corpora reads just these.
+        store: the store.
+        release: the release.
+
+    Returns:
+        Their names, sorted.
+    """
+    if encoder.corpora:
+        return ()
+    of_pairs, of_texts = _stored(store, release)
+    read = of_pairs if "pairs" in tables_of(encoder) else of_texts
+    return tuple(sorted(read - {corpus.name for corpus in project.corpora}))
+
+
+def unscored(project: Project, encoder: EncoderSettings, store: Store, release: Release) -> tuple[str, ...]:
+    """Return the corpora that an encoder is not evaluated on, because neither it nor the project names them, sorted.
 
     Args:
         project: the project file.
@@ -62,11 +81,15 @@ def unread(project: Project, encoder: EncoderSettings, store: Store, release: Re
         store: the store.
         release: the release.
     """
-    if encoder.corpora:
-        return ()
+    named = {*encoder.corpora, *(corpus.name for corpus in project.corpora)}
+    return tuple(sorted(frozenset[str]().union(*_stored(store, release)) - named))
+
+
+def _stored(store: Store, release: Release) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the corpora of pairs and those of texts with labels."""
     uses = uses_of(store, release.versions)
-    stored = frozenset[str]().union(*uses.sentences.values(), *uses.pairs.values())
-    return tuple(sorted(stored - {corpus.name for corpus in project.corpora}))
+    of_pairs = frozenset[str]().union(*uses.pairs.values())
+    return of_pairs, frozenset[str]().union(*uses.sentences.values()) - of_pairs
 
 
 def run_of(project: Project, encoder: EncoderSettings, release: int, without: tuple[str, ...] = ()) -> Path:

@@ -21,7 +21,7 @@ from flows.command_line import run
 from flows.project import Project
 from flows.server import events
 from flows.train_encoder import train_encoder
-from flows.trainings.encoder_inputs import input_of, run_of, unchanged_since, unread
+from flows.trainings.encoder_inputs import input_of, run_of, unchanged_since, unread, unscored
 from training.encoders.s3bert.settings import S3bertSettings
 from training.kinds import KINDS, Kind
 from training.run_records import state_of
@@ -252,6 +252,8 @@ def test_a_corpus_that_the_project_no_longer_names_is_not_trained_on(project, st
     monkeypatch.setattr("flows.train_encoder.project.load", lambda _: fewer)
     assert unread(fewer, every, store, store.release()) == ("news",)
     assert unread(fewer, named, store, store.release()) == ()
+    assert unscored(fewer, encoder("captions", "captions"), store, store.release()) == ("news",)
+    assert unscored(fewer, named, store, store.release()) == ()
     now = {one.name: one.folder for one in train()}
     assert now["named"] == before["named"]
     assert now["every"].parents[1] != before["every"].parents[1], "another training"

@@ -19,10 +19,10 @@ _log = logging.getLogger("training")
 
 
 def apart(data: Pairs, split: str) -> Pairs:
-    """Return pairs without those of one split that are also in another split of any corpus, in either order.
+    """Return pairs without those of one split that are also in another split, in either order.
 
     Args:
-        data: pairs of all splits and corpora.
+        data: pairs of all splits, of the corpora that are learnt from.
         split: the split that is learnt from.
 
     Raises:

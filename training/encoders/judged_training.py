@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from features import models
+from features.errors import InputError
 from training.data.apart import apart
 from training.encoders.judged import PairTable, warn_of_few, warn_of_no_dev
 from training.encoders.judging import ChosenRatings, chosen_ratings
@@ -107,7 +108,15 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
         job = self.job
         data = job.source.read_judged()
         settings = self.resolved(data, job.settings)
-        data = self.learnt_from(apart(data, settings.splits[0]), settings)
+        data = data.select(corpora=settings.corpora)
+        kept = apart(data, settings.splits[0])
+        dropped = len(data) - len(kept)
+        data = self.learnt_from(kept, settings)
+        if settings.splits[0] not in set(data.pairs["split"]):
+            raise InputError(
+                f"All pairs of the split {settings.splits[0]!r} that the encoder {settings.name!r} could learn from "
+                "are also in another split: check `files` of the corpora."
+            )
         structure = self.read_structure(data.texts, settings)
         ratings = chosen_ratings(job)
         folder = models.locate(settings.backbone, job.base)
@@ -117,6 +126,7 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
             backbone_digest=models.digest(folder),
             source=data.source,
             ratings_digest=ratings.digest if ratings else "",
+            dropped=dropped,
         )
         material = Material(settings, data, structure, ratings, folder)
         return train_once(job, plan, self.module, lambda: self._learn(plan, material))

@@ -27,6 +27,7 @@ class TrainingPlan:
         backbone_digest: digest of the files of the start model.
         source: where the data came from; used in messages only.
         ratings_digest: digest of the ratings that choose the model; empty if it is chosen on the dev pairs.
+        dropped: number of training pairs that are left out because they are also in another split.
     """
 
     settings: EncoderSettings
@@ -34,6 +35,7 @@ class TrainingPlan:
     backbone_digest: str
     source: Mapping[str, Any]
     ratings_digest: str = ""
+    dropped: int = 0
 
     @property
     def decisive(self) -> dict[str, Any]:
@@ -118,7 +120,13 @@ def _difference(found: Mapping[str, Any], plan: TrainingPlan) -> str:
     ]
     if changed:
         parts.append(f"other settings ({'; '.join(changed)})")
-    if found.get("data_digest") != plan.data_digest:
+    if found.get("data_digest") != plan.data_digest and plan.dropped and "dropped" not in found:
+        _log.warning(
+            "it was trained by an earlier version, also on %d pairs that are in another split as well: to train it "
+            "without them, give it another `name`",
+            plan.dropped,
+        )
+    elif found.get("data_digest") != plan.data_digest:
         numbers = [source.get("release") for source in (found.get("source", {}), plan.source)]
         # Another version of facetflow may read the same release differently.
         moved = all(numbers) and numbers[0] != numbers[1]

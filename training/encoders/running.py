@@ -97,6 +97,7 @@ def report_of(plan: TrainingPlan, backbone: "Backbone", learnt: "Learnt[Any]") -
         "settings": asked | used,
         "source": dict(plan.source),
         "data_digest": plan.data_digest,
+        "dropped": plan.dropped,
         "backbone_digest": plan.backbone_digest,
         "backbone_licence": models.MODELS[name].licence if name in models.MODELS else "",
         "precision": str(backbone.precision).removeprefix("torch."),

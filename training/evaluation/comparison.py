@@ -10,6 +10,7 @@ as the rank of a neighbour does, evaluations of different data are not compared.
 evaluations are used where these are on the same data; single runs get no verdict there.
 """
 
+import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -158,7 +159,7 @@ class _Sides:
         items: int | None = None,
         unit: str = "",
         measure: str = "",
-        is_mean: bool = False,
+        averaged: int | None = None,
     ) -> ComparedScore:
         """Return one score of both sides.
 
@@ -170,13 +171,13 @@ class _Sides:
             items: number of items it was computed on.
             unit: what an item is.
             measure: of the score, where it is not that of the suite.
-            is_mean: whether the score is the mean of its items.
+            averaged: number of items that the score is the mean of, of the smallest set; None where it is no mean.
         """
         a, b = scores[: self.runs[0]], scores[self.runs[0] :]
         difference, p = None, None
         if not np.isnan(scores).any():
             if draws is not None:
-                difference = compare(draws[:, 1], draws[:, 0], self.bootstrap, items if is_mean else None)
+                difference = compare(draws[:, 1], draws[:, 0], self.bootstrap, averaged)
             elif self.basis == "seeds":
                 difference, p = _welch(a, b)
         measured = measure or suite.measure
@@ -208,7 +209,7 @@ def _by_items(
         left_out: name of a score → why it was not compared; extended here.
     """
     judged: list[ComparedScore] = []
-    averaged, unit = [], ""
+    averaged, unit, fewest = [], "", sys.maxsize
     every, in_mean = set[tuple[str, ...]](), set[tuple[str, ...]]()
     for name, measure in dict.fromkeys(key for run in runs for key in run):
         called = f"{suite.name} {name}{f', {measure}' if measure else ''}"
@@ -228,6 +229,7 @@ def _by_items(
             unit = known[0].unit
             in_mean.add(tuple(aligned.items))
             averaged.append((aligned.scores(), draws))
+            fewest = min(fewest, count) if aligned.expected is None else fewest
         judged.append(
             sides.judge(
                 suite,
@@ -237,7 +239,7 @@ def _by_items(
                 items=count,
                 unit=known[0].unit,
                 measure=measure,
-                is_mean=aligned.expected is None,
+                averaged=count if aligned.expected is None else None,
             )
         )
     if suite.mean and len(averaged) > 1:
@@ -246,7 +248,8 @@ def _by_items(
         scores = np.mean([scores for scores, _ in averaged], axis=0)
         mean = np.mean(drawn, axis=0) if drawn else None
         items = sum(map(len, in_mean))
-        judged.append(sides.judge(suite, suite.mean, scores, mean, items=items, unit=unit))
+        of_means = fewest if fewest < sys.maxsize else None
+        judged.append(sides.judge(suite, suite.mean, scores, mean, items=items, unit=unit, averaged=of_means))
     return _OfSuite(tuple(judged), len(every) == 1)
 
 

@@ -47,6 +47,7 @@ class LabelSuite(Suite):
         classifier: of the encoder.
         others: split that the training did not use → its number of such pairs.
         subject: the encoder and the job.
+        unknown: name → number of pairs of the split whose label the classifier does not know.
     """
 
     name: ClassVar[str] = "labels"
@@ -65,7 +66,9 @@ class LabelSuite(Suite):
         classifier: "PairClassifier",
         others: Mapping[str, int],
         subject: Subject,
+        unknown: Mapping[str, int],
     ) -> None:
+        self._unknown = unknown
         self._corpora = corpora
         self._classifier = classifier
         self._others = others
@@ -89,22 +92,32 @@ class LabelSuite(Suite):
         if classifier is None or job.source is None:
             return None
         named = subject.settings.get("positive_label")
+
+        def is_scored(labels: Sequence[str]) -> bool:
+            if len({*labels} & {*classifier.labels}) < 2:
+                return False
+            if len(labels) == 2:
+                return {*labels} <= {*classifier.labels} and positive_of(labels, named) is None
+            # Of a classifier of two labels, pairs with more are another task: grades that happen to be called 0 and 1.
+            return min(len(labels), len(classifier.labels)) > 2
+
         corpora = [
             corpus
             for corpus, labels in job.source.labels_of_pairs().items()
-            if (not job.corpora or corpus in job.corpora)
-            and len({*labels} & {*classifier.labels}) > 1
-            and (len(labels) > 2 or (len(labels) == 2 and positive_of(labels, named) is None))
+            if (not job.corpora or corpus in job.corpora) and is_scored(labels)
         ]
         if not corpora:
             return None
-        data = job.source.read_judged().select(corpora=corpora, labels=classifier.labels)
+        every = job.source.read_judged().select(corpora=corpora)
+        data = every.select(labels=classifier.labels)
         trained = subject.settings.get("splits") or ()
         counts = data.pairs.group_by("split").len().sort("split").iter_rows()
         others = {split: count for split, count in counts if split not in {*trained, job.split}}
         found = {corpus: data.select(splits=(job.split,), corpora=(corpus,)) for corpus in corpora}
         found = {corpus: pairs for corpus, pairs in found.items() if len(pairs)}
-        return cls(found, classifier, others, subject) if found else None
+        asked = every.pairs.filter(split=job.split)
+        unknown = {corpus: asked.filter(corpus=corpus).height - len(pairs) for corpus, pairs in found.items()}
+        return cls(found, classifier, others, subject, unknown) if found else None
 
     def score(self, models: Models) -> Result:
         """Return the accuracy on each corpus, and precision, recall and F1 of each label."""
@@ -124,6 +137,7 @@ class LabelSuite(Suite):
                     "name": corpus,
                     "pairs": len(pairs),
                     "digest": pairs.digest(),
+                    "unknown": self._unknown[corpus],
                     "most_frequent": _most_frequent(labels),
                     "labels": [_of_label(name, labels, predicted) for name in self._classifier.labels],
                     **asdict(pair(accuracy, draws, self._bootstrap, len(right))),
@@ -135,7 +149,7 @@ class LabelSuite(Suite):
         return {
             "split": self._job.split,
             "corpora": found,
-            "average": average(scores, drawn, self._bootstrap),
+            "average": average(scores, drawn, self._bootstrap, min(map(len, self._corpora.values()))),
             "seen": seen_part(self._training, self._job.split, list(self._corpora)),
             "others": dict(self._others),
         }
@@ -171,7 +185,13 @@ class LabelSuite(Suite):
             for each in result["corpora"]
             for label in each["labels"]
         ]
-        note = tell_seen(result["seen"], result["split"], result["others"], chosen="on")
+        unknown = [
+            f"Left out: {each['unknown']:,} pairs of {each['name']} with labels that the classifier does not know."
+            for each in result["corpora"]
+            if each["unknown"]
+        ]
+        seen = tell_seen(result["seen"], result["split"], result["others"], chosen="on")
+        note = "\n".join([*([seen] if seen else []), *unknown])
         return [
             ScoreTable("Accuracy × 100 of the classifier's labels", columns, tuple(rows), note),
             ScoreTable(

@@ -62,7 +62,10 @@ def pair(
 
 
 def average(
-    scores: Sequence[Sequence[float | None]], draws: Sequence[NDArray[np.float64]], bootstrap: Bootstrap
+    scores: Sequence[Sequence[float | None]],
+    draws: Sequence[NDArray[np.float64]],
+    bootstrap: Bootstrap,
+    items: int | None = None,
 ) -> dict[str, Any] | None:
     """Return the mean of the scores of several sets, as JSON; None for a single set, or where a score is undefined.
 
@@ -70,11 +73,12 @@ def average(
         scores: of each set, as `pair` takes them.
         draws: of each set, as `pair` takes them; independent between sets (`Bootstrap.of`).
         bootstrap: how the draws were made.
+        items: number of items of the smallest set, where scores are means of items.
     """
     if len(scores) < 2 or any(score is None for each in scores for score in each):
         return None
     means = np.array(scores, dtype=np.float64).mean(axis=0)
-    return asdict(pair([float(mean) for mean in means], np.mean(draws, axis=0), bootstrap))
+    return asdict(pair([float(mean) for mean in means], np.mean(draws, axis=0), bootstrap, items))
 
 
 def cells(score: Mapping[str, Any]) -> tuple[str, str, str, str]:

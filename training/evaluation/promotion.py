@@ -118,7 +118,7 @@ def encoder_in_use_with(runs: Path, has: Callable[[Path], bool], among: Collecti
     """Return the only current encoder of some, otherwise the one in use that was finished last; None without any.
 
     In use is the current run of each name, or the run finished last of one that was never promoted: a run that was not
-    promoted, although another of its name was, is not.
+    promoted, although another of its name was, counts only where nothing in use is one of these.
 
     Args:
         runs: folder of all runs.
@@ -126,17 +126,19 @@ def encoder_in_use_with(runs: Path, has: Callable[[Path], bool], among: Collecti
         among: names of the encoders of the project; those that it no longer has count only where none of these is one
             of them. All count when empty.
     """
-    current = {name: run for name, run in current_runs(runs).items() if has(run / ENCODER)}
-    finished = [run for run in all_runs(runs) if is_finished(run) and has(run / ENCODER)]
+    promoted = {name: run for name, run in current_runs(runs).items() if is_finished(run)}
+    current = {name: run for name, run in promoted.items() if has(run / ENCODER)}
     by_name: dict[str, list[Path]] = {}
-    for run in finished:
-        by_name.setdefault(encoder_name(run), []).append(run)
-    in_use = {name: newest(of_name) for name, of_name in by_name.items()} | current
+    for run in all_runs(runs):
+        if is_finished(run) and has(run / ENCODER):
+            by_name.setdefault(encoder_name(run), []).append(run)
+    last = {name: newest(of_name) for name, of_name in by_name.items()}
+    in_use = {name: run for name, run in last.items() if name not in promoted} | current or last
     if named := in_use.keys() & set(among):
         in_use = {name: in_use[name] for name in named}
-    promoted = [current[name] for name in in_use if name in current]
-    if len(promoted) == 1:
-        return promoted[0] / ENCODER
+    chosen = [current[name] for name in in_use if name in current]
+    if len(chosen) == 1:
+        return chosen[0] / ENCODER
     return newest([*in_use.values()]) / ENCODER if in_use else None
 
 

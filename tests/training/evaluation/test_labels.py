@@ -83,6 +83,31 @@ def test_it_scores_encoders_with_a_classifier_on_pairs_with_more_labels_than_two
         LabelSuite.of(Subject(job))
 
 
+def test_grades_that_happen_to_be_called_as_two_labels_are_another_task(job):
+    made = classifier(("0", "1", "2"))
+    table = pl.read_parquet(job.output / "p.parquet").with_columns(
+        label=pl.when(pl.col("corpus") == "nli").then(pl.col("label").replace(dict(zip(LABELS, "012", strict=True))))
+    )
+    table.with_columns(pl.col("label").fill_null("9")).write_parquet(job.output / "p.parquet")
+    made.save(job.encoder)
+    assert [each["name"] for each in scored(job)[1]["corpora"]] == ["nli"]
+    classifier(("0", "1")).save(job.encoder)
+    assert LabelSuite.of(Subject(job)) is None
+
+
+def test_pairs_with_a_label_that_it_does_not_know_are_left_out_and_counted(job):
+    table = pl.read_parquet(job.output / "p.parquet")
+    odd = pl.col("pair_id").is_in(["nli2", "nli5"])
+    table.with_columns(label=pl.when(odd).then(pl.lit("odd")).otherwise("label")).write_parquet(
+        job.output / "p.parquet"
+    )
+    _, result = scored(job)
+    assert [(each["pairs"], each["unknown"]) for each in result["corpora"]] == [(18, 2)]
+    assert (
+        "Left out: 2 pairs of nli with labels that the classifier does not know." in LabelSuite.tables(result)[0].note
+    )
+
+
 def test_the_numbers_are_those_of_scikit_learn(job):
     suite, result = scored(job)
     suite.write(job.output)

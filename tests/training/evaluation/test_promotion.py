@@ -107,6 +107,17 @@ def test_the_promoted_encoder_is_the_one_in_use_and_without_one_the_newest(runs)
     assert encoder_in_use(runs, among=["another"]) == runs / OTHER / "encoder"
 
 
+def test_a_current_run_whose_encoder_is_gone_stops_nothing_and_a_refused_one_is_the_last_resort(runs):
+    for run, name in ((ONE, "syntax"), (OTHER, "twin")):
+        promote(runs / run, name)
+    assert encoder_in_use_with(runs, lambda folder: folder != runs / ONE / "encoder") == runs / OTHER / "encoder"
+    (runs / OTHER / "encoder" / "training.json").unlink()
+    (runs / OTHER / "encoder").rmdir()
+    assert encoder_in_use(runs) == runs / ONE / "encoder"
+    only_refused = encoder_in_use_with(runs, lambda folder: folder == runs / TWO / "encoder")
+    assert only_refused == runs / TWO / "encoder"
+
+
 def test_an_encoder_that_can_do_something_is_sought_among_those_that_can(runs):
     def is_a_twin(folder):
         return folder.parents[2].name == "twin"

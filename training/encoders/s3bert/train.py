@@ -62,7 +62,10 @@ def train(job: S3bertJob) -> Path:
     data = job.source.read()
     check_pairs(data, settings)
     ratings = chosen_ratings(job)
-    data = apart(data, settings.splits[0]).select(splits=settings.splits, corpora=settings.corpora)
+    data = data.select(corpora=settings.corpora)
+    kept = apart(data, settings.splits[0])
+    dropped = len(data) - len(kept)
+    data = kept.select(splits=settings.splits)
     settings = settings.model_copy(update={"facets": settings.facets or data.metric_names})
     folder = models.locate(settings.backbone, job.base)
     plan = TrainingPlan(
@@ -71,6 +74,7 @@ def train(job: S3bertJob) -> Path:
         backbone_digest=models.digest(folder),
         source=data.source,
         ratings_digest=ratings.digest if ratings else "",
+        dropped=dropped,
     )
     encoder = train_once(job, plan, MODULE, lambda: _train(job, plan, data, ratings, folder))
     if together.rank() == 0 and not _is_calibrated(encoder):

@@ -86,6 +86,7 @@ class TransferSuite(Suite):
                 [_accuracy(right) for right in known],
                 [self._draw(task, right) for task, right in zip(self._tasks, known, strict=True)],
                 self._bootstrap,
+                min(map(len, known)),
             )
             for name, known in correct.items()
         }
