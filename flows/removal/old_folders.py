@@ -44,8 +44,7 @@ def remove(folders: Iterable[OldFolder], what: str) -> None:
     """
     for old in folders:
         with folder.clear_errors(f"Removing {what} in {str(old.path)!r}"):
-            going = old.path.with_name(
-                f".{uuid.uuid4().hex}.tmp"
-            )  # `flows.removal.clean_up` finishes what a kill leaves
+            # `flows.removal.clean_up` finishes what a kill leaves.
+            going = old.path.with_name(f".{uuid.uuid4().hex}.tmp")
             old.path.rename(going)
             shutil.rmtree(going)
