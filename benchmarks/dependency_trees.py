@@ -40,7 +40,7 @@ def _measure(arguments: argparse.Namespace, folder: Path) -> None:
     text = with_whole_paths(text, list(_files(content)), arguments.data)
     if arguments.corpus:
         text = text.replace("[[encoders]]\n", f"[[encoders]]\ncorpora = {json.dumps(arguments.corpus)}\n")
-    project.write_text(text, encoding="utf-8")
+    project.write_text(f"{text}\n{_transfer(arguments)}", encoding="utf-8")
     names = arguments.names or [encoder["name"] for encoder in content["encoders"]]
     build_train_evaluate(project, names, arguments.seeds, arguments.suite)
     found = {name: suites(folder / "runs", name, arguments.suite) for name in names}
@@ -52,6 +52,13 @@ def _measure(arguments: argparse.Namespace, folder: Path) -> None:
             for name, some in found.items()
         }
         _show(title, results)
+
+
+def _transfer(arguments: argparse.Namespace) -> str:
+    """Return the `[transfer]` table of the project file, empty for its defaults."""
+    settings = {"classifiers": arguments.classifier, "folds": arguments.folds}
+    lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items() if value]
+    return "\n".join(["[transfer]", *lines]) + "\n" if lines else ""
 
 
 def _files(content: Mapping[str, Any]) -> set[str]:
@@ -107,6 +114,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, required=True, help="folder with the files that the project names")
     parser.add_argument("--corpus", action="append", help="corpus to train on; may be repeated; all by default")
     parser.add_argument("--suite", choices=SUITES, help="suite to score with; both by default")
+    parser.add_argument("--classifier", action="append", help="of SentEval's tasks (`[transfer]`); may be repeated")
+    parser.add_argument("--folds", type=int, help="of SentEval's tasks; fewer make `--classifier mlp` affordable")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--work", type=Path, help="folder that is kept; a temporary one by default")
     return parser.parse_intermixed_args()  # names may follow the options

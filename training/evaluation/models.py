@@ -1,7 +1,7 @@
 """The evaluated encoder and its start model, as functions that embed each text once."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from training.encoders.loading import load_encoder, routes_in
-from training.evaluation.parses_at_hand import parses_at_hand
+from training.evaluation.parses_at_hand import FoundParses, ParsesAtHand
 from training.jobs import Source
 from training.progress import Counted
 
@@ -37,11 +37,13 @@ class Models:
         encoder: the evaluated encoder.
         start: its start model; None where that is unknown.
         routes: routes of the encoder, one per aspect; empty for an encoder without routes.
+        of_start: what suites have computed from the start model for encoders evaluated before, under keys of theirs.
     """
 
     encoder: Embed
     start: Embed | None
     routes: tuple[str, ...] = ()
+    of_start: dict[Hashable, Any] = field(default_factory=dict)
 
 
 class Embedder:
@@ -51,11 +53,12 @@ class Embedder:
         folder: of the model.
         name: name of the model in the progress log.
         source: source of most of the sentences; parses that it has are reused.
+        found: parses of encoders evaluated before, which are reused, too.
     """
 
-    def __init__(self, folder: Path, name: str, source: Source | None = None) -> None:
+    def __init__(self, folder: Path, name: str, source: Source | None = None, found: FoundParses | None = None) -> None:
         self.model = load_encoder(folder)
-        self._tell_parses = parses_at_hand(source, self.model)
+        self._parses = ParsesAtHand(self.model, source, found or FoundParses())
         self.name = name
         self.routes = routes_in(folder)
         self._embedded: dict[str | None, _Embedded] = {}
@@ -74,32 +77,42 @@ class Embedder:
         parts = []
         for start in range(0, len(new), _ENCODED_AT_ONCE):
             some = new[start : start + _ENCODED_AT_ONCE]
-            self._tell_parses(some)
+            self._parses.tell(some)
             parts.append(
                 self.model.encode(some, batch_size=64, convert_to_numpy=True, show_progress_bar=False, **options)
             )
+            self._parses.keep(some)
             counted.add(len(some))
         if parts:
             known.add(new, np.concatenate(parts))
         return known.vectors[[known.positions[text] for text in texts]]
 
 
-class StartModels:
-    """Start models of encoders; that of the last encoder is kept, with all its embeddings.
+class Shared:
+    """What encoders that are evaluated one after the other have in common, mostly: start model, texts and parser.
 
-    Encoders evaluated one after the other mostly have the same start model, and are compared with it on the same texts.
+    Parses are kept, and the start model of the last encoder, with all its embeddings and what was computed from them.
     """
 
     def __init__(self) -> None:
+        self.parses = FoundParses()
         self._folder: Path | None = None
-        self._last: Embedder | None = None
+        self._start: Embedder | None = None
+        self._of_start: dict[Hashable, Any] = {}
 
-    def of(self, folder: Path | None) -> Embedder | None:
-        """Return the model of a folder; none where it is unknown."""
-        if folder != self._folder:
-            self._folder, self._last = folder, None  # free the last one before loading the next
-            self._last = None if folder is None else Embedder(folder, "its start model")
-        return self._last
+    def models(self, encoder: Path, source: Source | None, start: Path | None) -> Models:
+        """Return the models of an evaluation.
+
+        Args:
+            encoder: folder of the evaluated encoder.
+            source: source of most of the sentences.
+            start: folder of its start model; None where that is unknown.
+        """
+        own = Embedder(encoder, "the encoder", source, self.parses)
+        if start != self._folder:
+            self._folder, self._start, self._of_start = start, None, {}  # free the last one before loading the next
+            self._start = None if start is None else Embedder(start, "its start model")
+        return Models(own, self._start, own.routes, self._of_start)
 
 
 class _Embedded:

@@ -11,7 +11,7 @@ from typing import Any
 from features import models
 from features.errors import InputError
 from training import markdown
-from training.evaluation.models import Embedder, Models, StartModels
+from training.evaluation.models import Shared
 from training.evaluation.subject import Subject
 from training.evaluation.suites import Suite, load_suite, score_tables, suites_of
 from training.jobs import EvaluationJob, read_job
@@ -28,14 +28,14 @@ REPORT_FILE = "report.html"
 _CARD = "README.md"
 
 
-def evaluate(job: EvaluationJob, starts: StartModels | None = None) -> dict[str, Any]:
+def evaluate(job: EvaluationJob, shared: Shared | None = None) -> dict[str, Any]:
     """Evaluate an encoder of any kind, and write its scores.
 
     Args:
         job: what to evaluate, and by which suites. With all that apply, writes metrics.json, evaluate.json, the
             suites' files, report.html, and the scores in the model card. With some that are named, writes their scores
             next to those of the whole evaluation (`metrics_file`), which is left unchanged.
-        starts: start models of encoders that were evaluated before; their embeddings are reused.
+        shared: what encoders evaluated before have left, to be reused.
 
     Returns:
         Content of the file of scores.
@@ -49,8 +49,7 @@ def evaluate(job: EvaluationJob, starts: StartModels | None = None) -> dict[str,
     subject = Subject(job)
     suites = _prepared(subject)
     require_writable(job.output)
-    encoder = Embedder(job.encoder, "the encoder", job.source)
-    embedders = Models(encoder, (starts or StartModels()).of(subject.backbone), encoder.routes)
+    embedders = (shared or Shared()).models(job.encoder, job.source, subject.backbone)
     results = {}
     for number, suite in enumerate(suites, start=1):
         _log.info("scoring by the suite %r (%d of %d)", suite.name, number, len(suites))
@@ -161,9 +160,9 @@ def _write_on_card(card: Path, scores: Mapping[str, Any]) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run evaluation jobs, one after the other."""
     about = "Run evaluations, one after the other, each from an EvaluationJob as JSON."
-    starts = StartModels()
+    shared = Shared()
     return run_process(
-        "training.evaluation.run", about, lambda path: evaluate(read_job(EvaluationJob, path), starts), arguments
+        "training.evaluation.run", about, lambda path: evaluate(read_job(EvaluationJob, path), shared), arguments
     )
 
 

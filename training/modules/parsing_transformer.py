@@ -4,7 +4,7 @@ A sentence is given as text, which spaCy parses, or with its parse, `{"text": â€
 `tree_tensors`, so that training from a store and encoding on the fly give the same embedding.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sentence_transformers.base.modules import Transformer
@@ -64,6 +64,11 @@ class ParsingTransformer(StructuredTransformer):
         self.random_trees = random_trees
         self.other_parser = other_parser
         self._tree_labels = LabelNumbers(labels)
+
+    @property
+    def made_by(self) -> Hashable:
+        """The parser and its longest sentence."""
+        return self.parser, self.parser_identity, self.parser_weights, self.max_words, self.other_parser
 
     def parse_texts(self, texts: Sequence[str]) -> list[Parse | None]:
         """Return the trees of texts."""

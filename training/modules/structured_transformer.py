@@ -9,7 +9,7 @@ Training from a store and encoding on the fly therefore give the same embedding.
 import time
 from abc import abstractmethod
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from sentence_transformers.base.modules import Transformer
@@ -68,6 +68,11 @@ class StructuredTransformer(Transformer):
         keep_layers(self.model, count)
         self._layers = self._layers[:count]
 
+    @property
+    @abstractmethod
+    def made_by(self) -> Hashable:
+        """What its parses depend on besides the text: encoders with equal values share them."""
+
     @abstractmethod
     def parse_texts(self, texts: Sequence[str]) -> Sequence[Parse | None]:
         """Return the parses of normalised texts, none longer than `max_words`; None for one that the parser rejects.
@@ -105,13 +110,17 @@ class StructuredTransformer(Transformer):
         # When a training computes the states at the cut, it runs only the layers below.
         return features | {WORDS: found.pop()} if found else features
 
-    def know(self, parses: Mapping[str, Parse]) -> None:
+    def know(self, parses: Mapping[str, Parse | None]) -> None:
         """Add existing parses by the same parser to the cache.
 
         Args:
-            parses: by normalised text.
+            parses: by normalised text; None for one that the parser rejected.
         """
         self._parses.update(parses)
+
+    def known(self, texts: Iterable[str]) -> dict[str, Parse | None]:
+        """Return the parses in the cache of normalised texts, without those that are not in it."""
+        return {text: self._parses[text] for text in texts if text in self._parses}
 
     def preprocess(  # type: ignore[override]  # as Sentence Transformers calls it
         self, inputs: Sequence[Any], prompt: str | None = None, **further: Any

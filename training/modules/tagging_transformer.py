@@ -4,7 +4,7 @@ A sentence is given as text, which is tagged, or with its frames, `{"text": …,
 Both go through `frame_tensors`, so that training from a store and encoding on the fly give the same embedding.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sentence_transformers.base.modules import Transformer
@@ -76,6 +76,12 @@ class TaggingTransformer(StructuredTransformer):
         self.roles, self.other_tagger = list(roles), other_tagger
         self.drawn, self.harmed, self.harm, self.seed = drawn, harmed, harm, seed
         self._numbers = LabelNumbers(roles)
+
+    @property
+    def made_by(self) -> Hashable:
+        """The tagger, what finds its predicates, and its longest sentence."""
+        tagger = (self.tagger, self.tagger_weights, self.precision, self.other_tagger)
+        return *tagger, self.predicates, self.tags, self.max_words
 
     @property
     def choice(self) -> SpanChoice:

@@ -1,4 +1,4 @@
-"""An encoder gets the trees of a release only if its own parser made them."""
+"""An encoder gets the trees of a release, or of an encoder before it, only if its own parser made them."""
 
 from types import SimpleNamespace
 
@@ -7,7 +7,7 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 from training.data.parses import Parses
-from training.evaluation.parses_at_hand import parses_at_hand
+from training.evaluation.parses_at_hand import FoundParses, ParsesAtHand
 from training.modules.parsing_transformer import ParsingTransformer
 
 PARSER = "spacy/en_toy-1.0"
@@ -33,5 +33,35 @@ def test_trees_are_told_where_name_and_weights_are_the_same(tiny_encoder, parser
     transformer = ParsingTransformer(
         str(tiny_encoder), parser="nobody", parser_identity=PARSER, parser_weights=of_encoder, labels=["num"]
     )
-    parses_at_hand(source, SentenceTransformer(modules=[transformer], device="cpu"))(["two cats"])
+    encoder = SentenceTransformer(modules=[transformer], device="cpu")
+    ParsesAtHand(encoder, source, FoundParses()).tell(["two cats"])
     assert ("two cats" in transformer._parses) is told
+
+
+def test_encoders_with_the_same_parser_parse_a_sentence_once(tiny_encoder, monkeypatch):
+    parsed, found = [], FoundParses()
+
+    def parse(self, texts):
+        parsed.append((self.max_words, *texts))
+        return [TREE if text == "two cats" else None for text in texts]
+
+    monkeypatch.setattr(ParsingTransformer, "parse_texts", parse)
+    known = []
+    for max_words in (512, 512, 9):
+        transformer = ParsingTransformer(
+            str(tiny_encoder), parser="nobody", parser_identity=PARSER, labels=["num"], max_words=max_words
+        )
+        encoder = SentenceTransformer(modules=[transformer], device="cpu")
+        at_hand = ParsesAtHand(encoder, None, found)
+        texts = [" two  cats", "?"]
+        at_hand.tell(texts)
+        known.append(transformer.trees(texts))
+        at_hand.keep(texts)
+    assert parsed == [(512, "two cats", "?"), (9, "two cats", "?")]
+    assert known == [[TREE, None]] * 3
+
+
+def test_an_encoder_without_a_parser_is_told_nothing(tiny_encoder):
+    at_hand = ParsesAtHand(SentenceTransformer(str(tiny_encoder), device="cpu"), None, FoundParses())
+    at_hand.tell(["two cats"])
+    at_hand.keep(["two cats"])

@@ -170,22 +170,24 @@ class TransferSuite(Suite):
         import torch
 
         from features.parsers.devices import resolve_device
-        from training.evaluation.transfer.protocol import HIDDEN, Learner
+        from training.evaluation.transfer.protocol import HIDDEN, Learner, Predictions
 
         names = sorted(set(task.labels))
         classes = np.searchsorted(names, task.labels).astype(np.int64)
         splits = np.array(task.splits)
         parts = [np.flatnonzero(splits == part) for part in task.parts]
-        known = [
-            ("the encoder", models.encoder),
-            *([] if models.start is None else [("its start model", models.start)]),
-        ]
-        said = []
-        for of, embed in known:
+
+        def predictions(of: str, embed: Embed) -> Predictions:
             features = torch.from_numpy(_features(task, embed)).to(resolve_device("auto"))
             name = f"{task.name!r} by {classifier} on {of}"
-            learner = Learner(features, classes, len(names), HIDDEN[classifier], name)
-            said.append(learner.predict(parts, self._folds))
+            return Learner(features, classes, len(names), HIDDEN[classifier], name).predict(parts, self._folds)
+
+        said = [predictions("the encoder", models.encoder)]
+        if models.start is not None:
+            key = (self.name, _digest(task), classifier, self._folds)
+            if key not in models.of_start:
+                models.of_start[key] = predictions("its start model", models.start)
+            said.append(models.of_start[key])
         rows = said[0].rows
         self._said.append(
             pl.DataFrame(

@@ -1,5 +1,8 @@
 """The suite `transfer`: tasks from files to tables, and reports on tasks that cannot be trained on."""
 
+import json
+import shutil
+
 import numpy as np
 import polars as pl
 import pytest
@@ -10,10 +13,10 @@ from features.corpora.settings import EvaluationSet, LeakageSettings
 from features.errors import InputError
 from features.metrics.corpus_scores import Bootstrap
 from flows.commands.report import print_scores
-from training.evaluation.models import Models
+from training.evaluation.models import Models, Shared
 from training.evaluation.run import evaluate
 from training.evaluation.suites import load_suite
-from training.evaluation.transfer import classifiers
+from training.evaluation.transfer import classifiers, protocol
 from training.evaluation.transfer.suite import TransferSuite
 from training.evaluation_sets import read_class_tasks
 from training.jobs import EvaluationJob
@@ -92,9 +95,6 @@ def test_tasks_of_every_form_are_learnt_by_both_classifiers_and_shown(files, tin
 
 
 def test_an_encoder_is_compared_with_its_start_model_item_by_item(files, tiny_encoder):
-    import json
-    import shutil
-
     encoder = files / "run" / "encoder"
     shutil.copytree(tiny_encoder, encoder)
     (encoder / "training.json").write_text(json.dumps({"settings": {"kind": "new", "backbone": str(tiny_encoder)}}))
@@ -103,6 +103,25 @@ def test_an_encoder_is_compared_with_its_start_model_item_by_item(files, tiny_en
     assert score["start"] == score["encoder"]
     assert (score["difference"]["low"], score["difference"]["high"]) == (0, 0)
     assert score["difference"]["verdict"] == "unclear"
+
+
+def test_encoders_with_the_same_start_model_train_its_classifiers_once(files, tiny_encoder, monkeypatch):
+    encoders = [files / name / "encoder" for name in ("one", "two")]
+    for encoder in encoders:
+        shutil.copytree(tiny_encoder, encoder)
+        settings = {"kind": "rgcn", "backbone": str(tiny_encoder)}
+        (encoder / "training.json").write_text(json.dumps({"settings": settings, "backbone_digest": "0"}))
+    learnt = []
+
+    def predict(self, parts, folds, real=protocol.Learner.predict):
+        learnt.append(self.name.rpartition(" on ")[2])
+        return real(self, parts, folds)
+
+    monkeypatch.setattr(protocol.Learner, "predict", predict)
+    shared = Shared()
+    first, second = (evaluate(job(files, each, SST, suites=["transfer"]), shared) for each in encoders)
+    assert learnt == ["the encoder", "its start model", "the encoder"]
+    assert first["suites"] == second["suites"] == evaluate(job(files, encoders[0], SST, suites=["transfer"]))["suites"]
 
 
 def test_a_class_of_the_test_part_alone_is_named_and_counts_as_an_error(files, tiny_encoder, capsys):
