@@ -82,7 +82,7 @@ class SharedSet:
         if np.isnan(a) or np.isnan(b):
             return BothScores(len(rows), None if np.isnan(a) else a, None if np.isnan(b) else b, None)
         before, after = self.sides(some.draws(bootstrap))
-        return BothScores(len(rows), a, b, compare(after, before, bootstrap))
+        return BothScores(len(rows), a, b, compare(after, before, bootstrap, some.drawn))
 
 
 def shared_sets(a: Sequence[Path], b: Sequence[Path]) -> list[SharedSet]:

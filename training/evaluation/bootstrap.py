@@ -9,12 +9,15 @@ draws, so the interval of their difference is paired.
 
 The draws of a mean over n items vary less than the mean itself, by √((n − 1) / n), and know nothing of Student's t: of
 ten items, their 95 % interval holds the true mean in 90 % of cases. Intervals of means therefore reach further out into
-the draws (the expanded percentile interval of Hesterberg 2015, section 3.4), and fewer than six items have none: were
-their differences all of one sign, that could still be chance (2 / 2⁵ > 0.05).
+the draws (the expanded percentile interval of Hesterberg 2015, section 3.4). Fewer than six items have no interval,
+whatever the score: were their differences all of one sign, that could still be chance (2 / 2⁵ > 0.05).
+
+Pairs with the same sentence a, such as the hypotheses of one premise, are right or wrong together more often than
+others: they are drawn together, and count as one item here (`in_groups`).
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import sqrt
 from typing import Any, Literal
 
@@ -27,7 +30,57 @@ from features.metrics.corpus_scores import Bootstrap
 Verdict = Literal["above", "below", "unclear"]
 _DEFINED = 0.9
 FEWEST = 6
-"""Items that a mean needs for an interval."""
+"""Items, or groups of items, that an interval needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedBootstrap(Bootstrap):
+    """Draws groups of items, with replacement, instead of single ones.
+
+    Args:
+        groups: number of each item's group, (n_items,), from 0 without gaps.
+    """
+
+    groups: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    @property
+    def count(self) -> int:
+        """Number of groups."""
+        return int(self.groups.max()) + 1 if len(self.groups) else 0
+
+    def draws(self, items: int) -> Iterator[NDArray[np.int64]]:
+        """Yield how often each of `items` items occurs in each draw, (items,); the same in every call.
+
+        Raises:
+            ValueError: when there are groups of another number of items.
+        """
+        if items != len(self.groups):
+            raise ValueError(f"{items} items, but groups of {len(self.groups)}")
+        for times in Bootstrap.draws(self, self.count):
+            yield times[self.groups]
+
+
+def in_groups(bootstrap: Bootstrap, groups: Sequence[Hashable]) -> GroupedBootstrap:
+    """Return a bootstrap that draws the items of a group together.
+
+    Args:
+        bootstrap: number and seed of the draws. If every item is a group of its own, they stay the same.
+        groups: key of each item's group, (n_items,).
+    """
+    numbers: dict[Hashable, int] = {}
+    found = [numbers.setdefault(group, len(numbers)) for group in groups]
+    return GroupedBootstrap(bootstrap.resamples, bootstrap.seed, bootstrap.confidence, np.array(found, dtype=np.int64))
+
+
+def draw_means(values: NDArray[np.float64], bootstrap: Bootstrap) -> NDArray[np.float64]:
+    """Return the mean of each column in each draw of the items, (resamples, n_columns).
+
+    Args:
+        values: of the items, (n_items, n_columns).
+        bootstrap: how items are drawn.
+    """
+    found = [times @ values / times.sum() for times in bootstrap.draws(len(values))]
+    return np.array(found, dtype=np.float64).reshape(-1, values.shape[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,30 +137,35 @@ def draw_spearman(
     return found
 
 
-def interval(draws: NDArray[np.float64], bootstrap: Bootstrap, items: int | None = None) -> Interval | None:
+def interval(draws: NDArray[np.float64], bootstrap: Bootstrap, items: int, *, mean: bool = False) -> Interval | None:
     """Return the interval that most draws of one score lie within.
 
     Args:
         draws: (resamples,), NaN where the score is undefined.
         bootstrap: how the draws were made.
-        items: number of items that the score is the mean of; None where it is no mean.
+        items: number of items, or groups of them, that were drawn.
+        mean: whether the score is the mean of the items.
 
     Returns:
-        The interval; None where more than a tenth of the draws are undefined, because too few pairs differ, or for a
-        mean of fewer than `FEWEST` items.
+        The interval; None where more than a tenth of the draws are undefined, because too few pairs differ, or for
+        fewer than `FEWEST` items.
     """
     defined = draws[~np.isnan(draws)]
     if len(defined) < max(1, _DEFINED * len(draws)):
         return None
-    if items is None:
-        return Interval(*bootstrap.ends(defined))
     if items < FEWEST:
         return None
-    return Interval(*replace(bootstrap, confidence=_expanded(bootstrap.confidence, items)).ends(defined))
+    confidence = _expanded(bootstrap.confidence, items) if mean else bootstrap.confidence
+    return Interval(*replace(bootstrap, confidence=confidence).ends(defined))
 
 
 def compare(
-    draws: NDArray[np.float64], baseline: NDArray[np.float64], bootstrap: Bootstrap, items: int | None = None
+    draws: NDArray[np.float64],
+    baseline: NDArray[np.float64],
+    bootstrap: Bootstrap,
+    items: int,
+    *,
+    mean: bool = False,
 ) -> Difference | None:
     """Return how a score differs from a baseline's.
 
@@ -116,11 +174,12 @@ def compare(
         baseline: the baseline's score in the same draws.
         bootstrap: how the draws were made.
         items: as for `interval`.
+        mean: as for `interval`.
 
     Returns:
         The difference; None where `interval` returns None.
     """
-    found = interval(draws - baseline, bootstrap, items)
+    found = interval(draws - baseline, bootstrap, items, mean=mean)
     if found is None:
         return None
     verdict: Verdict = "above" if found.low > 0 else "below" if found.high < 0 else "unclear"

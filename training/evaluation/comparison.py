@@ -159,7 +159,8 @@ class _Sides:
         items: int | None = None,
         unit: str = "",
         measure: str = "",
-        averaged: int | None = None,
+        drawn: int = 0,
+        averages: bool = False,
     ) -> ComparedScore:
         """Return one score of both sides.
 
@@ -171,13 +172,14 @@ class _Sides:
             items: number of items it was computed on.
             unit: what an item is.
             measure: of the score, where it is not that of the suite.
-            averaged: number of items that the score is the mean of, of the smallest set; None where it is no mean.
+            drawn: number of items, or groups of them, that a draw takes, of the smallest set.
+            averages: whether the score is the mean of items.
         """
         a, b = scores[: self.runs[0]], scores[self.runs[0] :]
         difference, p = None, None
         if not np.isnan(scores).any():
             if draws is not None:
-                difference = compare(draws[:, 1], draws[:, 0], self.bootstrap, averaged)
+                difference = compare(draws[:, 1], draws[:, 0], self.bootstrap, drawn, mean=averages)
             elif self.basis == "seeds":
                 difference, p = _welch(a, b)
         measured = measure or suite.measure
@@ -209,7 +211,7 @@ def _by_items(
         left_out: name of a score → why it was not compared; extended here.
     """
     judged: list[ComparedScore] = []
-    averaged, unit, fewest = [], "", sys.maxsize
+    averaged, unit, fewest, means = [], "", sys.maxsize, True
     every, in_mean = set[tuple[str, ...]](), set[tuple[str, ...]]()
     for name, measure in dict.fromkeys(key for run in runs for key in run):
         called = f"{suite.name} {name}{f', {measure}' if measure else ''}"
@@ -227,9 +229,13 @@ def _by_items(
         every.add(tuple(aligned.items))
         if not measure:
             unit = known[0].unit
-            in_mean.add(tuple(aligned.items))
-            averaged.append((aligned.scores(), draws))
-            fewest = min(fewest, count) if aligned.expected is None else fewest
+            if np.isnan(aligned.scores()).any():
+                left_out[called] = "it is undefined, and not part of the mean"
+            else:
+                in_mean.add(tuple(aligned.items))
+                averaged.append((aligned.scores(), draws))
+                fewest = min(fewest, aligned.drawn)
+                means = means and aligned.expected is None
         judged.append(
             sides.judge(
                 suite,
@@ -239,7 +245,8 @@ def _by_items(
                 items=count,
                 unit=known[0].unit,
                 measure=measure,
-                averaged=count if aligned.expected is None else None,
+                drawn=aligned.drawn,
+                averages=aligned.expected is None,
             )
         )
     if suite.mean and len(averaged) > 1:
@@ -248,8 +255,9 @@ def _by_items(
         scores = np.mean([scores for scores, _ in averaged], axis=0)
         mean = np.mean(drawn, axis=0) if drawn else None
         items = sum(map(len, in_mean))
-        of_means = fewest if fewest < sys.maxsize else None
-        judged.append(sides.judge(suite, suite.mean, scores, mean, items=items, unit=unit, averaged=of_means))
+        judged.append(
+            sides.judge(suite, suite.mean, scores, mean, items=items, unit=unit, drawn=fewest, averages=means)
+        )
     return _OfSuite(tuple(judged), len(every) == 1)
 
 

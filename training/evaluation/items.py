@@ -13,7 +13,7 @@ expected    1     0     0          of a pair: whether it is positive
 predicted   .81   .12   .77        the encoder's score               ──> AUROC: is a positive above a negative?
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Self
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from features.errors import InputError
 from features.metrics.corpus_scores import Bootstrap
 from training.correlation import spearman
-from training.evaluation.bootstrap import draw_spearman
+from training.evaluation.bootstrap import draw_means, draw_spearman, in_groups
 from training.evaluation.measures import Scored
 
 ScoredBy = Literal["correlation", "f1", "auroc"]
@@ -48,6 +48,8 @@ class ItemScores:
         measure: measure of the score, where it is not that of its suite; such a score is not part of the suite's mean.
         depends_on: digest of the data that an item's value depends on besides the item, such as the texts that a query
             searches: values that depend on different data are not compared. Empty where it depends on none.
+        groups: key of the group of each item, (n,): items of a group are drawn together. Empty where each is drawn on
+            its own.
     """
 
     name: str
@@ -58,6 +60,7 @@ class ItemScores:
     scored_by: ScoredBy = "correlation"
     measure: str = ""
     depends_on: str = ""
+    groups: Sequence[Hashable] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +87,19 @@ class Aligned:
         expected: (n,); None where scores are means.
         scored_by: how the two are scored.
         items: key of each item, (n,).
+        groups: of the items (`ItemScores`).
     """
 
     predicted: NDArray[np.float64]
     expected: NDArray[np.float64] | None
     scored_by: ScoredBy = "correlation"
     items: Sequence[str] = ()
+    groups: Sequence[Hashable] = ()
+
+    @property
+    def drawn(self) -> int:
+        """Number of items that a draw takes, or of groups of them."""
+        return len(set(self.groups)) or len(self.predicted)
 
     def take(self, rows: NDArray[np.int64]) -> Self:
         """Return some of the items.
@@ -98,8 +108,8 @@ class Aligned:
             rows: their positions.
         """
         expected = None if self.expected is None else self.expected[rows]
-        items = [self.items[row] for row in rows] if self.items else ()
-        return replace(self, predicted=self.predicted[rows], expected=expected, items=items)
+        items, groups = ([known[row] for row in rows] if known else () for known in (self.items, self.groups))
+        return replace(self, predicted=self.predicted[rows], expected=expected, items=items, groups=groups)
 
     def scores(self) -> NDArray[np.float64]:
         """Return the score of each run, (n_runs,), NaN where it is undefined."""
@@ -116,6 +126,8 @@ class Aligned:
     def draws(self, bootstrap: Bootstrap) -> NDArray[np.float64]:
         """Return the score of each run in each draw, (resamples, n_runs); equal items give equal draws."""
         bootstrap = bootstrap.of("\n".join(self.items))
+        if self.groups:
+            bootstrap = in_groups(bootstrap, self.groups)
         if self.expected is not None and self.scored_by == "f1":
             draws = bootstrap.draws(len(self.predicted))
             return np.array([self._f1(times, self.expected) for times in draws], dtype=np.float64)
@@ -123,8 +135,7 @@ class Aligned:
             return np.stack([each.draw(bootstrap)["auroc"] for each in self._judged(self.expected)], axis=1)
         if self.expected is not None:
             return draw_spearman(self.predicted, self.expected, bootstrap)
-        drawn = [times @ self.predicted / len(self.predicted) for times in bootstrap.draws(len(self.predicted))]
-        return np.array(drawn, dtype=np.float64)
+        return draw_means(self.predicted, bootstrap)
 
     def _judged(self, expected: NDArray[np.float64]) -> list[Scored]:
         """Return the scores of each run on judged pairs."""
@@ -158,7 +169,8 @@ def align(scores: Sequence[ItemScores]) -> Aligned | None:
             f"The expected values of the {scores[0].unit} of {scores[0].name!r} differ between the evaluations: "
             "train and evaluate all of them on one release, with the same files."
         )
-    return Aligned(predicted, known[0] if known else None, scores[0].scored_by, common)
+    groups = [scores[0].groups[row] for row in rows[0]] if scores[0].groups else ()
+    return Aligned(predicted, known[0] if known else None, scores[0].scored_by, common, groups)
 
 
 def numbered(pairs: pl.DataFrame, of: str) -> pl.DataFrame:

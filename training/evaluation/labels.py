@@ -19,8 +19,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.files import write_table
-from features.metrics.corpus_scores import Bootstrap
 from training.data.labelled_pairs import LabelledPairs
+from training.evaluation.bootstrap import compare, draw_means, in_groups
 from training.evaluation.items import ItemScores, numbered, read_items
 from training.evaluation.models import Models
 from training.evaluation.page import tables_html
@@ -121,35 +121,39 @@ class LabelSuite(Suite):
 
     def score(self, models: Models) -> Result:
         """Return the accuracy on each corpus, and precision, recall and F1 of each label."""
-        found = []
+        found, drawn, groups = [], [], list[int]()
         scores: list[list[float | None]] = []
-        drawn = []
         for corpus, pairs in self._corpora.items():
             vectors = models.encoder(pairs.texts)
             probabilities = self._classifier.probabilities(vectors[pairs.first], vectors[pairs.second])
             labels = np.array(pairs.pairs["label"].to_list())
             predicted = np.array(self._classifier.labels)[probabilities.argmax(axis=1)]
-            right = (predicted == labels).astype(np.float64)[:, None]
-            accuracy: list[float | None] = [float(right.mean())]
-            draws = _draw(right, self._bootstrap.of(corpus))
+            known, counts = np.unique(labels, return_counts=True)
+            right = np.stack([predicted == labels, labels == known[counts.argmax()]], axis=1).astype(np.float64)
+            accuracy, most_frequent = map(float, right.mean(axis=0))
+            bootstrap = in_groups(self._bootstrap.of(corpus), pairs.first.tolist())
+            draws = draw_means(right, bootstrap)
+            over = compare(draws[:, 0], draws[:, 1], bootstrap, bootstrap.count, mean=True)
             found.append(
                 {
                     "name": corpus,
                     "pairs": len(pairs),
                     "digest": pairs.digest(),
                     "unknown": self._unknown[corpus],
-                    "most_frequent": _most_frequent(labels),
+                    "most_frequent": most_frequent,
+                    "over_most_frequent": over and asdict(over),
                     "labels": [_of_label(name, labels, predicted) for name in self._classifier.labels],
-                    **asdict(pair(accuracy, draws, self._bootstrap, len(right))),
+                    **asdict(pair([accuracy], draws[:, :1], bootstrap, bootstrap.count, mean=True)),
                 }
             )
-            scores.append(accuracy)
-            drawn.append(draws)
+            scores.append([accuracy])
+            drawn.append(draws[:, :1])
+            groups.append(bootstrap.count)
             self._said.append(_table_of(corpus, pairs, predicted))
         return {
             "split": self._job.split,
             "corpora": found,
-            "average": average(scores, drawn, self._bootstrap, min(map(len, self._corpora.values()))),
+            "average": average(scores, drawn, self._bootstrap, min(groups), mean=True),
             "seen": seen_part(self._training, self._job.split, list(self._corpora)),
             "others": dict(self._others),
         }
@@ -168,7 +172,7 @@ class LabelSuite(Suite):
                 hundred(each["most_frequent"]),
                 hundred(each["encoder"]),
                 ends(each["encoder_interval"]),
-                _beside(each["encoder_interval"], each["most_frequent"]),
+                over["verdict"] if (over := each.get("over_most_frequent")) else UNDEFINED,
             )
             for each in result["corpora"]
         ]
@@ -234,7 +238,8 @@ class LabelSuite(Suite):
             of_corpus = rows.filter(corpus=name)
             # With its label: a corrected pair is another one.
             items = of_corpus.select(pl.concat_str("label", "item", separator="\t")).to_series().to_list()
-            found.append(ItemScores(name, items, of_corpus["right"].to_numpy()))
+            groups = of_corpus["text_a"].to_list()
+            found.append(ItemScores(name, items, of_corpus["right"].to_numpy(), groups=groups))
         return found
 
     @classmethod
@@ -242,23 +247,6 @@ class LabelSuite(Suite):
         """Return whether the corpora have the same names, pairs and labels."""
         first, second = ({each["name"]: each["digest"] for each in found["corpora"]} for found in (new, current))
         return first == second
-
-
-def _beside(interval: Mapping[str, float] | None, constant: float) -> str:
-    """Return where a score is beside one that no draw changes."""
-    if interval is None:
-        return UNDEFINED
-    return "above" if interval["low"] > constant else "below" if interval["high"] < constant else "unclear"
-
-
-def _draw(right: NDArray[np.float64], bootstrap: Bootstrap) -> NDArray[np.float64]:
-    """Return the accuracy in each draw of the pairs, (resamples, 1)."""
-    return np.stack([times @ right / len(right) for times in bootstrap.draws(len(right))])
-
-
-def _most_frequent(labels: NDArray[np.str_]) -> float:
-    """Return the accuracy of always predicting the most frequent of some labels."""
-    return float(np.unique(labels, return_counts=True)[1].max() / len(labels))
 
 
 def _of_label(name: str, labels: NDArray[np.str_], predicted: NDArray[np.str_]) -> dict[str, Any]:

@@ -19,6 +19,8 @@ from features.metrics.corpus_scores import Bootstrap
 
 MEASURES: tuple[str, ...] = ("accuracy", "f1", "average_precision", "mcc", "auroc")
 """The measures, in the order of `Scored.measure`."""
+MEANS = frozenset({"accuracy"})
+"""Those that are the mean of a number for each pair."""
 
 Weights = NDArray[np.int64] | NDArray[np.float64]
 

@@ -37,7 +37,12 @@ class Paired:
 
 
 def pair(
-    scores: Sequence[float | None], draws: NDArray[np.float64], bootstrap: Bootstrap, items: int | None = None
+    scores: Sequence[float | None],
+    draws: NDArray[np.float64],
+    bootstrap: Bootstrap,
+    items: int,
+    *,
+    mean: bool = False,
 ) -> Paired:
     """Return scores with their intervals and difference.
 
@@ -45,10 +50,11 @@ def pair(
         scores: of the encoder, and of its start model where that is known.
         draws: of the same scores, (resamples, n_scores).
         bootstrap: how the draws were made.
-        items: number of items that a score is the mean of; None where it is no mean.
+        items: number of items, or groups of them, that were drawn.
+        mean: whether a score is the mean of the items.
     """
     known = [
-        None if score is None else interval(drawn, bootstrap, items)
+        None if score is None else interval(drawn, bootstrap, items, mean=mean)
         for score, drawn in zip(scores, draws.T, strict=True)
     ]
     both = len(scores) > 1 and None not in scores
@@ -57,7 +63,7 @@ def pair(
         start=scores[1] if len(scores) > 1 else None,
         encoder_interval=known[0],
         start_interval=known[1] if len(scores) > 1 else None,
-        difference=compare(draws[:, 0], draws[:, 1], bootstrap, items) if both else None,
+        difference=compare(draws[:, 0], draws[:, 1], bootstrap, items, mean=mean) if both else None,
     )
 
 
@@ -65,7 +71,9 @@ def average(
     scores: Sequence[Sequence[float | None]],
     draws: Sequence[NDArray[np.float64]],
     bootstrap: Bootstrap,
-    items: int | None = None,
+    items: int,
+    *,
+    mean: bool = False,
 ) -> dict[str, Any] | None:
     """Return the mean of the scores of several sets, as JSON; None for a single set, or where a score is undefined.
 
@@ -73,12 +81,13 @@ def average(
         scores: of each set, as `pair` takes them.
         draws: of each set, as `pair` takes them; independent between sets (`Bootstrap.of`).
         bootstrap: how the draws were made.
-        items: number of items of the smallest set, where scores are means of items.
+        items: number of items, or groups of them, of the smallest set.
+        mean: whether scores are means of items.
     """
     if len(scores) < 2 or any(score is None for each in scores for score in each):
         return None
     means = np.array(scores, dtype=np.float64).mean(axis=0)
-    return asdict(pair([float(mean) for mean in means], np.mean(draws, axis=0), bootstrap, items))
+    return asdict(pair([float(mean) for mean in means], np.mean(draws, axis=0), bootstrap, items, mean=mean))
 
 
 def cells(score: Mapping[str, Any]) -> tuple[str, str, str, str]:

@@ -14,7 +14,7 @@ from features.files import write_table
 from features.metrics.corpus_scores import Bootstrap
 from features.page import folded
 from training.correlation import spearman
-from training.evaluation.bootstrap import draw_spearman
+from training.evaluation.bootstrap import draw_spearman, in_groups
 from training.evaluation.items import ItemScores, ScoredPairs, numbered, read_items
 from training.evaluation.models import Models
 from training.evaluation.page import tables_html
@@ -81,18 +81,20 @@ class RatingSuite(Suite):
     def score(self, models: Models) -> Result:
         """Return the score of each set, and their mean."""
         known = [embed for embed in (models.encoder, models.start) if embed is not None]
-        found, scores, drawn = [], [], []
+        found, scores, drawn, groups = [], [], [], list[int]()
         for rated in self._sets:
             columns = np.stack([cosines(embed(rated.texts_a), embed(rated.texts_b)) for embed in known], axis=1)
             self._similarities.append(columns[:, 0])
-            of_set, draws = correlate(columns, rated.scores, self._bootstrap.of(rated.name))
+            bootstrap = in_groups(self._bootstrap.of(rated.name), rated.texts_a)
+            of_set, draws = correlate(columns, rated.scores, bootstrap)
             about = {"name": rated.name, "pairs": len(rated.scores), "digest": rating_digest(rated)}
-            found.append(about | asdict(pair(of_set, draws, self._bootstrap)))
+            found.append(about | asdict(pair(of_set, draws, bootstrap, bootstrap.count)))
+            groups.append(bootstrap.count)
             scores.append(of_set)
             drawn.append(draws)
         return {
             "sets": found,
-            "average": average(scores, drawn, self._bootstrap),
+            "average": average(scores, drawn, self._bootstrap, min(groups)),
             "chosen_by": list(self._chosen_by),
         }
 
@@ -157,6 +159,7 @@ class RatingSuite(Suite):
                     items=rows["item"].to_list(),
                     predicted=rows["similarity"].cast(pl.Float64).to_numpy(),
                     expected=rows["score"].cast(pl.Float64).to_numpy(),
+                    groups=rows["text_a"].to_list(),
                 ),
                 texts=rows.select("text_a", "text_b").rows(),
             )

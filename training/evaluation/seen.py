@@ -19,7 +19,7 @@ def seen_part(training: Mapping[str, Any], split: str, corpora: Collection[str])
         corpora: corpora of the scored pairs.
 
     Returns:
-        `part`, learnt or chosen, and `corpora`; None where the training did not use the split.
+        `part`, learnt, chosen or calibrated, and `corpora`; None where the training did not use the split.
     """
     settings = training.get("settings", {})
     names = settings.get("splits")
@@ -27,11 +27,12 @@ def seen_part(training: Mapping[str, Any], split: str, corpora: Collection[str])
         return None
     learnt, dev = names
     by_dev = is_chosen(settings) and not training.get("chosen_by", {}).get("set")
-    for part, of_training, counts in (("learnt", learnt, "train"), ("chosen", dev, "dev")):
+    used = "chosen" if by_dev else "calibrated" if training.get("calibration") else ""
+    for part, of_training, counts in (("learnt", learnt, "train"), (used, dev, "dev")):
         common = [
             name for name, known in training.get("corpora", {}).items() if name in corpora and known.get(counts, 0) > 0
         ]
-        if split == of_training and common and (part == "learnt" or by_dev):
+        if split == of_training and common and part:
             return {"part": part, "corpora": common}
     return None
 
@@ -94,12 +95,12 @@ def tell_seen(
     if seen is None:
         return ""
     of = f"{split} {unit} of {_listed(seen['corpora'])}"
-    said = (
-        f"The encoder was trained on the {of}: these scores do not show how good it is on others."
-        if seen["part"] == "learnt"
-        else f"The model was chosen {chosen} the {of}: on {unit} that its training did not use, its scores may be "
-        "lower."
-    )
+    others_lower = f"on {unit} that its training did not use, its scores may be lower."
+    said = {
+        "learnt": f"The encoder was trained on the {of}: these scores do not show how good it is on others.",
+        "chosen": f"The model was chosen {chosen} the {of}: {others_lower}",
+        "calibrated": f"The classifier was calibrated on the {of}: {others_lower}",
+    }[seen["part"]]
     if not others:
         return f"{said} No other split has {unit} to evaluate on."
     counted = ", ".join(f"{name} ({count:,} {unit})" for name, count in others.items())

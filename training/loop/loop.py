@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from features.errors import RunError
+from features.errors import InputError, RunError
 from features.interruption import Interruption, held_back
 from training.loop import checkpoints, together
 from training.loop.course import Course
@@ -73,6 +73,9 @@ class Loop:
         folder: folder of the run, for the checkpoint and the progress.
         identity: hash of the training; a checkpoint of another one is rejected.
         described: settings for trackers.
+
+    Raises:
+        InputError: there is no batch.
     """
 
     def __init__(
@@ -93,6 +96,8 @@ class Loop:
         self.keeper = Keeper(self.parameters, settings.keep, settings.average_over)
         self.epochs = [self._steps_of(epoch) for epoch in range(settings.epochs)]
         self.total_steps = sum(self.epochs)
+        if not self.total_steps:
+            raise InputError(f"there are too few {task.unit} for a single batch: add training data")
         self.outcome = Outcome()
         self.kept: int | None = None  # the step of the checkpoint
 

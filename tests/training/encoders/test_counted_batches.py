@@ -1,5 +1,6 @@
 """The number of batches of an epoch, which the loop asks for without drawing them, for every kind of encoder."""
 
+from dataclasses import replace
 from importlib import import_module
 
 import polars as pl
@@ -16,6 +17,7 @@ VARIANTS = [
     {"kind": "s3bert", "facet_dimensions": 1},
     {"kind": "rgcn", "graph": False},
     {"kind": "rgcn", "graph": False, "objective": "multiple_negatives"},
+    {"kind": "rgcn", "graph": False, "objective": "multiple_negatives", "corpora": ["of_one_label"]},
     {"kind": "rgcn", "graph": False, "objective": "distillation"},
     {"kind": "pas", "spans": "none", "positive_label": "entailment"},
     {"kind": "pas", "spans": "none", "positive_label": "entailment", "training_share": 0.7},
@@ -44,6 +46,8 @@ def texts():
 def task_of(measured, judged, tiny_encoder, tmp_path, monkeypatch):
     """Return a function that prepares a training and returns its task."""
     source = Source(**{name: tmp_path / f"{name}.parquet" for name in ("pairs", "texts", "judged")})
+    entailed = judged.pairs.filter(label="entailment").with_columns(corpus=pl.lit("of_one_label"))
+    judged = replace(judged, pairs=pl.concat([judged.pairs, entailed]))
     for made, path in ((measured, source.pairs), (texts(), source.texts), (judged, source.judged)):
         made.export(path)
     found = []

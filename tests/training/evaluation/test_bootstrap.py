@@ -5,8 +5,9 @@ import pytest
 from scipy.stats import spearmanr
 
 from features.metrics.corpus_scores import Bootstrap
-from training.evaluation.bootstrap import FEWEST, compare, draw_spearman, interval
+from training.evaluation.bootstrap import FEWEST, compare, draw_means, draw_spearman, in_groups, interval
 
+PAIRS = 40
 random = np.random.default_rng(0)
 METRIC = random.integers(0, 4, 40).astype(np.float32)
 GOOD = METRIC + random.normal(size=40)
@@ -30,15 +31,15 @@ def test_draws_are_the_same_in_every_call_and_others_with_another_seed():
 
 
 def test_an_interval_holds_the_middle_95_per_cent():
-    found = interval(np.arange(1001) / 1000, Bootstrap(1001))
+    found = interval(np.arange(1001) / 1000, Bootstrap(1001), PAIRS)
     assert (found.low, found.high) == pytest.approx((0.025, 0.975))
 
 
 def test_what_carries_the_metric_is_above_noise_and_noise_below_it():
     good, noise = draw_spearman(np.stack([GOOD, NOISE], axis=1), METRIC, BOOTSTRAP).T
-    assert compare(good, noise, BOOTSTRAP).verdict == "above"
-    assert compare(noise, good, BOOTSTRAP).verdict == "below"
-    assert compare(good, good, BOOTSTRAP).verdict == "unclear"
+    assert compare(good, noise, BOOTSTRAP, PAIRS).verdict == "above"
+    assert compare(noise, good, BOOTSTRAP, PAIRS).verdict == "below"
+    assert compare(good, good, BOOTSTRAP, PAIRS).verdict == "unclear"
 
 
 def test_chance_is_rarely_taken_for_a_difference():
@@ -46,7 +47,7 @@ def test_chance_is_rarely_taken_for_a_difference():
     for seed in range(40):
         chance = np.random.default_rng(seed).normal(size=(60, 3))
         one, other = draw_spearman(chance[:, :2], chance[:, 2], Bootstrap(200, seed)).T
-        verdicts.append(compare(one, other, Bootstrap(200, seed)).verdict)
+        verdicts.append(compare(one, other, Bootstrap(200, seed), 60).verdict)
     assert verdicts.count("unclear") >= 34
 
 
@@ -57,8 +58,8 @@ def test_a_metric_that_differs_in_one_pair_says_nothing():
     metric[3] = 0
     draws = draw_spearman(GOOD[:, None], metric, BOOTSTRAP)[:, 0]
     assert 0.2 < np.isnan(draws).mean() < 0.6
-    assert interval(draws, BOOTSTRAP) is None
-    assert compare(draws, draws - 1, BOOTSTRAP) is None
+    assert interval(draws, BOOTSTRAP, 40) is None
+    assert compare(draws, draws - 1, BOOTSTRAP, 40) is None
 
 
 def test_one_pair_has_no_draws():
@@ -72,13 +73,49 @@ def test_the_interval_of_a_mean_of_few_items_is_as_wide_as_students():
         verdicts = []
         for _ in range(400):  # differences of two encoders that are equally good
             differences = random.normal(size=items)
-            drawn = np.stack([times @ differences / items for times in bootstrap.draws(items)])
-            verdicts.append(compare(drawn, np.zeros_like(drawn), bootstrap, items).verdict)
+            drawn = draw_means(differences[:, None], bootstrap)[:, 0]
+            verdicts.append(compare(drawn, np.zeros_like(drawn), bootstrap, items, mean=True).verdict)
         assert verdicts.count("unclear") / len(verdicts) == pytest.approx(0.95, abs=0.035)  # 0.83 for six otherwise
 
 
 def test_a_mean_of_very_few_items_has_no_interval():
     draws = np.ones(1000)  # of a single query: every draw is the same
-    assert interval(draws, Bootstrap(), FEWEST - 1) is None
-    assert compare(draws, np.zeros(1000), Bootstrap(), 1) is None
-    assert interval(draws, Bootstrap(), FEWEST) is not None
+    for mean in (True, False):
+        assert interval(draws, Bootstrap(), FEWEST - 1, mean=mean) is None
+        assert compare(draws, np.zeros(1000), Bootstrap(), 1, mean=mean) is None
+        assert interval(draws, Bootstrap(), FEWEST, mean=mean) is not None
+
+
+def test_items_of_a_group_are_drawn_together():
+    bootstrap = in_groups(Bootstrap(200), ["b", "a", "b", "c"])
+    draws = np.array(list(bootstrap.draws(4)))
+    assert bootstrap.count == 3
+    assert (draws[:, 0] == draws[:, 2]).all()
+    assert (draws[:, [0, 1, 3]].sum(axis=1) == 3).all()
+    with pytest.raises(ValueError, match="5 items, but groups of 4"):
+        next(bootstrap.draws(5))
+
+
+def test_groups_of_one_change_no_draw():
+    alone = in_groups(BOOTSTRAP.of("sts"), [f"premise {number}" for number in range(PAIRS)])
+    np.testing.assert_array_equal(list(alone.draws(PAIRS)), list(BOOTSTRAP.of("sts").draws(PAIRS)))
+    np.testing.assert_array_equal(
+        draw_spearman(GOOD[:, None], METRIC, alone), draw_spearman(GOOD[:, None], METRIC, BOOTSTRAP.of("sts"))
+    )
+
+
+def test_equally_good_encoders_stay_so_on_pairs_that_agree_within_a_group():
+    random = np.random.default_rng(0)
+    groups = np.repeat(np.arange(60), 3)
+    found = {"groups": 0, "pairs": 0}
+    for _ in range(200):
+        # Both are right about half of the premises, and then about all three hypotheses.
+        right = random.integers(2, size=(60, 2))[groups].astype(np.float64)
+        for name, bootstrap, items in (
+            ("groups", in_groups(Bootstrap(200), groups.tolist()), 60),
+            ("pairs", Bootstrap(200), 180),
+        ):
+            draws = draw_means(right, bootstrap)
+            found[name] += compare(draws[:, 0], draws[:, 1], bootstrap, items, mean=True).verdict != "unclear"
+    assert found["groups"] / 200 == pytest.approx(0.05, abs=0.04)
+    assert found["pairs"] / 200 > 0.15

@@ -1,5 +1,6 @@
 """Two encoders side by side: on common pairs, compared by drawn pairs, by seeds, or not at all."""
 
+import json
 import sys
 
 import numpy as np
@@ -32,7 +33,10 @@ def evaluated(tmp_path):
         random = np.random.default_rng(seed)
         folder = tmp_path / name
         folder.mkdir()
-        columns = {"pair_id": [f"p{row:03d}" for row in range(PAIRS)]}
+        columns = {
+            "pair_id": [f"p{row:03d}" for row in range(PAIRS)],
+            "text_a": [f"text {row}" for row in range(PAIRS)],
+        }
         for values, facet in zip(measured, facets, strict=True):
             columns[f"{facet}_measured"] = values
             columns[f"{facet}_similarity"] = values + noise * random.normal(size=PAIRS)
@@ -87,6 +91,34 @@ def test_the_scores_are_those_of_spearman_on_the_pairs_of_both(evaluated):
     assert found["smatch"].items == 150
     assert found["smatch"].a.mean == pytest.approx(expected)
     assert found["mean"].a.mean == pytest.approx((found["smatch"].a.mean + found["negations"].a.mean) / 2)
+
+
+def test_a_facet_whose_metric_never_changes_is_not_part_of_the_mean(evaluated):
+    folders = [evaluated(name, 0.5, seed=seed, facets=("smatch", "negations")) for seed, name in enumerate("ab")]
+    for folder in folders:
+        constant = [pl.lit(1.0).alias(f"frames_{what}") for what in ("measured", "similarity")]
+        pl.read_parquet(folder / "pairs.parquet").with_columns(*constant).write_parquet(folder / "pairs.parquet")
+        scores = json.loads((folder / "metrics.json").read_text())
+        scores["suites"]["facets"]["rows"].append({"name": "frames", "encoder": None})
+        write_json(folder / "metrics.json", scores)
+    comparison = compare_runs(folders[:1], folders[1:], DRAWS)
+    found = by_name(comparison)
+    assert found["frames"].a.mean is None
+    assert found["mean"].a.mean == pytest.approx((found["smatch"].a.mean + found["negations"].a.mean) / 2)
+    assert found["mean"].difference is not None
+    assert comparison.left_out == {"facets frames": "it is undefined, and not part of the mean"}
+
+
+def test_pairs_of_one_sentence_are_drawn_together(evaluated):
+    folders = [evaluated("bad", 0.6), evaluated("good", 0.5, seed=2)]
+    apart = by_name(compare_runs(folders[:1], folders[1:], DRAWS))["smatch"].difference
+    for folder in folders:
+        table = pl.read_parquet(folder / "pairs.parquet").sort("pair_id")
+        table.with_columns(text_a=pl.Series([f"text {row // 50}" for row in range(PAIRS)])).write_parquet(
+            folder / "pairs.parquet"
+        )
+    assert by_name(compare_runs(folders[:1], folders[1:], DRAWS))["smatch"].difference is None  # of four sentences
+    assert apart is not None
 
 
 def test_seeds_are_compared_by_their_means(evaluated):

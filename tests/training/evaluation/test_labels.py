@@ -116,6 +116,9 @@ def test_the_numbers_are_those_of_scikit_learn(job):
     assert nli["encoder"] == pytest.approx(accuracy_score(table["label"], table["predicted"]))
     assert nli["encoder_interval"]["low"] < nli["encoder"] < nli["encoder_interval"]["high"]
     assert nli["most_frequent"] == pytest.approx(table["label"].value_counts()["count"].max() / 20)
+    over = nli["over_most_frequent"]  # the share of that label is drawn anew, too
+    assert over["low"] < nli["encoder"] - nli["most_frequent"] < over["high"]
+    assert over["high"] - over["low"] > nli["encoder_interval"]["high"] - nli["encoder_interval"]["low"]
     expected = precision_recall_fscore_support(table["label"], table["predicted"], labels=LABELS)
     for place, label in enumerate(nli["labels"]):
         found = [label[measure] for measure in ("precision", "recall", "f1", "pairs")]

@@ -287,6 +287,10 @@ def test_which_part_the_pairs_had_in_the_training_is_known(split, corpora, part)
 def test_a_model_that_was_not_chosen_by_its_dev_split_is_not_said_to_be(settings, chosen_by):
     training = TRAINED | {"settings": TRAINED["settings"] | settings, "chosen_by": chosen_by}
     assert seen_part(training, "dev", ["stsb"]) is None
+    calibrated = seen_part(training | {"calibration": {"pairs": 60}}, "dev", ["stsb"])
+    assert calibrated == {"part": "calibrated", "corpora": ["stsb"]}
+    assert tell_seen(calibrated, "dev", {}).startswith("The classifier was calibrated on the dev pairs of stsb: ")
+    assert seen_part(training | {"calibration": {"pairs": 60}}, "test", ["stsb"]) is None
 
 
 @pytest.mark.parametrize(

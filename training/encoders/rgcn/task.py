@@ -12,6 +12,7 @@ from training.encoders.judged_task import JudgedTask, Prepared
 from training.encoders.labels import judge_labels
 from training.encoders.rgcn.data import Batch, PairTable
 from training.encoders.rgcn.settings import RgcnSettings
+from training.loop.settings import LoopSettings
 from training.objectives.consistency import ConsistencyObjective
 from training.objectives.info_nce import InfoNceObjective
 
@@ -40,16 +41,22 @@ class RgcnTask(JudgedTask[PairTable, RgcnSettings]):
 
     def batches(self, epoch: int) -> list[Batch]:
         """Return the batches of an epoch; every epoch draws new hard negatives."""
-        return self._batches(self.prepared.train, epoch)
+        return self._batches(self.prepared.train, self.settings.loop, epoch)
 
-    def _batches(self, pairs: PairTable, epoch: int) -> list[Batch]:
-        loop = self.settings.loop
+    def count(self) -> int:
+        """Return the number of batches of an epoch."""
+        if self.settings.objective != "multiple_negatives":
+            return super().count()
+        pairs, size = len(self.prepared.train), self.settings.loop.batch_size
+        return pairs // size + (pairs % size > 1)
+
+    def _batches(self, pairs: PairTable, loop: LoopSettings, epoch: int) -> list[Batch]:
         random = np.random.default_rng((loop.seed, epoch, 1))
         found = [pairs.with_negatives(some, random) for some in pairs.order(self.prepared.tokens.lengths, loop, epoch)]
         if self.settings.objective != "multiple_negatives":
             return found
-        # A pair without any negative teaches nothing, and momentum alone would move the weights.
-        return [batch for batch in found if len(batch) > 1 or len(batch.hard)]
+        # A single pair has no in-batch negatives.
+        return [batch for batch in found if len(batch) > 1]
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """Return the loss of a batch; each sentence is embedded once, by one of the processes."""
@@ -58,14 +65,16 @@ class RgcnTask(JudgedTask[PairTable, RgcnSettings]):
         return {"loss": self._measured(self.prepared.train, batch, embeddings, places)["loss"]}
 
     def judge_pairs(self) -> dict[str, float]:
-        """Return means over the dev pairs; empty if there are none."""
+        """Return means over the dev pairs, in the same batches for every seed; empty if there are none."""
         dev = self.prepared.dev
         if not len(dev):
             return {}
         if self.classifier is not None:
             positive = self.settings.positive_label
             return judge_labels(self.backbone, self.prepared.tokens, dev, self.classifier, positive=positive)
-        batches = self._batches(dev, 0)
+        batches = self._batches(dev, self.settings.loop.model_copy(update={"seed": 0}), 0)
+        if not batches:
+            return {}
         texts = np.unique(np.concatenate([some.sentences for some in batches]))
         embeddings = torch.from_numpy(self.backbone.embed_many(self.prepared.tokens, texts)).to(self.backbone.device)
         sums: dict[str, float] = {}
@@ -73,7 +82,7 @@ class RgcnTask(JudgedTask[PairTable, RgcnSettings]):
             places = np.searchsorted(texts, batch.sentences)
             for name, value in self._measured(dev, batch, embeddings, places).items():
                 sums[name] = sums.get(name, 0.0) + len(batch) * value.item()
-        return {name: value / len(dev) for name, value in sums.items()}
+        return {name: value / sum(map(len, batches)) for name, value in sums.items()}
 
     def _measured(
         self, pairs: PairTable, batch: Batch, embeddings: Tensor, places: NDArray[np.int64]

@@ -12,7 +12,7 @@ from features.metrics.corpus_scores import Bootstrap
 from features.metrics.registry import explain_facet
 from features.page import folded
 from training.encoders.s3bert.facets import RESIDUAL, FacetLayout
-from training.evaluation.bootstrap import interval
+from training.evaluation.bootstrap import in_groups, interval
 from training.evaluation.facets.charts import chart_predictors
 from training.evaluation.models import Models
 from training.evaluation.page import tables_html
@@ -77,13 +77,16 @@ class PredictorSuite(Suite):
             **dict(zip(layout.names, layout.similarities(left, right).T, strict=True)),
             **({RESIDUAL: cosines(left[:, rest], right[:, rest])} if rest.start < rest.stop else {}),
         }
-        scores, draws = correlate(np.stack(list(columns.values()), axis=1), rated.scores, self._bootstrap)
+        bootstrap = in_groups(self._bootstrap, rated.texts_a)
+        scores, draws = correlate(np.stack(list(columns.values()), axis=1), rated.scores, bootstrap)
         return {
             "name": rated.name,
             "pairs": len(rated.scores),
             "facets": dict(zip(columns, scores, strict=True)),
             "intervals": {
-                name: asdict(found) if score is not None and (found := interval(drawn, self._bootstrap)) else None
+                name: asdict(found)
+                if score is not None and (found := interval(drawn, bootstrap, bootstrap.count))
+                else None
                 for name, score, drawn in zip(columns, scores, draws.T, strict=True)
             },
         }

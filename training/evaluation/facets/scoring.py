@@ -6,10 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from features.metrics.corpus_scores import Bootstrap
 from training.correlation import spearman
 from training.encoders.s3bert.facets import FacetLayout, slice_similarities
-from training.evaluation.bootstrap import Difference, Interval, compare, draw_spearman, interval
+from training.evaluation.bootstrap import (
+    Difference,
+    GroupedBootstrap,
+    Interval,
+    compare,
+    draw_spearman,
+    interval,
+)
 from training.evaluation.facets import baselines
 from training.evaluation.facets.embedded_pairs import EmbeddedPairs
 
@@ -51,7 +57,7 @@ def score_facets(
     fitting: EmbeddedPairs | None,
     draws: int,
     seed: int,
-    bootstrap: Bootstrap,
+    bootstrap: GroupedBootstrap,
 ) -> list[FacetScore]:
     """Return the score of every facet next to three baselines.
 
@@ -104,7 +110,7 @@ def _score(
     encoder: NDArray[np.float64],
     by_baseline: dict[str, list[NDArray[np.float64]]],
     metric: NDArray[np.float32],
-    bootstrap: Bootstrap,
+    bootstrap: GroupedBootstrap,
 ) -> FacetScore:
     """Return the score of one facet from its and the baselines' similarities of each pair, (n_pairs,)."""
     columns = np.stack([encoder, *(column for found in by_baseline.values() for column in found)], axis=1)
@@ -116,7 +122,9 @@ def _score(
         at = here.stop
         known[baseline] = _mean(scores[here])
         defined = scores[0] is not None and known[baseline] is not None
-        differences[baseline] = compare(drawn[:, 0], drawn[:, here].mean(axis=1), bootstrap) if defined else None
+        differences[baseline] = (
+            compare(drawn[:, 0], drawn[:, here].mean(axis=1), bootstrap, bootstrap.count) if defined else None
+        )
     return FacetScore(
         name=name,
         encoder=scores[0],
@@ -124,7 +132,7 @@ def _score(
         random=known["random"],
         assigned=known["assigned"],
         agreeing=float((metric >= 1.0).mean()),
-        interval=None if scores[0] is None else interval(drawn[:, 0], bootstrap),
+        interval=None if scores[0] is None else interval(drawn[:, 0], bootstrap, bootstrap.count),
         differences=differences,
     )
 

@@ -16,6 +16,7 @@ from features.metrics.registry import explain_facet
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.checks import of, splits
 from training.encoders.s3bert.facets import FacetLayout
+from training.evaluation.bootstrap import in_groups
 from training.evaluation.facets.embedded_pairs import EmbeddedPairs
 from training.evaluation.facets.examples import choose_examples, pair_table
 from training.evaluation.facets.tables import facet_table
@@ -119,7 +120,7 @@ class FacetSuite(Suite):
             fitting=None if fitting is None else _embed(fitting, layout, None, models.start),
             draws=job.random_draws,
             seed=job.seed,
-            bootstrap=Bootstrap(job.resamples, job.seed),
+            bootstrap=in_groups(Bootstrap(job.resamples, job.seed), held_out.first.tolist()),
         )
         similarities = layout.similarities(evaluated.encoder_left, evaluated.encoder_right)
         self._table = pair_table(held_out, layout, evaluated, similarities)
@@ -171,14 +172,14 @@ class FacetSuite(Suite):
     @classmethod
     def items(cls, folder: Path, result: Result) -> list[ItemScores]:
         """Return measured value and similarity of each pair, facet by facet."""
-        table = read_items(folder / PAIRS_FILE, "pair_id")
-        pairs = table["pair_id"].to_list()
+        table = read_items(folder / PAIRS_FILE, "pair_id", "text_a")
+        pairs, groups = table["pair_id"].to_list(), table["text_a"].to_list()
 
         def column(name: str) -> NDArray[np.float64]:
             return table[name].cast(pl.Float64).to_numpy()
 
         return [
-            ItemScores(name, pairs, column(f"{name}_similarity"), column(f"{name}_measured"))
+            ItemScores(name, pairs, column(f"{name}_similarity"), column(f"{name}_measured"), groups=groups)
             for name in cls.numbers(result)
             if f"{name}_measured" in table.columns
         ]

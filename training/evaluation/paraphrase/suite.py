@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from features.errors import InputError
 from features.files import write_table
 from features.metrics.corpus_scores import Bootstrap
+from training.evaluation.bootstrap import in_groups
 from training.evaluation.items import ItemScores, ScoredPairs, numbered, read_items
-from training.evaluation.measures import MEASURES, Scored
+from training.evaluation.measures import MEANS, MEASURES, Scored
 from training.evaluation.models import Embed, Models
 from training.evaluation.paired import average, pair
 from training.evaluation.paraphrase.reliability import reliability
@@ -161,11 +162,15 @@ class ParaphraseSuite(Suite):
             for name in MEASURES:
                 known[name].append([of[name] for of in values])
                 drawn[name].append(np.stack([of[name] for of in draws], axis=1))
+        fewest = min(len(set(judged.pairs.texts_a)) for judged in self._found.sets)
         of_release = [each.name for each in self._found.sets if each.split]
         return {
             "split": self._split,
             "corpora": corpora,
-            "averages": {name: average(known[name], drawn[name], self._bootstrap) for name in MEASURES},
+            "averages": {
+                name: average(known[name], drawn[name], self._bootstrap, fewest, mean=name in MEANS)
+                for name in MEASURES
+            },
             "skipped": [*self._found.skipped, *_sentences(self._found.foreign)],
             "classifier": None
             if self._classifier is None
@@ -188,7 +193,7 @@ class ParaphraseSuite(Suite):
         both = {name: judge.score(pairs, judged) for name, judge in judges.items()}
         scored = {name: Scored(pairs.positive, scores, thresholds[name].value) for name, (scores, _) in both.items()}
         values = [each.measure() for each in scored.values()]
-        bootstrap = self._bootstrap.of(judged.name)
+        bootstrap = in_groups(self._bootstrap.of(judged.name), pairs.texts_a)
         draws = [each.draw(bootstrap) for each in scored.values()]
         swapped = Scored(pairs.positive, both["encoder"][1], thresholds["encoder"].value)
         called, swapped_called = scored["encoder"].predicted, swapped.predicted
@@ -206,7 +211,13 @@ class ParaphraseSuite(Suite):
             "start_threshold_from": self._explain(judged, thresholds["start"]) if "start" in thresholds else None,
             "scores": {
                 name: asdict(
-                    pair([of[name] for of in values], np.stack([of[name] for of in draws], axis=1), self._bootstrap)
+                    pair(
+                        [of[name] for of in values],
+                        np.stack([of[name] for of in draws], axis=1),
+                        bootstrap,
+                        bootstrap.count,
+                        mean=name in MEANS,
+                    )
                 )
                 for name in MEASURES
             },
@@ -271,6 +282,7 @@ class ParaphraseSuite(Suite):
                     predicted=(rows["predicted"] == positive).cast(pl.Float64).to_numpy(),
                     expected=(rows["label"] == positive).cast(pl.Float64).to_numpy(),
                     scored_by="f1",
+                    groups=rows["text_a"].to_list(),
                 )
             )
         return [*found, *(replace(each.scores, measure="AUROC") for each in cls.pairs(folder, result))]
@@ -288,6 +300,7 @@ class ParaphraseSuite(Suite):
                     predicted=rows["score"].cast(pl.Float64).to_numpy(),
                     expected=(rows["label"] == each["labels"]["positive"]).cast(pl.Float64).to_numpy(),
                     scored_by="auroc",
+                    groups=rows["text_a"].to_list(),
                 ),
                 texts=rows.select("text_a", "text_b").rows(),
                 scale="probability" if each["scored_by"] == "classifier" else "cosine",

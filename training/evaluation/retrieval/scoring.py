@@ -42,7 +42,7 @@ def summarise(
         exact = values[name].mean(axis=0)
         found[name] = {}
         for column, measured in enumerate(MEASURES):
-            ends = interval(means[:, place, column], bootstrap, items)
+            ends = interval(means[:, place, column], bootstrap, items, mean=True)
             found[name][measured] = {"value": float(exact[column]), **_ends(ends)}
         if place:
             found[name]["difference"] = {
@@ -77,5 +77,5 @@ def _ends(found: Interval | None) -> dict[str, float | None]:
 
 
 def _difference(drawn: NDArray[np.float64], bootstrap: Bootstrap, items: int) -> dict[str, Any] | None:
-    found = compare(drawn, np.zeros_like(drawn), bootstrap, items)
+    found = compare(drawn, np.zeros_like(drawn), bootstrap, items, mean=True)
     return None if found is None else {"low": found.low, "high": found.high, "verdict": found.verdict}

@@ -16,6 +16,7 @@ from features.files import write_table
 from features.metrics.corpus_scores import Bootstrap
 from features.page import folded
 from features.sentences import leakage_key
+from training.evaluation.bootstrap import draw_means
 from training.evaluation.items import ItemScores, read_items
 from training.evaluation.models import Embed, Models
 from training.evaluation.page import tables_html
@@ -78,7 +79,7 @@ class TransferSuite(Suite):
             for classifier in self._classifiers:
                 right, penalties = self._learn(task, classifier, models)
                 correct[classifier].append(right)
-                score = asdict(pair(_accuracy(right), self._draw(task, right), self._bootstrap, len(right)))
+                score = asdict(pair(_accuracy(right), self._draw(task, right), self._bootstrap, len(right), mean=True))
                 scores[classifier] = score | {"penalties": penalties}
             found.append(_about(task) | {"lengths": _lengths(task, models), "scores": scores})
         averages = {
@@ -87,6 +88,7 @@ class TransferSuite(Suite):
                 [self._draw(task, right) for task, right in zip(self._tasks, known, strict=True)],
                 self._bootstrap,
                 min(map(len, known)),
+                mean=True,
             )
             for name, known in correct.items()
         }
@@ -207,8 +209,7 @@ class TransferSuite(Suite):
 
     def _draw(self, task: "ClassTask", right: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the accuracy in each draw of the items of a task, (resamples, n_models)."""
-        draws = self._bootstrap.of(task.name).draws(len(right))
-        return np.stack([times @ right / len(right) for times in draws])
+        return draw_means(right, self._bootstrap.of(task.name))
 
 
 def _features(task: "ClassTask", embed: Embed) -> NDArray[np.float32]:

@@ -1,6 +1,7 @@
 """Training with dependency trees as a whole, with a tiny encoder: trained, repeated, resumed and loaded."""
 
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -152,6 +153,35 @@ def test_hard_negatives_contradict_the_same_premise_and_no_positive_is_a_negativ
         for j, candidate in enumerate([*batch.second, *batch.hard]):
             positive = labels.get((a, candidate)) == "entailment" or candidate in {a, batch.second[i]}
             assert masked[i, j] == (positive and i != j)
+
+
+def test_a_pair_that_is_left_over_without_negatives_is_left_out(job, judged, tmp_path, told):
+    entailed = replace(judged, pairs=judged.pairs.filter(label="entailment"))
+    losses = []
+    for seed in (0, 1):
+        make = job(
+            f"run{seed}",
+            graph=False,
+            objective="multiple_negatives",
+            new_learning_rate=1e-12,
+            loop={"seed": seed, "batch_size": 9, "epochs": 1, "learning_rate": 1e-12},
+        )
+        entailed.export(tmp_path / "judged.parquet")
+        course = told(train(make))
+        assert course["pairs"] == {"train": 28, "dev": 10, "with_hard": 0}
+        assert course["steps"] == 3
+        losses.append(course["dev"]["loss"])
+    assert losses[0] == pytest.approx(losses[1], abs=1e-5)  # the same batches for every seed
+    assert 0 < losses[0] < 9
+    for kept, said in ((1, {}), (2, {"loss"})):
+        few = pl.concat([entailed.pairs.filter(split="train"), entailed.pairs.filter(split="dev").head(kept)])
+        make = job(f"few{kept}", graph=False, objective="multiple_negatives", loop={"batch_size": 9, "epochs": 1})
+        replace(entailed, pairs=few).export(tmp_path / "judged.parquet")
+        assert set(told(train(make))["dev"] or {}) == set(said)
+    alone = job("alone", graph=False, objective="multiple_negatives")
+    replace(entailed, pairs=entailed.pairs.head(1)).export(tmp_path / "judged.parquet")
+    with pytest.raises(InputError, match="too few pairs for a single batch"):
+        train(alone)
 
 
 def test_that_nothing_contradicts_is_said_by_its_reason(judged, caplog):

@@ -6,7 +6,7 @@ import pytest
 from features.metrics.corpus_scores import Bootstrap
 from training.correlation import spearman_matrix
 from training.encoders.s3bert.facets import plan_layout
-from training.evaluation.bootstrap import Interval
+from training.evaluation.bootstrap import Interval, in_groups
 from training.evaluation.facets.baselines import assigned_membership, full_similarities, random_memberships
 from training.evaluation.facets.embedded_pairs import EmbeddedPairs
 from training.evaluation.facets.scoring import count_verdicts, score_facets
@@ -61,7 +61,14 @@ def test_facets_that_carry_their_metric_score_one_and_random_ones_less():
     left, right = random.standard_normal((2, 200, 8)).astype(np.float32)
     metrics = layout.similarities(left, right).astype(np.float32)
     embedded = EmbeddedPairs(left, right, left, right, metrics)
-    rows = score_facets(embedded, layout, fitting=None, draws=5, seed=0, bootstrap=Bootstrap(200))
+    rows = score_facets(
+        embedded,
+        layout,
+        fitting=None,
+        draws=5,
+        seed=0,
+        bootstrap=in_groups(Bootstrap(200), range(len(embedded.metrics))),
+    )
     for row in rows:
         assert row.encoder == pytest.approx(1)
         assert row.interval == Interval(pytest.approx(1), pytest.approx(1))
