@@ -27,7 +27,8 @@ class Triplets:
     Args:
         anchors: (n,).
         positives: (n,); each is another text that shares a label with its anchor.
-        negatives: (n,); each has labels and shares none with its anchor.
+        negatives: (n,); each has labels, and is not alike its anchor: it shares a label in none of the aspects, or, for
+            `all` of them, not in every one.
         counts: numbers of texts that are not anchors: `alone` share their labels with no other text,
             `without_negative` with every other one.
     """

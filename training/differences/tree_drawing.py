@@ -46,7 +46,7 @@ def draw_tree(words: Sequence[str], heads: Sequence[int], labels: Sequence[str])
     arcs = [_Arc(head, word, label) for word, (head, label) in enumerate(zip(heads, labels, strict=True))]
     levels = _levels([arc for arc in arcs if arc.head != arc.dependent])
     widths = _widths(words, arcs)
-    starts = [_EDGE, *accumulate((width + _GAP for width in widths), initial=_EDGE)][1:]
+    starts = list(accumulate((width + _GAP for width in widths), initial=_EDGE))
     centres = [start + width / 2 for start, width in zip(starts, widths, strict=False)]
     ground = _STEP * (max(levels.values(), default=0) + 1) + 2
     drawn = "".join(

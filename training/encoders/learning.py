@@ -72,7 +72,8 @@ def learn(
         about: description of the training data, for the log.
 
     Raises:
-        SettingsError: when settings are searched and there is no dev score to choose by.
+        SettingsError: when settings are searched and there is no dev score to choose by, which is found out before the
+            first training.
         RunError: when a loss is not finite, or something cannot be written.
     """
     points = points_of(plan.settings, plan.settings.search)
@@ -98,6 +99,8 @@ def _search(
 ) -> None:
     """Try each point from the same start weights, then complete the best from its checkpoint."""
     task = make_task(points[0].settings)
+    if _known(folder, points[0], plan.identity) is None and not together.from_first(task.judge() is not None):
+        raise _no_score("there is none")
     start = {name: value.detach().clone() for name, value in _learning(task).items()}
 
     def loop_of(point: Point) -> tuple[TaskT, Loop]:
@@ -107,7 +110,7 @@ def _search(
                 value.copy_(start[name])
         place = _place(folder, point)
         require_writable(place)
-        return task, _loop_of(point.settings, task, machine, place, f"{plan.identity}, {point.name}")
+        return task, _loop_of(point.settings, task, machine, place, f"{plan.identity}, {point.name}", point.name)
 
     tried: list[Tried] = []
     for number, point in enumerate(points, start=1):
@@ -139,10 +142,20 @@ def _run(loop: Loop, learnt: Callable[[Outcome], Learnt[TaskT]], complete: Calla
         loop.forget()
 
 
-def _loop_of(settings: Any, task: Task, machine: Machine, folder: Path, identity: str) -> Loop:
+def _no_score(why: str) -> SettingsError:
+    return SettingsError(
+        f"`search` chooses by the dev score, and {why}: give the corpora a dev split, name a set of ratings in "
+        "`choose_by`, or leave `search` out."
+    )
+
+
+def _loop_of(settings: Any, task: Task, machine: Machine, folder: Path, identity: str, point: str = "") -> Loop:
     """Return the loop of a task, after seeding the random numbers."""
     described = flattened(settings.model_dump(mode="json"))
-    loop = Loop(task, settings.loop, machine, folder=folder, identity=identity, described=described)
+    tracked_as = f"facetflow-{point}" if point else "facetflow"  # else points would share a run of TensorBoard
+    loop = Loop(
+        task, settings.loop, machine, folder=folder, identity=identity, described=described, tracked_as=tracked_as
+    )
     log.info("%d steps", loop.total_steps)
     torch.manual_seed(settings.loop.seed)
     return loop
@@ -171,10 +184,7 @@ def _keep(folder: Path, point: Point, identity: str, outcome: Outcome) -> Tried:
         SettingsError: when it has no dev score.
     """
     if outcome.best_scores is None or not math.isfinite(outcome.best_value):
-        raise SettingsError(
-            "`search` chooses by the dev score, and there is none: give the corpora a dev split, name a set of ratings "
-            "in `choose_by`, or leave `search` out."
-        )
+        raise _no_score(f"that of {point.name} is not a number")
     tried = Tried(
         dict(point.values), outcome.best_value, outcome.best_scores, outcome.steps, outcome.best_step, outcome.seconds
     )

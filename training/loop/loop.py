@@ -73,6 +73,7 @@ class Loop:
         folder: folder of the run, for the checkpoint and the progress.
         identity: hash of the training; a checkpoint of another one is rejected.
         described: settings for trackers.
+        tracked_as: name of the training for trackers.
 
     Raises:
         InputError: there is no batch.
@@ -87,9 +88,11 @@ class Loop:
         folder: Path,
         identity: str,
         described: Mapping[str, Any] | None = None,
+        tracked_as: str = "facetflow",
     ) -> None:
         self.task, self.settings, self.machine = task, settings, machine
         self.folder, self.identity, self.described = folder, identity, described or {}
+        self.tracked_as = tracked_as
         self.parameters = {name: p for group in task.groups for name, p in group.parameters.items()}
         self.clipped = [p for group in task.groups if group.clipped for p in group.parameters.values()]
         self.optimizer = _optimizer(task.groups, settings)
@@ -123,7 +126,7 @@ class Loop:
         seed_this_process(self.settings.seed)
         self._resume()
         if self.settings.trackers:
-            self.machine.accelerator.init_trackers("facetflow", config=_plain(self.described))
+            self.machine.accelerator.init_trackers(self.tracked_as, config=_plain(self.described))
         try:
             with held_back() as interruption:
                 self._learn_all(interruption, on_step)
@@ -287,6 +290,13 @@ class Loop:
 
     def _resume(self) -> None:
         state = checkpoints.load(self.folder / checkpoints.FILE_NAME, identity=self.identity)
+        # Every process waits here: the first one may delete a checkpoint of the last step as soon as it has read it.
+        steps = together.from_each(None if state is None else state["outcome"]["steps"])
+        if len(set(steps)) > 1:
+            raise RunError(
+                f"the processes of this training found different checkpoints in {str(self.folder)!r} (steps "
+                f"{', '.join(map(str, steps))}): put the folder of the run where all of them can read it"
+            )
         if state is None:
             return
         self.outcome = Outcome(**state["outcome"])

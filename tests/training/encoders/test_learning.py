@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from features.errors import SettingsError
+from features.errors import RunError, SettingsError
 from training.encoders import learning
 from training.encoders.rgcn.settings import RgcnSettings
 from training.encoders.s3bert.settings import S3bertSettings
@@ -107,8 +107,9 @@ def test_points_that_differ_in_the_last_digit_have_folders_of_their_own(job):
     assert names == ["learning_rate=0.0001234567", "learning_rate=0.00012345671", "learning_rate=2e-05"]
 
 
-def test_without_dev_there_is_nothing_to_choose_by(job, measured, tmp_path):
+def test_without_dev_there_is_nothing_to_choose_by_and_nothing_is_trained(job, measured, tmp_path, monkeypatch):
     measured.select(splits=["train"]).export(tmp_path / "pairs.parquet")
+    monkeypatch.setattr(loop.Loop, "run", lambda self: pytest.fail("trained"))
     with pytest.raises(SettingsError, match="`search` chooses by the dev score, and there is none"):
         train(job("searched", SEARCH))
 
@@ -128,6 +129,25 @@ def test_without_dev_there_is_nothing_to_choose_by(job, measured, tmp_path):
 def test_a_search_that_cannot_be_done_is_refused(search, said):
     with pytest.raises(ValidationError, match=said):
         RgcnSettings(search=search)
+
+
+def test_each_point_of_a_search_is_a_run_of_its_own_for_trackers(job, monkeypatch):
+    run, named = loop.Loop.run, []
+    monkeypatch.setattr(loop.Loop, "run", lambda self: (named.append(self.tracked_as), run(self))[1])
+    train(job("searched", {"learning_rate": (1e-5, 3e-3)}, epochs=1))
+    train(job("alone", epochs=1))
+    assert named == [
+        "facetflow-learning_rate=1e-05",
+        "facetflow-learning_rate=0.003",
+        "facetflow-learning_rate=0.003",  # completed from its checkpoint
+        "facetflow",
+    ]
+
+
+def test_processes_that_found_different_checkpoints_are_told_so(job, monkeypatch):
+    monkeypatch.setattr(loop.together, "from_each", lambda steps: [steps, 7])
+    with pytest.raises(RunError, match=r"found different checkpoints in .*run' \(steps None, 7\): put the folder"):
+        train(job("run"))
 
 
 def test_settings_without_a_search_are_written_as_they_were_before_there_was_one():

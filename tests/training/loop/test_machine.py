@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from features.errors import SettingsError
+from training.loop import machine
 from training.loop.machine import prepare_machine
 from training.loop.settings import LoopSettings
 
@@ -17,13 +18,18 @@ def test_a_device_that_is_not_here_is_an_error(name, tmp_path):
 @pytest.mark.parametrize(
     ("asked", "taken"),
     [
-        ("float32", {torch.float32}),
-        ("bfloat16", {torch.bfloat16}),
-        ("auto", {torch.float32, torch.bfloat16}),
+        ("float32", torch.float32),
+        ("bfloat16", torch.bfloat16),
     ],
-    ids=["float32", "bfloat16", "auto"],
+    ids=["float32", "bfloat16"],
 )
 def test_a_precision_that_is_asked_for_is_taken(asked, taken, tmp_path):
-    machine = prepare_machine(LoopSettings(device="cpu", precision=asked), tmp_path)
-    assert machine.device.type == "cpu"
-    assert machine.precision in taken
+    prepared = prepare_machine(LoopSettings(device="cpu", precision=asked), tmp_path)
+    assert prepared.device.type == "cpu"
+    assert prepared.precision == taken
+
+
+@pytest.mark.parametrize(("fast", "taken"), [(True, torch.bfloat16), (False, torch.float32)])
+def test_auto_takes_bfloat16_where_the_machine_computes_in_it(fast, taken, tmp_path, monkeypatch):
+    monkeypatch.setattr(machine, "computes_in_bfloat16", lambda precision, device: precision == "auto" and fast)
+    assert prepare_machine(LoopSettings(device="cpu", precision="auto"), tmp_path).precision == taken

@@ -104,6 +104,8 @@ class AspectSettings(TunedSettings):
                 f"combine is {self.combine!r}, but aspects names only {self.aspects[0]!r}: name another, or leave "
                 "`combine` out"
             )
+        if "route_learning_rate" in self.search and self.combine != "routes":
+            raise ValueError('search names route_learning_rate, which only combine = "routes" uses: leave it out')
         if self.objective == "simcse" and not self.dropout:
             raise ValueError('objective "simcse" learns from dropout: leave `dropout = false` out')
         if not self.masked and self.objective != "multiple_negatives":

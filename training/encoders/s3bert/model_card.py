@@ -39,8 +39,9 @@ def write_card(training: Mapping[str, Any]) -> str:
 
 def _usage(training: Mapping[str, Any]) -> str:
     facets = training["facets"]
-    first, last = facets[0], facets[-1]
+    first, rest, dimension = facets[0], facets[-1]["stop"], training["dimension"]
     spans = ", ".join(f"{facet['name']} {facet['start']}–{facet['stop'] - 1}" for facet in facets)
+    residual = f", residual {rest}–{dimension - 1}" if rest < dimension else ""
     return f"""\
 ```python
 from sentence_transformers import SentenceTransformer
@@ -50,7 +51,7 @@ embeddings = encoder.encode(["Two cats sleep.", "A cat is awake."])
 {first["name"]} = embeddings[:, {first["start"]}:{first["stop"]}]
 ```
 
-Dimensions of the {training["dimension"]}: {spans}, residual {last["stop"]}–{training["dimension"] - 1}; `facets.json`
+Dimensions of the {dimension}: {spans}{residual}; `facets.json`
 has the same, with the scale of each facet."""
 
 

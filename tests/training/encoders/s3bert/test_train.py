@@ -262,6 +262,12 @@ def test_the_model_card_says_where_it_comes_from(job):
     assert "the cosine of a facet says how similar" in " ".join(card.split())
 
 
+def test_a_model_card_of_facets_that_fill_the_embedding_names_no_residual(job):
+    folder = train(with_changes(job, "full", facets=("smatch", "unlabeled", "wlk"), facet_dimensions=16))
+    card = (folder / "README.md").read_text()
+    assert "wlk 32–47; `facets.json`" in card
+
+
 def test_the_model_card_says_by_which_similarity_facets_are_read(job):
     folder = train(with_changes(job, "manhattan-card", similarity="manhattan"))
     card = " ".join((folder / "README.md").read_text().split())
