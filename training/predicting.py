@@ -62,6 +62,7 @@ class Predictions:
         seconds: time of the predictions.
         parsing_seconds: part of this time for parsing; None for an encoder that does not parse.
         calibrated_by: number of dev pairs that calibrated the probabilities; None if they are not calibrated.
+        doubt: why the classifier may be of no use, as a sentence; empty if it clearly is of use.
         sentences: number of distinct sentences.
         embedded: number of these that were embedded now; the others were embedded by an earlier command.
     """
@@ -72,6 +73,7 @@ class Predictions:
     seconds: float
     parsing_seconds: float | None
     calibrated_by: int | None = None
+    doubt: str = ""
     sentences: int = 0
     embedded: int = 0
 
@@ -228,6 +230,7 @@ class PairPredictor:
             seconds=time.monotonic() - started,
             parsing_seconds=None if parsed is None else (self._parsed() or 0.0) - parsed,
             calibrated_by=classifier.calibration.pairs if classifier.calibration else None,
+            doubt=classifier.calibration.doubt if classifier.calibration else "",
             sentences=len(places),
             embedded=embedded,
         )

@@ -122,6 +122,7 @@ def predict(
                 "labels": counts,
                 "wrong": [{"line": row.line, "message": row.problem} for row in rows if row.problem],
                 "calibrated_by": found.calibrated_by,
+                "doubt": found.doubt or None,
                 "changed_by_swapping": found.changed,
                 "sentences_reused": found.reused,
                 "pairs_per_second": None if rate is None else round(rate, 2),
@@ -162,6 +163,8 @@ def _tell_more(found: "Predictions", pairs: int) -> None:
             "The probabilities may be overconfident or underconfident: they were not calibrated on dev pairs when the "
             "encoder was trained; their order is unaffected."
         )
+    if pairs and found.doubt:
+        warn(found.doubt)
     if found.changed:
         say(
             f"The classifier depends on which sentence comes first: with the sentences swapped, {found.changed:,} of "

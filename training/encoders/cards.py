@@ -122,7 +122,8 @@ def classifier_part(training: Mapping[str, Any], *, usual: Sequence[str]) -> str
 def _told_calibration(recorded: Mapping[str, Any] | None) -> str:
     if recorded is None:
         return f"Its probabilities are not calibrated and may be too high or too low: calibration takes {NEEDED}."
-    return f"Its probabilities {Calibration.read(recorded).told}."
+    calibration = Calibration.read(recorded)
+    return f"Its probabilities {calibration.told}. {calibration.doubt}".rstrip()
 
 
 def layers_kept(settings: Mapping[str, Any]) -> str:

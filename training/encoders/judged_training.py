@@ -230,6 +230,8 @@ class JudgedTraining(ABC, Generic[SettingsT, StructureT, PairsT]):
         calibration = task.calibrate()
         if calibration:
             _log.info("its probabilities %s", calibration.told)
+            if calibration.doubt:
+                _log.warning("%s", calibration.doubt)
         elif task.classifier:
             _log.warning("its probabilities may be too high or too low: calibrating them takes %s", NEEDED)
         report: dict[str, Any] = report_of(plan, task.backbone, learnt) | {

@@ -22,6 +22,7 @@ LEAST_OF_A_LABEL = 10
 """Minimum number of dev pairs of each label."""
 NEEDED = f"{LEAST_PAIRS} dev pairs, {LEAST_OF_A_LABEL} of each label"
 """Both minimums, for messages."""
+_CHI_SQUARED = 3.841  # 95 % quantile, one degree of freedom
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,8 @@ class Calibration:
         pairs: number of dev pairs that it was fitted on.
         loss_before: mean cross-entropy of these without calibration, in nats.
         loss: the same with calibration.
+        loss_of_shares: the same if every pair gets the shares of the labels as its probabilities; None where it was not
+            recorded.
     """
 
     temperature: float
@@ -41,6 +44,22 @@ class Calibration:
     pairs: int
     loss_before: float
     loss: float
+    loss_of_shares: float | None = None
+
+    @property
+    def doubt(self) -> str:
+        """Why the classifier may be of no use, as a sentence; empty if it clearly knows something of these pairs.
+
+        By the likelihood ratio of the temperature: without any knowledge, 2 · pairs · (difference of the losses) is
+        below 3.84 in 95 % of cases (Wilks 1938).
+        """
+        if self.loss_of_shares is None or 2 * self.pairs * (self.loss_of_shares - self.loss) > _CHI_SQUARED:
+            return ""
+        return (
+            f"On the {self.pairs:,} dev pairs that calibrated it, the classifier is not clearly better than guessing "
+            f"by the shares of their labels (cross-entropy {self.loss:.3f} vs {self.loss_of_shares:.3f}): it has "
+            "learnt little or nothing."
+        )
 
     @property
     def told(self) -> str:
@@ -109,6 +128,7 @@ def calibrate(logits: NDArray[np.float64], targets: NDArray[np.int64]) -> Calibr
         pairs=pairs,
         loss_before=_cross_entropy(logits, targets),
         loss=_cross_entropy(logits / temperature + biases, targets),
+        loss_of_shares=_cross_entropy(np.log(np.tile(counts / pairs, (pairs, 1))), targets),
     )
 
 

@@ -122,6 +122,16 @@ def test_probabilities_that_nothing_put_right_are_told(project, capsys):
     assert "The probabilities may be overconfident or underconfident: they were not calibrated" in err
 
 
+def test_a_classifier_that_learnt_nothing_is_doubted(project, capsys):
+    made = classifier()
+    made.calibration = Calibration(485.0, (-0.4, 0.4), 120, loss_before=0.7, loss=0.62, loss_of_shares=0.621)
+    made.save(project / "runs/same/00001-abcdef/seed-0/encoder")
+    assert run(["predict", "pairs.tsv", "-o", "labels.csv", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert "not clearly better than guessing by the shares of their labels (cross-entropy 0.620 vs 0.621)" in err
+    assert json.loads(out)["doubt"] in err
+
+
 def test_a_classifier_that_sees_the_order_is_asked_both_ways_and_the_difference_told(project, capsys):
     classifier(("u",)).save(project / "runs/same/00001-abcdef/seed-0/encoder")
     write(project / "pairs.tsv", "left\tright", "nothing known\tthe cat", "a cat\ta dog")

@@ -53,6 +53,23 @@ def test_with_two_labels_the_order_stays():
     assert np.array_equal(np.argsort(before, kind="stable"), np.argsort(after, kind="stable"))
 
 
+def test_a_classifier_that_knows_nothing_is_doubted_and_one_that_knows_a_little_is_not():
+    doubted = 0
+    for seed in range(60):
+        _, targets = draw(200, 2, seed)
+        noise = 3 * np.random.default_rng(1000 + seed).normal(size=(200, 2))
+        doubted += bool(calibrate(noise, targets).doubt)
+        logits, targets = draw(200, 2, seed, spread=1.0)
+        assert not calibrate(logits, targets).doubt
+    assert doubted >= 54  # 95 % of them, and all whose logits point the wrong way
+    logits, targets = draw(200, 2)
+    assert calibrate(-logits, targets).doubt.startswith(
+        "On the 200 dev pairs that calibrated it, the classifier is not "
+    )
+    recorded = calibrate(-logits, targets).recorded()
+    assert Calibration.read({name: value for name, value in recorded.items() if name != "loss_of_shares"}).doubt == ""
+
+
 @pytest.mark.parametrize("told", [np.zeros(2), np.array([1.0, -1.0]), np.array([1e6, -1e6])], ids=str)
 def test_a_classifier_that_tells_nothing_says_how_many_there_are(told):
     targets = np.repeat([0, 1], [90, 30])
