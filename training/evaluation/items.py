@@ -173,16 +173,15 @@ def align(scores: Sequence[ItemScores]) -> Aligned | None:
     return Aligned(predicted, known[0] if known else None, scores[0].scored_by, common, groups)
 
 
-def numbered(pairs: pl.DataFrame, of: str) -> pl.DataFrame:
+def numbered(pairs: pl.DataFrame, *of: str) -> pl.DataFrame:
     """Add the column `item` with a key for each pair of a set; a pair that a set has twice is two items.
 
     Args:
-        pairs: with `text_a` and `text_b`.
-        of: column with the set of a pair.
+        pairs: with `text_a` and `text_b`; the latter is null for a single text.
+        of: columns with the set of a pair.
     """
-    texts = ["text_a", "text_b"]
-    nth = pl.int_range(pl.len()).over(of, *texts)
-    return pairs.with_columns(item=pl.concat_str(*texts, nth, separator="\t"))
+    nth = pl.int_range(pl.len()).over(*of, "text_a", "text_b")
+    return pairs.with_columns(item=pl.concat_str("text_a", pl.col("text_b").fill_null(""), nth, separator="\t"))
 
 
 def read_items(file: Path, *columns: str) -> pl.DataFrame:

@@ -35,7 +35,7 @@ _NORMAL = 1.959964  # 97.5 % of a normal distribution lie below
 Number = Annotated[float, Field(allow_inf_nan=False)]
 
 
-class Calibration(BaseModel):
+class FacetCalibration(BaseModel):
     """A non-decreasing map from the similarity of a facet to the value of its metric.
 
     Args:
@@ -84,9 +84,9 @@ class Reliability(BaseModel):
         return self.low is not None and self.low > 0
 
 
-def calibrate(
+def calibrate_facet(
     similarities: NDArray[np.float64], measured: NDArray[np.floating], identity: float | None
-) -> Calibration | None:
+) -> FacetCalibration | None:
     """Fit the calibration of one facet.
 
     Args:
@@ -107,7 +107,7 @@ def calibrate(
     if identity is not None:
         knots.append((1.0, identity))
     x, y = zip(*knots, strict=True)
-    return Calibration(similarities=x, values=y)
+    return FacetCalibration(similarities=x, values=y)
 
 
 @dataclass(slots=True)

@@ -3,8 +3,8 @@
 dimension   0 ........ 15 | 16 ....... 31 | ... | 224 ... 239 | 240 ............ 383
                smatch         unlabeled     ...   quantifiers        residual
 
-Format 2 adds the metric value of a similarity (`Calibration`), and how far a facet can be trusted (`Reliability`). An
-encoder of format 1 has neither; it still loads, and `FacetLayout.lacks` says what is missing.
+Format 2 adds the metric value of a similarity (`FacetCalibration`), and how far a facet can be trusted (`Reliability`).
+An encoder of format 1 has neither; it still loads, and `FacetLayout.lacks` says what is missing.
 """
 
 import json
@@ -18,7 +18,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from features.errors import ModelError, SettingsError
 from features.schemas import METRIC_NAMES
-from training.encoders.s3bert.calibration import LEAST_PAIRS, Calibration, Reliability, calibrate, measure_reliability
+from training.encoders.s3bert.calibration import (
+    LEAST_PAIRS,
+    FacetCalibration,
+    Reliability,
+    calibrate_facet,
+    measure_reliability,
+)
 from training.similarity import TINY
 from training.types import Similarity
 
@@ -57,7 +63,7 @@ class Facet(BaseModel):
     slope: Annotated[float, Field(allow_inf_nan=False)] = 1.0
     offset: Annotated[float, Field(allow_inf_nan=False)] = 0.0
     usual: tuple[Annotated[float, Field(allow_inf_nan=False)], ...] = ()
-    calibration: Calibration | None = None
+    calibration: FacetCalibration | None = None
     reliability: Reliability | None = None
 
     @property
@@ -196,7 +202,7 @@ class FacetLayout(BaseModel):
             facet.model_copy(
                 update={
                     "usual": tuple(quantiles[:, k].tolist()) if len(quantiles) else (),
-                    "calibration": calibrate(similarities[:, k], measured[:, k], IDENTITY.get(facet.name)),
+                    "calibration": calibrate_facet(similarities[:, k], measured[:, k], IDENTITY.get(facet.name)),
                     "reliability": measure_reliability(similarities[:, k], measured[:, k]),
                 }
             )

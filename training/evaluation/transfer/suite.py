@@ -17,7 +17,7 @@ from features.metrics.corpus_scores import Bootstrap
 from features.page import folded
 from features.sentences import leakage_key
 from training.evaluation.bootstrap import draw_means
-from training.evaluation.items import ItemScores, read_items
+from training.evaluation.items import ItemScores, numbered, read_items
 from training.evaluation.models import Embed, Models
 from training.evaluation.page import tables_html
 from training.evaluation.paired import COLUMNS, average, cells, draw, pair, tell
@@ -134,14 +134,12 @@ class TransferSuite(Suite):
     def items(cls, folder: Path, result: Result) -> list[ItemScores]:
         """Return whether each item was classified correctly, by task and classifier."""
         table = read_items(folder / TRANSFER_FILE, "task", "classifier", "text_a", "text_b", "label", "predicted")
-        texts = [pl.col("text_a"), pl.col("text_b").fill_null("")]
-        # A text that occurs twice in a task is two items.
-        numbered = table.with_columns(*texts, nth=pl.int_range(pl.len()).over("task", "classifier", "text_a", "text_b"))
+        named = numbered(table, "task", "classifier")
         found = []
         for task in result["tasks"]:
             for name in result["classifiers"]:
-                rows = numbered.filter(task=task["name"], classifier=name)
-                items = rows.select(pl.concat_str("label", "text_a", "text_b", "nth", separator="\t")).to_series()
+                rows = named.filter(task=task["name"], classifier=name)
+                items = rows.select(pl.concat_str("label", "item", separator="\t")).to_series()
                 right = (rows["label"] == rows["predicted"]).cast(pl.Float64).to_numpy()
                 found.append(
                     ItemScores(

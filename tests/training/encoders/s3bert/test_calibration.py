@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from training.encoders.s3bert.calibration import LEAST_PAIRS, Calibration, calibrate, measure_reliability
+from training.encoders.s3bert.calibration import LEAST_PAIRS, FacetCalibration, calibrate_facet, measure_reliability
 from training.encoders.s3bert.facets import Facet, FacetLayout
 
 values = st.floats(0, 1)
@@ -19,7 +19,7 @@ pairs = st.lists(st.tuples(places, values), min_size=LEAST_PAIRS, max_size=40)
 @given(pairs=pairs, asked=st.lists(st.floats(-3, 3), min_size=1, max_size=20))
 def test_no_prediction_leaves_the_range_falls_or_misses_the_identity(pairs, asked):
     similarities, measured = np.array(pairs).T
-    found = calibrate(similarities, measured, 1.0)
+    found = calibrate_facet(similarities, measured, 1.0)
     asked = np.sort(asked)
     predicted = found(asked)
     assert ((predicted >= 0) & (predicted <= 1)).all()
@@ -30,7 +30,7 @@ def test_no_prediction_leaves_the_range_falls_or_misses_the_identity(pairs, aske
 @given(pairs=pairs)
 def test_a_metric_of_the_projects_own_stays_between_the_values_that_were_seen(pairs):
     similarities, measured = np.array(pairs).T
-    predicted = calibrate(similarities, measured * 2 - 1, None)(np.linspace(-2, 2, 41))
+    predicted = calibrate_facet(similarities, measured * 2 - 1, None)(np.linspace(-2, 2, 41))
     assert predicted.min() >= (measured * 2 - 1).min() - 1e-6
     assert predicted.max() <= (measured * 2 - 1).max() + 1e-6
 
@@ -39,7 +39,7 @@ def test_a_metric_of_the_projects_own_stays_between_the_values_that_were_seen(pa
 def test_no_straight_line_that_rises_has_a_smaller_error_on_the_pairs_it_was_fitted_to(pairs, scale, shift):
     similarities, measured = np.array(pairs).T
     similarities, measured = similarities.round(6), measured.round(6)
-    found = calibrate(similarities, measured, None)
+    found = calibrate_facet(similarities, measured, None)
     error = np.abs(found(similarities) - measured).sum()
     assert error <= np.abs(scale * similarities + shift - measured).sum() + 1e-6
 
@@ -47,32 +47,32 @@ def test_no_straight_line_that_rises_has_a_smaller_error_on_the_pairs_it_was_fit
 def test_levels_are_medians_of_what_would_fall():
     similarities = np.arange(10) / 10
     measured = np.array([0, 0, 0.4, 0.2, 0.3, 0.6, 0.6, 0.6, 1.0, 0.9])
-    found = calibrate(similarities, measured, 1.0)
+    found = calibrate_facet(similarities, measured, 1.0)
     np.testing.assert_allclose(found(np.array([-1, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 0.9, 1])),
                                [0, 0, 0.3, 0.3, 0.3, 0.6, 0.6, 0.95, 0.95, 1])  # fmt: skip
 
 
 def test_a_constant_metric_is_predicted_as_it_is():
-    found = calibrate(np.linspace(-1, 0.9, 30), np.ones(30), 1.0)
+    found = calibrate_facet(np.linspace(-1, 0.9, 30), np.ones(30), 1.0)
     assert found(np.linspace(-2, 1, 9)).tolist() == [1] * 9
 
 
 def test_manhattan_similarities_without_a_lowest_value_are_calibrated_too():
     similarities = 1 - np.geomspace(1, 500, 50)
-    found = calibrate(similarities, np.linspace(1, 0, 50), 1.0)
+    found = calibrate_facet(similarities, np.linspace(1, 0, 50), 1.0)
     assert found(np.array([-1e9])) == [0]
     assert found(np.array([1.0])) == [1]
 
 
 def test_pairs_that_the_encoder_cannot_tell_apart_do_not_move_the_identity():
     similarities = np.append(np.linspace(0, 0.9, 20), [1.0] * 9)
-    found = calibrate(similarities, np.append(np.full(20, 0.5), np.zeros(9)), 1.0)
+    found = calibrate_facet(similarities, np.append(np.full(20, 0.5), np.zeros(9)), 1.0)
     assert found(np.array([0.9, 1.0])).tolist() == [0.5, 1]
 
 
 def test_few_pairs_are_not_calibrated_and_not_reliable():
     similarities = np.linspace(0, 1, LEAST_PAIRS - 1)
-    assert calibrate(similarities, similarities, 1.0) is None
+    assert calibrate_facet(similarities, similarities, 1.0) is None
     found = measure_reliability(similarities, similarities)
     assert (found.pairs, found.spearman, found.low, found.is_clear) == (LEAST_PAIRS - 1, 1, None, False)
 
@@ -80,7 +80,7 @@ def test_few_pairs_are_not_calibrated_and_not_reliable():
 @pytest.mark.parametrize("knots", [((0.0, 0.0), (0.1, 0.2)), ((0.0, 1.0), (0.3, 0.2)), ((0.0,), (0.1, 0.2)), ((), ())])
 def test_a_calibration_that_is_no_rising_map_is_refused(knots):
     with pytest.raises(ValidationError):
-        Calibration(similarities=knots[0], values=knots[1])
+        FacetCalibration(similarities=knots[0], values=knots[1])
 
 
 def test_the_interval_holds_the_correlation_of_the_population():
