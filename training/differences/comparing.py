@@ -8,6 +8,7 @@ from features.parsers.settings import DependencySettings
 from features.rows import OnRows, ignore_rows
 from training.differences.analysis import Depths, analyse, choose
 from training.differences.depths import depths_of
+from training.differences.maps import draw_maps
 from training.differences.page import Side, render_differences
 from training.differences.shared import SharedSet, shared_sets
 from training.differences.views import View, view
@@ -46,7 +47,10 @@ def differences_page(
         named = next((each.parser for each in views if each.parser), None)
         depths = _depths(sets, dependencies.model_copy(update={"model": named}) if named else dependencies, on_rows)
     analyses = [analyse(each, depths, bootstrap or Bootstrap()) for each in sets]
-    return render_differences(sides, comparison, analyses, views, parser=depths.parser, project=project)
+    # Of several seeds the first is drawn, and named.
+    drawn = [(side.name if len(side.runs) == 1 else side.ids[0], side.runs[0]) for side in sides]
+    maps = draw_maps(*zip(*drawn, strict=True))
+    return render_differences(sides, comparison, analyses, views, parser=depths.parser, maps=maps, project=project)
 
 
 def _to_draw(sets: Sequence[SharedSet]) -> list[str]:

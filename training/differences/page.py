@@ -18,6 +18,7 @@ from training.evaluation.comparison import Comparison
 from training.evaluation.comparison_table import comparison_table, signed, signed_ends
 from training.evaluation.items import Scale
 from training.evaluation.page import listed, render_page, tables_html
+from training.evaluation.retrieval.points import map_style
 from training.evaluation.tables import UNDEFINED, ScoreTable, hundred
 from training.prediction_page import page_style
 
@@ -60,6 +61,7 @@ def render_differences(
     views: tuple[View, View],
     *,
     parser: str = "",
+    maps: str = "",
     project: str = "",
     date: datetime | None = None,
 ) -> str:
@@ -71,6 +73,7 @@ def render_differences(
         analyses: of the sets that both scored; empty where they have none in common.
         views: what A and B see of the drawn sentences.
         parser: parser of the trees whose depth is measured; empty where there is none.
+        maps: of the texts that both embedded (`draw_maps`); empty where there are none.
         project: name of the project.
         date: date on the page; now when None.
     """
@@ -81,11 +84,13 @@ def render_differences(
         listed({f"{letter}: {side.name}": ", ".join(side.ids) for letter, side in zip("AB", sides, strict=True)}),
         "<h2>Scores</h2>",
         tables_html([comparison_table(comparison, a.name, b.name)]),
+        maps,
         "<h2>Where they differ</h2>",
         _introduction(sides, analyses, views, parser),
         *(_set(analysis, views, shown=len(analyses) < _FOLDED_FROM) for analysis in analyses),
     ]
     style = page_style() + (files("training.differences") / "page.css").read_text(encoding="utf-8")
+    style += map_style() if maps else ""
     names = " · ".join(part for part in (title, project, "facetflow") if part)
     return render_page(names, "\n".join(body), style)
 

@@ -12,7 +12,7 @@ from features.page import folded
 from training.evaluation.bars import Bar, Mark, draw_bars, ends_of, hundredths
 from training.evaluation.bootstrap import tell_verdict
 from training.evaluation.page import tables_html
-from training.evaluation.retrieval.points import draw_points, map_style
+from training.evaluation.retrieval.points import ABOUT_MAPS, draw_points, map_style
 from training.evaluation.retrieval.tables import RANKINGS, retrieval_tables, tell_seen_texts, tell_way
 from training.evaluation.sources import tell_source
 from training.evaluation.suites import Chapter, Figure
@@ -23,11 +23,6 @@ _MARKS = {
     "bm25": Mark("BM25: words", "square"),
     "tfidf": Mark("TF-IDF: words", "diamond"),
 }
-_MAPS = (
-    "Each point is a text; texts that the model finds similar are close together. Hover over a point, or select one "
-    "and move on with the arrow keys, to read it and to see where it lies on each map; hover over a label to see only "
-    "its texts. Distances between clusters, and their sizes, mean little: the numbers are computed in the full space."
-)
 
 
 def retrieval_chapter(result: Mapping[str, Any], maps_file: Path) -> Chapter:
@@ -112,7 +107,7 @@ def _maps(result: Mapping[str, Any], maps_file: Path) -> str:
         points = pl.read_parquet(maps_file)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise InputError(f"{str(maps_file)!r} cannot be read; run `facetflow evaluate` again") from error
-    parts = ["<h2>Maps of the texts</h2>", f"<p>{escape(_MAPS)}</p>"]
+    parts = ["<h2>Maps of the texts</h2>", f"<p>{escape(ABOUT_MAPS)}</p>"]
     for number, drawn in enumerate(result["maps"]):
         drawing = draw_points(drawn, points.filter(pl.col("map") == drawn["name"]), f"map{number}")
         parts += [f"<h3>{escape(drawn['name'])}</h3>", drawing]

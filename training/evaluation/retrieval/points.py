@@ -19,15 +19,24 @@ from training.evaluation.retrieval.maps import COLOURS, place_column
 from training.evaluation.retrieval.tables import RANKINGS
 
 _SHOWN_LETTERS = 220
+ABOUT_MAPS = (
+    "Each point is a text; texts that the model finds similar are close together. Hover over a point, or select one "
+    "and move on with the arrow keys, to read it and to see where it lies on each map; hover over a label to see only "
+    "its texts. Distances between clusters, and their sizes, mean little: the numbers are computed in the full space."
+)
+"""What a reader of maps should know."""
 
 
-def draw_points(drawn: Mapping[str, Any], points: pl.DataFrame, name: str) -> str:
+def draw_points(
+    drawn: Mapping[str, Any], points: pl.DataFrame, name: str, titles: Mapping[str, str] | None = None
+) -> str:
     """Return the maps of one aspect side by side.
 
     Args:
         drawn: entry of the map (`Map.as_json`).
         points: its rows of maps.parquet.
         name: letters and digits, unique on the page.
+        titles: title of each side; by default the model's name in reports.
     """
     sides = list(drawn["sides"])
     methods = [method for method in drawn["methods"] if place_column(sides[0], method, "x") in points.columns]
@@ -48,7 +57,8 @@ def draw_points(drawn: Mapping[str, Any], points: pl.DataFrame, name: str) -> st
         for row in order
     )
     frames = "".join(
-        f'<figure class="frame"><figcaption>{escape(_caption(drawn, side))}</figcaption></figure>' for side in sides
+        f'<figure class="frame"><figcaption>{escape(_caption(drawn, side, titles))}</figcaption></figure>'
+        for side in sides
     )
     asked = f"Texts by {drawn['aspect']}; arrow keys move from one to the next"
     return (
@@ -78,10 +88,10 @@ def _style(places: Sequence[Sequence[float]], row: int) -> str:
     return ";".join(f"--{'abcdefgh'[number]}:{100 * of[row]:.1f}" for number, of in enumerate(places))
 
 
-def _caption(drawn: Mapping[str, Any], side: str) -> str:
+def _caption(drawn: Mapping[str, Any], side: str, titles: Mapping[str, str] | None) -> str:
     known = drawn["sides"][side]
     silhouette = "" if known["silhouette"] is None else f", silhouette {known['silhouette']:.2f}".replace("-", "−")
-    what = RANKINGS[side].capitalize()
+    what = RANKINGS[side].capitalize() if titles is None else titles[side]
     return f"{what}: {100 * known['agreement']:.0f} % of the {drawn['k']} nearest share a label{silhouette}"
 
 
