@@ -12,6 +12,7 @@ refresh reads the old rows and the new ones.
 """
 
 from features.ingest.building import ALGORITHM_VERSION, Cutting, Ingested, ingest
+from features.ingest.drawing import Spellings
 from features.ingest.known import KNOWN_LABELS, KNOWN_PAIRS, KNOWN_SENTENCES
 from features.ingest.report import IngestReport
 
@@ -23,5 +24,6 @@ __all__ = [
     "Cutting",
     "IngestReport",
     "Ingested",
+    "Spellings",
     "ingest",
 ]

@@ -17,7 +17,7 @@ from features.corpora.rows import BadRow, Outcome, PairRow, Skip, TextRow
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
 from features.corpora.sources import identify, locate
 from features.errors import SettingsError
-from features.ingest.drawing import Placing, placing
+from features.ingest.drawing import Placing, Spellings, placing
 from features.ingest.judgement_faults import judgement_faults
 from features.ingest.known import Known
 from features.ingest.label_faults import label_faults
@@ -77,8 +77,10 @@ def ingest(
     known_labels: pl.DataFrame | None = None,
     *,
     placed: pl.DataFrame | None = None,
+    placed_labels: pl.DataFrame | None = None,
     admits: Callable[[PairId | LabelId], bool] | None = None,
     cutting: Cutting = "corpus",
+    spellings: Spellings = "together",
 ) -> Ingested:
     """Read corpora and make shards from what is not yet in the store.
 
@@ -92,10 +94,13 @@ def ingest(
         known_labels: stored labels: columns of `KNOWN_LABELS`; none when None.
         placed: pairs whose splits are binding when splits are drawn: columns of `KNOWN_PAIRS`; the stored pairs by
             default. Repeating an earlier ingest must give the same splits, which later pairs show.
+        placed_labels: likewise labels, for texts: columns of `KNOWN_LABELS`.
         admits: whether a pair or a label is read; every one by default. The others are treated as missing from the
             files, so that an earlier ingest can be repeated.
         cutting: `corpus` makes shards of one corpus each; `mixed` continues a shard with the next corpus, as earlier
             versions did, to repeat their ingests.
+        spellings: `together` draws texts that differ only in case or punctuation into one split; `apart` draws each by
+            its own hash, as earlier versions did.
 
     Returns:
         New rows only, in shards numbered after the known ones; the same for the same input.
@@ -109,7 +114,7 @@ def ingest(
     if repeated:
         raise SettingsError(f"{repeated[0]!r} is the name of two corpora: give each its own `name`.")
     labels = pl.DataFrame() if known_labels is None else known_labels
-    known = Known(known_sentences, known_pairs, labels, placed, admits)
+    known = Known(known_sentences, known_pairs, labels, placed, admits, placed_labels)
     sentences = Sentences(known, settings)
     guard = LeakCounter(LeakageGuard.from_settings(leakage, base), drops=leakage.mode == "drop")
     splits: list[SplitPairs | SplitLabels] = []
@@ -120,7 +125,7 @@ def ingest(
             sentences.open_shard()
         of_split: dict[Split, SplitPairs | SplitLabels] = {}
         arrivals = itertools.count()
-        places.append(placing(corpus, partial(read_outcomes, corpus, base), sentences, known))
+        places.append(placing(corpus, partial(read_outcomes, corpus, base), sentences, known, spellings))
         for outcome in read_outcomes(corpus, base):
             row = places[-1].place(outcome)
             split = of_split.get(row.split)

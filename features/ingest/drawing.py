@@ -1,18 +1,19 @@
 """Which split a row is in: that of its file, or a drawn one, unless the row is already in the store.
 
-    text ── its hash ───────────────────────────────> split
+    text ── its spellings ──────────┬── stored? ────> the split that it, or one of them, has there
+                                    └── its hash ───> split (the hash of the spelling with the smallest id)
 
     pair ── its group: what hangs ──┬── stored? ────> the split that it has there
             together by sentences   ├── too large? ─> train
                                     └── its hash ───> split
 
-Sentences that are the same for the leakage guard (case, punctuation) belong together, too. What the store holds stays
+Sentences that are the same for the leakage guard (case, punctuation) belong together: they are spellings of one. What the store holds stays
 as it is, whatever `draw` says now. A pair that would join two groups stored in different splits is left out.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from features.corpora.rows import Outcome, PairRow, Skip, TextRow
 from features.corpora.settings import CorpusSettings
@@ -21,6 +22,9 @@ from features.ingest.report import DrawReport
 from features.ingest.sentences import Sentences
 from features.sentences import leakage_key, pair_id
 from features.types import SPLITS, SentenceId, Split
+
+Spellings = Literal["together", "apart"]
+"""Whether the spellings of a text are drawn together, or each by its own hash, as earlier versions did."""
 
 WRITTEN_MEANWHILE = "written while the corpus was read"
 """Why a row is left out until the next build: pairs are drawn once all are known."""
@@ -49,22 +53,28 @@ class Placing:
 
 
 def placing(
-    corpus: CorpusSettings, rows: Callable[[], Iterable[Outcome]], sentences: Sentences, known: Known
+    corpus: CorpusSettings,
+    rows: Callable[[], Iterable[Outcome]],
+    sentences: Sentences,
+    known: Known,
+    spellings: Spellings = "together",
 ) -> Placing:
     """Return the object that assigns the rows of a corpus to splits.
 
     Args:
         corpus: the corpus.
-        rows: reads its rows, in the splits of their files; called if pairs are drawn, all of which have to be known
+        rows: reads its rows, in the splits of their files; called if rows are drawn, all of which have to be known
             before the first is placed.
         sentences: gives the ids of texts.
         known: what is stored.
+        spellings: how those of a text are drawn.
     """
     source = corpus.drawn_from
     if source is None or corpus.record.kind == "classes":
         return Placing(corpus)
     if corpus.record.has_texts:
-        return _Texts(corpus, source, sentences, known)
+        is_drawn = corpus.draw is not None or not known.splits_of_texts(corpus.name).isdisjoint(corpus.without_files)
+        return _Texts(corpus, source, rows() if is_drawn and spellings == "together" else (), sentences, known)
     if corpus.draw is None and known.splits_of_pairs(corpus.name).isdisjoint(corpus.without_files):
         return Placing(corpus)
     return _Pairs(corpus, source, rows(), sentences, known)
@@ -91,16 +101,50 @@ class _Drawing(Placing):
 
 
 class _Texts(_Drawing):
-    """Assigns texts to splits, independently of each other."""
+    """Assigns texts to splits, independently of each other but for the spellings of one.
+
+    Args:
+        corpus: that the texts are of.
+        source: the split of the files.
+        rows: all rows of the corpus; none if each spelling is a text of its own.
+        sentences: knows the ids of texts.
+        known: what is stored.
+    """
+
+    def __init__(
+        self, corpus: CorpusSettings, source: Split, rows: Iterable[Outcome], sentences: Sentences, known: Known
+    ) -> None:
+        super().__init__(corpus, source, sentences, known)
+        first: dict[SentenceId, SentenceId] = {}
+        self._spellings: dict[SentenceId, set[SentenceId]] = {}  # of the few texts that have several
+        for row in rows:
+            if isinstance(row, TextRow) and row.split == source:
+                sentence, _, too_long = sentences.identify(row.text)
+                shared = sentences.shared_id(row.text)
+                if not too_long and first.setdefault(shared, sentence) != sentence:
+                    self._spellings.setdefault(shared, {first[shared]}).add(sentence)
 
     def place(self, row: Outcome) -> Outcome:
         if not isinstance(row, TextRow) or row.split != self.source:
             return row
         sentence = self.sentences.identify(row.text)[0]
-        drawn = row.split if self.corpus.draw is None else self.corpus.draw.split_of(sentence)
+        spellings = sorted(self._spellings.get(self.sentences.shared_id(row.text), ())) if self._spellings else ()
+        draws = [self._drawn(row, each) for each in spellings or (sentence,)]
+        stored = self._stored(row, sentence)
+        if stored is not None:
+            # Not kept against the settings if another spelling, perhaps the first that came, was drawn there.
+            return row._replace(split=stored, kept=stored not in draws)
+        of_others = {self._stored(row, each) for each in spellings}
+        return row._replace(split=next((split for split in self.splits if split in of_others), draws[0]))
+
+    def _drawn(self, row: TextRow, sentence: SentenceId) -> Split:
+        """Return the split of a text by itself."""
+        return row.split if self.corpus.draw is None else self.corpus.draw.split_of(sentence)
+
+    def _stored(self, row: TextRow, sentence: SentenceId) -> Split | None:
+        """Return the split that the store has a text in."""
         has = self.known.splits_of_text.get((row.corpus, sentence), ())
-        stored = next((split for split in self.splits if split in has), drawn)
-        return row._replace(split=stored, kept=stored != drawn)
+        return next((split for split in self.splits if split in has), None)
 
 
 class _Pairs(_Drawing):

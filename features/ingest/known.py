@@ -47,6 +47,7 @@ class Known:
         pairs: columns of `KNOWN_PAIRS`.
         labels: columns of `KNOWN_LABELS`.
         placed: pairs whose splits are binding for drawing, columns of `KNOWN_PAIRS`; the stored ones by default.
+        placed_labels: likewise labels, columns of `KNOWN_LABELS`.
         admits: whether a pair or a label is read at all; every one by default.
 
     Raises:
@@ -60,6 +61,7 @@ class Known:
         labels: pl.DataFrame,
         placed: pl.DataFrame | None = None,
         admits: Callable[[PairId | LabelId], bool] | None = None,
+        placed_labels: pl.DataFrame | None = None,
     ) -> None:
         _require(sentences, KNOWN_SENTENCES, "sentences")
         _require(pairs, KNOWN_PAIRS, "pairs")
@@ -84,7 +86,9 @@ class Known:
         if labels.height:
             self.label_of = dict(zip(labels["label_id"].to_list(), labels["label"].to_list(), strict=True))
             self.label_shards = labels["shard"].unique().to_list()
-            of_texts = labels.group_by("corpus", "sentence").agg(pl.col("split").unique().sort())
+        placed_labels = labels if placed_labels is None else placed_labels
+        if placed_labels.height:
+            of_texts = placed_labels.group_by("corpus", "sentence").agg(pl.col("split").unique().sort())
             self.splits_of_text = {
                 (corpus, sentence): tuple(splits) for corpus, sentence, splits in of_texts.iter_rows()
             }
@@ -94,6 +98,10 @@ class Known:
         if not self._placed.height:
             return set()
         return set(self._placed.filter(corpus=corpus)["split"].unique().to_list())
+
+    def splits_of_texts(self, corpus: str) -> set[Split]:
+        """Return the splits of a corpus for which the store has texts."""
+        return {split for (name, _), splits in self.splits_of_text.items() if name == corpus for split in splits}
 
     def split_pairs(self, corpus: str) -> Iterator[tuple[SentenceId, SentenceId, Split]]:
         """Yield both sentences and the split of the stored pairs of a corpus."""

@@ -6,7 +6,7 @@ from features.corpora.settings import IngestSettings
 from features.ingest.known import Known
 from features.ingest.shards import next_number, shard_name
 from features.schemas import SENTENCES
-from features.sentences import normalise, sentence_id
+from features.sentences import leakage_key, normalise, sentence_id
 from features.types import SentenceId, Shard
 
 
@@ -21,6 +21,7 @@ class Sentences:
         self._number = next_number("sentences", set(known.shard_of.values())) - 1
         self._room = 0
         self._seen: dict[str, tuple[SentenceId, str, bool]] = {}
+        self._shared: dict[SentenceId, SentenceId] = {}
 
     def identify(self, text: str) -> tuple[SentenceId, str, bool]:
         """Return id, normalised text, and whether the sentence is too long."""
@@ -28,6 +29,18 @@ class Sentences:
         if found is None:
             clean = normalise(text)
             found = self._seen[text] = (sentence_id(clean), clean, clean.count(" ") >= self.max_words)
+        return found
+
+    def shared_id(self, text: str) -> SentenceId:
+        """Return an id that all spellings of a text share: those that are the same for the leakage guard.
+
+        A text of punctuation alone has one spelling, its own.
+        """
+        sentence, clean, _ = self.identify(text)
+        found = self._shared.get(sentence)
+        if found is None:
+            key = leakage_key(clean)
+            found = self._shared[sentence] = sentence_id(key) if key else sentence
         return found
 
     def place(self, sentence: SentenceId, text: str) -> None:

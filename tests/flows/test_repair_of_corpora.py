@@ -125,6 +125,53 @@ def test_texts_in_drawn_splits_are_made_again_as_they_were_drawn(corpora, emptie
     assert store.read("labels", with_shard=True).equals(before)
 
 
+@pytest.mark.parametrize("spellings", ["together", "apart"])
+def test_texts_in_several_spellings_are_made_again_as_this_version_and_earlier_ones_drew_them(
+    corpora, emptied, monkeypatch, spellings
+):
+    papers = CorpusSettings(dataset="texts", files={"train": "papers.tsv"}, draw={"dev": 0.3, "test": 0.2})
+    corpora = corpora.model_copy(update={"corpora": (papers,)})
+    monkeypatch.setattr(ingest_corpora, "ingest", partial(ingest, spellings=spellings))
+    file = corpora.base / "papers.tsv"
+    rows = [f"{paper} {number}.\tparsing\n" for number in range(30) for paper in ("Paper", "paper")]
+    file.write_text("text\tlabel\n" + "".join(rows))
+    store = Store.open(corpora.store, create=True)
+    ingest_corpora.ingest_corpora(corpora, store, "first")
+    before = store.read("labels", with_shard=True)
+    monkeypatch.undo()
+
+    lost = emptied(store)
+    assert len(repair_ingested(corpora, store, store.damaged(), "second")) == lost
+    assert store.read("labels", with_shard=True).equals(before)
+
+
+@pytest.mark.parametrize("ingested", ["first", "second", "all"])
+def test_texts_whose_other_spelling_came_later_are_made_again_where_they_were(corpora, emptied, ingested):
+    papers = CorpusSettings(dataset="texts", files={"train": "papers.tsv"}, draw={"dev": 0.3, "test": 0.2})
+    corpora = corpora.model_copy(update={"corpora": (papers,)})
+    file = corpora.base / "papers.tsv"
+    file.write_text("text\tlabel\n" + "".join(f"Paper {number}.\tparsing\n" for number in range(30)))
+    store = Store.open(corpora.store, create=True)
+    ingest_corpora.ingest_corpora(corpora, store, "first")
+    first = set(store.committed("labels"))
+    with file.open("a") as added:
+        added.writelines(f"PAPER {number}!\tparsing\n" for number in range(30))
+    ingest_corpora.ingest_corpora(corpora, store, "second")
+    before = store.read("labels", with_shard=True)
+
+    if ingested == "all":
+        emptied(store)
+    else:
+        table = store._table("labels")
+        wanted = first if ingested == "first" else set(store.committed("labels")) - first
+        for one in table.files():
+            if one.shard in wanted:
+                (store.path / "tables" / "labels" / one.path).unlink()
+    assert store.damaged()
+    repair_ingested(corpora, store, store.damaged(), "third")
+    assert store.read("labels", with_shard=True).equals(before)
+
+
 @pytest.mark.parametrize("ingested", ["first", "second"])
 def test_pairs_in_drawn_splits_are_made_again_as_they_were_drawn(corpora, ingested):
     def link(chain, number):

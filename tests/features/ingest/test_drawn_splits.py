@@ -1,5 +1,6 @@
 """Splits that ingest draws for texts with labels: a pure function of the text, and no text in two of them."""
 
+import random
 import unicodedata
 from collections import Counter
 
@@ -30,7 +31,7 @@ def corpus(file="papers.tsv", *, draw=DRAW, name="papers", split="train", **give
     return CorpusSettings(dataset="texts", name=name, files={split: file}, draw=draw, **given)
 
 
-def run(base, *corpora, known=(), leakage=None):
+def run(base, *corpora, known=(), leakage=None, **given):
     tables = [
         pl.concat(
             [
@@ -44,7 +45,7 @@ def run(base, *corpora, known=(), leakage=None):
         )
         for table, columns in KNOWN.items()
     ]
-    return ingest(corpora, leakage or LeakageSettings(), IngestSettings(), base, *tables)
+    return ingest(corpora, leakage or LeakageSettings(), IngestSettings(), base, *tables, **given)
 
 
 def splits_of(*parts, corpus="papers"):
@@ -93,7 +94,7 @@ def test_larger_shares_take_texts_from_train_only(text, seed, dev, test, more):
     assert before in {after, "train"}
 
 
-def test_a_text_in_two_spellings_is_one_text_in_one_split(tmp_path):
+def test_a_text_with_other_blanks_or_composition_is_one_text_in_one_split(tmp_path):
     composed = "Das Café ist groß."
     (tmp_path / "papers.tsv").write_text(
         table((composed, "a"), (unicodedata.normalize("NFD", composed).replace(" ", "  "), "b"))
@@ -102,6 +103,63 @@ def test_a_text_in_two_spellings_is_one_text_in_one_split(tmp_path):
 
     assert len(splits_of(ingested)) == 1
     assert sum(len(rows) for rows in ingested.labels.values()) == 2
+
+
+def spelt(text):
+    return [text, text.lower(), text.upper(), text.replace(".", "!")]
+
+
+def test_texts_that_differ_in_case_or_punctuation_alone_are_in_one_split_in_any_order_and_others_stay(tmp_path):
+    rows = [(each, label) for text, label in texts(40) for each in spelt(text)] + texts(100, first=40)
+    (tmp_path / "papers.tsv").write_text(table(*rows))
+    found = splits_of(run(tmp_path, corpus()))
+
+    for text, _ in texts(40):
+        assert len({found[sentence_id(each)] for each in spelt(text)}) == 1
+    assert {found[sentence_id(text)] for text, _ in texts(40)} == {"train", "dev", "test"}
+    by_itself = DrawSettings(**DRAW).split_of
+    alone = [sentence_id(text) for text, _ in texts(100, first=40)]
+    assert [found[sentence] for sentence in alone] == [by_itself(sentence) for sentence in alone]
+    random.Random(1).shuffle(rows)
+    (tmp_path / "papers.tsv").write_text(table(*rows))
+    assert splits_of(run(tmp_path, corpus())) == found
+
+
+def test_texts_of_punctuation_alone_are_texts_of_their_own(tmp_path):
+    marks = ["?", "!", "...", "?!", "!!", ":-)", ";-)", "--", "(?)", "(!)", "*", "**"]
+    (tmp_path / "papers.tsv").write_text(table(*((mark, "a") for mark in marks)))
+    by_itself = DrawSettings(**DRAW).split_of
+    ids = [sentence_id(mark) for mark in marks]
+    assert splits_of(run(tmp_path, corpus())) == {sentence: by_itself(sentence) for sentence in ids}
+    assert len({by_itself(sentence) for sentence in ids}) > 1
+
+
+@pytest.mark.parametrize("then", [DRAW, {"dev": 0.45, "test": 0.1, "seed": 1}, None], ids=["same", "other", "no draw"])
+def test_a_new_spelling_follows_the_stored_one_which_stays(tmp_path, then):
+    (tmp_path / "papers.tsv").write_text(table(*texts(60)))
+    first = run(tmp_path, corpus())
+    (tmp_path / "papers.tsv").write_text(table(*((text.upper(), label) for text, label in texts(60)), *texts(60)))
+    second = run(tmp_path, corpus(draw=then), known=[first])
+
+    before, after = splits_of(first), splits_of(first, second)
+    assert before.items() <= after.items()
+    for text, _ in texts(60):
+        assert after[sentence_id(text.upper())] == before[sentence_id(text)]
+    again = run(tmp_path, corpus(draw=then), known=[first, second])
+    assert again.tables == {"sentences": {}, "pairs": {}, "labels": {}}
+    if then == DRAW:  # no setting has changed, so none of them is kept against the settings
+        assert sum(split.kept for part in (second, again) for split in part.report.splits) == 0
+
+
+def test_spellings_that_an_earlier_version_put_into_two_splits_stay_there(tmp_path):
+    (tmp_path / "papers.tsv").write_text(table(*((each, label) for text, label in texts(20) for each in spelt(text))))
+    before = run(tmp_path, corpus(), spellings="apart")
+    splits = splits_of(before)
+    assert any(len({splits[sentence_id(each)] for each in spelt(text)}) > 1 for text, _ in texts(20))
+
+    after = run(tmp_path, corpus(), known=[before])
+    assert after.tables == {"sentences": {}, "pairs": {}, "labels": {}}
+    assert sum(split.kept for split in after.report.splits) == 0
 
 
 @pytest.mark.parametrize("then", [DRAW, {"dev": 0.45, "test": 0.1}, None], ids=["same", "other shares", "no draw"])
