@@ -30,6 +30,7 @@ from features.ingest.shards import cut, next_number
 from features.ingest.shrinking import shrunk
 from features.ingest.split_labels import SplitLabels, labels_of
 from features.ingest.split_pairs import SplitPairs, pairs_of
+from features.ingest.text_faults import text_faults
 from features.stages import Reject
 from features.types import LabelId, PairId, PairKind, Shard, Split
 
@@ -218,8 +219,9 @@ def _finish(
             for split, found in zip(splits, changed, strict=True)
         ],
         leaks=guard.reports(),
-        overlaps=overlaps(of_pairs, of_labels),
+        overlaps=overlaps(of_pairs, of_labels, sentences),
         label_faults=label_faults([place.corpus for place in places], of_labels, known),
+        text_faults=text_faults([place.corpus for place in places], of_labels, sentences),
         judgement_faults=judgement_faults([place.corpus for place in places], of_pairs),
         draws=[report for place in places for report in place.reports()],
         shrunk=shrunk([place.corpus.name for place in places], splits, known),

@@ -7,8 +7,9 @@
             together by sentences   ├── too large? ─> train
                                     └── its hash ───> split
 
-Sentences that are the same for the leakage guard (case, punctuation) belong together: they are spellings of one. What the store holds stays
-as it is, whatever `draw` says now. A pair that would join two groups stored in different splits is left out.
+Sentences and texts that are the same for the leakage guard (case, punctuation) belong together: they are spellings of
+one. What the store holds stays as it is, whatever `draw` says now. A pair that would join two groups stored in
+different splits is left out.
 """
 
 from collections import Counter

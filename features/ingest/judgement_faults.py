@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from features.corpora.settings import CorpusSettings
+from features.ingest.fault_reports import JudgementFaultReport
 from features.ingest.label_faults import spelt_alike
-from features.ingest.report import JudgementFaultReport
 from features.ingest.split_pairs import SplitPairs
 
 _JUDGEMENTS: tuple[Literal["label", "score"], ...] = ("label", "score")

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from features.corpora.dataset import TextLayout
 from features.corpora.reading import own_record
 from features.corpora.settings import CorpusSettings
+from features.ingest.fault_reports import LabelFaultReport
 from features.ingest.known import Known
-from features.ingest.report import LabelFaultReport
 from features.ingest.split_labels import SplitLabels
 from features.sentences import normalise
 

@@ -6,6 +6,7 @@ from typing import Literal
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
+from features.ingest.fault_reports import JudgementFaultReport, LabelFaultReport, TextFaultReport
 from features.types import Split
 
 _FEW = 0.5
@@ -100,12 +101,15 @@ class ChangedJudgement(_Report):
 class OverlapReport(_Report):
     """How many pairs (with their sentences in either order) or labelled texts of a split are also in a split `train`.
 
+    A text is also there if another spelling of it is, which differs only in case or punctuation.
+
     Args:
         corpus: name of the corpus with the split `train`.
         other_corpus: name of the other corpus; may be the same.
         other_split: its split, `dev` or `test`.
         pairs: number of distinct pairs, or texts, of the other split.
         shared: number of these that are in `train`.
+        spelt: number of the latter that are there only in another spelling.
         what: what they are.
     """
 
@@ -114,97 +118,17 @@ class OverlapReport(_Report):
     other_split: Split
     pairs: int
     shared: int
+    spelt: int = 0
     what: Literal["pairs", "texts"] = "pairs"
 
     def __str__(self) -> str:
         count = "All" if self.shared == self.pairs else f"{self.shared:,} of"
+        verb, them = ("is", "it") if self.shared == 1 < self.pairs else ("are", "these")
+        spelt = f" ({self.spelt:,} with other case or punctuation)" if self.spelt else ""
         return (
-            f"{count} {self.pairs:,} {self.what} of {self.other_split} of {self.other_corpus!r} are also in train "
-            f"of {self.corpus!r}: encoders that learn from train leave these out; give each split its own {self.what}."
-        )
-
-
-class LabelFaultReport(_Report):
-    """Suspicious labels of a corpus in one aspect; they are kept as they are.
-
-    Args:
-        corpus: its name.
-        aspect: what the labels are about.
-        fault: `no label`: there is none at all; `one label`: the same for all texts; `spelling`: differs from another
-            label only in case or white space; `gone`: in the store and no longer in the file, although its text is.
-        labels: how many labels have the fault.
-        texts: number of texts that have one of them.
-        examples: labels with the number of their texts.
-    """
-
-    corpus: str
-    aspect: str
-    fault: Literal["no label", "one label", "spelling", "gone"]
-    labels: int = 0
-    texts: int = 0
-    examples: dict[str, int] = Field(default_factory=dict)
-
-    def __str__(self) -> str:
-        if self.fault == "no label":
-            return (
-                f"No text of {self.corpus!r} has a label in the aspect {self.aspect!r}: check the column that "
-                "`aspects` names for it, or leave the aspect out."
-            )
-        if self.fault == "one label":
-            (label,) = self.examples
-            return (
-                f"All {self.texts:,} texts of {self.corpus!r} with a label in the aspect {self.aspect!r} have the "
-                f"same, {label!r}: there is nothing to learn; check the column, or leave the aspect out."
-            )
-        if self.fault == "gone":
-            label = next(iter(self.examples))
-            texts = "1 text" if self.texts == 1 else f"{self.texts:,} texts"
-            return (
-                f"{texts} of {self.corpus!r} lost a label in the aspect {self.aspect!r} since it was stored, such "
-                f"as {label!r}: stored rows do not change, so it stays in addition to those of the file; if it "
-                "was wrong, build a new store."
-            )
-        named = " and ".join(f"{label!r} ({texts:,})" for label, texts in self.examples.items())
-        return (
-            f"{self.labels:,} labels of {self.corpus!r} in the aspect {self.aspect!r} ({self.texts:,} texts) differ "
-            f"from another only in case or spaces, such as {named}: they count as different labels. If they mean "
-            "the same, write them alike in the file and build a new store; stored rows do not change."
-        )
-
-
-class JudgementFaultReport(_Report):
-    """Suspicious labels or scores of the pairs of a corpus; they are kept as they are.
-
-    Args:
-        corpus: its name.
-        judgement: what they are.
-        fault: `missing` in some pairs, or in all; `spelling`: differs from another label only in case or white space.
-        pairs: number of pairs of the corpus.
-        affected: number of pairs with the fault.
-        examples: labels with the number of their pairs.
-    """
-
-    corpus: str
-    judgement: Literal["label", "score"]
-    fault: Literal["missing", "spelling"]
-    pairs: int
-    affected: int
-    examples: dict[str, int] = Field(default_factory=dict)
-
-    def __str__(self) -> str:
-        if self.fault == "spelling":
-            named = " and ".join(f"{label!r} ({pairs:,})" for label, pairs in self.examples.items())
-            return (
-                f"Labels of {self.corpus!r} ({self.affected:,} pairs) differ from another only in case or spaces, such "
-                f"as {named}: they count as different labels. If they mean the same, write them alike in the file and "
-                "build a new store; stored rows do not change."
-            )
-        if self.affected == self.pairs:
-            return f"No pair of {self.corpus!r} has a {self.judgement}: check the column that `columns` names for it."
-        has = "1 pair has" if self.affected == 1 else f"{self.affected:,} pairs have"
-        return (
-            f"{has} no {self.judgement} among the {self.pairs:,} of {self.corpus!r}: what learns from a "
-            f"{self.judgement}, or is scored by it, leaves them out."
+            f"{count} {self.pairs:,} {self.what} of {self.other_split} of {self.other_corpus!r} {verb} also in train "
+            f"of {self.corpus!r}{spelt}: encoders that learn from train leave {them} out; give each split "
+            f"its own {self.what}."
         )
 
 
@@ -301,8 +225,9 @@ class IngestReport(_Report):
     Args:
         splits: counts by corpus and split.
         leaks: evaluation sentences found, by corpus, split and set.
-        overlaps: splits that share most of their pairs or texts with a split `train`.
+        overlaps: splits that share most of their pairs, or any text, with a split `train`.
         label_faults: suspicious labels of texts.
+        text_faults: texts with labels in several spellings.
         judgement_faults: suspicious labels and scores of pairs.
         draws: splits for which too few pairs could be drawn.
         shrunk: corpora of whose stored rows some were not read again.
@@ -324,6 +249,7 @@ class IngestReport(_Report):
     pair_shards: int
     label_shards: int = 0
     label_faults: list[LabelFaultReport] = Field(default_factory=list)
+    text_faults: list[TextFaultReport] = Field(default_factory=list)
     judgement_faults: list[JudgementFaultReport] = Field(default_factory=list)
     draws: list[DrawReport] = Field(default_factory=list)
     shrunk: list[ShrunkReport] = Field(default_factory=list)

@@ -37,6 +37,7 @@ class SplitLabels:
         arrived: their order of arrival, among those of all splits.
         changes: known texts whose one label has changed.
         occurrences: how often a text has occurred.
+        texts: the texts that are kept, new and known.
         seen: labels that occurred before in the split.
         counts: texts by aspect and label, including known ones.
         kept: known texts that the present settings would put into another split.
@@ -55,6 +56,7 @@ class SplitLabels:
     arrived: list[int] = field(default_factory=list)
     changes: list[ChangedJudgement] = field(default_factory=list)
     occurrences: Counter[SentenceId] = field(default_factory=Counter)
+    texts: dict[SentenceId, str] = field(default_factory=dict)
     seen: set[LabelId] = field(default_factory=set)
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     kept: set[SentenceId] = field(default_factory=set)
@@ -98,6 +100,7 @@ class SplitLabels:
             self.kept.add(text[0])
         self._keep(ids, text[0], outcome.origin, known)
         sentences.place(text[0], text[1])
+        self.texts[text[0]] = text[1]
         return None
 
     def _keep(self, ids: Mapping[LabelId, tuple[str, str]], sentence: SentenceId, origin: str, known: Known) -> None:

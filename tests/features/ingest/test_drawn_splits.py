@@ -257,3 +257,46 @@ def test_texts_that_are_in_train_and_test_are_told(tmp_path):
         "All 10 texts of test of 'again' are also in train of 'papers': encoders that learn from train leave these "
         "out; give each split its own texts."
     )
+
+
+def test_texts_that_are_in_train_and_dev_in_whatever_spelling_are_told(tmp_path):
+    (tmp_path / "train.tsv").write_text(table(*texts(10)))
+    (tmp_path / "dev.tsv").write_text(table(*texts(30, first=9)))
+    files = {"train": "train.tsv", "dev": "dev.tsv"}
+    both = CorpusSettings(dataset="texts", name="papers", files=files)
+    (overlap,) = run(tmp_path, both).report.overlaps
+    assert str(overlap) == (
+        "1 of 30 texts of dev of 'papers' is also in train of 'papers': encoders that learn from train leave it out; "
+        "give each split its own texts."
+    )
+
+    (tmp_path / "dev.tsv").write_text(table(*texts(30, first=9), ("TEXT, number 1", "b"), ("TEXT, number 12", "a")))
+    report = run(tmp_path, both).report
+    (overlap,) = report.overlaps
+    assert str(overlap) == (
+        "2 of 32 texts of dev of 'papers' are also in train of 'papers' (1 with other case or punctuation): encoders "
+        "that learn from train leave these out; give each split its own texts."
+    )
+    (fault,) = report.text_faults
+    assert str(fault) == (
+        "4 texts of 'papers' differ from another only in case or punctuation, such as 'Text number 1.' and 'TEXT, "
+        "number 1': they count as different texts, and 2 have a spelling in another split. If they are the same, "
+        "write them alike in the file and build a new store; stored rows do not change."
+    )
+
+
+def test_texts_in_several_spellings_are_told_with_the_place_where_they_differ(tmp_path):
+    long = f"{'A long beginning, ' * 4}then a word and {'a long end ' * 4}"
+    rows = [*texts(5), (long, "a"), (long.replace("word", "Word"), "b"), *texts(5)]
+    (tmp_path / "papers.tsv").write_text(table(*rows))
+    first = run(tmp_path, corpus())
+    for each in (first, run(tmp_path, corpus(), known=[first])):
+        (fault,) = each.report.text_faults
+        assert str(fault) == (
+            "2 texts of 'papers' differ from another only in case or punctuation, such as '…g beginning, then a "
+            "word and a long end …' and '…g beginning, then a Word and a long end …': they count as different "
+            "texts, and stay in one split. If they are the same, write them alike in the file and build a new store; "
+            "stored rows do not change."
+        )
+    (tmp_path / "papers.tsv").write_text(table(*texts(5)))
+    assert run(tmp_path, corpus()).report.text_faults == []

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from features.errors import InputError, SettingsError
+from features.sentences import leakage_key
 from training.data.labelled_texts import LabelledTexts
 from training.data.shared_labels import ChosenLabels, How, Positions, SharedLabels, choose_labels
 from training.data.triplets import TripletMaker
@@ -91,6 +92,8 @@ def resolved(data: LabelledTexts, settings: AspectSettings) -> AspectSettings:
 def learnt_from(data: LabelledTexts, settings: AspectSettings) -> LabelledTexts:
     """Return the training and the dev texts; a training text that is also in another split is dropped.
 
+    So is one that differs from a text of another split only in case or punctuation.
+
     Args:
         data: all texts.
         settings: of the encoder, with aspects filled in.
@@ -100,11 +103,20 @@ def learnt_from(data: LabelledTexts, settings: AspectSettings) -> LabelledTexts:
     """
     train, dev = settings.splits
     # In every corpus, selected or not: the encoder is evaluated on the other splits.
-    elsewhere = data.labels.filter(pl.col("split") != train)["text"].unique()
-    both = data.labels.filter(pl.col("text").is_in(elsewhere.implode()), split=train)["text"].n_unique()
+    elsewhere = set(data.labels.filter(pl.col("split") != train)["text"].unique())
+    keys = [leakage_key(text) or text for text in data.texts]  # what is marks alone is like no other
+    keys_elsewhere = {keys[position] for position in elsewhere}
+    of_train = data.labels.filter(split=train)["text"].unique().to_list()
+    both = [position for position in of_train if keys[position] in keys_elsewhere]
     if both:
-        _log.warning("%s texts of split %r are also in another split and are not trained on", f"{both:,}", train)
-    rows = data.labels.filter((pl.col("split") != train) | ~pl.col("text").is_in(elsewhere.implode()))
+        spelt = len(set(both) - elsewhere)
+        _log.warning(
+            "%s texts of split %r are also in another split and are not trained on%s",
+            f"{len(both):,}",
+            train,
+            f" ({spelt:,} with other case or punctuation)" if spelt else "",
+        )
+    rows = data.labels.filter((pl.col("split") != train) | ~pl.col("text").is_in(both))
     chosen = LabelledTexts(data.texts, rows, data.source).select(splits=(train, dev), corpora=settings.corpora)
     if not chosen.labels.filter(pl.col("aspect").is_in(list(settings.aspects)), split=train).height:
         of = f"of {', '.join(settings.corpora)} " if settings.corpora else ""

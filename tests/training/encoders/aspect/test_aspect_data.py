@@ -85,6 +85,18 @@ def test_a_text_of_another_split_is_not_learnt_from_and_that_is_told(caplog):
     assert "2 texts of split 'train' are also in another split and are not trained on" in caplog.text
 
 
+def test_a_text_of_another_split_in_another_spelling_is_not_learnt_from_either(caplog):
+    elsewhere = [("Task, train 0!", "test", "task", "x"), ("task train 1", "dev", "task", "y")]
+    marks = [("?!", "train", "task", "x"), ("...", "test", "task", "x")]
+    learnt = learnt_from(texts(*many(6, "xy"), *elsewhere, *marks), settings())
+
+    of_train = {learnt.texts[position] for position in learnt.labels.filter(split="train")["text"]}
+    assert of_train == {*(f"task train {number}" for number in range(2, 6)), "?!"}
+    assert caplog.messages == [
+        "2 texts of split 'train' are also in another split and are not trained on (1 with other case or punctuation)"
+    ]
+
+
 def test_labels_that_are_held_out_are_named_and_no_text_of_them_is_seen():
     data = texts(
         *many(200, [f"label {n}" for n in range(20)]), *many(40, [f"label {n}" for n in range(20)], split="dev")

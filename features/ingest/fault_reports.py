@@ -1,0 +1,118 @@
+"""Suspicious labels, scores and spellings of a corpus, as sentences; the rows are kept as they are."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _FaultReport(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class LabelFaultReport(_FaultReport):
+    """Suspicious labels of a corpus in one aspect; they are kept as they are.
+
+    Args:
+        corpus: its name.
+        aspect: what the labels are about.
+        fault: `no label`: there is none at all; `one label`: the same for all texts; `spelling`: differs from another
+            label only in case or white space; `gone`: in the store and no longer in the file, although its text is.
+        labels: how many labels have the fault.
+        texts: number of texts that have one of them.
+        examples: labels with the number of their texts.
+    """
+
+    corpus: str
+    aspect: str
+    fault: Literal["no label", "one label", "spelling", "gone"]
+    labels: int = 0
+    texts: int = 0
+    examples: dict[str, int] = Field(default_factory=dict)
+
+    def __str__(self) -> str:
+        if self.fault == "no label":
+            return (
+                f"No text of {self.corpus!r} has a label in the aspect {self.aspect!r}: check the column that "
+                "`aspects` names for it, or leave the aspect out."
+            )
+        if self.fault == "one label":
+            (label,) = self.examples
+            return (
+                f"All {self.texts:,} texts of {self.corpus!r} with a label in the aspect {self.aspect!r} have the "
+                f"same, {label!r}: there is nothing to learn; check the column, or leave the aspect out."
+            )
+        if self.fault == "gone":
+            label = next(iter(self.examples))
+            texts = "1 text" if self.texts == 1 else f"{self.texts:,} texts"
+            return (
+                f"{texts} of {self.corpus!r} lost a label in the aspect {self.aspect!r} since it was stored, such "
+                f"as {label!r}: stored rows do not change, so it stays in addition to those of the file; if it "
+                "was wrong, build a new store."
+            )
+        named = " and ".join(f"{label!r} ({texts:,})" for label, texts in self.examples.items())
+        return (
+            f"{self.labels:,} labels of {self.corpus!r} in the aspect {self.aspect!r} ({self.texts:,} texts) differ "
+            f"from another only in case or spaces, such as {named}: they count as different labels. If they mean "
+            "the same, write them alike in the file and build a new store; stored rows do not change."
+        )
+
+
+class TextFaultReport(_FaultReport):
+    """Texts with labels of a corpus that differ only in case or punctuation; they are kept as they are.
+
+    Args:
+        corpus: its name.
+        texts: number of texts that have another spelling in the corpus.
+        parted: number of these of which the spellings are in several splits.
+        examples: two spellings of one text, perhaps shortened.
+    """
+
+    corpus: str
+    texts: int
+    parted: int
+    examples: tuple[str, str]
+
+    def __str__(self) -> str:
+        first, second = self.examples
+        where = f"{self.parted:,} have a spelling in another split" if self.parted else "stay in one split"
+        return (
+            f"{self.texts:,} texts of {self.corpus!r} differ from another only in case or punctuation, such as "
+            f"{first!r} and {second!r}: they count as different texts, and {where}. If they are the same, write them "
+            "alike in the file and build a new store; stored rows do not change."
+        )
+
+
+class JudgementFaultReport(_FaultReport):
+    """Suspicious labels or scores of the pairs of a corpus; they are kept as they are.
+
+    Args:
+        corpus: its name.
+        judgement: what they are.
+        fault: `missing` in some pairs, or in all; `spelling`: differs from another label only in case or white space.
+        pairs: number of pairs of the corpus.
+        affected: number of pairs with the fault.
+        examples: labels with the number of their pairs.
+    """
+
+    corpus: str
+    judgement: Literal["label", "score"]
+    fault: Literal["missing", "spelling"]
+    pairs: int
+    affected: int
+    examples: dict[str, int] = Field(default_factory=dict)
+
+    def __str__(self) -> str:
+        if self.fault == "spelling":
+            named = " and ".join(f"{label!r} ({pairs:,})" for label, pairs in self.examples.items())
+            return (
+                f"Labels of {self.corpus!r} ({self.affected:,} pairs) differ from another only in case or spaces, such "
+                f"as {named}: they count as different labels. If they mean the same, write them alike in the file and "
+                "build a new store; stored rows do not change."
+            )
+        if self.affected == self.pairs:
+            return f"No pair of {self.corpus!r} has a {self.judgement}: check the column that `columns` names for it."
+        has = "1 pair has" if self.affected == 1 else f"{self.affected:,} pairs have"
+        return (
+            f"{has} no {self.judgement} among the {self.pairs:,} of {self.corpus!r}: what learns from a "
+            f"{self.judgement}, or is scored by it, leaves them out."
+        )
