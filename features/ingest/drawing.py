@@ -30,6 +30,9 @@ Spellings = Literal["together", "apart"]
 WRITTEN_MEANWHILE = "written while the corpus was read"
 """Why a row is left out until the next build: pairs are drawn once all are known."""
 
+_FEW, _MANY = 0.5, 1.5
+"""Multiples of the requested share beyond which a drawn split is reported."""
+
 
 class Placing:
     """Puts every row of a corpus into the split of its file.
@@ -49,7 +52,7 @@ class Placing:
         return row
 
     def reports(self) -> list[DrawReport]:
-        """Return the splits for which too few of the placed rows were drawn."""
+        """Return the splits for which far too few or far too many of the placed rows were drawn."""
         return []
 
 
@@ -167,6 +170,7 @@ class _Pairs(_Drawing):
         self._possible = {source, *shares, *(("train",) if shares else ())}
         self._groups = _Groups()
         self._placed: Counter[Split] = Counter()
+        self._n_stored = 0
         for a, b, split in known.split_pairs(corpus.name):
             if split in self.splits:
                 self._groups.color(_Hanging(a, b), split)
@@ -183,8 +187,10 @@ class _Pairs(_Drawing):
         hanging = self._hanging(row)
         if not hanging:
             return row
-        split = self._stored(hanging) or self._drawn(row, hanging)
+        stored = self._stored(hanging)
+        split = stored or self._drawn(row, hanging)
         if split is not None:
+            self._n_stored += stored is not None
             self._placed[split] += 1
             return row._replace(split=split, kept=split not in self._possible)
         colors = sorted(self._groups.colors(hanging), key=SPLITS.index)
@@ -233,9 +239,10 @@ class _Pairs(_Drawing):
                 pairs=total,
                 drawn=self._placed[split],
                 largest=largest,
+                stored=self._n_stored,
             )
             for split, share in shares.items()
-            if 2 * self._placed[split] < share * total
+            if not _FEW * share * total <= self._placed[split] <= _MANY * share * total
         ]
 
 

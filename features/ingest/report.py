@@ -133,7 +133,7 @@ class OverlapReport(_Report):
 
 
 class DrawReport(_Report):
-    """A split of pairs for which less than half of the requested share could be drawn.
+    """A split of pairs for which far less, or far more, than the requested share was drawn.
 
     Args:
         corpus: its name.
@@ -142,6 +142,7 @@ class DrawReport(_Report):
         pairs: number of pairs to draw from.
         drawn: number of pairs in the split.
         largest: size of the largest group of pairs joined by shared sentences.
+        stored: number of the pairs that the store had before, which keep their split.
     """
 
     corpus: str
@@ -150,12 +151,19 @@ class DrawReport(_Report):
     pairs: int
     drawn: int
     largest: int
+    stored: int = 0
 
     def __str__(self) -> str:
         asked = (
             f"{self.drawn:,} of the {self.pairs:,} pairs of {self.corpus!r} are in {self.split}, for which `draw` asks "
-            f"{100 * self.share:g}%: pairs that share a sentence stay in one split"
+            f"{100 * self.share:g}%: pairs that share a sentence"
         )
+        if self.drawn > self.share * self.pairs:
+            stay = f"{asked}, topic or document stay in one split"
+            if self.stored:
+                return f"{stay}, and stored pairs keep theirs; for another `seed` or share, build a new store."
+            return f"{stay}; another `seed` may come closer, or give {self.split} files of its own."
+        asked += " stay in one split"
         if self.largest > self.share * self.pairs:
             return (
                 f"{asked}, and as many as {self.largest:,} belong together, more than {self.split} may take, so "
@@ -229,7 +237,7 @@ class IngestReport(_Report):
         label_faults: suspicious labels of texts.
         text_faults: texts with labels in several spellings.
         judgement_faults: suspicious labels and scores of pairs.
-        draws: splits for which too few pairs could be drawn.
+        draws: splits for which far too few or far too many pairs were drawn.
         shrunk: corpora of whose stored rows some were not read again.
         changed: judgements that changed at the source.
         files: files that were read.

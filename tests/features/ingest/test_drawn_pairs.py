@@ -145,6 +145,31 @@ def test_what_is_larger_than_a_split_may_be_stays_in_train_and_is_told(tmp_path)
         )
 
 
+def test_a_split_that_got_far_more_than_was_asked_for_is_told_with_what_helps(tmp_path):
+    stars = [(f"Hub {hub}.", f"Spoke {hub} {number}.", "1") for hub in range(20) for number in range(5)]
+    write(tmp_path, *stars)
+    seen = set()
+    for seed in range(40):
+        of = corpus(draw={"dev": 0.2, "seed": seed})
+        ingested = run(tmp_path, of)
+        drawn = pairs_in(ingested)["dev"]
+        seen.add(drawn)
+        told = [str(report) for report in ingested.report.draws]
+        asked = (
+            f"{drawn} of the 100 pairs of 'pairs' are in dev, for which `draw` asks 20%: pairs that share a sentence, "
+            "topic or document stay in one split"
+        )
+        if drawn > 30:
+            assert told == [f"{asked}; another `seed` may come closer, or give dev files of its own."]
+            assert [str(report) for report in run(tmp_path, of, ingested).report.draws] == [
+                f"{asked}, and stored pairs keep theirs; for another `seed` or share, build a new store."
+            ]
+        else:
+            assert (told == []) == (drawn >= 10)
+    assert min(seen) < 10
+    assert {30, 35} <= seen  # one and a half times as many are not yet too many
+
+
 def test_new_pairs_follow_the_stored_ones_that_they_share_a_sentence_with(tmp_path):
     write(tmp_path, *apart(60))
     first = run(tmp_path, corpus())
