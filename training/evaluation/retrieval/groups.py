@@ -10,6 +10,7 @@ Labels are only meaningful within their corpus, so each corpus is scored by itse
 is neither a query nor a candidate there: whether it belongs is unknown.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
@@ -37,6 +38,7 @@ class Group:
         way: one aspect, both or any of two.
         texts: their positions among all texts, (n_texts,), ascending; each has a label in each aspect.
         shared: which of these texts share a label, by their positions in `texts`.
+        having: aspect → number of texts of the corpus with a label in it.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Group:
     way: Way
     texts: NDArray[np.int64]
     shared: SharedLabels
+    having: Mapping[str, int]
 
     def __len__(self) -> int:
         """Return the number of texts."""
@@ -70,20 +73,32 @@ class Group:
             return "no text has labels in both aspects"
         if len(self) == 1:
             return "only one text has a label, so there is none to find"
-        if self.way != "both" and (alone := self._of_all()) is not None:
-            return f"all {len(self):,} texts have the label {alone!r}, so every ranking of them is right"
+        common = self._of_all()
+        if common and (self.way != "both" or len(common) == len(self.labels)):
+            label = next(iter(common.values()))
+            return f"all {len(self):,} texts have the label {label!r}, so every ranking of them is right"
+        if self.way == "both" and common:
+            ((aspect, label),) = common.items()
+            (other,) = self.labels.keys() - {aspect}
+            # Else it is another question: among the texts with that label.
+            if self.having[other] == len(self):
+                return (
+                    f"all {len(self):,} texts have the label {label!r} in {aspect}, so the same ones belong together "
+                    f"as by {other} alone"
+                )
         if not self._has_relevant():
             what = "a label in both aspects" if self.way == "both" else "a label"
             return f"no two of {len(self):,} texts share {what}, so there is none to find"
         return ""
 
-    def _of_all(self) -> str | None:
-        """Return a label that every text has."""
-        for labels in self.labels.values():
+    def _of_all(self) -> dict[str, str]:
+        """Return aspect → a label that every text has, where there is one."""
+        found = {}
+        for aspect, labels in self.labels.items():
             common = np.flatnonzero(labels.frequencies == len(self))
             if len(common):
-                return labels.names[int(common[0])]
-        return None
+                found[aspect] = labels.names[int(common[0])]
+        return found
 
     def _has_relevant(self) -> bool:
         """Return whether any text is relevant to another."""
@@ -115,8 +130,10 @@ def groups_of(data: LabelledTexts) -> list[Group]:
 
 
 def _group(rows: pl.DataFrame, name: str, corpus: str, way: str, aspects: tuple[str, ...]) -> Group:
-    texts = reduce(np.intersect1d, (np.unique(rows.filter(aspect=aspect)["text"].to_numpy()) for aspect in aspects))
+    having = {aspect: np.unique(rows.filter(aspect=aspect)["text"].to_numpy()) for aspect in aspects}
+    texts = reduce(np.intersect1d, having.values())
     kept = rows.filter(pl.col("text").is_in(texts.tolist()))
     placed = kept.with_columns(text=np.searchsorted(texts, kept["text"].to_numpy()))
     shared = SharedLabels(placed, aspects, "all" if way == "both" else "any", len(texts))
-    return Group(name, corpus, way, texts, shared)  # type: ignore[arg-type]
+    counts = {aspect: len(of) for aspect, of in having.items()}
+    return Group(name, corpus, way, texts, shared, counts)  # type: ignore[arg-type]

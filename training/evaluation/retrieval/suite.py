@@ -108,6 +108,7 @@ class RetrievalSuite(Suite):
         job, data = self._job, self._data
         bootstrap = Bootstrap(job.resamples, job.seed)
         held_out: Mapping[str, Sequence[str]] = self._training.get("held_out_labels") or {}
+        unasked = {aspect: list(labels) for aspect, labels in held_out.items() if labels}
         found, unseen, routes, tables = [], [], [], []
         for group in self._groups:
             texts = [data.texts[place] for place in group.texts]
@@ -121,7 +122,9 @@ class RetrievalSuite(Suite):
                 continue
             if held_out.get(group.aspects[0]):
                 row = ask_for(held_out[group.aspects[0]], group, rankings, CUTOFF, bootstrap)
-                unseen += [row] if row is not None else []
+                if row is not None:
+                    unseen.append(row)
+                    unasked.pop(group.aspects[0], None)
             if len(models.routes) > 1:
                 routes.append({"name": group.name, "mrr": self._by_each_route(group, models, texts)})
             self._maps += choose_points(group, texts, vectors, job.seed, CUTOFF)
@@ -134,6 +137,7 @@ class RetrievalSuite(Suite):
             "groups": found,
             "learnt": _learnt(self._groups, self._training.get("settings", {})),
             "unseen": unseen,
+            "unasked": unasked,
             "routes": routes,
             "maps": [drawn.as_json() for drawn in self._maps],
             "skipped": list(self._skipped),

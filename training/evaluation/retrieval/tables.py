@@ -9,6 +9,7 @@ from training.evaluation.tables import UNDEFINED, ScoreTable, ends, hundred
 
 RANKINGS = {"encoder": "encoder", "start": "start model", "bm25": "BM25", "tfidf": "TF-IDF"}
 """Key of a ranking → its display name."""
+_NAMED = 10  # labels that are named in a sentence
 _MEASURES = {"precision": "P", "recall": "R", "mrr": "MRR", "ndcg": "nDCG", "map": "MAP"}
 
 
@@ -25,6 +26,22 @@ def retrieval_tables(result: Mapping[str, Any]) -> list[ScoreTable]:
 def tell_seen_texts(result: Mapping[str, Any]) -> str:
     """Return a caveat where the texts were used in the training; nothing where they were not."""
     return tell_seen(result["seen"], result["split"], result["others"], unit="texts", chosen="on")
+
+
+def tell_unasked(result: Mapping[str, Any]) -> list[str]:
+    """Return for each aspect the labels held out of training that no query has, a sentence each.
+
+    Args:
+        result: result of `RetrievalSuite`; those of earlier versions do not know.
+    """
+    sentences = []
+    for aspect, labels in result.get("unasked", {}).items():
+        more = f" and {len(labels) - _NAMED:,} more" if len(labels) > _NAMED else ""
+        sentences.append(
+            f"Labels held out of training in {aspect}: {len(labels):,} ({', '.join(labels[:_NAMED])}{more}); no query "
+            f"of {result['split']} has one."
+        )
+    return sentences
 
 
 def tell_way(group: Mapping[str, Any]) -> str:
@@ -83,6 +100,7 @@ def _note(result: Mapping[str, Any]) -> str:
         f"Queries left out because no other text is relevant to them: {left_out}." if left_out else "",
         verdicts,
         *result["skipped"],
+        *tell_unasked(result),
     ]
     if result["routes"]:
         routes = ", ".join(result["routes"][0]["mrr"])

@@ -126,7 +126,21 @@ def test_an_aspect_that_all_texts_share_says_nothing_beside_another_either():
     rows = [(f"t{n}", aspect, label) for n in range(4) for aspect, label in (("x", f"{n % 2}"), ("y", "all"))]
     by_name = {group.name: group.lacks for group in groups_of(labelled(rows))}
     assert by_name["y"] == by_name["x or y"] == "all 4 texts have the label 'all', so every ranking of them is right"
-    assert by_name["x"] == by_name["x and y"] == ""
+    assert by_name["x"] == ""
+    assert by_name["x and y"] == "all 4 texts have the label 'all' in y, so the same ones belong together as by x alone"
+
+
+def test_an_aspect_that_all_texts_with_both_share_is_asked_where_it_leaves_texts_out():
+    rows = [(f"t{n}", "x", f"{n % 2}") for n in range(6)] + [(f"t{n}", "y", "all") for n in range(4)]
+    by_name = {group.name: group for group in groups_of(labelled(rows))}
+    assert by_name["x and y"].lacks == ""
+    assert (len(by_name["x"]), len(by_name["x and y"])) == (6, 4)
+
+
+def test_two_aspects_in_which_all_texts_are_alike_say_nothing_together():
+    rows = [(f"t{n}", aspect, "all") for n in range(4) for aspect in "xy"]
+    said = {group.lacks for group in groups_of(labelled(rows))}
+    assert said == {"all 4 texts have the label 'all', so every ranking of them is right"}
 
 
 PAIRED = {"a": "12", "b": "11", "c": "21", "d": "22"}

@@ -257,6 +257,39 @@ def test_an_aspect_that_says_nothing_is_skipped_and_told_beside_the_others(job, 
     found = scored(job, Models(perfect, None), source=source)
     (first, *_) = RetrievalSuite.tables(found)
     assert "Not scored: kind, all 12 texts have the label 'text', so every ranking of them is right." in first.note
+    assert (
+        "Not scored: animal and kind, all 12 texts have the label 'text' in kind, so the same ones belong together as "
+        "by animal alone." in first.note
+    )
+    assert [group["name"] for group in found["groups"]] == ["animal", "place", "animal and place", "animal or place"]
+
+
+def test_labels_held_out_of_training_that_no_query_has_are_told_aspect_by_aspect(job, tmp_path, result):
+    assert result["unasked"] == {}
+    shutil.copytree(job.encoder, tmp_path / "encoder")
+    training = json.loads((job.encoder / "training.json").read_text())
+    held_out = {
+        "animal": ["griffin", "unicorn"],  # one text has the latter, and no other to find
+        "colour": [f"colour {number:02}" for number in range(12)],
+        "place": ["<park>"],
+        "size": [],
+    }
+    (tmp_path / "encoder" / "training.json").write_text(json.dumps({**training, "held_out_labels": held_out}))
+    changed = job.model_copy(update={"encoder": tmp_path / "encoder", "output": tmp_path})
+    found = evaluate(changed)["suites"]["retrieval"]
+    assert [row["name"] for row in found["unseen"]] == ["place"]
+    assert list(found["unasked"]) == ["animal", "colour"]
+    (first, *_) = RetrievalSuite.tables(found)
+    names = ", ".join(f"colour {number:02}" for number in range(10))
+    said = (
+        "Labels held out of training in animal: 2 (griffin, unicorn); no query of dev has one.",
+        f"Labels held out of training in colour: 12 ({names} and 2 more); no query of dev has one.",
+    )
+    for sentence in said:
+        assert sentence in first.note
+        assert sentence in (tmp_path / "report.html").read_text()
+    before = {name: value for name, value in found.items() if name != "unasked"}  # of an earlier version
+    assert "held out" not in RetrievalSuite.tables(before)[0].note
 
 
 def test_maps_are_drawn_by_seed_with_the_most_frequent_labels_coloured(job, monkeypatch):
