@@ -1,15 +1,19 @@
 """Pairs that are both learnt from and chosen or scored by: moved in a file, or in two corpora.
 
 train   (A, B)   (C, D)         train   (A, B)
-dev     (D, C)   (E, F)   ──>   dev     (D, C)   (E, F)
+dev     (D, c!)  (E, F)   ──>   dev     (D, c!)  (E, F)
+
+Sentences that differ only in case or punctuation are the same here, as for the leakage guard.
 """
 
 import logging
+from collections.abc import Sequence
 from typing import TypeVar
 
 import polars as pl
 
 from features.errors import InputError
+from features.sentences import leakage_key
 from training.data.labelled_pairs import LabelledPairs
 from training.data.measured_pairs import MeasuredPairs
 from training.data.pair_tables import POSITIONS
@@ -19,7 +23,7 @@ _log = logging.getLogger("training")
 
 
 def apart(data: Pairs, split: str) -> Pairs:
-    """Return pairs without those of one split that are also in another split, in either order.
+    """Return pairs without those of one split that are also in another split, in either order and any spelling.
 
     Args:
         data: pairs of all splits, of the corpora that are learnt from.
@@ -28,19 +32,39 @@ def apart(data: Pairs, split: str) -> Pairs:
     Raises:
         InputError: when none of the split is left.
     """
-    ends = data.pairs.select(
+    keys: dict[str, int] = {}
+    # What is marks alone is like no other.
+    numbers = [keys.setdefault(leakage_key(text) or text, len(keys)) for text in data.texts]
+    found = _in_another(data, split, numbers)
+    if not found.any():
+        return data
+    if found.sum() == (data.pairs["split"] == split).sum():
+        raise InputError(
+            f"All {found.sum():,} pairs of the split {split!r} are also in another split: check `files` of the corpora."
+        )
+    spelt = int((found & ~_in_another(data, split, range(len(data.texts)))).sum())
+    _log.warning(
+        "pairs of split %r that are also in another split are not trained on: %s%s",
+        *(split, f"{found.sum():,}", f" ({spelt:,} with other case or punctuation)" if spelt else ""),
+    )
+    return data.keep(~found)
+
+
+def _in_another(data: Pairs, split: str, numbers: Sequence[int]) -> pl.Series:
+    """Return whether each pair is of a split, and is in another one as well.
+
+    Args:
+        data: the pairs.
+        split: the split.
+        numbers: number of each sentence; those with the same one count as the same sentence, (n_texts,).
+    """
+    number = pl.Series(list(numbers), dtype=pl.Int64)
+    ends = pl.DataFrame([number.gather(data.pairs[position]).alias(position) for position in POSITIONS])
+    ends = ends.select(
         pl.min_horizontal(*POSITIONS).alias("low"),
         pl.max_horizontal(*POSITIONS).alias("high"),
-        is_learnt=pl.col("split") == split,
+        (data.pairs["split"] == split).alias("is_learnt"),
     )
     others = ends.filter(~pl.col("is_learnt")).select("low", "high", found=True).unique()
     found = ends.join(others, on=("low", "high"), how="left", maintain_order="left")["found"].fill_null(value=False)
-    both = found & ends["is_learnt"]
-    if not both.any():
-        return data
-    if both.sum() == ends["is_learnt"].sum():
-        raise InputError(
-            f"All {both.sum():,} pairs of the split {split!r} are also in another split: check `files` of the corpora."
-        )
-    _log.warning("pairs of split %r that are also in another split are not trained on: %s", split, f"{both.sum():,}")
-    return data.keep(~both)
+    return found & ends["is_learnt"]

@@ -120,11 +120,13 @@ def _difference(found: Mapping[str, Any], plan: TrainingPlan) -> str:
     ]
     if changed:
         parts.append(f"other settings ({'; '.join(changed)})")
-    if found.get("data_digest") != plan.data_digest and plan.dropped and "dropped" not in found:
+    kept = plan.dropped - found.get("dropped", 0)
+    same_release = found.get("source") == plan.source and plan.source.get("release") is not None
+    if found.get("data_digest") != plan.data_digest and kept > 0 and ("dropped" not in found or same_release):
         _log.warning(
             "it was trained by an earlier version, also on %d pairs that are in another split as well: to train it "
             "without them, give it another `name`",
-            plan.dropped,
+            kept,
         )
     elif found.get("data_digest") != plan.data_digest:
         numbers = [source.get("release") for source in (found.get("source", {}), plan.source)]

@@ -26,6 +26,14 @@ def test_a_pair_of_another_split_is_not_learnt_from_in_either_order(caplog):
     assert "pairs of split 'train' that are also in another split are not trained on: 1" in caplog.text
 
 
+def test_a_pair_of_another_split_in_another_spelling_is_not_learnt_from_either(caplog):
+    data = judged(("A cat.", "b", "train"), ("?!", "b", "train"), ("B!", "a CAT", "dev"), ("...", "b", "dev"))
+    found = apart(data, "train")
+    kept = [(found.texts[a], found.texts[b]) for a, b in found.pairs.select("first", "second").iter_rows()]
+    assert kept == [("?!", "b"), ("B!", "a CAT"), ("...", "b")]
+    assert "are not trained on: 1 (1 with other case or punctuation)" in caplog.text
+
+
 def test_pairs_that_are_apart_stay_as_they_are():
     data = judged(("a", "b", "train"), ("a", "b", "train"), ("a", "c", "dev"))
     assert apart(data, "train") is data

@@ -1,5 +1,6 @@
 """Training with dependency trees as a whole, with a tiny encoder: trained, repeated, resumed and loaded."""
 
+import json
 import shutil
 from dataclasses import replace
 
@@ -240,6 +241,19 @@ def test_what_is_done_is_left_alone_and_other_settings_do_not_replace_it(job):
     with pytest.raises(SettingsError, match=r"other settings \(width 16, now 8\)"):
         train(job(loop={"epochs": 1}, width=8))
     assert (folder / "training.json").stat().st_mtime_ns == before
+
+
+def test_an_encoder_that_also_learnt_from_pairs_of_other_splits_stays_and_that_is_told(job, caplog, told):
+    again = job(graph=False, loop={"epochs": 1})
+    folder = train(again)
+    course = told(folder) | {"data_digest": "of more pairs"}
+    assert course["dropped"] == 2
+    (folder / "training.json").write_text(json.dumps({k: v for k, v in course.items() if k != "dropped"}))
+    assert train(again) == folder
+    assert "trained by an earlier version, also on 2 pairs that are in another split as well" in caplog.text
+    (folder / "training.json").write_text(json.dumps(course))
+    with pytest.raises(SettingsError, match="other data"):
+        train(again)
 
 
 def test_trees_of_a_parser_that_is_not_here_are_refused(job, parses, tmp_path):
