@@ -9,20 +9,18 @@ whatever the size of the store. Only the metrics' columns are held as a whole, o
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from features.schemas import METRIC_NAMES
 from features.store.drift import Drift, compare_values
+from features.store.reader import StoreReader
 from features.store.reading import clear_errors
 from features.store.recipe_changes import RecipeChange, recipe_changes
 from features.store.releases import Release
 from features.types import Shard
-
-if TYPE_CHECKING:
-    from features.store.store import Store
 
 KEYS: Mapping[str, tuple[str, ...]] = {
     "sentences": ("sentence_id",),
@@ -150,7 +148,7 @@ class ReleaseDifference:
         return {"same": self.none, **asdict(self)}
 
 
-def compare_releases(store: "Store", old: Release, new: Release) -> ReleaseDifference:
+def compare_releases(store: StoreReader, old: Release, new: Release) -> ReleaseDifference:
     """Compare two releases.
 
     Args:
@@ -182,7 +180,7 @@ def compare_releases(store: "Store", old: Release, new: Release) -> ReleaseDiffe
 
 
 def _compare_table(
-    store: "Store", table: str, old: Release, new: Release
+    store: StoreReader, table: str, old: Release, new: Release
 ) -> tuple[TableDifference, list[PartDifference], list[ValueDifference]]:
     """Compare the rows of the shards of a table whose files differ."""
     files = [store.files(table, release.versions[table]) if table in release.rows else {} for release in (old, new)]
@@ -228,7 +226,7 @@ def _batches(shards: Sequence[Shard], rows: Mapping[Shard, int]) -> Iterator[lis
         yield batch
 
 
-def _read(store: "Store", table: str, release: Release, shards: Sequence[str]) -> pl.DataFrame:
+def _read(store: StoreReader, table: str, release: Release, shards: Sequence[str]) -> pl.DataFrame:
     version = release.versions[table] if table in release.rows else None
     with_shard = "shard" in KEYS[table]
     if version is None or not shards:
@@ -281,7 +279,7 @@ def _largest(rows: pl.DataFrame, name: str) -> float | None:
 
 
 def _by_part(
-    store: "Store", table: str, rows: pl.DataFrame, release: Release, shards: Iterable[str]
+    store: StoreReader, table: str, rows: pl.DataFrame, release: Release, shards: Iterable[str]
 ) -> list[tuple[str, str, int]]:
     """Return rows of pairs, labels or metrics by corpus and split."""
     if rows.is_empty():
@@ -298,16 +296,24 @@ def _by_part(
     return [(str(c), str(s), int(n)) for c, s, n in rows.group_by("corpus", "split").len().iter_rows()]
 
 
-def _compare_rejects(store: "Store", old: Release, new: Release) -> list[RejectDifference]:
+def _compare_rejects(store: StoreReader, old: Release, new: Release) -> list[RejectDifference]:
     counts: dict[tuple[str, str], list[int]] = {}
     for place, release in enumerate((old, new)):
-        for (stage, code), rows in _reject_codes(store, release).items():
+        for (stage, code), rows in reject_codes(store, release).items():
             counts.setdefault((stage, code), [0, 0])[place] = rows
     return [RejectDifference(stage, code, *of) for (stage, code), of in sorted(counts.items())]
 
 
-def _reject_codes(store: "Store", release: Release) -> dict[tuple[str, str], int]:
-    """Return the rejected rows of a release by stage and code, for its shards as they are in the release."""
+def reject_codes(store: StoreReader, release: Release) -> dict[tuple[str, str], int]:
+    """Return the rejected rows of a release by stage and code, for its shards as they are in the release.
+
+    Args:
+        store: the store of the release.
+        release: a release, or the draft of one.
+
+    Raises:
+        StoreError: when files of the release are missing or damaged.
+    """
     version = release.versions["rejects"]
     made = {stage: store.committed(stage, release.versions[stage]) for stage in release.rejects if stage in KEYS}
     counted = [
@@ -327,7 +333,7 @@ def _reject_codes(store: "Store", release: Release) -> dict[tuple[str, str], int
     return {(str(stage), str(code)): int(count) for stage, code, count in rows.iter_rows()}
 
 
-def _drift(store: "Store", old: Release, new: Release) -> Iterator[Drift]:
+def _drift(store: StoreReader, old: Release, new: Release) -> Iterator[Drift]:
     """Yield the drift of each metric that both releases have."""
     scans = []
     for release in (old, new):

@@ -8,6 +8,7 @@ import polars as pl
 from features.errors import StoreError
 from features.schemas import TABLES
 from features.store.damage import refuse_damaged
+from features.store.differences import reject_codes
 from features.store.fingerprints import identity_of
 from features.store.plan import Plan, plan
 from features.store.reader import StoreReader
@@ -123,17 +124,47 @@ def obstacles(
     return found
 
 
-def holds(old: Release, new: Release) -> bool:
-    """Return whether the old release pins everything that the new one would; it may have further tables."""
+def holds(store: StoreReader, old: Release, new: Release) -> bool:
+    """Return whether the old release holds everything that the new one would; it may have further tables.
+
+    What counts is content, not versions: a night of malformed rows moves the version of `rejects`, and the next night
+    moves it again, back to the same content.
+
+    Args:
+        store: the store of both.
+        old: a published release.
+        new: the draft of the next one.
+    """
     # Rows are compared too: a log that lost an entry has fewer rows at the same version.
-    return (
-        all(
-            getattr(old, part).get(name) == value
-            for part in ("versions", "recipes", "missing", "rows", "rejects")
-            for name, value in getattr(new, part).items()
-        )
-        and not (old.missing.keys() - new.missing.keys()) & new.versions.keys()
-    )
+    if (old.missing.keys() - new.missing.keys()) & new.versions.keys() or not all(
+        getattr(old, part).get(name) == value
+        for part in ("recipes", "missing", "rows", "rejects")
+        for name, value in getattr(new, part).items()
+    ):
+        return False
+    moved = [name for name, version in new.versions.items() if old.versions.get(name) != version]
+    try:
+        return all(name in old.versions and _same_content(store, name, old, new) for name in moved)
+    except StoreError:  # the old release cannot be read any more, so it holds nothing
+        return False
+
+
+def _same_content(store: StoreReader, table: str, old: Release, new: Release) -> bool:
+    """Return whether a table has the same rows in both releases; rejects are compared by stage and code."""
+    if table == "rejects":
+        # As for tables: the old release may count those of stages that the new one lacks.
+        codes = [
+            {
+                (stage, code): rows
+                for (stage, code), rows in reject_codes(store, release).items()
+                if stage in new.rows or stage not in TABLES
+            }
+            for release in (old, new)
+        ]
+        return codes[0] == codes[1]
+    # The log is enough: the name of a file is the hash of its content.
+    paths = [{file.path for file in store.files(table, release.versions[table]).values()} for release in (old, new)]
+    return paths[0] == paths[1]
 
 
 def _check_complete(planned: Plan, failed_shards: float) -> None:

@@ -189,7 +189,7 @@ class Store(StoreReader):
         failed_shards: float = 0.0,
         rejected_rows: float = 1.0,
     ) -> Release:
-        """Publish versions of the tables as the next release, or return the newest one if nothing changed since.
+        """Publish versions of the tables as the next release, or return the newest one if it holds the same.
 
         Args:
             run_id: the run, stored with the release.
@@ -214,7 +214,7 @@ class Store(StoreReader):
             rejected_rows=rejected_rows,
         )
         numbers = release_numbers(self.path)
-        if numbers and holds(newest := read_release(self.path, numbers[-1]), release):
+        if numbers and holds(self, newest := read_release(self.path, numbers[-1]), release):
             return newest
         release = dataclasses.replace(release, number=numbers[-1] + 1 if numbers else 1)
         write_release(self.path, release)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -145,6 +146,19 @@ def test_too_many_rejected_rows_are_not_published(built, facetflow):
     assert code == 2
     assert "Nothing was published: Stage 'amr' rejected 60 of 60 rows" in output
     assert built.store.latest_release().number == 1
+
+
+def test_a_night_of_malformed_rows_leaves_no_trace_in_the_releases(built, facetflow):
+    pairs = built.folder / "pairs.tsv"
+    whole = pairs.read_text()
+    pairs.write_text(re.sub(r"\t.*(run|wait) \.", "", whole))
+    code, output = facetflow.run(built, "build")
+    assert code == 2, output
+    assert "as 'wrong_columns'" in output
+    pairs.write_text(whole)
+    code, output = facetflow.run(built, "build")
+    assert (code, [release.number for release in built.store.releases()]) == (0, [1])
+    assert "Nothing changed: release 1 is up to date." in output
 
 
 def test_two_builds_of_one_store_do_not_run_at_once(built, facetflow):

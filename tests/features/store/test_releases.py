@@ -84,6 +84,84 @@ def test_nothing_new_publishes_nothing(store, build):
     assert len(store.releases()) == 1
 
 
+@pytest.fixture
+def reject(store, filled, recipes):
+    """Return a function that stores which rows of files were rejected, in place of those of before."""
+
+    def put(*rows):
+        receipt = store.write_rejects(
+            "ingest", "corpora", fingerprint(recipes["ingest"], rows), filled("amr", [], [*rows]).rejects
+        )
+        store.commit([receipt], run_id="i", recipes=recipes)
+
+    return put
+
+
+def test_content_that_went_and_came_back_publishes_nothing(store, build, reject):
+    build(1, rejected=1)
+    reject("f:1")
+    first = store.publish("run-1", stages=stages(1))
+
+    for rows in (("f:1", "f:2", "f:3"), (), ("f:2",)):
+        reject(*rows)
+    build(2)
+    build(1, rejected=1)
+
+    assert all(store.versions()[name] > first.versions[name] for name in ("rejects", "amr"))
+    assert store.publish("run-2", stages=stages(1)) == first
+    store.collect_garbage(NOW)
+    found = store.verify(deep=True)
+    assert (found.damaged, found.broken) == ((), ())
+    assert store.read("amr", first.versions["amr"]).height == store.release(1).rows["amr"] == 9
+    assert store.read("rejects", first.versions["rejects"]).height == 4
+
+
+def test_rejected_rows_that_differ_from_those_of_the_release_are_published(store, build, reject):
+    build()
+    assert store.publish("run-1", stages=stages()).rejects == {}
+    reject("f:1")
+    assert store.publish("run-2", stages=stages()).number == 2
+    reject()
+    assert store.publish("run-3", stages=stages()).number == 3
+
+
+def test_as_many_rows_with_other_content_are_published(store, build, filled):
+    build()
+    first = store.publish("run-1", stages=stages())
+    used = {"amr": stages()[0].recipe}
+    known = store.committed("amr")["s1"]
+    store.commit(
+        [store.write_shard("amr", "s1", known.fingerprint, filled("amr", list("abcd")))], run_id="b", recipes=used
+    )
+
+    second = store.publish("run-2", stages=stages())
+
+    assert (second.number, second.rows) == (2, first.rows)
+
+
+def test_a_release_that_lost_a_shard_holds_less_than_the_store_that_made_it_again(store, build):
+    build()
+    first = store.publish("run-1", stages=stages())
+    (store.path / f"tables/amr/_delta_log/{first.versions['amr']:020d}.json").write_text("")
+    build()
+
+    second = store.publish("run-2", stages=stages())
+
+    assert (second.number, second.rows) == (2, first.rows)
+    assert store.release(2) == second
+
+
+def test_a_release_that_lost_its_rejects_is_followed_by_another(store, build, reject):
+    build()
+    reject("f:1")
+    store.publish("run-1", stages=stages())
+    (file,) = store.path.glob("tables/rejects/stage=ingest/**/*.parquet")
+    reject("f:2")
+    file.unlink()
+
+    assert store.publish("run-2", stages=stages()).number == 2
+
+
 def test_release_reads_the_same_after_the_store_went_on(store, build):
     build(1)
     first = store.publish("run-1", stages=stages(1))
