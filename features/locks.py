@@ -23,7 +23,7 @@ def only_one(path: Path, refusal: str, holder: str | None = None) -> Iterator[No
         RunError: another process holds it, or the file system refuses.
     """
     try:
-        lock = path.open("a+")
+        lock = path.open("a+b", buffering=0)  # closing a buffered file would raise the error of a full disk once more
     except OSError as error:
         raise RunError(f"The lock {str(path)!r} cannot be created: {explain(error)}.") from error
     with lock:
@@ -31,14 +31,13 @@ def only_one(path: Path, refusal: str, holder: str | None = None) -> Iterator[No
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             lock.seek(0)
-            other = lock.read().strip() or "unknown"
+            other = lock.read().decode(errors="replace").strip() or "unknown"
             raise RunError(f"{refusal} (process {other}): wait for it, or end it.") from error
         except OSError as error:  # a network file system without locks
             raise RunError(f"The lock {str(path)!r} cannot be held: {explain(error)}.") from error
         try:
             lock.truncate(0)
-            lock.write(holder or str(os.getpid()))
-            lock.flush()
+            lock.write((holder or str(os.getpid())).encode())
         except OSError as error:
             raise RunError(f"The lock {str(path)!r} cannot be written: {explain(error)}.") from error
         yield

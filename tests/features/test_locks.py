@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import os
+import resource
 
 import pytest
 
@@ -35,3 +36,16 @@ def test_a_file_system_without_locks_is_one_sentence(tmp_path, monkeypatch):
         only_one(tmp_path / "lock", "taken"),
     ):
         pass
+
+
+def test_a_disk_that_takes_no_byte_is_one_sentence(tmp_path):
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))  # files may be made but not grow, as on a full disk
+        with (
+            pytest.raises(RunError, match=r"^The lock '.*lock' cannot be written: the file is larger"),
+            only_one(tmp_path / "lock", "taken"),
+        ):
+            pass
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
