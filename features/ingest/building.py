@@ -222,7 +222,10 @@ def _finish(
         overlaps=overlaps(of_pairs, of_labels, sentences),
         label_faults=label_faults([place.corpus for place in places], of_labels, known),
         text_faults=text_faults([place.corpus for place in places], of_labels, sentences),
-        judgement_faults=judgement_faults([place.corpus for place in places], of_pairs),
+        judgement_faults=judgement_faults(
+            [place.corpus for place in places],
+            [(split, of) for split, of in zip(splits, changed, strict=True) if isinstance(split, SplitPairs)],
+        ),
         draws=[report for place in places for report in place.reports()],
         shrunk=shrunk([place.corpus.name for place in places], splits, known),
         files=files,

@@ -88,15 +88,16 @@ class JudgementFaultReport(_FaultReport):
     Args:
         corpus: its name.
         judgement: what they are.
-        fault: `missing` in some pairs, or in all; `spelling`: differs from another label only in case or white space.
-        pairs: number of pairs of the corpus.
+        fault: `none`: neither the file nor the store has one; `missing`: pairs have none in the store, those that are
+            added now included; `spelling`: differs from another label only in case or white space.
+        pairs: number of pairs that were read.
         affected: number of pairs with the fault.
         examples: labels with the number of their pairs.
     """
 
     corpus: str
     judgement: Literal["label", "score"]
-    fault: Literal["missing", "spelling"]
+    fault: Literal["none", "missing", "spelling"]
     pairs: int
     affected: int
     examples: dict[str, int] = Field(default_factory=dict)
@@ -109,7 +110,7 @@ class JudgementFaultReport(_FaultReport):
                 f"as {named}: they count as different labels. If they mean the same, write them alike in the file and "
                 "build a new store; stored rows do not change."
             )
-        if self.affected == self.pairs:
+        if self.fault == "none":
             return f"No pair of {self.corpus!r} has a {self.judgement}: check the column that `columns` names for it."
         has = "1 pair has" if self.affected == 1 else f"{self.affected:,} pairs have"
         return (

@@ -172,10 +172,17 @@ def _example(report: IngestReport, corpus: str) -> str:
     files = {file.name for file in report.files if file.corpus == corpus}
     for each in report.changed:
         if each.origin.rpartition(":")[0] in files:
-            before = each.stored_score if each.stored_label is None else repr(each.stored_label)
-            now = each.found_score if each.found_label is None else repr(each.found_label)
-            return f", such as {each.origin} ({before}, now {now})"
+            before, now = (
+                (each.stored_score, each.found_score)
+                if each.stored_label == each.found_label
+                else (each.stored_label, each.found_label)
+            )
+            return f", such as {each.origin} ({_judged(before)}, now {_judged(now)})"
     return ""
+
+
+def _judged(value: float | str | None) -> str:
+    return "empty" if value is None else repr(value)
 
 
 def _by_corpus(report: IngestReport, count: Literal["kept", "joining", "changed", "leaked"]) -> Counter[str]:

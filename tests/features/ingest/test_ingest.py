@@ -222,3 +222,28 @@ def test_missing_labels_and_two_spellings_are_told(tmp_path, write, run, stored,
         said = [str(each) for each in ingested.report.judgement_faults]
         assert len(said) == len(told)
         assert all(sentence.startswith(start) for sentence, start in zip(said, told, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "told"),
+    [
+        (["yes", "no", "no"], ["yes", "", "no"], []),
+        (["yes", "no", "no"], ["", "", ""], []),
+        (["yes", "", "no"], ["", "", ""], ["1 pair has no label among the 3 of 'pairs': what learns from a label"]),
+        (["yes", "", "no"], ["yes", "no", "no"], ["1 pair has no label among the 3 of 'pairs': what learns from a"]),
+        (["", "", ""], ["yes", "no", "no"], ["3 pairs have no label among the 3 of 'pairs': what learns from a label"]),
+        (["yes", "no"], ["", "no", ""], ["1 pair has no label among the 3 of 'pairs': what learns from a label"]),
+    ],
+    ids=["emptied", "all emptied", "emptied more", "filled in", "all filled in", "new without"],
+)
+def test_a_stored_label_that_is_emptied_in_the_file_is_not_missing(tmp_path, write, run, stored, before, now, told):
+    columns = {"sentence_a": "sentence_a", "sentence_b": "sentence_b", "label": "meaning"}
+    corpora = [CorpusSettings(dataset="pairs", files={"train": "p.tsv"}, columns=columns)]
+    ingested = None
+    for labels in (before, now):
+        rows = [(f"A {n}.", f"B {n}.", label) for n, label in enumerate(labels)]
+        write(tmp_path / "p.tsv", rows, "sentence_a\tsentence_b\tmeaning")
+        ingested = run(tmp_path, *(stored(ingested) if ingested else ()), corpora=corpora)
+    said = [str(each) for each in ingested.report.judgement_faults]
+    assert len(said) == len(told)
+    assert all(sentence.startswith(start) for sentence, start in zip(said, told, strict=True))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from features.store.store import Store
-from flows.building.ingest_corpora import read_corpora
+from flows.building.ingest_corpora import ingest_corpora, read_corpora, warnings
 from flows.command_line import run
 from flows.pages.build_facts import BuildFacts, FactKeeper
 from flows.project import load
@@ -193,3 +193,31 @@ def test_rows_that_are_no_judgement_are_told_with_the_reason(tmp_path, capfd):
     keeper.facts = BuildFacts("tweets", "store", "run", "host:1", "2026-01-01T00:00:00+00:00")
     keeper.read(report)
     assert keeper.facts.ingest["left_out"] == {"debatable": 1}
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "said"),
+    [
+        ("no\t3", "\t3", "('no', now empty)"),
+        ("\t3", "no\t3", "(empty, now 'no')"),
+        ("no\t3", "no\t2", "(3.0, now 2.0)"),
+        ("no\t3", "no\t", "(3.0, now empty)"),
+    ],
+    ids=["label emptied", "label given", "score changed", "score emptied"],
+)
+def test_a_changed_judgement_is_told_as_it_was_and_is(tmp_path, before, now, said):
+    (tmp_path / "facetflow.toml").write_text(
+        'name = "judged"\n[[corpora]]\ndataset = "pairs"\nname = "mine"\nfiles = { train = "pairs.tsv" }\n'
+    )
+    store = Store.open(tmp_path / "store", create=True)
+    settings = load(tmp_path / "facetflow.toml")
+    rows = "sentence_a\tsentence_b\tlabel\tscore\nOne.\tTwo.\tyes\t1\nThree.\tFour.\t"
+    (tmp_path / "pairs.tsv").write_text(f"{rows}{before}\n")
+    ingest_corpora(settings, store, "run")
+    (tmp_path / "pairs.tsv").write_text(f"{rows}{now}\n")
+
+    told = warnings(read_corpora(settings, store).report, drops=True)[-1]
+
+    assert told.startswith(
+        f"1 row of 'mine' has another score or label than in the store, such as pairs.tsv:3 {said}: what the store"
+    )
