@@ -13,7 +13,10 @@ from flows.console.options import DEEP, JSON
 @JSON
 @click.pass_obj
 def plan(project: Path, *, explain: bool, deep: bool, as_json: bool) -> None:
-    """Show how many shards of each stage a build would make; nothing is parsed, measured or written."""
+    """Show how many shards of each stage a build would make; nothing is parsed, measured or written.
+
+    The exit code is 0 also when it says that the build would publish nothing.
+    """
     from flows.building.ingest_corpora import drawn_splits, summary, warnings
     from flows.building.planning import look_ahead
     from flows.project import load
