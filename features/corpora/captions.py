@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 
 from features.corpora.cells import cell_rows, is_text
 from features.corpora.dataset import CaptionLayout
+from features.counting import counted
 from features.errors import InputError, RowError
 from features.files import open_text
 from features.types import RejectCode
@@ -97,7 +98,8 @@ def _below_header(path: Path, width: int) -> Iterator[tuple[int, list[str] | Row
     next(rows)
     for line, cells in rows:
         if isinstance(cells, list) and len(cells) != width:
-            yield line, RowError(RejectCode.WRONG_COLUMNS, f"the row has {len(cells)} cells; expected {width}")
+            message = f"the row has {counted(len(cells), 'cell')}; expected {width}"
+            yield line, RowError(RejectCode.WRONG_COLUMNS, message)
         else:
             yield line, cells
 

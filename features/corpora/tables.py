@@ -18,6 +18,7 @@ import polars as pl
 
 from features.corpora.cells import SEPARATORS, cell_rows, decided_quotes, is_text
 from features.corpora.dataset import Quotes, Role, TableLayout
+from features.counting import counted
 from features.errors import InputError, RowError
 from features.file_errors import first_line
 from features.files import TableFormat, open_text, table_format
@@ -80,7 +81,7 @@ def fitting_layout(path: Path, layouts: Sequence[TableLayout]) -> TableLayout:
             cells = [row for _, row in islice(cell_rows(path, form, quotes), _HEAD) if isinstance(row, list)]
             if any(len(row) >= width for row in cells):
                 return layout.model_copy(update={"form": form, "width": width, "quotes": quotes})
-            found.append(f"its rows have {max(map(len, cells), default=0)} cells")
+            found.append(f"its rows have {counted(max(map(len, cells), default=0), 'cell')}")
     hint = "" if any(layout.form for layout in layouts) else hint_of_form(path)
     if not hint and len(layouts) == 1 and layouts[0].has_header:
         raise InputError(_lacking(path, layouts[0], columns))
@@ -271,7 +272,8 @@ def _text_rows(path: Path, form: TableFormat, layout: TableLayout) -> Iterator[T
         if isinstance(cells, RowError):
             yield line, cells
         elif not least <= len(cells) <= most:
-            message = f"the row has {len(cells)} cells; expected {least}{'' if least == most else ' or more'}"
+            expected = f"expected {least}{'' if least == most else ' or more'}"
+            message = f"the row has {counted(len(cells), 'cell')}; {expected}"
             yield line, RowError(RejectCode.WRONG_COLUMNS, message)
         else:
             yield TableRow(

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from features.corpora.cells import cell_rows, decided_quotes
 from features.corpora.tables import as_text, columns_of, no_text, parse_object, require_once, scan_parquet
+from features.counting import counted
 from features.errors import RowError
 from features.files import TableFormat, open_text, table_format
 from features.types import RejectCode
@@ -120,7 +121,7 @@ def named_rows(
             next(rows)
             for number, cells in rows:
                 if isinstance(cells, list) and len(cells) != len(header):
-                    message = f"the row has {len(cells)} cells; expected {len(header)}"
+                    message = f"the row has {counted(len(cells), 'cell')}; expected {len(header)}"
                     yield number, RowError(RejectCode.WRONG_COLUMNS, message)
                 else:
                     yield number, cells if isinstance(cells, RowError) else dict(zip(header, cells, strict=True))

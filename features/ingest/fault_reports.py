@@ -4,6 +4,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from features.counting import all_of
+
 
 class _FaultReport(BaseModel):
     model_config = ConfigDict(extra="forbid")
@@ -37,9 +39,10 @@ class LabelFaultReport(_FaultReport):
             )
         if self.fault == "one label":
             (label,) = self.examples
+            have_the_same = "has the label" if self.texts == 1 else "have the same,"
             return (
-                f"All {self.texts:,} texts of {self.corpus!r} with a label in the aspect {self.aspect!r} have the "
-                f"same, {label!r}: there is nothing to learn; check the column, or leave the aspect out."
+                f"{all_of(self.texts, 'text')} of {self.corpus!r} with a label in the aspect {self.aspect!r} "
+                f"{have_the_same} {label!r}: there is nothing to learn; check the column, or leave the aspect out."
             )
         if self.fault == "gone":
             label = next(iter(self.examples))

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.console.one_shot import check_page, counted, say_written
+from features.counting import counted
+from flows.console.one_shot import check_page, say_written
 from flows.console.options import FORMER_ENCODER, named_by
 from flows.terminal import warn, write_json
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from flows.console.one_shot import counted, name_wrong, nothing_half_written, require_one_standard, say_written
+from features.counting import counted
+from flows.console.one_shot import name_wrong, nothing_half_written, require_one_standard, say_written
 from flows.console.options import BY_POSITION, FILE, FIRST, OUTPUT, SECOND, format_option
 
 

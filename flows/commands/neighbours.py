@@ -49,10 +49,11 @@ def neighbours(
     """
     import polars as pl
 
+    from features.counting import counted
     from features.errors import InputError
     from features.files import write_table
     from features.outputs import STANDARD, TABLES, check_output, format_of
-    from flows.console.one_shot import counted, nothing_half_written, say_written
+    from flows.console.one_shot import nothing_half_written, say_written
     from flows.console.searching import Searcher
     from training.nearest import cosines_of, find_nearest
 

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flows.console.one_shot import counted, name_wrong, nothing_half_written, say_written
+from features.counting import counted
+from flows.console.one_shot import name_wrong, nothing_half_written, say_written
 from flows.console.options import DEVICE, INPUT, JSON, OUTPUT, format_option
 from flows.terminal import say, warn, write_json
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from features.counting import counted
 from flows.commands.score_srl import srl
-from flows.console.one_shot import counted, name_wrong, nothing_half_written, require_one_standard
+from flows.console.one_shot import name_wrong, nothing_half_written, require_one_standard
 from flows.console.options import BY_POSITION, FILE, INPUT, JSON, OUTPUT, format_option
 from flows.terminal import write_json
 

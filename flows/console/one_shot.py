@@ -66,8 +66,3 @@ def say_written(what: str, output: Path) -> None:
     """Report what was written to a file; say nothing when the result goes to standard output."""
     if output != STANDARD:
         say(f"Wrote {what} to {os.fspath(output)}.")
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number with its noun: `1 pair`, `2,000 pairs`."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

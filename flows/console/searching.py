@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from features.counting import counted
 from features.errors import InputError
 from features.outputs import STANDARD
-from flows.console.one_shot import counted, name_wrong
+from flows.console.one_shot import name_wrong
 from flows.project import Project, load
 from flows.terminal import say
 from flows.watching.file_progress import FileProgress

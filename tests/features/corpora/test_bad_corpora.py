@@ -116,7 +116,7 @@ def test_a_file_that_is_wrong_as_a_whole_is_one_sentence(tmp_path, name, data, s
 @pytest.mark.parametrize(
     ("dataset", "name", "data", "says"),
     [
-        ("stsb", "a.csv", b"5.0,A.,B.\n", "and its rows have 1 cells; expected the columns sentence1, sentence2"),
+        ("stsb", "a.csv", b"5.0,A.,B.\n", "and its rows have 1 cell; expected the columns sentence1, sentence2"),
         ("coco", "a.json", b'{"images": []}', "no list 'annotations'"),
         ("coco", "a.json", b'{"annotations": {}}', "no list 'annotations'"),
         ("coco", "a.json", b'{"annotations": [', "is not JSON"),

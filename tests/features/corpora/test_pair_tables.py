@@ -67,7 +67,7 @@ def test_a_table_without_the_columns_says_which_are_expected(tmp_path):
 
 def test_a_wrong_row_is_named_by_its_line(tmp_path):
     (tmp_path / "pairs.tsv").write_text("sentence_a\tsentence_b\na\tb\nc\n")
-    with pytest.raises(InputError, match=r"pairs\.tsv', line 3: the row has 1 cells"):
+    with pytest.raises(InputError, match=r"pairs\.tsv', line 3: the row has 1 cell"):
         read_pair_table(tmp_path / "pairs.tsv")
 
 

@@ -215,6 +215,12 @@ def test_a_draw_that_makes_no_sense_is_refused(given, said):
         CorpusSettings.model_validate({"dataset": "texts", "files": {"train": "a.tsv"}, "draw": DRAW} | given)
 
 
+def test_a_single_labelled_text_is_told_in_the_singular(tmp_path):
+    (tmp_path / "papers.tsv").write_text("text\ttask\nText.\tparsing\n")
+    (told,) = run(tmp_path, corpus(aspects={"task": "task"})).report.label_faults
+    assert str(told).startswith("The only text of 'papers' with a label in the aspect 'task' has the label 'parsing': ")
+
+
 def test_odd_labels_are_told_with_counts_and_examples(tmp_path):
     rows = ["text\tcountry\ttask\tarea"]
     rows += [f"Text {number}.\t{['USA', 'usa', 'U SA', 'Japan'][number % 4]}\tparsing\t" for number in range(40)]

@@ -66,7 +66,7 @@ def test_cells_of_a_table_are_taken_as_they_are_written(tmp_path: Path) -> None:
 
 def test_a_row_of_a_table_that_is_wrong_ends_the_command_since_no_line_may_be_left_out(tmp_path: Path) -> None:
     file = put(tmp_path / "in.tsv", "id\ttext\nx\tYes\ny\n")
-    with pytest.raises(InputError, match=r"in.tsv', line 3: the row has 1 cells; expected 2; correct the row"):
+    with pytest.raises(InputError, match=r"in.tsv', line 3: the row has 1 cell; expected 2; correct the row"):
         texts.read_sentences(file)
 
 

@@ -92,7 +92,7 @@ def test_rows_that_are_wrong_keep_their_place_without_a_label_and_are_named(proj
     assert rows[1]["sentence_a"] is rows[1]["p_0"] is None
     assert rows[3]["sentence_a"] == "a dog"
     err = capsys.readouterr().err
-    assert "'bad.tsv', line 3: the row has 1 cells; expected 2." in err
+    assert "'bad.tsv', line 3: the row has 1 cell; expected 2." in err
     assert "'bad.tsv', line 4: both sentences are empty." in err
     assert "'bad.tsv', line 5: sentence b is empty." in err
     assert "Wrote 5 pairs, 3 of them without a label, to labels.jsonl." in err

@@ -149,7 +149,7 @@ def test_texts_of_a_file_keep_their_ids(tmp_path, name, content, columns, found)
             "b.tsv",
             b"text\tname\na cat\n",
             (),
-            r"has no text \('.*b.tsv', line 2: the row has 1 cells; expected 2\); give",
+            r"has no text \('.*b.tsv', line 2: the row has 1 cell; expected 2\); give",
         ),
     ],
     ids=[
@@ -176,7 +176,7 @@ def test_rows_that_are_wrong_are_left_out_with_their_line_and_reason(tmp_path):
     file.write_text("text\tname\na cat\tx\na dog\n\ty\na cow\tz\n")
     read = texts_of_file(file)
     assert (read.texts, read.ids, read.empty) == (("a cat", "a cow"), ("1", "4"), 1)
-    assert read.wrong == (f"{str(file)!r}, line 3: the row has 1 cells; expected 2",)
+    assert read.wrong == (f"{str(file)!r}, line 3: the row has 1 cell; expected 2",)
 
 
 def test_a_table_may_come_from_a_named_pipe(tmp_path):
@@ -187,7 +187,7 @@ def test_a_table_may_come_from_a_named_pipe(tmp_path):
     read = texts_of_file(pipe)
     writer.join()
     assert (read.texts, read.ids) == (("a cat",), ("007",))
-    assert read.wrong == (f"{str(pipe)!r}, line 3: the row has 1 cells; expected 2",)
+    assert read.wrong == (f"{str(pipe)!r}, line 3: the row has 1 cell; expected 2",)
 
 
 def test_a_column_that_is_there_twice_is_refused(tmp_path):

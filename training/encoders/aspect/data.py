@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from features.counting import all_of
 from features.errors import InputError, SettingsError
 from features.sentences import leakage_key
 from training.data.labelled_texts import LabelledTexts
@@ -201,8 +202,10 @@ def _check_labels(labels: pl.DataFrame, chosen: ChosenLabels, settings: AspectSe
     for aspect, counts in chosen.counts.items():
         own = labels.filter(aspect=aspect)
         if own["label"].n_unique() == 1:
+            texts = own["text"].n_unique()
+            have_the_same = "has the label" if texts == 1 else "have the same,"
             raise InputError(
-                f"All {own['text'].n_unique():,} training texts with a label in the aspect {aspect!r} have the same, "
+                f"{all_of(texts, 'training text')} with a label in the aspect {aspect!r} {have_the_same} "
                 f"{own['label'][0]!r}: there is nothing to learn. Check the column of the corpus, or leave the "
                 f"aspect out of `aspects` of the encoder {settings.name!r}."
             )

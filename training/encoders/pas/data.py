@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from features.counting import all_of
 from features.draws import share_of
 from features.errors import InputError
 from training.data.labelled_pairs import LabelledPairs
@@ -29,8 +30,9 @@ def resolved(data: LabelledPairs, settings: PasSettings) -> PasSettings:
     known = tuple(counts)
     check_labels(settings.labels, known, settings)
     if len(known) == 1:
+        have_the_same = "has the label" if counts[known[0]] == 1 else "have the same label,"
         raise InputError(
-            f"All {counts[known[0]]:,} training pairs have the same label, {known[0]!r}: a classifier learns nothing "
+            f"{all_of(counts[known[0]], 'training pair')} {have_the_same} {known[0]!r}: a classifier learns nothing "
             f"from it. Give the encoder {settings.name!r} pairs with other labels as well."
         )
     labels = settings.labels or known

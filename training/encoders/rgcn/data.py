@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from features.counting import all_of
 from features.errors import InputError, SettingsError
 from training.data.labelled_pairs import LabelledPairs
 from training.encoders import judged
@@ -77,8 +78,9 @@ def resolved(data: LabelledPairs, settings: RgcnSettings) -> RgcnSettings:
     if settings.labels:
         return settings
     if len(known) == 1:
+        have_the_same = "has the label" if counts[known[0]] == 1 else "have the same label,"
         raise InputError(
-            f"All {counts[known[0]]:,} training pairs have the same label, {known[0]!r}: a classifier learns nothing "
+            f"{all_of(counts[known[0]], 'training pair')} {have_the_same} {known[0]!r}: a classifier learns nothing "
             f"from it. Set another `objective` for the encoder {settings.name!r}, or add pairs with other labels."
         )
     return settings.model_copy(update={"labels": known})

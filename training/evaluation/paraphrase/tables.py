@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from features.counting import all_of
 from training.evaluation.measures import MEASURES, all_positive
 from training.evaluation.paired import COLUMNS, cells
 from training.evaluation.paraphrase.reliability import BINS
@@ -96,9 +97,10 @@ def _tell_single(each: Mapping[str, Any]) -> str:
     if 0 < each["positives"] < each["pairs"]:
         return ""
     label = each["labels"]["positive" if each["positives"] else "negative"]
+    have = "has" if each["pairs"] == 1 else "have"
     return (
-        f"All {each['pairs']:,} pairs of {each['name']} have the label {label!r}: AP, MCC and AUROC, which compare two "
-        "labels, are undefined."
+        f"{all_of(each['pairs'], 'pair')} of {each['name']} {have} the label {label!r}: AP, MCC and AUROC, which "
+        "compare two labels, are undefined."
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from features.counting import counted
 from features.errors import InputError
 from features.files import write_table
 from features.metrics.corpus_scores import Bootstrap
@@ -163,7 +164,7 @@ class RetrievalSuite(Suite):
         """Write retrieval.parquet, and the points of the maps."""
         write_table(self._queries, folder / QUERIES_FILE)
         if self._maps:
-            _log.info("drawing maps of %d aspects", len(self._maps))
+            _log.info("drawing maps of %s", counted(len(self._maps), "aspect"))
             known: dict[str, NDArray[np.float64]] = {}
             tables = [drawn.draw(known) for drawn in self._maps]
             write_table(pl.concat(tables, how="diagonal"), folder / MAPS_FILE)

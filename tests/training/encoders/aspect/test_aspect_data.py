@@ -53,6 +53,7 @@ def plan(data, chosen):
             "labels in 2 aspects (area, task): name one in `aspects` of the encoder 'mine'",
         ),
         (many(4, "x"), {}, InputError, "All 4 training texts with a label in the aspect 'task' have the same, 'x'"),
+        (many(1, "x"), {}, InputError, "The only training text with a label in the aspect 'task' has the label 'x':"),
         (
             many(6, "xyzuvw"),
             {"min_texts": 2},
@@ -62,7 +63,7 @@ def plan(data, chosen):
         (many(4, "wxyz"), {}, InputError, "of 4 training texts 4 share their labels with no other"),
         (many(4, "xy", split="test"), {}, InputError, "splits with texts: test. `draw` splits a corpus of one file"),
     ],
-    ids=["aspect", "corpus", "several aspects", "one label", "rare", "all alone", "no training split"],
+    ids=["aspect", "corpus", "several aspects", "one label", "one text", "rare", "all alone", "no training split"],
 )
 def test_what_cannot_be_learnt_is_said_in_one_sentence(rows, given, error, said):
     with pytest.raises(error) as raised:

@@ -252,6 +252,9 @@ def test_pairs_of_one_label_leave_what_compares_two_undefined_and_say_so(job, tm
     assert each["scores"]["auroc"]["encoder"] is None
     assert each["scores"]["f1"]["encoder"] > 0
     assert "All 16 pairs of tweets have the label '1': AP, MCC and AUROC" in ParaphraseSuite.tables(result)[0].note
+    (row,) = [row for row in ones if row[2] == "test"][:1]
+    result = scored(job, source=exported(tmp_path / "one.parquet", [*(r for r in ones if r[2] != "test"), row]))
+    assert "The only pair of tweets has the label '1': AP, MCC and AUROC" in ParaphraseSuite.tables(result)[0].note
 
 
 NLI = [
