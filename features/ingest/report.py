@@ -6,6 +6,7 @@ from typing import Literal
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
+from features.counting import all_of
 from features.ingest.fault_reports import JudgementFaultReport, LabelFaultReport, TextFaultReport
 from features.types import Split
 
@@ -129,93 +130,6 @@ class OverlapReport(_Report):
         return (
             f"{shared} of {self.other_split} of {self.other_corpus!r} {verb} also in train of {self.corpus!r}{spelt}: "
             f"encoders that learn from train leave {them} out; give each split its own {self.what}."
-        )
-
-
-class LabelFaultReport(_Report):
-    """Suspicious labels of a corpus in one aspect; they are kept as they are.
-
-    Args:
-        corpus: its name.
-        aspect: what the labels are about.
-        fault: `no label`: there is none at all; `one label`: the same for all texts; `spelling`: differs from another
-            label only in case or white space; `gone`: in the store and no longer in the file, although its text is.
-        labels: how many labels have the fault.
-        texts: number of texts that have one of them.
-        examples: labels with the number of their texts.
-    """
-
-    corpus: str
-    aspect: str
-    fault: Literal["no label", "one label", "spelling", "gone"]
-    labels: int = 0
-    texts: int = 0
-    examples: dict[str, int] = Field(default_factory=dict)
-
-    def __str__(self) -> str:
-        if self.fault == "no label":
-            return (
-                f"No text of {self.corpus!r} has a label in the aspect {self.aspect!r}: check the column that "
-                "`aspects` names for it, or leave the aspect out."
-            )
-        if self.fault == "one label":
-            (label,) = self.examples
-            have_the_same = "has the label" if self.texts == 1 else "have the same,"
-            return (
-                f"{all_of(self.texts, 'text')} of {self.corpus!r} with a label in the aspect {self.aspect!r} "
-                f"{have_the_same} {label!r}: there is nothing to learn; check the column, or leave the aspect out."
-            )
-        if self.fault == "gone":
-            label = next(iter(self.examples))
-            texts = "1 text" if self.texts == 1 else f"{self.texts:,} texts"
-            return (
-                f"{texts} of {self.corpus!r} lost a label in the aspect {self.aspect!r} since it was stored, such "
-                f"as {label!r}: stored rows do not change, so it stays in addition to those of the file; if it "
-                "was wrong, build a new store."
-            )
-        named = " and ".join(f"{label!r} ({texts:,})" for label, texts in self.examples.items())
-        return (
-            f"{self.labels:,} labels of {self.corpus!r} in the aspect {self.aspect!r} ({self.texts:,} texts) differ "
-            f"from another only in case or spaces, such as {named}: they count as different labels. If they mean "
-            "the same, write them alike in the file and build a new store; stored rows do not change."
-        )
-
-
-class JudgementFaultReport(_Report):
-    """Suspicious labels or scores of the pairs of a corpus; they are kept as they are.
-
-    Args:
-        corpus: its name.
-        judgement: what they are.
-        fault: `none`: neither the file nor the store has one; `missing`: pairs have none in the store, those that are
-            added now included; `spelling`: differs from another label only in case or white space.
-        pairs: number of pairs that were read.
-        affected: number of pairs with the fault.
-        examples: labels with the number of their pairs.
-    """
-
-    corpus: str
-    judgement: Literal["label", "score"]
-    fault: Literal["none", "missing", "spelling"]
-    pairs: int
-    affected: int
-    examples: dict[str, int] = Field(default_factory=dict)
-
-    def __str__(self) -> str:
-        if self.fault == "spelling":
-            named = " and ".join(f"{label!r} ({pairs:,})" for label, pairs in self.examples.items())
-            return (
-                f"Labels of {self.corpus!r} ({self.affected:,} pairs) differ from another only in case or spaces, such "
-                f"as {named}: they count as different labels. If they mean the same, write them alike in the file and "
-                "build a new store; stored rows do not change."
-            )
-        if self.fault == "none":
-            return f"No pair of {self.corpus!r} has a {self.judgement}: check the column that `columns` names for it."
-        has = "1 pair has" if self.affected == 1 else f"{self.affected:,} pairs have"
-        return (
-            f"{has} no {self.judgement} among the {self.pairs:,} of {self.corpus!r}: what learns from a "
-            f"{self.judgement}, or is scored by it, leaves them out."
->>>>>>> e607e1f (One text, one pair, one cell: numbers with their nouns from one helper, which the commands already had)
         )
 
 
