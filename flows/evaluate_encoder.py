@@ -1,8 +1,7 @@
 """The flow that evaluates an encoder on the pairs of its release and on human ratings."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from prefect import flow
 from prefect.runtime import deployment
@@ -13,20 +12,14 @@ from features.store.store import Store
 from flows import project
 from flows.pages.run_artifacts import show_evaluation
 from flows.server.outbox import telling_the_server
-from flows.terminal import conclude
 from flows.trainings.encoder_inputs import unscored
 from flows.trainings.finished_runs import runs_to_evaluate
+from flows.trainings.promoting import promote_best
 from flows.trainings.training_process import run_job
-from training.evaluation.promotion import Verdict, compare_scores, current_run, on_same_pairs
-from training.evaluation.promotion import promote as promote_run
-from training.evaluation.run import METRICS_FILE, metrics_file
+from training.evaluation.run import metrics_file
 from training.jobs import EvaluationJob, Source
-from training.kinds import read_encoder_job, release_of
-from training.runs import ENCODER, TRAINING_JOB, encoder_name, run_id
-from training.writing import read_json, write_json
-
-PROMOTION_FILE = "promotion.json"
-"""Next to the scores of a run: whether it was promoted, against which run, and why."""
+from training.kinds import read_encoder_job
+from training.runs import ENCODER, TRAINING_JOB
 
 
 @flow(name="evaluate_encoder", persist_result=False)
@@ -43,10 +36,11 @@ def evaluate_encoder(
     Args:
         project_file: the project file; its [[evaluation]] names the human ratings.
         name: names of one or several encoders, or ids of runs; by default all encoders of the project. For an encoder,
-            all seeds of its newest training are evaluated.
+            all finished seeds of its newest finished training are evaluated.
         split: the split whose positive pairs are compared; by default the dev split of the training.
         suites: names of suites to score with (`suites_of`); by default all.
-        promote: make an encoder the current one if its scores hold against those of the current one ([promotion]).
+        promote: make the best of the evaluated runs of an encoder the current one if its scores hold against those of
+            the one that is current now ([promotion]).
 
     Returns:
         Folders with metrics.json and report.html.
@@ -61,19 +55,22 @@ def evaluate_encoder(
         settings = project.load(project_file)
         names = [name] if isinstance(name, str) else name
         jobs = [_job(settings, run, split, suites) for run in runs_to_evaluate(settings, names or ())]
-        for job in _evaluated(jobs):
-            if promote:
-                _promote_if_it_holds(settings, job, unattended=deployment.id is not None)
+        done, failure = _evaluated(jobs)
+        if promote:
+            promote_best(settings, done, [job.output for job in jobs], unattended=deployment.id is not None)
+        for job in done:
             outbox.show_all(show_evaluation(settings, metrics_file(job.output, suites)))
-        return [job.output for job in jobs]
+        folders = [job.output for job in done]
+        if failure is not None:
+            raise (PartlyDoneError(str(failure), folders) if done else failure) from failure.__cause__
+        return folders
 
 
-def _evaluated(jobs: Sequence[EvaluationJob]) -> Iterator[EvaluationJob]:
-    """Evaluate in one process, so that a shared start model embeds only once, and yield what was evaluated.
+def _evaluated(jobs: Sequence[EvaluationJob]) -> tuple[list[EvaluationJob], RunError | None]:
+    """Evaluate in one process, so that a shared start model embeds only once.
 
-    Raises:
-        PartlyDoneError: some evaluations failed; it holds the folders of the others, which have been yielded.
-        RunError: all evaluations failed.
+    Returns:
+        Those that were evaluated, and the failure of the others.
     """
 
     def written(job: EvaluationJob) -> int:
@@ -81,17 +78,11 @@ def _evaluated(jobs: Sequence[EvaluationJob]) -> Iterator[EvaluationJob]:
         return file.stat().st_mtime_ns if file.exists() else 0
 
     before = [written(job) for job in jobs]
-    done, failure = list[Path](), None
     try:
         run_job("training.evaluation.run", *jobs)
     except RunError as error:
-        failure = error
-    for job, time in zip(jobs, before, strict=True):
-        if failure is None or written(job) != time:
-            yield job
-            done.append(job.output)
-    if failure is not None:
-        raise (PartlyDoneError(str(failure), done) if done else failure) from failure.__cause__
+        return [job for job, time in zip(jobs, before, strict=True) if written(job) != time], error
+    return list(jobs), None
 
 
 def _job(settings: project.Project, run: Path, split: str | None, suites: Sequence[str]) -> EvaluationJob:
@@ -115,55 +106,6 @@ def _job(settings: project.Project, run: Path, split: str | None, suites: Sequen
         project=settings.name,
         own_metrics=own_docstrings(settings),
     )
-
-
-def _promote_if_it_holds(settings: project.Project, job: EvaluationJob, *, unattended: bool) -> None:
-    """Make the evaluated run the current one, unless the current one is better beyond the limits.
-
-    Args:
-        settings: the project.
-        job: the evaluation.
-        unattended: whether a server began it: what was late then promotes no run of an older release.
-    """
-    run = job.output.resolve()
-    name = encoder_name(run)
-    before = current_run(settings.runs, name)
-    if before == run:
-        return
-    verdict = Verdict(holds=True, reasons=("there was no current encoder",))
-    if before is not None:
-        newer, release = release_of(before) or 0, release_of(run) or 0
-        if unattended and release < newer:
-            reason = f"the current run was trained on release {newer}, this one on release {release}"
-            verdict = Verdict(holds=False, reasons=(reason,))
-        else:
-            new = read_json(job.output / METRICS_FILE)
-            verdict = compare_scores(new, _scores_on_the_same_pairs(before, new, job), settings.promotion)
-    if verdict.holds:
-        promote_run(run, name)
-    known = run_id(settings.runs.resolve(), run)
-    what = f"is now the current run of the encoder {name!r}" if verdict.holds else "was not promoted"
-    write_json(
-        job.output / PROMOTION_FILE,
-        {
-            "promoted": verdict.holds,
-            "against": run_id(settings.runs.resolve(), before) if before is not None else None,
-            "reasons": list(verdict.reasons),
-        },
-    )
-    conclude(f"{known} {what}: {'; '.join(verdict.reasons)}.")
-
-
-def _scores_on_the_same_pairs(before: Path, new: Any, job: EvaluationJob) -> Any:
-    """Return the current encoder's scores, re-evaluated if they are for other pairs or sets of ratings."""
-    known = before / METRICS_FILE
-    if known.exists():
-        scores = read_json(known)
-        if on_same_pairs(new, scores):
-            return scores
-    again = job.model_copy(update={"encoder": before / ENCODER, "output": job.output / "current"})
-    run_job("training.evaluation.run", again)
-    return read_json(again.output / METRICS_FILE)
 
 
 def own_docstrings(settings: project.Project) -> dict[str, str]:

@@ -8,6 +8,7 @@ import pytest
 from features.errors import ModelError, PartlyDoneError, RunError, SettingsError
 from flows import evaluate_encoder
 from flows.project import Project
+from flows.trainings import promoting
 from flows.trainings.finished_runs import runs_to_evaluate, suites_to_score
 from training.evaluation.promotion import Verdict, current_run, promote
 from training.evaluation.suites import suites_of
@@ -72,7 +73,12 @@ def test_an_evaluation_that_fails_keeps_no_other_from_being_promoted(project, mo
 
     promoted = []
     monkeypatch.setattr(evaluate_encoder, "run_job", run_job)
-    monkeypatch.setattr(evaluate_encoder, "_promote_if_it_holds", lambda _, job, **_by: promoted.append(job.output))
+
+    def promote_best(_, jobs, asked, **_by):
+        promoted.extend(job.output for job in jobs)
+        assert asked == [project.runs / seed for seed in SEEDS]
+
+    monkeypatch.setattr(evaluate_encoder, "promote_best", promote_best)
     monkeypatch.setattr(evaluate_encoder, "show_evaluation", lambda *_: [])
     monkeypatch.setattr(evaluate_encoder.project, "load", lambda _: project)
     with pytest.raises(PartlyDoneError, match="nothing to score on") as failed:
@@ -93,10 +99,10 @@ def test_what_a_server_evaluates_late_does_not_replace_a_run_of_a_newer_release(
     for run in (older, newer):
         (run / "metrics.json").write_text("{}")
     promote(newer, "syntax")
-    monkeypatch.setattr(evaluate_encoder, "_scores_on_the_same_pairs", lambda *_: {})
-    monkeypatch.setattr(evaluate_encoder, "compare_scores", lambda *_: Verdict(holds=True, reasons=("as good",)))
+    monkeypatch.setattr(promoting, "_scores_on_the_same_pairs", lambda *_: {})
+    monkeypatch.setattr(promoting, "compare_scores", lambda *_: Verdict(holds=True, reasons=("as good",)))
     job = evaluate_encoder._job(project, older, None, ())
-    evaluate_encoder._promote_if_it_holds(project, job, unattended=unattended)
+    promoting.promote_best(project, [job], unattended=unattended)
     assert current_run(project.runs, "syntax") == (older if promoted else newer).resolve()
     decision = json.loads((older / "promotion.json").read_text())
     assert decision["promoted"] == promoted

@@ -28,7 +28,12 @@ from training.runs import (
     is_finished,
     latest_encoder,
     newest,
+    run_id,
 )
+from training.writing import read_json
+
+PROMOTION_FILE = "promotion.json"
+"""Next to the scores of a run: whether it was promoted, against which run, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,19 @@ class Verdict:
 
     holds: bool
     reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GoneRun:
+    """A run that was promoted and is no longer there.
+
+    Args:
+        link: the link to it, which is left.
+        run: its id; its path if it was not one of the runs.
+    """
+
+    link: Path
+    run: str
 
 
 def compare_scores(new: Mapping[str, Any], current: Mapping[str, Any], limits: PromotionSettings) -> Verdict:
@@ -86,15 +104,42 @@ def on_same_pairs(new: Mapping[str, Any], current: Mapping[str, Any]) -> bool:
 
 
 def current_run(runs: Path, name: str) -> Path | None:
-    """Return the current run of an encoder, None where none was promoted or it is gone.
+    """Return the current run of an encoder, None where none was promoted or it is gone (`gone_run` tells which).
 
     Args:
         runs: folder of all runs.
         name: of the encoder. The previous version had a single encoder, with its link next to the runs: that link is
             valid until a run of the encoder of that name is promoted.
     """
-    links = [runs / name / CURRENT, *([runs / CURRENT] if name == _name_before(runs) else [])]
-    return next((link.resolve() for link in links if link.is_symlink() and link.is_dir()), None)
+    return next((link.resolve() for link in _links(runs, name) if link.is_dir()), None)
+
+
+def gone_run(runs: Path, name: str) -> GoneRun | None:
+    """Return the current run of an encoder if its folder is gone; None where it is there, or none was promoted.
+
+    Args:
+        runs: folder of all runs.
+        name: of the encoder.
+    """
+    links = _links(runs, name)
+    if not links or any(link.is_dir() for link in links):
+        return None
+    run, base = links[0].resolve(), runs.resolve()
+    return GoneRun(links[0], run_id(base, run) if run.is_relative_to(base) else str(run))
+
+
+def was_refused(run: Path) -> bool:
+    """Return whether the scores of a run did not hold when it was last to be promoted.
+
+    Args:
+        run: its folder.
+    """
+    try:
+        known = read_json(run / PROMOTION_FILE)
+    except InputError:
+        return False
+    # A run of the previous version was promoted whenever its scores held.
+    return not known.get("promoted") and known.get("holds", False) is False
 
 
 def encoder_in_use(runs: Path, name: str | None = None, among: Collection[str] = ()) -> Path:
@@ -144,8 +189,13 @@ def encoder_in_use_with(runs: Path, has: Callable[[Path], bool], among: Collecti
 
 def current_runs(runs: Path) -> dict[str, Path]:
     """Return name → current run, for each encoder that has one."""
-    names = {link.parent.name for link in runs.glob(f"*/{CURRENT}")} | {_name_before(runs)}
-    found = {name: current_run(runs, name) for name in sorted(names)}
+    found = {name: current_run(runs, name) for name in _names(runs)}
+    return {name: run for name, run in found.items() if run is not None}
+
+
+def gone_runs(runs: Path) -> dict[str, GoneRun]:
+    """Return name → current run, for each encoder whose current run is gone."""
+    found = {name: gone_run(runs, name) for name in _names(runs)}
     return {name: run for name, run in found.items() if run is not None}
 
 
@@ -167,6 +217,19 @@ def promote(run: Path, name: str) -> None:
     temporary = link.parent / f".{CURRENT}.{uuid.uuid4().hex}"
     temporary.symlink_to(os.path.relpath(run, link.parent), target_is_directory=True)
     temporary.replace(link)
+
+
+def _names(runs: Path) -> list[str]:
+    """Return the names of all encoders of which a run was ever promoted, sorted."""
+    # A pattern with the name of the link would not find one whose run is gone.
+    linked = {folder.name for folder in runs.glob("*") if (folder / CURRENT).is_symlink()}
+    return sorted(linked | {_name_before(runs)})
+
+
+def _links(runs: Path, name: str) -> list[Path]:
+    """Return the links to the current run of an encoder, the valid one first."""
+    links = [runs / name / CURRENT, *([runs / CURRENT] if name == _name_before(runs) else [])]
+    return [link for link in links if link.is_symlink()]
 
 
 def _name_before(runs: Path) -> str:

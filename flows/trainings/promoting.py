@@ -1,0 +1,204 @@
+"""Which of the evaluated runs becomes the current one of its encoder: seeds of a training are judged together.
+
+    seed-0 ─┐                                     ┌── hold: the best of them ──> runs/NAME/current
+    seed-1 ─┼── against the run that was current ─┤
+    seed-2 ─┘                                     └── do not hold: refused
+
+Were they judged one after the other, each against the one promoted before it, the last seed within the limits would
+win, and what may be lost would add up.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from flows import project
+from flows.terminal import conclude
+from flows.trainings.training_process import run_job
+from training.evaluation.best_seed import BestSeed, best_seed
+from training.evaluation.promotion import (
+    PROMOTION_FILE,
+    GoneRun,
+    Verdict,
+    compare_scores,
+    current_run,
+    gone_run,
+    on_same_pairs,
+    promote,
+    was_refused,
+)
+from training.evaluation.run import METRICS_FILE
+from training.jobs import EvaluationJob
+from training.kinds import release_of
+from training.runs import ENCODER, all_runs, encoder_name, group_of, is_finished, newest, run_id, seed_of
+from training.writing import read_json, write_json
+
+
+def promote_best(
+    settings: project.Project, jobs: Sequence[EvaluationJob], asked: Collection[Path] = (), *, unattended: bool
+) -> None:
+    """Make the best of the evaluated runs of each encoder the current one, if its scores hold, and say so.
+
+    Args:
+        settings: the project.
+        jobs: the evaluations, all of them done.
+        asked: folders of the runs that were to be evaluated, with those that could not be.
+        unattended: whether a server began them: what was late then promotes no run of an older release, nor one seed
+            after another.
+    """
+    by_encoder: dict[str, list[EvaluationJob]] = {}
+    for job in sorted(jobs, key=lambda job: seed_of(job.output) or 0):
+        by_encoder.setdefault(encoder_name(job.output.resolve()), []).append(job)
+    for name, of_encoder in by_encoder.items():
+        _promote_of(settings, name, of_encoder, {run.resolve() for run in asked}, unattended=unattended)
+
+
+def _promote_of(
+    settings: project.Project, name: str, jobs: Sequence[EvaluationJob], asked: Collection[Path], *, unattended: bool
+) -> None:
+    runs = settings.runs.resolve()
+    before, gone = current_run(settings.runs, name), gone_run(settings.runs, name)
+    evaluated = {job.output.resolve(): job for job in jobs}
+    seeds = [run for run in evaluated if before is not None and group_of(run) == group_of(before)]
+    if before is not None and seeds and (unattended or before in {*asked, *seeds}):
+        _leave(runs, name, before, seeds, alone=len(seeds) == len(evaluated))
+        evaluated = {run: job for run, job in evaluated.items() if run not in seeds}
+    if gone is not None:
+        for run in [run for run in evaluated if was_refused(run)]:
+            _keep_refused(runs, name, run, gone)
+            del evaluated[run]
+    verdicts = _verdicts(settings, before, gone, evaluated, unattended=unattended)
+    holding = [run for run, verdict in verdicts.items() if verdict.holds]
+    last = group_of(newest(holding)) if holding else None
+    seeds = [run for run in holding if group_of(run) == last]
+    best = best_seed(seeds) if seeds else None
+    if best is not None:
+        promote(best.run, name)
+    for run, verdict in verdicts.items():
+        promoted = best is not None and run == best.run
+        why = [] if best is None or not verdict.holds else _choice(runs, run, best, seeds)
+        # That there was nothing to compare with explains a promotion, not that another seed was chosen.
+        reasons = [*(verdict.reasons if promoted or before is not None else ()), *why]
+        _record(run, promoted=promoted, holds=verdict.holds, against=_id(runs, before, gone), reasons=reasons)
+        what = f"is now the current run of the encoder {name!r}" if promoted else "was not promoted"
+        conclude(f"{run_id(runs, run)} {what}: {'; '.join(reasons)}.")
+
+
+def _leave(runs: Path, name: str, current: Path, seeds: Sequence[Path], *, alone: bool) -> None:
+    """Leave a current run that is a seed of the same training as evaluated ones, which differ from it by chance.
+
+    Args:
+        runs: folder of all runs.
+        name: of the encoder.
+        current: its current run.
+        seeds: evaluated runs of the same training, perhaps with the current one.
+        alone: whether no other run of the encoder was evaluated, so that nothing changes.
+    """
+    known = run_id(runs, current)
+    others = [run for run in seeds if run != current]
+    for run in others:
+        if not (run / PROMOTION_FILE).is_file():  # a record of how it was judged says more
+            reasons = [f"{known}, another seed of the same training, is the current run"]
+            _record(run, promoted=False, holds=None, against=known, reasons=reasons)
+    if not alone:
+        return
+    which = ""
+    if others:
+        which = ", one of these seeds," if current in seeds else ", another seed of the same training,"
+    conclude(f"{known}{which} is already the current run of the encoder {name!r}; nothing changes.")
+
+
+def _keep_refused(runs: Path, name: str, run: Path, gone: GoneRun) -> None:
+    """Say that a run stays refused although the current one is gone, and which one may be promoted instead."""
+    reasons = "; ".join(read_json(run / PROMOTION_FILE)["reasons"])
+    others = [
+        other
+        for other in all_runs(runs)
+        if encoder_name(other) == name and is_finished(other) and not was_refused(other)
+    ]
+    advice = (
+        f"`facetflow evaluate {run_id(runs, newest(others))} --promote` promotes one that was not refused"
+        if others
+        else f"to promote it nevertheless, delete the link {str(gone.link)!r} and evaluate it again"
+    )
+    conclude(
+        f"{run_id(runs, run)} was not promoted: the current run {gone.run} is gone, but this one was refused before "
+        f"({reasons}); {advice}."
+    )
+
+
+def _verdicts(
+    settings: project.Project,
+    before: Path | None,
+    gone: GoneRun | None,
+    evaluated: Mapping[Path, EvaluationJob],
+    *,
+    unattended: bool,
+) -> dict[Path, Verdict]:
+    """Return the verdict on each run, against the one that was current before all of them."""
+    if before is None:
+        reason = "there was no current encoder" if gone is None else f"the current run {gone.run} is gone"
+        return dict.fromkeys(evaluated, Verdict(holds=True, reasons=(reason,)))
+    found: dict[Path, Verdict] = {}
+    scores: Any = None
+    newer = release_of(before) or 0
+    for run, job in evaluated.items():
+        release = release_of(run) or 0
+        if unattended and release < newer:
+            reason = f"the current run was trained on release {newer}, this one on release {release}"
+            found[run] = Verdict(holds=False, reasons=(reason,))
+            continue
+        new = read_json(job.output / METRICS_FILE)
+        if scores is None or not on_same_pairs(new, scores):
+            scores = _scores_on_the_same_pairs(before, new, job)
+        found[run] = compare_scores(new, scores, settings.promotion)
+    return found
+
+
+def _choice(runs: Path, run: Path, best: BestSeed, seeds: Sequence[Path]) -> list[str]:
+    """Return a clause on why one of several runs whose scores hold was chosen, or another was."""
+    if run not in seeds:
+        return [f"{run_id(runs, best.run)} was chosen, of the training that was finished last"]
+    if len(seeds) == 1:
+        return []
+    if not best.by:
+        first = f"the first of {len(seeds)} seeds that hold"
+        return [first if run == best.run else f"{run_id(runs, best.run)} was chosen, {first}"]
+    if run == best.run:
+        return [f"chosen among {len(seeds)} seeds that hold, by its {best.by} of {best.values[run]:.4f}"]
+    chosen, own = best.values[best.run], best.values[run]
+    return [f"{run_id(runs, best.run)} was chosen by its {best.by} of {chosen:.4f}, this one has {own:.4f}"]
+
+
+def _record(run: Path, *, promoted: bool, holds: bool | None, against: str | None, reasons: Sequence[str]) -> None:
+    """Write the decision on a run.
+
+    Args:
+        run: its folder.
+        promoted: whether it became the current one.
+        holds: whether its scores hold; None if they were not compared.
+        against: id of the run that was current before.
+        reasons: why, a clause each.
+    """
+    write_json(
+        run / PROMOTION_FILE,
+        {"promoted": promoted, "holds": holds, "against": against, "reasons": list(reasons)},
+    )
+
+
+def _id(runs: Path, before: Path | None, gone: GoneRun | None) -> str | None:
+    if before is not None:
+        return run_id(runs, before)
+    return None if gone is None else gone.run
+
+
+def _scores_on_the_same_pairs(before: Path, new: Any, job: EvaluationJob) -> Any:
+    """Return the current encoder's scores, re-evaluated if they are for other pairs or sets of ratings."""
+    known = before / METRICS_FILE
+    if known.exists():
+        scores = read_json(known)
+        if on_same_pairs(new, scores):
+            return scores
+    again = job.model_copy(update={"encoder": before / ENCODER, "output": job.output / "current"})
+    run_job("training.evaluation.run", again)
+    return read_json(again.output / METRICS_FILE)
