@@ -12,8 +12,9 @@ from features.store.store import Store
 from flows import project
 from flows.pages.run_artifacts import show_evaluation
 from flows.server.outbox import telling_the_server
+from flows.terminal import warn
 from flows.trainings.encoder_inputs import unscored
-from flows.trainings.finished_runs import runs_to_evaluate
+from flows.trainings.finished_runs import left_behind, runs_to_evaluate
 from flows.trainings.promoting import promote_best
 from flows.trainings.training_process import run_job
 from training.evaluation.run import metrics_file
@@ -54,6 +55,8 @@ def evaluate_encoder(
     with telling_the_server() as outbox:
         settings = project.load(project_file)
         names = [name] if isinstance(name, str) else name
+        for sentence in left_behind(settings, names or ()):
+            warn(sentence)
         jobs = [_job(settings, run, split, suites) for run in runs_to_evaluate(settings, names or ())]
         done, failure = _evaluated(jobs)
         if promote:

@@ -197,6 +197,21 @@ def find_encoder(runs: Path, name: str) -> Path:
     raise ModelError(f"There is no encoder or run {name!r} in {str(runs)!r}{hint}; there are: {', '.join(known)}.")
 
 
+def no_training(runs: Path, name: str) -> ModelError:
+    """Return the error that an encoder of the project file has no training.
+
+    Args:
+        runs: folder of all runs.
+        name: of the encoder.
+    """
+    known = ", ".join(finished_encoders(runs))
+    others = f" (there is one of: {known})" if known else ""
+    return ModelError(
+        f"The project file has the encoder {name!r}, but {str(runs)!r} has no finished training of it{others}: "
+        f"`facetflow train {name}` makes one."
+    )
+
+
 def runs_named(runs: Path, name: str) -> list[Path]:
     """Return the runs, finished or begun, of an encoder, or those whose id begins with a name.
 

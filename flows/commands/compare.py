@@ -28,8 +28,8 @@ if TYPE_CHECKING:  # commands import what they need when they run
 def compare(project: Path, /, *, first: str, second: str, html: Path | None, as_json: bool) -> None:
     """Show the scores of A and B side by side, on what both were evaluated on, and whether they differ.
 
-    A and B are encoders of the project (all evaluated seeds of the newest training count) or ids of runs. Several
-    seeds on both sides are compared by their means, single runs by resampling pairs.
+    A and B are encoders of the project (all evaluated seeds of the newest finished training count) or ids of runs.
+    Several seeds on both sides are compared by their means, single runs by resampling pairs.
     """
     from dataclasses import asdict
 
@@ -37,7 +37,7 @@ def compare(project: Path, /, *, first: str, second: str, html: Path | None, as_
     from flows.console.tables import print_tables
     from flows.project import load
     from flows.terminal import warn, write_json
-    from flows.trainings.finished_runs import runs_to_evaluate
+    from flows.trainings.finished_runs import left_behind, runs_to_evaluate, shown_runs
     from training.evaluation.comparison import compare_runs
     from training.evaluation.comparison_table import comparison_table
     from training.evaluation.run import METRICS_FILE
@@ -50,8 +50,11 @@ def compare(project: Path, /, *, first: str, second: str, html: Path | None, as_
         runs = runs_to_evaluate(settings, [name])
         evaluated = [run for run in runs if (run / METRICS_FILE).is_file()]
         left_out = [run_id(settings.runs, run) for run in runs if run not in evaluated]
+        unfinished = left_behind(settings, [name])
         if not evaluated:
-            raise InputError(f"{name!r} {_tell_suites(runs)}: run `facetflow evaluate {name}` first.")
+            raise InputError(" ".join([_not_evaluated(settings, name, runs), *unfinished]))
+        for sentence in unfinished:
+            warn(sentence)
         if left_out:
             warn(f"Left out, because not all suites have evaluated them yet: {', '.join(left_out)}.")
         sides.append(evaluated)
@@ -64,12 +67,27 @@ def compare(project: Path, /, *, first: str, second: str, html: Path | None, as_
     if as_json:
         write_json(dict(zip("ab", ids, strict=True)) | asdict(found))
     elif html is None:
-        print_tables([comparison_table(found, *map(_shown, ids))])
+        print_tables([comparison_table(found, *map(shown_runs, ids))])
 
 
-def _shown(ids: Sequence[str]) -> str:
-    """Return how the runs of one side are called: by their id, or that of their training and the number of seeds."""
-    return ids[0] if len(ids) == 1 else f"{ids[0].rpartition('/')[0]} ({len(ids)} seeds)"
+def _not_evaluated(settings: "Project", name: str, runs: Sequence[Path]) -> str:
+    """Return a sentence on runs that lack a complete evaluation, with an older run that has one.
+
+    Args:
+        settings: the project file.
+        name: what the user named.
+        runs: the runs that it means.
+    """
+    from flows.trainings.finished_runs import shown_runs
+    from training.evaluation.run import METRICS_FILE
+    from training.runs import encoder_name, is_finished, newest, run_id, runs_named
+
+    ids = [run_id(settings.runs, run) for run in runs]
+    meant = "" if ids == [name] else f", which means {shown_runs(ids)},"
+    of_name = runs_named(settings.runs, encoder_name(runs[0]))
+    older = [run for run in of_name if is_finished(run) and (run / METRICS_FILE).is_file()]
+    instead = f", or compare {run_id(settings.runs, newest(older))}, which was evaluated" if older else ""
+    return f"{name!r}{meant} {_tell_suites(runs)}: run `facetflow evaluate {name}` first{instead}."
 
 
 def _tell_suites(runs: Sequence[Path]) -> str:

@@ -13,7 +13,7 @@ from flows.console.options import JSON
 @click.option("--name", "further", hidden=True, help="A run, as before there were several encoders; the same as NAME.")
 @click.option("--suite", "suites", multiple=True, help="Suite to score with, such as ratings; may be repeated.")
 @click.option("--split", help="The split whose positive pairs are compared; by default the dev split of the training.")
-@click.option("--promote", is_flag=True, help="Make the encoder the current one if its scores hold ([promotion]).")
+@click.option("--promote", is_flag=True, help="Make the best seed the current run if its scores hold ([promotion]).")
 @JSON
 @click.pass_obj
 def evaluate(
@@ -29,10 +29,10 @@ def evaluate(
 ) -> None:
     """Score encoders with suites: facets against metrics on the pairs of a release, human ratings ([[evaluation]]).
 
-    NAME is an encoder of the project (all seeds of its newest training are evaluated) or the id of one run, such as
-    syntax/00002-9a1c33/seed-0; by default every trained encoder. With --suite, the scores of the chosen suites are
-    written next to those of the complete evaluation, which stay as they are. If one fails, the others are still
-    scored: the exit code is 2 when some failed, 1 when all did.
+    NAME is an encoder of the project (all finished seeds of its newest finished training are evaluated) or the id of
+    one run, such as syntax/00002-9a1c33/seed-0; by default every trained encoder. With --suite, the scores of the
+    chosen suites are written next to those of the complete evaluation, which stay as they are. If one fails, the others
+    are still scored: the exit code is 2 when some failed, 1 when all did.
     """
     from features.errors import PartlyDoneError
     from flows.commands.report import print_scores

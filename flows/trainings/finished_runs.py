@@ -1,17 +1,37 @@
 """Which finished runs to evaluate, and with which suites; works without Prefect."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
-from features.errors import SettingsError
+from features.errors import ModelError, SettingsError
 from flows import project
 from training.evaluation.suites import suites_of
 from training.kinds import read_encoder_job
-from training.runs import TRAINING_JOB, find_encoder, is_finished, latest_encoder, run_id, runs_named, seeds_of
+from training.run_records import RunState, state_of
+from training.runs import (
+    ENCODER,
+    TRAINING_FILE,
+    TRAINING_JOB,
+    encoder_name,
+    find_encoder,
+    group_of,
+    is_finished,
+    latest_encoder,
+    newest,
+    no_training,
+    release_in_name,
+    run_id,
+    runs_named,
+    seed_of,
+    seeds_of,
+)
+
+_IN_WORDS = {"failed": "failed", "running": "is still running", "interrupted": "was interrupted"}
 
 
 def runs_to_evaluate(settings: project.Project, names: Sequence[str]) -> list[Path]:
-    """Return the finished runs behind names: the seeds of the newest training of an encoder, or one run.
+    """Return the finished runs behind names: the seeds of the newest finished training of an encoder, or one run.
 
     Args:
         settings: the project file.
@@ -21,18 +41,73 @@ def runs_to_evaluate(settings: project.Project, names: Sequence[str]) -> list[Pa
         ModelError: a name has no finished run.
     """
     if not names:
-        begun = [encoder.name for encoder in settings.encoders]
-        known = [name for name in begun if any(map(is_finished, runs_named(settings.runs, name)))]
-        newest = [find_encoder(settings.runs, name) for name in known] or [latest_encoder(settings.runs)]
+        encoders = [_find(settings, name) for name in _trained(settings)] or [latest_encoder(settings.runs)]
     else:
-        newest = [find_encoder(settings.runs, name) for name in names]
+        encoders = [_find(settings, name) for name in names]
     found: dict[Path, None] = {}
-    for encoder, name in zip(newest, names or [""] * len(newest), strict=True):
+    for encoder, name in zip(encoders, names or [""] * len(encoders), strict=True):
         run = encoder.parent
         exactly = run_id(settings.runs, run) == name
         group = [run] if exactly else seeds_of(run)
         found |= dict.fromkeys(one for one in group if is_finished(one))
     return list(found)
+
+
+def left_behind(settings: project.Project, names: Sequence[str]) -> list[str]:
+    """Return a sentence for each name whose newest training is not finished, so that it means older runs.
+
+    Args:
+        settings: the project file.
+        names: names of encoders, or ids of runs, that have a finished run; by default all trained encoders.
+    """
+    sentences = []
+    for name in dict.fromkeys(names or _trained(settings)):
+        meant = runs_to_evaluate(settings, [name])
+        groups = {group_of(run) for run in meant}
+        unfinished = [
+            f"{'' if group_of(run) in groups else 'the newer '}{run_id(settings.runs, run)} {_IN_WORDS[state.state]}"
+            for run, state in unfinished_since(settings.runs, name)
+        ]
+        if unfinished:
+            ids = [run_id(settings.runs, run) for run in meant]
+            sentences.append(
+                f"{name!r} means {shown_runs(ids)} here, because {' and '.join(unfinished)} (see `facetflow runs "
+                f"{encoder_name(meant[0])}`)."
+            )
+    return sentences
+
+
+def unfinished_since(runs: Path, name: str) -> list[tuple[Path, RunState]]:
+    """Return the unfinished runs behind a name that are newer than, or seeds beside, the one that was finished last.
+
+    Args:
+        runs: folder of all runs.
+        name: name of an encoder, or the id of a run or its beginning.
+
+    Returns:
+        Folders and states, the newest last; all unfinished ones where none is finished.
+    """
+    begun = runs_named(runs, name)
+    finished = [run for run in begun if is_finished(run)]
+    last = newest(finished) if finished else None
+    found = [(run, state_of(run)) for run in begun if run not in finished]
+    if last is not None:
+        since = int((last / ENCODER / TRAINING_FILE).stat().st_mtime)  # states have no fractions of seconds
+        found = [
+            (run, state)
+            for run, state in found
+            if state.state == "running" or group_of(run) == group_of(last) or _time(run, state) >= since
+        ]
+    return sorted(found, key=lambda known: _time(*known))
+
+
+def shown_runs(ids: Sequence[str]) -> str:
+    """Return how seeds of a training are called: by the id of the only one, or that of their training and their number.
+
+    Args:
+        ids: of the runs, at least one.
+    """
+    return ids[0] if len(ids) == 1 else f"{ids[0].rpartition('/')[0]} ({len(ids)} seeds)"
 
 
 def suites_to_score(settings: project.Project, run: Path, asked: Sequence[str]) -> tuple[str, ...]:
@@ -52,3 +127,40 @@ def suites_to_score(settings: project.Project, run: Path, asked: Sequence[str]) 
             f"The run {run_id(settings.runs, run)!r} has no suite {unknown[0]!r}: choose from {', '.join(known)}."
         )
     return tuple(suite for suite in known if suite in asked) or known
+
+
+def _trained(settings: project.Project) -> list[str]:
+    """Return the names of the encoders of the project that have a finished run."""
+    begun = [encoder.name for encoder in settings.encoders]
+    return [name for name in begun if any(map(is_finished, runs_named(settings.runs, name)))]
+
+
+def _find(settings: project.Project, name: str) -> Path:
+    """Return the encoder that a name means.
+
+    Raises:
+        ModelError: it has no finished run; the message says what became of those that were begun.
+    """
+    begun = runs_named(settings.runs, name)
+    if not begun and any(encoder.name == name for encoder in settings.encoders):
+        raise no_training(settings.runs, name)
+    if begun and not any(map(is_finished, begun)):
+        run, state = unfinished_since(settings.runs, name)[-1]
+        known = run_id(settings.runs, run)
+        if state.state == "running":
+            raise ModelError(f"{name!r} has no finished encoder yet: {known} is still running; wait for it.")
+        if state.state == "failed":
+            release = f" --release {release_in_name(run)}" if seed_of(run) is not None else ""
+            raise ModelError(
+                f"{name!r} has no finished encoder: {known} failed ({state.message.rstrip('.')}). `facetflow train "
+                f"{encoder_name(run)}{release}` tries again."
+            )
+    return find_encoder(settings.runs, name)
+
+
+def _time(run: Path, state: RunState) -> float:
+    """Return the time of the state of a run, in seconds; when it was begun where that is not recorded."""
+    if state.at:
+        return datetime.fromisoformat(state.at).timestamp()
+    job = run / TRAINING_JOB
+    return job.stat().st_mtime if job.is_file() else 0.0

@@ -6,12 +6,14 @@ import os
 import pytest
 
 from features.errors import ModelError, PartlyDoneError, RunError, SettingsError
+from features.locks import only_one
 from flows import evaluate_encoder
 from flows.project import Project
 from flows.trainings import promoting
-from flows.trainings.finished_runs import runs_to_evaluate, suites_to_score
+from flows.trainings.finished_runs import left_behind, runs_to_evaluate, suites_to_score
 from training.evaluation.promotion import Verdict, current_run, promote
 from training.evaluation.suites import suites_of
+from training.run_records import LOCK
 
 SEEDS = ("syntax/00002-aaaaaa/seed-0", "syntax/00002-aaaaaa/seed-1")
 OTHERS = ("syntax/00001-aaaaaa/seed-0", "twin/00001-bbbbbb/seed-0", "release-00001-4f1c9a")
@@ -53,8 +55,49 @@ def test_an_encoder_means_the_finished_seeds_of_its_newest_training(project, nam
 def test_a_project_whose_encoders_have_other_names_evaluates_the_newest_run(project):
     renamed = project.model_copy(update={"encoders": project.encoders[2:]})
     assert runs_to_evaluate(renamed, ()) == [project.runs / name for name in SEEDS]
-    with pytest.raises(ModelError, match="There is no encoder or run 'new'"):
+    with pytest.raises(ModelError) as error:
         runs_to_evaluate(renamed, ["new"])
+    assert str(error.value) == (
+        f"The project file has the encoder 'new', but {str(project.runs)!r} has no finished training of it (there is "
+        "one of: s3bert, syntax, twin): `facetflow train new` makes one."
+    )
+
+
+def begin(project, name, state, at):
+    run = project.runs / name
+    run.mkdir(parents=True, exist_ok=True)
+    (run / "train.json").write_text("{}")
+    (run / "run.json").write_text(json.dumps({"state": state, "message": "No room.", "at": at}))
+    return run
+
+
+def test_newer_trainings_that_are_not_finished_are_named(project):
+    assert left_behind(project, ()) == []
+    begin(project, "syntax/00002-aaaaaa/seed-2", "failed", "1970-01-01T00:00:00+00:00")
+    begin(project, "twin/00002-bbbbbb/seed-0", "failed", "1970-01-01T00:00:01+00:00")
+    begin(project, "syntax/00001-cccccc/seed-0", "failed", "1970-01-01T00:00:00+00:00")
+    beside = "'syntax' means syntax/00002-aaaaaa (2 seeds) here, because syntax/00002-aaaaaa/seed-2 failed"
+    newer = "'twin' means twin/00001-bbbbbb/seed-0 here, because the newer twin/00002-bbbbbb/seed-0 "
+    assert left_behind(project, ()) == [
+        f"{beside} (see `facetflow runs syntax`).",
+        f"{newer}failed (see `facetflow runs twin`).",
+    ]
+    assert left_behind(project, ["twin/00001-bbbbbb/seed-0", *SEEDS]) == []
+    with only_one(project.runs / "twin/00002-bbbbbb/seed-0" / LOCK, "It is trained"):
+        assert left_behind(project, ["twin"]) == [f"{newer}is still running (see `facetflow runs twin`)."]
+    run = begin(project, "new/00001-dddddd/seed-0", "running", "1970-01-01T00:00:09+00:00")
+    said = "'new' has no finished encoder yet: new/00001-dddddd/seed-0 is still running; wait for it"
+    with only_one(run / LOCK, "It is trained"), pytest.raises(ModelError, match=said):
+        runs_to_evaluate(project, ["new"])
+
+
+def test_an_evaluation_says_which_newer_training_it_leaves_out(project, monkeypatch, capsys):
+    begin(project, "twin/00002-bbbbbb/seed-0", "failed", "2099-01-01T00:00:00+00:00")
+    monkeypatch.setattr(evaluate_encoder, "run_job", lambda *_: None)
+    monkeypatch.setattr(evaluate_encoder, "show_evaluation", lambda *_: [])
+    monkeypatch.setattr(evaluate_encoder.project, "load", lambda _: project)
+    assert evaluate_encoder.evaluate_encoder.fn(name="twin") == [project.runs / OTHERS[1]]
+    assert "because the newer twin/00002-bbbbbb/seed-0 failed" in capsys.readouterr().err
 
 
 def test_suites_are_chosen_by_name(project):

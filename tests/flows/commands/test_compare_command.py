@@ -1,6 +1,7 @@
 """`facetflow compare --html`: a page in addition to the table, refused early if it cannot be written."""
 
 import json
+import os
 import re
 import shutil
 
@@ -66,12 +67,49 @@ def test_the_page_is_written_beside_json_or_in_place_of_the_table(project, tmp_p
 def test_an_evaluation_by_some_suites_is_not_said_to_be_none(project):
     folder = project.parent / "runs" / "twin" / "00001-aaaaaa" / "seed-0"
     (folder / "metrics.json").rename(folder / "metrics-paraphrase.json")
-    said = "'twin' was evaluated by paraphrase alone (--suite), and only complete evaluations are compared: run"
+    said = (
+        "'twin', which means twin/00001-aaaaaa/seed-0, was evaluated by paraphrase alone (--suite), and only complete "
+        "evaluations are compared: run"
+    )
     with pytest.raises(FacetflowError, match=re.escape(said)):
         run(project)
     (folder / "metrics-paraphrase.json").unlink()
-    with pytest.raises(FacetflowError, match="'twin' has not been evaluated yet: run `facetflow evaluate twin` first"):
+    with pytest.raises(FacetflowError, match=r"has not been evaluated yet: run `facetflow evaluate twin` first\.$"):
         run(project)
+
+
+def test_a_newest_training_without_scores_is_named_with_an_older_one_that_has_some(project):
+    folder = project.parent / "runs" / "twin"
+    shutil.copytree(folder / "00001-aaaaaa", folder / "00002-aaaaaa", ignore=lambda *_: ["metrics.json"])
+    os.utime(folder / "00002-aaaaaa" / "seed-0" / "encoder" / "training.json", (4e9, 4e9))
+    with pytest.raises(FacetflowError) as error:
+        run(project)
+    assert str(error.value) == (
+        "'twin', which means twin/00002-aaaaaa/seed-0, has not been evaluated yet: run `facetflow evaluate twin` "
+        "first, or compare twin/00001-aaaaaa/seed-0, which was evaluated."
+    )
+
+
+def test_an_older_training_that_is_compared_because_the_newest_failed_is_named(project):
+    failed = project.parent / "runs" / "twin" / "00002-aaaaaa" / "seed-0"
+    write_json(failed / "train.json", {})
+    write_json(failed / "run.json", {"state": "failed", "message": "No room.", "at": "2099-01-01T00:00:00+00:00"})
+    assert (
+        "'twin' means twin/00001-aaaaaa/seed-0 here, because the newer twin/00002-aaaaaa/seed-0 failed (see `facetflow "
+        "runs twin`)."
+    ) in run(project).stderr
+    (project.parent / "runs" / "twin" / "00001-aaaaaa" / "seed-0" / "metrics.json").unlink()
+    with pytest.raises(
+        FacetflowError, match=r"not been evaluated yet: .* because the newer twin/00002-aaaaaa/seed-0 f"
+    ):
+        run(project)
+    shutil.rmtree(project.parent / "runs" / "twin" / "00001-aaaaaa")
+    with pytest.raises(FacetflowError) as error:
+        run(project)
+    assert str(error.value) == (
+        "'twin' has no finished encoder: twin/00002-aaaaaa/seed-0 failed (No room). `facetflow train twin --release 2` "
+        "tries again."
+    )
 
 
 def test_a_page_that_cannot_be_written_is_refused_before_the_work(project, monkeypatch):
