@@ -138,7 +138,7 @@ def choose_predictor(
         ModelError: when there is none, or the named one has no classifier.
     """
     if name is not None:
-        folder = named_encoder(runs, name)
+        folder = named_encoder(runs, name, among=among)
         require_classifier(folder)
         return folder
     if runs is None:

@@ -107,18 +107,21 @@ def explain(
 def _encoder_in_use(project: Path, name: str | None) -> Path:
     """Return a named encoder, or the one in use of the project's encoders with facets."""
     from features.errors import ModelError
+    from flows.console.gone_runs import warn_of_gone
     from flows.project import load
     from training.encoders.s3bert.facets import FILE_NAME
     from training.evaluation.promotion import encoder_in_use, encoder_in_use_with
     from training.search.choosing import named_encoder
 
-    if name is not None:
-        folder = named_encoder(load(project).runs if project.exists() else None, name)
+    settings = load(project) if name is None or project.exists() else None
+    runs = None if settings is None else settings.runs
+    names = [] if settings is None else [each.name for each in settings.encoders]
+    if name is not None or runs is None:
+        folder = named_encoder(runs, str(name), among=names)
     else:
-        settings = load(project)
-        names = [each.name for each in settings.encoders]
-        with_facets = encoder_in_use_with(settings.runs, lambda found: (found / FILE_NAME).is_file(), names)
-        folder = with_facets or encoder_in_use(settings.runs, among=names)
+        with_facets = encoder_in_use_with(runs, lambda found: (found / FILE_NAME).is_file(), names)
+        folder = with_facets or encoder_in_use(runs, among=names)
+    warn_of_gone(runs, name, folder, names)
     if not (folder / FILE_NAME).is_file():
         raise ModelError(
             f"The encoder {str(folder)!r} has no facets ({FILE_NAME}): name one of kind s3bert with --encoder, or "

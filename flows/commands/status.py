@@ -14,6 +14,8 @@ if TYPE_CHECKING:  # commands import what they need when they run
     from features.store.runs import RunRecord
     from features.store.store import Store
     from features.types import Shard
+    from flows.project import Project
+    from training.evaluation.promotion import GoneRun
 
 
 @click.command()
@@ -30,11 +32,12 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
     from flows.server.up_record import running
     from flows.stages import wanted_shards
     from flows.terminal import write_json
-    from training.evaluation.promotion import current_runs
+    from training.evaluation.promotion import current_runs, gone_runs
     from training.runs import run_id
 
     settings = load(project)
     current, service, page = current_runs(settings.runs), running(), newest_page(settings)
+    gone, failed = gone_runs(settings.runs), _failed(settings)
     store = Store.open(settings.store)
     try:
         wanted = wanted_shards(settings, store)
@@ -42,6 +45,8 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
         wanted = None
     found = _found(store, wanted, runs) | {
         "current_encoders": {name: str(run) for name, run in current.items()},
+        "gone_encoders": {name: run.run for name, run in gone.items()},
+        "failed_trainings": failed,
         "page": str(page) if page is not None else None,
         "service": asdict(service) if service is not None else None,
     }
@@ -72,9 +77,44 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
         click.echo(f"Page of the newest build: {page}")
     known = {encoder.name for encoder in settings.encoders}
     for name, run in current.items():
-        gone = "" if name in known else " (not in the project file)"
-        click.echo(f"Current encoder {name}: {run_id(settings.runs.resolve(), run)}{gone}")
+        unknown = "" if name in known else " (not in the project file)"
+        click.echo(f"Current encoder {name}: {run_id(settings.runs.resolve(), run)}{unknown}")
+    for name, lost in gone.items():
+        click.echo(f"Current encoder {name}: {lost.run} is gone; {_instead(settings, name, lost)}")
+    for training in failed:
+        click.echo(f"Newest training {training['run']} failed: {training['message'].partition(chr(10))[0]}")
     click.echo(services.describe(service))
+
+
+def _failed(settings: "Project") -> list[dict[str, str]]:
+    """Return the newest training of each encoder of the project that failed in it, as JSON values."""
+    from flows.trainings.finished_runs import unfinished_since
+    from training.runs import run_id
+
+    newest = {encoder.name: unfinished_since(settings.runs, encoder.name)[-1:] for encoder in settings.encoders}
+    return [
+        {"name": name, "run": run_id(settings.runs, run), "message": state.message}
+        for name, last in newest.items()
+        for run, state in last
+        if state.state == "failed"
+    ]
+
+
+def _instead(settings: "Project", name: str, gone: "GoneRun") -> str:
+    """Return what to do about a current run that is gone.
+
+    Args:
+        settings: the project file.
+        name: of the encoder.
+        gone: its current run.
+    """
+    from training.runs import finished_encoders
+
+    if name in finished_encoders(settings.runs):
+        return f"restore its folder, or promote another run: `facetflow evaluate {name} --promote`"
+    if any(encoder.name == name for encoder in settings.encoders):
+        return f"restore its folder, or train the encoder again: `facetflow train {name}`"
+    return f"the project file no longer has this encoder, so delete the link {str(gone.link)!r}"
 
 
 def _found(store: "Store", wanted: "Mapping[str, Collection[Shard]] | None", runs: int) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from features.counting import counted
 from features.errors import InputError
 from features.outputs import STANDARD
+from flows.console.gone_runs import warn_of_gone
 from flows.console.one_shot import name_wrong
 from flows.project import Project, load
 from flows.terminal import say
@@ -47,6 +48,8 @@ class Searcher:
         runs = None if self.project is None else self.project.runs
         names = () if self.project is None else [each.name for each in self.project.encoders]
         self.chosen: Chosen = choose_encoder(runs, encoder, aspect, among=names)
+        named = self.chosen.name if encoder is None and aspect is not None else encoder
+        warn_of_gone(runs, named, self.chosen.folder, names)
 
     @cached_property
     def model(self) -> "SentenceTransformer":

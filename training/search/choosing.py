@@ -22,6 +22,7 @@ from training.runs import (
     finished_encoders,
     is_finished,
     newest,
+    no_training,
     run_id,
     runs_named,
 )
@@ -61,7 +62,7 @@ def choose_encoder(
         ModelError: when there is none, or several fit equally well.
     """
     if name is not None:
-        folder = named_encoder(runs, name, base)
+        folder = named_encoder(runs, name, base, among)
         return Chosen(folder, task_of(folder, aspect), name)
     if runs is None:
         raise ModelError("There is no project here with an encoder to search with: give --encoder or --project.")
@@ -84,9 +85,16 @@ def choose_encoder(
                 f"No encoder in use was trained for the aspect {aspect!r}; {there_are}. {unused} was, but was not "
                 f"promoted: search with --encoder {unused}, or promote it (`facetflow evaluate {unused} --promote`)."
             )
+        untrained = [name for name in among if name not in known]
+        train = "Train one ([[encoders]] with that aspect), or"
+        if untrained:
+            train = (
+                f"The project file has {', '.join(untrained)} too, without a finished training: "
+                f"`facetflow train {' '.join(untrained)}`. Or"
+            )
         raise ModelError(
-            f"No encoder of the project was trained for the aspect {aspect!r}; {there_are}. Train one ([[encoders]] "
-            "with that aspect), or name any encoder with --encoder and leave --aspect out."
+            f"No encoder of the project was trained for the aspect {aspect!r}; {there_are}. {train} name any encoder "
+            "with --encoder and leave --aspect out."
         )
     return Chosen(known[fitting[0]], task_of(known[fitting[0]], aspect), fitting[0])
 
@@ -138,13 +146,14 @@ def _learnt(folder: Path) -> tuple[str, ...]:
     return tuple(settings.get("aspects") or (training.get("labels", ()) if settings.get("kind") == "aspect" else ()))
 
 
-def named_encoder(runs: Path | None, name: str, base: Path | None = None) -> Path:
+def named_encoder(runs: Path | None, name: str, base: Path | None = None, among: Collection[str] = ()) -> Path:
     """Return the folder of a named encoder.
 
     Args:
         runs: folder of a project's runs; None where there is no project.
         name: of an encoder or a run of the project, of a pulled model, or a folder.
         base: folder that relative paths start from; the working directory when None.
+        among: names of the encoders of the project, of which some may have no training.
 
     Raises:
         ModelError: when there is none.
@@ -163,6 +172,8 @@ def named_encoder(runs: Path | None, name: str, base: Path | None = None) -> Pat
     try:
         return models.locate(name, base)
     except ModelError as error:
+        if runs is not None and name in among:
+            raise no_training(runs, name) from error
         known = finished_encoders(runs) if runs is not None else []
         if not known or name in models.MODELS:
             raise

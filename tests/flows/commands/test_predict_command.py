@@ -368,3 +368,9 @@ def test_an_encoder_without_spans_has_nothing_to_draw(project, capsys):
         in capsys.readouterr().err
     )
     assert not (project / "labels.tsv").exists()
+
+
+def test_a_current_run_that_is_gone_is_named_with_the_one_that_predicts(project, capsys):
+    (project / "runs" / "same" / "current").symlink_to("00009-abcdef/seed-0")
+    assert run(["predict", "pairs.tsv", "-o", "out.tsv"]) == 0
+    assert "The current run of the encoder 'same', same/00009-abcdef/seed-0, is gone; same/" in capsys.readouterr().err

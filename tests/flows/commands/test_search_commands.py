@@ -207,3 +207,18 @@ def test_without_a_project_a_file_is_searched_by_any_encoder(tmp_path, monkeypat
     assert "There is no project here whose texts could be searched: name a file to search with --among." in (
         capsys.readouterr().err
     )
+
+
+@pytest.mark.parametrize("named", [(), ("--encoder", "animals"), ("--aspect", "animal")])
+def test_a_current_run_that_is_gone_is_named_with_the_one_that_is_used(project, capsys, named):
+    runs = project / "runs" / "animals"
+    (runs / "current").symlink_to("00002-abcdef/seed-0")
+    (runs / "00001-abcdef/seed-0/promotion.json").write_text('{"promoted": false}')
+    assert run(["search", "a cat", "--among", "texts.tsv", *named]) == 0
+    said = (
+        "The current run of the encoder 'animals', animals/00002-abcdef/seed-0, is gone; animals/00001-abcdef/seed-0 "
+        "is used, which was not promoted. `facetflow status` says what to do."
+    )
+    assert capsys.readouterr().err.count(said) == 1
+    assert run(["search", "a cat", "--among", "texts.tsv", "--encoder", "animals/00001-abcdef/seed-0"]) == 0
+    assert "is gone" not in capsys.readouterr().err

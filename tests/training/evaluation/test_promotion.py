@@ -1,5 +1,6 @@
 """A new encoder replaces the current one only if its scores hold."""
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -8,12 +9,16 @@ import pytest
 
 from features.errors import InputError, ModelError
 from training.evaluation.promotion import (
+    GoneRun,
     compare_scores,
     current_run,
     current_runs,
     encoder_in_use,
     encoder_in_use_with,
+    gone_run,
+    gone_runs,
     promote,
+    was_refused,
 )
 from training.evaluation.settings import PromotionSettings
 from training.runs import all_runs, find_encoder
@@ -153,3 +158,32 @@ def test_a_promoted_run_that_was_deleted_is_none(runs):
     shutil.rmtree(runs / ONE)
     assert current_run(runs, "syntax") is None
     assert current_runs(runs) == {}
+    assert gone_runs(runs) == {"syntax": GoneRun(runs / "syntax" / "current", ONE)}
+    assert gone_run(runs, "twin") is None, "none was promoted"
+    promote(runs / TWO, "syntax")
+    assert gone_runs(runs) == {}
+
+
+def test_the_current_run_of_the_version_before_may_be_gone_too(runs):
+    (runs / "current").symlink_to(BEFORE)
+    shutil.rmtree(runs / BEFORE)
+    assert gone_runs(runs) == {"s3bert": GoneRun(runs / "current", BEFORE)}
+    promote(runs / OTHER, "s3bert")
+    assert gone_run(runs, "s3bert") is None
+
+
+@pytest.mark.parametrize(
+    ("record", "refused"),
+    [
+        ({"promoted": False}, True),
+        ({"promoted": False, "holds": False}, True),
+        ({"promoted": False, "holds": True}, False),
+        ({"promoted": False, "holds": None}, False),
+        ({"promoted": True}, False),
+        (None, False),
+    ],
+)
+def test_a_run_is_refused_if_its_scores_did_not_hold(runs, record, refused):
+    if record is not None:
+        (runs / ONE / "promotion.json").write_text(json.dumps(record))
+    assert was_refused(runs / ONE) is refused
