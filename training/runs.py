@@ -187,6 +187,11 @@ def find_encoder(runs: Path, name: str) -> Path:
             f"{name!r} in {str(runs)!r} has no finished encoder yet: `facetflow train {encoder_name(run)}{release}` "
             "finishes it."
         )
+    if (link := gone_link(runs, name)) is not None:
+        raise ModelError(
+            f"{name!r} in {str(runs)!r} is a link to {str(link.readlink())!r}, which is gone: restore it, or name "
+            "another run (`facetflow runs` lists them)."
+        )
     known = sorted(
         {known for run in all_runs(runs) if is_finished(run) for known in (encoder_name(run), run_id(runs, run))}
     )
@@ -210,6 +215,12 @@ def no_training(runs: Path, name: str) -> ModelError:
         f"The project file has the encoder {name!r}, but {str(runs)!r} has no finished training of it{others}: "
         f"`facetflow train {name}` makes one."
     )
+
+
+def gone_link(runs: Path, name: str) -> Path | None:
+    """Return the link of a name, such as `syntax/current`, if the run that it leads to is gone; otherwise None."""
+    link = runs / name.strip("/")
+    return link if link.is_symlink() and not link.exists() else None
 
 
 def runs_named(runs: Path, name: str) -> list[Path]:

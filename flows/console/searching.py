@@ -46,8 +46,10 @@ class Searcher:
         self.aspect = aspect
         self._device = device
         runs = None if self.project is None else self.project.runs
-        names = () if self.project is None else [each.name for each in self.project.encoders]
-        self.chosen: Chosen = choose_encoder(runs, encoder, aspect, among=names)
+        encoders = () if self.project is None else self.project.encoders
+        names = [each.name for each in encoders]
+        for_aspect = [each.name for each in encoders if aspect is not None and aspect in getattr(each, "aspects", ())]
+        self.chosen: Chosen = choose_encoder(runs, encoder, aspect, among=names, for_aspect=for_aspect)
         named = self.chosen.name if encoder is None and aspect is not None else encoder
         warn_of_gone(runs, named, self.chosen.folder, names)
 

@@ -18,7 +18,7 @@ from typing import Any
 from features.store import folder
 from flows.project import Project
 from flows.removal.old_folders import OldFolder
-from training.evaluation.promotion import current_runs
+from training.evaluation.promotion import current_runs, gone_runs
 from training.run_records import state_of
 from training.runs import all_runs, encoder_name, group_of, is_finished, newest
 
@@ -37,7 +37,8 @@ def find_old_runs(settings: Project, older_than: timedelta) -> list[OldFolder]:
         by_encoder: dict[str, list[Path]] = defaultdict(list)
         for run in all_runs(settings.runs):
             by_encoder[encoder_name(run)].append(run)
-        current = {group_of(run).resolve() for run in current_runs(settings.runs).values()}
+        gone = [run.link.resolve() for run in gone_runs(settings.runs).values()]  # it may be restored beside its seeds
+        current = {group_of(run).resolve() for run in (*current_runs(settings.runs).values(), *gone)}
         named = list(_paths_in(settings.model_dump(mode="json"), settings.base))
         oldest = time.time() - older_than.total_seconds()
         found = []

@@ -51,7 +51,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class GoneRun:
-    """A run that was promoted and is no longer there.
+    """A run that was promoted and whose folder, or the encoder in it, is no longer there.
 
     Args:
         link: the link to it, which is left.
@@ -111,18 +111,18 @@ def current_run(runs: Path, name: str) -> Path | None:
         name: of the encoder. The previous version had a single encoder, with its link next to the runs: that link is
             valid until a run of the encoder of that name is promoted.
     """
-    return next((link.resolve() for link in _links(runs, name) if link.is_dir()), None)
+    return next((link.resolve() for link in _links(runs, name) if (link / ENCODER).is_dir()), None)
 
 
 def gone_run(runs: Path, name: str) -> GoneRun | None:
-    """Return the current run of an encoder if its folder is gone; None where it is there, or none was promoted.
+    """Return the current run of an encoder if it has no encoder any more; None where it has, or none was promoted.
 
     Args:
         runs: folder of all runs.
         name: of the encoder.
     """
     links = _links(runs, name)
-    if not links or any(link.is_dir() for link in links):
+    if not links or current_run(runs, name) is not None:
         return None
     run, base = links[0].resolve(), runs.resolve()
     return GoneRun(links[0], run_id(base, run) if run.is_relative_to(base) else str(run))
@@ -227,7 +227,7 @@ def _names(runs: Path) -> list[str]:
 
 
 def _links(runs: Path, name: str) -> list[Path]:
-    """Return the links to the current run of an encoder, the valid one first."""
+    """Return the links to the current run of an encoder, that of this version first."""
     links = [runs / name / CURRENT, *([runs / CURRENT] if name == _name_before(runs) else [])]
     return [link for link in links if link.is_symlink()]
 

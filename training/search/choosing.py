@@ -20,6 +20,7 @@ from training.runs import (
     all_runs,
     encoder_name,
     finished_encoders,
+    gone_link,
     is_finished,
     newest,
     no_training,
@@ -47,7 +48,12 @@ class Chosen:
 
 
 def choose_encoder(
-    runs: Path | None, name: str | None, aspect: str | None, base: Path | None = None, among: Collection[str] = ()
+    runs: Path | None,
+    name: str | None,
+    aspect: str | None,
+    base: Path | None = None,
+    among: Collection[str] = (),
+    for_aspect: Collection[str] = (),
 ) -> Chosen:
     """Return the encoder of a search.
 
@@ -57,6 +63,7 @@ def choose_encoder(
         aspect: aspect in which texts should be similar; None for an encoder that has only one.
         base: folder that relative paths start from; the working directory when None.
         among: names of the encoders of the project; others in `runs` count only where none of these fits.
+        for_aspect: names of those that are to be trained for the aspect, of which some may have no training.
 
     Raises:
         ModelError: when there is none, or several fit equally well.
@@ -85,16 +92,16 @@ def choose_encoder(
                 f"No encoder in use was trained for the aspect {aspect!r}; {there_are}. {unused} was, but was not "
                 f"promoted: search with --encoder {unused}, or promote it (`facetflow evaluate {unused} --promote`)."
             )
-        untrained = [name for name in among if name not in known]
-        train = "Train one ([[encoders]] with that aspect), or"
+        untrained = [name for name in for_aspect if name not in known]
         if untrained:
-            train = (
-                f"The project file has {', '.join(untrained)} too, without a finished training: "
-                f"`facetflow train {' '.join(untrained)}`. Or"
+            raise ModelError(
+                f"No encoder of the project was trained for the aspect {aspect!r}; {there_are}. The project file has "
+                f"{', '.join(untrained)} for it, but no finished training: `facetflow train {' '.join(untrained)}` "
+                "makes one."
             )
         raise ModelError(
-            f"No encoder of the project was trained for the aspect {aspect!r}; {there_are}. {train} name any encoder "
-            "with --encoder and leave --aspect out."
+            f"No encoder of the project was trained for the aspect {aspect!r}; {there_are}. Train one ([[encoders]] "
+            "with that aspect), or name any encoder with --encoder and leave --aspect out."
         )
     return Chosen(known[fitting[0]], task_of(known[fitting[0]], aspect), fitting[0])
 
@@ -158,7 +165,7 @@ def named_encoder(runs: Path | None, name: str, base: Path | None = None, among:
     Raises:
         ModelError: when there is none.
     """
-    if runs is not None and runs_named(runs, name):
+    if runs is not None and (runs_named(runs, name) or gone_link(runs, name) is not None):
         return encoder_in_use(runs, name)
     given = (base or Path()) / Path(name).expanduser()
     for folder in (given / ENCODER, given):

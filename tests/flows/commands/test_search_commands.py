@@ -222,3 +222,10 @@ def test_a_current_run_that_is_gone_is_named_with_the_one_that_is_used(project, 
     assert capsys.readouterr().err.count(said) == 1
     assert run(["search", "a cat", "--among", "texts.tsv", "--encoder", "animals/00001-abcdef/seed-0"]) == 0
     assert "is gone" not in capsys.readouterr().err
+
+
+def test_an_encoder_of_the_project_file_that_is_not_trained_for_its_aspect_yet_is_named(project, capsys):
+    toml = project / "facetflow.toml"
+    toml.write_text(f'{toml.read_text()}[[encoders]]\nname = "places"\nkind = "aspect"\naspects = ["place"]\n')
+    assert run(["search", "a cat", "--aspect", "place"]) == 1
+    assert "has places for it, but no finished training: `facetflow train places` makes one." in capsys.readouterr().err

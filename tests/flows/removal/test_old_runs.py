@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import shutil
 from datetime import timedelta
 
 import pytest
@@ -106,6 +107,8 @@ def test_the_current_run_and_its_seeds_stay(settings, add):
     add("syntax/00003-aaaaaa/seed-0", 30)
     promote(current, "syntax")
     assert old(settings, days=7) == ["syntax/00002-aaaaaa"]
+    shutil.rmtree(current)
+    assert old(settings, days=7) == ["syntax/00002-aaaaaa"], "the seeds of one that is gone stay too"
 
 
 def test_the_training_that_was_finished_last_stays_beside_that_of_the_newest_release(settings, add):

@@ -164,6 +164,14 @@ def test_a_promoted_run_that_was_deleted_is_none(runs):
     assert gone_runs(runs) == {}
 
 
+def test_a_current_run_that_was_restored_without_its_encoder_is_gone(runs):
+    promote(runs / ONE, "syntax")
+    shutil.rmtree(runs / ONE / "encoder")
+    assert current_run(runs, "syntax") is None
+    assert gone_run(runs, "syntax") == GoneRun(runs / "syntax" / "current", ONE)
+    assert encoder_in_use(runs, "syntax") == runs / TWO / "encoder"
+
+
 def test_the_current_run_of_the_version_before_may_be_gone_too(runs):
     (runs / "current").symlink_to(BEFORE)
     shutil.rmtree(runs / BEFORE)

@@ -55,11 +55,17 @@ def test_an_aspect_that_no_encoder_knows_is_refused_with_those_that_there_are(ru
     )
 
 
+def test_a_link_to_a_run_that_is_gone_is_told(runs):
+    (runs / "animals" / "current").symlink_to("00009-abcdef/seed-0")
+    with pytest.raises(ModelError, match=r"'animals/current' in .* is a link to '00009-abcdef/seed-0', which is gone"):
+        choose_encoder(runs, "animals/current", None)
+
+
 def test_an_encoder_of_the_project_file_without_a_training_is_told_from_an_unknown_one(runs):
     with pytest.raises(ModelError, match=r"file has the encoder 'new', .*: `facetflow train new` makes one"):
         choose_encoder(runs, "new", None, among=["animals", "new"])
-    with pytest.raises(ModelError, match=r"The project file has new too, without .*: `facetflow train new`\. Or name"):
-        choose_encoder(runs, None, "place", among=["animals", "new"])
+    with pytest.raises(ModelError, match=r"has new for it, but no finished training: `facetflow train new` makes one"):
+        choose_encoder(runs, None, "place", among=["animals", "new"], for_aspect=["new"])
 
 
 @pytest.mark.parametrize(
