@@ -8,6 +8,7 @@ from typing import Literal
 import polars as pl
 
 from features.corpora.settings import CorpusSettings
+from features.counting import counted
 from features.ingest import (
     ALGORITHM_VERSION,
     KNOWN_LABELS,
@@ -84,13 +85,15 @@ def summary(report: IngestReport) -> str:
     leaked = f", {dropped:,} kept out as evaluation sentences" if dropped else ""
     rejected = f", {report.rejected:,} rejected" if report.rejected else ""
     counts = (
-        (report.new_sentences, "sentences", report.sentence_shards),
-        (report.new_pairs, "pairs", report.pair_shards),
-        (report.new_labels, "labels", report.label_shards),
+        (report.new_sentences, "sentence", report.sentence_shards),
+        (report.new_pairs, "pair", report.pair_shards),
+        (report.new_labels, "label", report.label_shards),
     )
-    new = ", ".join(f"{count:,} new {what} in {shards} shards" for count, what, shards in counts if count)
+    new = ", ".join(
+        f"{counted(count, f'new {what}')} in {counted(shards, 'shard')}" for count, what, shards in counts if count
+    )
     skipped = f", {left_out(report.skipped)}" if report.skipped else ""
-    return f"Read {report.rows:,} rows: {new or 'nothing new'}{rejected}{leaked}{skipped}."
+    return f"Read {counted(report.rows, 'row')}: {new or 'nothing new'}{rejected}{leaked}{skipped}."
 
 
 def left_out(skipped: Mapping[str, int]) -> str:

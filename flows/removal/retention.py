@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from features.counting import counted
 from features.errors import FacetflowError
 from features.store.garbage import Garbage
 from features.store.releases import release_file
@@ -151,18 +152,14 @@ def in_words(found: Obsolete, extent: Extent) -> str:
         found: what was found.
         extent: what was looked for.
     """
-    parts = [_counted(len(found.garbage.files), "file") + " of the store"]
-    parts += [_counted(len(found.releases), "release")] if extent.releases else []
+    parts = [counted(len(found.garbage.files), "file") + " of the store"]
+    parts += [counted(len(found.releases), "release")] if extent.releases else []
     if found.records:
-        parts.append(f"the record{'s' * (len(found.records) != 1)} of {_counted(len(found.records), 'build')}")
+        parts.append(f"the record{'s' * (len(found.records) != 1)} of {counted(len(found.records), 'build')}")
     parts += [
         "the page and logs of 1 build"
         if len(found.builds) == 1
         else f"the pages and logs of {len(found.builds)} builds"
     ]
-    parts += [_counted(len(found.trainings), "training")] if extent.trainings else []
+    parts += [counted(len(found.trainings), "training")] if extent.trainings else []
     return f"{', '.join(parts[:-1])} and {parts[-1]}, {found.bytes / 1e6:.1f} MB"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"

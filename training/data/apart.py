@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import polars as pl
 
+from features.counting import all_of
 from features.errors import InputError
 from features.sentences import leakage_key
 from training.data.labelled_pairs import LabelledPairs
@@ -38,14 +39,16 @@ def apart(data: Pairs, split: str) -> Pairs:
     found = _in_another(data, split, numbers)
     if not found.any():
         return data
-    if found.sum() == (data.pairs["split"] == split).sum():
+    count = int(found.sum())
+    if count == (data.pairs["split"] == split).sum():
         raise InputError(
-            f"All {found.sum():,} pairs of the split {split!r} are also in another split: check `files` of the corpora."
+            f"{all_of(count, 'pair')} of the split {split!r} {'is' if count == 1 else 'are'} also in another split: "
+            "check `files` of the corpora."
         )
     spelt = int((found & ~_in_another(data, split, range(len(data.texts)))).sum())
     _log.warning(
         "pairs of split %r that are also in another split are not trained on: %s%s",
-        *(split, f"{found.sum():,}", f" ({spelt:,} with other case or punctuation)" if spelt else ""),
+        *(split, f"{count:,}", f" ({spelt:,} with other case or punctuation)" if spelt else ""),
     )
     return data.keep(~found)
 

@@ -109,6 +109,11 @@ class ChosenLabels:
     held_out: Mapping[str, tuple[str, ...]]
     counts: Mapping[str, Mapping[str, Any]]
 
+    def without_hidden(self, labels: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows of texts that have none of the labels held out."""
+        away = labels.join(_table(self.held_out), on=["aspect", "label"], how="semi").select("text")
+        return labels.join(away, on="text", how="anti")
+
 
 def choose_labels(
     labels: pl.DataFrame, aspects: Sequence[str], *, min_texts: int, held_out: float, seed: int
@@ -135,13 +140,9 @@ def choose_labels(
         )
         for aspect in aspects
     }
-    hidden = pl.DataFrame(
-        [(aspect, label) for aspect, some in out.items() for label in some],
-        schema={"aspect": pl.String, "label": pl.String},
-        orient="row",
-    )
-    away = labels.join(hidden, on=["aspect", "label"], how="semi")["text"].unique()
-    stay = counted.filter(~pl.col("text").is_in(away.implode()))
+    hidden = _table(out)
+    away = labels.join(hidden, on=["aspect", "label"], how="semi").select("text")
+    stay = counted.join(away, on="text", how="anti")
     common = stay.group_by("aspect", "label").len("texts").filter(pl.col("texts") >= min_texts)
     kept = stay.join(common, on=["aspect", "label"], how="semi")
     rare = counted.join(pl.concat([common.select("aspect", "label"), hidden]), on=["aspect", "label"], how="anti")
@@ -156,3 +157,11 @@ def choose_labels(
         for aspect in aspects
     }
     return ChosenLabels(kept.select("text", "aspect", "label").sort("text", "aspect", "label"), out, counts)
+
+
+def _table(held_out: Mapping[str, Sequence[str]]) -> pl.DataFrame:
+    return pl.DataFrame(
+        [(aspect, label) for aspect, labels in held_out.items() for label in labels],
+        schema={"aspect": pl.String, "label": pl.String},
+        orient="row",
+    )

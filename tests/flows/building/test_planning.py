@@ -175,7 +175,7 @@ def test_a_project_for_aspects_plans_no_stage_and_says_so(tmp_path, capfd):
 
     assert run(["plan", "--project", str(tmp_path)]) == 0
     assert capfd.readouterr().out.splitlines() == [
-        "Read 2 rows: 2 new sentences in 1 shards, 2 new labels in 1 shards.",
+        "Read 2 rows: 2 new sentences in 1 shard, 2 new labels in 1 shard.",
         "No encoder reads the output of a stage: there is nothing to parse or measure.",
     ]
 

@@ -151,12 +151,7 @@ def plan_lessons(data: LabelledTexts, settings: AspectSettings) -> Curriculum:
     with_labels = settings.objective != "simcse"
     if with_labels:
         _check_labels(of_train, chosen, settings)
-    hidden = pl.DataFrame(
-        [(aspect, label) for aspect, labels in chosen.held_out.items() for label in labels],
-        schema={"aspect": pl.String, "label": pl.String},
-        orient="row",
-    )
-    seen = _without(of_dev, hidden)
+    seen = chosen.without_hidden(of_dev)
     n_texts = len(data)
     lessons = []
     for route, aspects, how in _meanings(settings):
@@ -177,18 +172,12 @@ def plan_lessons(data: LabelledTexts, settings: AspectSettings) -> Curriculum:
         _check_lessons(lessons, settings)
         texts = _united(lesson.maker.texts for lesson in lessons)
     else:
-        texts = np.unique(_without(of_train, hidden)["text"].to_numpy()).astype(np.int64)
+        texts = np.unique(chosen.without_hidden(of_train)["text"].to_numpy()).astype(np.int64)
     return Curriculum(tuple(lessons), chosen, texts)
 
 
 def _united(some: Iterable[Positions]) -> Positions:
     return np.unique(np.concatenate(list(some))).astype(np.int64)
-
-
-def _without(labels: pl.DataFrame, hidden: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of texts that have none of the hidden labels."""
-    away = labels.join(hidden, on=["aspect", "label"], how="semi").select("text")
-    return labels.join(away, on="text", how="anti")
 
 
 def _meanings(settings: AspectSettings) -> list[tuple[str | None, tuple[str, ...], How]]:
