@@ -4,7 +4,6 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -17,7 +16,7 @@ from features.corpora.rows import BadRow, Outcome, PairRow, Skip, TextRow
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
 from features.corpora.sources import identify, locate
 from features.errors import SettingsError
-from features.ingest.drawing import Placing, Spellings, placing
+from features.ingest.drawing import Placing, Spellings, placings
 from features.ingest.judgement_faults import judgement_faults
 from features.ingest.known import Known
 from features.ingest.label_faults import label_faults
@@ -120,15 +119,14 @@ def ingest(
     guard = LeakCounter(LeakageGuard.from_settings(leakage, base), drops=leakage.mode == "drop")
     splits: list[SplitPairs | SplitLabels] = []
     rejects: list[Reject] = []
-    places: list[Placing] = []
-    for corpus in corpora:
+    places = placings(corpora, lambda corpus: read_outcomes(corpus, base), sentences, known, spellings)
+    for corpus, place in zip(corpora, places, strict=True):
         if cutting == "corpus":
             sentences.open_shard()
         of_split: dict[Split, SplitPairs | SplitLabels] = {}
         arrivals = itertools.count()
-        places.append(placing(corpus, partial(read_outcomes, corpus, base), sentences, known, spellings))
         for outcome in read_outcomes(corpus, base):
-            row = places[-1].place(outcome)
+            row = place.place(outcome)
             split = of_split.get(row.split)
             if split is None:
                 split = of_split[row.split] = _split(corpus, row.split, arrivals)

@@ -1,7 +1,7 @@
 """Which split a row is in: that of its file, or a drawn one, unless the row is already in the store.
 
-    text ── its spellings ──────────┬── stored? ────> the split that it, or one of them, has there
-                                    └── its hash ───> split (the hash of the spelling with the smallest id)
+    text ── its spellings, in all ──┬── stored? ────> the split that it, or one of them, has there
+            corpora drawn alike     └── its hash ───> split (the hash of the spelling with the smallest id)
 
     pair ── its group: what hangs ──┬── stored? ────> the split that it has there
             together by sentences   ├── too large? ─> train
@@ -13,11 +13,11 @@ different splits is left out.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from features.corpora.rows import Outcome, PairRow, Skip, TextRow
-from features.corpora.settings import CorpusSettings
+from features.corpora.settings import CorpusSettings, DrawSettings
 from features.ingest.known import Known
 from features.ingest.report import DrawReport
 from features.ingest.sentences import Sentences
@@ -56,32 +56,57 @@ class Placing:
         return []
 
 
-def placing(
-    corpus: CorpusSettings,
-    rows: Callable[[], Iterable[Outcome]],
+def placings(
+    corpora: Sequence[CorpusSettings],
+    rows: Callable[[CorpusSettings], Iterable[Outcome]],
     sentences: Sentences,
     known: Known,
     spellings: Spellings = "together",
-) -> Placing:
-    """Return the object that assigns the rows of a corpus to splits.
+) -> list[Placing]:
+    """Return the objects that assign the rows of corpora to splits, one for each corpus.
 
     Args:
-        corpus: the corpus.
-        rows: reads its rows, in the splits of their files; called if rows are drawn, all of which have to be known
-            before the first is placed.
+        corpora: the corpora.
+        rows: reads the rows of one, in the splits of their files; called if rows are drawn, all of which have to be
+            known before the first is placed.
         sentences: gives the ids of texts.
         known: what is stored.
         spellings: how those of a text are drawn.
     """
+    texts: dict[DrawSettings | str, _DrawnTexts] = {}
+    of_corpus: dict[str, _DrawnTexts] = {}
+    for corpus in corpora:
+        if _draws_texts(corpus, known):
+            # Without a `draw` now, or in earlier versions, a corpus is alone.
+            common = (corpus.draw if spellings == "together" else None) or corpus.name
+            of_corpus[corpus.name] = texts.setdefault(common, _DrawnTexts(sentences, known))
+            of_corpus[corpus.name].add(corpus, rows(corpus) if spellings == "together" else ())
+    return [_placing(corpus, rows, sentences, known, of_corpus.get(corpus.name)) for corpus in corpora]
+
+
+def _draws_texts(corpus: CorpusSettings, known: Known) -> bool:
+    """Return whether texts are drawn, or were and may be followed by new spellings."""
+    if corpus.drawn_from is None or corpus.record.kind == "classes" or not corpus.record.has_texts:
+        return False
+    return corpus.draw is not None or not known.splits_of_texts(corpus.name).isdisjoint(corpus.without_files)
+
+
+def _placing(
+    corpus: CorpusSettings,
+    rows: Callable[[CorpusSettings], Iterable[Outcome]],
+    sentences: Sentences,
+    known: Known,
+    alike: "_DrawnTexts | None",
+) -> Placing:
+    """Return the object for one corpus; `alike` has the texts of all that are drawn as its own are, if they are."""
     source = corpus.drawn_from
     if source is None or corpus.record.kind == "classes":
         return Placing(corpus)
     if corpus.record.has_texts:
-        is_drawn = corpus.draw is not None or not known.splits_of_texts(corpus.name).isdisjoint(corpus.without_files)
-        return _Texts(corpus, source, rows() if is_drawn and spellings == "together" else (), sentences, known)
+        return _Texts(corpus, source, sentences, known, alike or _DrawnTexts(sentences, known, corpus.name))
     if corpus.draw is None and known.splits_of_pairs(corpus.name).isdisjoint(corpus.without_files):
         return Placing(corpus)
-    return _Pairs(corpus, source, rows(), sentences, known)
+    return _Pairs(corpus, source, rows(corpus), sentences, known)
 
 
 class _Drawing(Placing):
@@ -104,51 +129,80 @@ class _Drawing(Placing):
         self.known = known
 
 
+class _DrawnTexts:
+    """Texts of the corpora that are drawn alike: which are spellings of one, and the splits that the store has them in.
+
+    Args:
+        sentences: knows the ids of texts.
+        known: what is stored.
+        corpora: names of the corpora.
+    """
+
+    def __init__(self, sentences: Sentences, known: Known, *corpora: str) -> None:
+        self._sentences = sentences
+        self._known = known
+        self._corpora = list(corpora)
+        self._first: dict[SentenceId, SentenceId] = {}
+        self._several: dict[SentenceId, set[SentenceId]] = {}  # of the few texts that have several
+
+    def add(self, corpus: CorpusSettings, rows: Iterable[Outcome]) -> None:
+        """Add a corpus with its rows; with none, each spelling is a text of its own."""
+        self._corpora.append(corpus.name)
+        for row in rows:
+            if isinstance(row, TextRow) and row.split == corpus.drawn_from:
+                sentence, _, too_long = self._sentences.identify(row.text)
+                shared = self._sentences.shared_id(row.text)
+                if not too_long and self._first.setdefault(shared, sentence) != sentence:
+                    self._several.setdefault(shared, {self._first[shared]}).add(sentence)
+
+    def spellings(self, text: str) -> list[SentenceId]:
+        """Return the ids of all spellings of a text, sorted."""
+        sentence = self._sentences.identify(text)[0]
+        if not self._several:
+            return [sentence]
+        return sorted(self._several.get(self._sentences.shared_id(text), (sentence,)))
+
+    def stored(self, sentences: Iterable[SentenceId]) -> set[Split]:
+        """Return the splits that the store has any of some texts in, in any of the corpora."""
+        splits = self._known.splits_of_text
+        return {
+            split for sentence in sentences for corpus in self._corpora for split in splits.get((corpus, sentence), ())
+        }
+
+
 class _Texts(_Drawing):
     """Assigns texts to splits, independently of each other but for the spellings of one.
 
     Args:
         corpus: that the texts are of.
         source: the split of the files.
-        rows: all rows of the corpus; none if each spelling is a text of its own.
         sentences: knows the ids of texts.
         known: what is stored.
+        alike: the texts of all corpora that are drawn as this one, which is among them.
     """
 
     def __init__(
-        self, corpus: CorpusSettings, source: Split, rows: Iterable[Outcome], sentences: Sentences, known: Known
+        self, corpus: CorpusSettings, source: Split, sentences: Sentences, known: Known, alike: _DrawnTexts
     ) -> None:
         super().__init__(corpus, source, sentences, known)
-        first: dict[SentenceId, SentenceId] = {}
-        self._spellings: dict[SentenceId, set[SentenceId]] = {}  # of the few texts that have several
-        for row in rows:
-            if isinstance(row, TextRow) and row.split == source:
-                sentence, _, too_long = sentences.identify(row.text)
-                shared = sentences.shared_id(row.text)
-                if not too_long and first.setdefault(shared, sentence) != sentence:
-                    self._spellings.setdefault(shared, {first[shared]}).add(sentence)
+        self._alike = alike
 
     def place(self, row: Outcome) -> Outcome:
         if not isinstance(row, TextRow) or row.split != self.source:
             return row
-        sentence = self.sentences.identify(row.text)[0]
-        spellings = sorted(self._spellings.get(self.sentences.shared_id(row.text), ())) if self._spellings else ()
-        draws = [self._drawn(row, each) for each in spellings or (sentence,)]
-        stored = self._stored(row, sentence)
+        spellings = self._alike.spellings(row.text)
+        draws = [self._drawn(row, each) for each in spellings]
+        here = self.known.splits_of_text.get((row.corpus, self.sentences.identify(row.text)[0]), ())
+        stored = next((split for split in self.splits if split in here), None)
         if stored is not None:
             # Not kept against the settings if another spelling, perhaps the first that came, was drawn there.
             return row._replace(split=stored, kept=stored not in draws)
-        of_others = {self._stored(row, each) for each in spellings}
-        return row._replace(split=next((split for split in self.splits if split in of_others), draws[0]))
+        elsewhere = self._alike.stored(spellings)
+        return row._replace(split=next((split for split in self.splits if split in elsewhere), draws[0]))
 
     def _drawn(self, row: TextRow, sentence: SentenceId) -> Split:
         """Return the split of a text by itself."""
         return row.split if self.corpus.draw is None else self.corpus.draw.split_of(sentence)
-
-    def _stored(self, row: TextRow, sentence: SentenceId) -> Split | None:
-        """Return the split that the store has a text in."""
-        has = self.known.splits_of_text.get((row.corpus, sentence), ())
-        return next((split for split in self.splits if split in has), None)
 
 
 class _Pairs(_Drawing):

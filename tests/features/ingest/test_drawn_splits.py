@@ -125,6 +125,38 @@ def test_texts_that_differ_in_case_or_punctuation_alone_are_in_one_split_in_any_
     assert splits_of(run(tmp_path, corpus())) == found
 
 
+@pytest.mark.parametrize("first_name", ["papers", "more"])
+def test_a_text_is_in_the_same_split_in_corpora_drawn_alike_of_which_one_has_more_spellings_of_it(tmp_path, first_name):
+    rows = texts(30)
+    spellings = [(text.upper(), label) for text, label in rows]
+    (tmp_path / "papers.tsv").write_text(table(*rows))
+    (tmp_path / "more.tsv").write_text(table(*rows, *spellings))
+    both = [corpus(), corpus("more.tsv", name="more")]
+    together = run(tmp_path, *sorted(both, key=lambda each: each.name != first_name))
+
+    assert splits_of(together).items() <= splits_of(together, corpus="more").items()
+    (tmp_path / "papers.tsv").write_text(table(*rows[:15], *spellings[15:]))
+    (tmp_path / "more.tsv").write_text(table(*rows, *spellings))
+    first = run(tmp_path, corpus())
+    later = run(tmp_path, *both, known=[first])
+    of_papers, of_more = splits_of(first), splits_of(first, later, corpus="more")
+    for (text, _), (spelt_so, _) in zip(rows, spellings, strict=True):
+        (split,) = {of_papers[sentence] for sentence in map(sentence_id, (text, spelt_so)) if sentence in of_papers}
+        assert of_more[sentence_id(text)] == of_more[sentence_id(spelt_so)] == split
+
+
+def test_a_corpus_drawn_otherwise_does_not_follow_another(tmp_path):
+    rows = texts(60)
+    (tmp_path / "papers.tsv").write_text(table(*rows))
+    (tmp_path / "more.tsv").write_text(table(*rows, *((text.upper(), label) for text, label in rows)))
+    other = {**DRAW, "seed": 1}
+    found = run(tmp_path, corpus(), corpus("more.tsv", name="more", draw=other))
+
+    ids = [sentence_id(text) for text, _ in rows]
+    assert splits_of(found) == {sentence: DrawSettings(**DRAW).split_of(sentence) for sentence in ids}
+    assert splits_of(found, corpus="more") == splits_of(run(tmp_path, corpus("more.tsv", draw=other)))
+
+
 def test_texts_of_punctuation_alone_are_texts_of_their_own(tmp_path):
     marks = ["?", "!", "...", "?!", "!!", ":-)", ";-)", "--", "(?)", "(!)", "*", "**"]
     (tmp_path / "papers.tsv").write_text(table(*((mark, "a") for mark in marks)))
