@@ -13,7 +13,7 @@ from rich.console import Console
 
 from features.graph_files.sentence_graphs import label_vectors, parsed_graphs
 from features.metrics.explanation.pair import explain_graphs
-from flows.console.explanation_table import print_explanation
+from flows.console.explanation_table import print_explanations
 from training.encoders.s3bert.encoder_facts import encoder_facts
 from training.encoders.s3bert.explain import explain, with_graphs
 
@@ -30,8 +30,8 @@ def main() -> None:
     left, right = (graphs[sentence] for sentence in arguments.sentences)
     (pair,) = explain_graphs([(left, right)], label_vectors([left, right]))
     console = Console(record=True, width=80, file=io.StringIO(), force_terminal=True)
-    print_explanation(
-        with_graphs(explanation, pair), encoder_facts(arguments.encoder), "graphs by the embedded parser", console
+    print_explanations(
+        [with_graphs(explanation, pair)], encoder_facts(arguments.encoder), ["graphs by the embedded parser"], console
     )
     title = "facetflow explain " + " ".join(f'"{sentence}"' for sentence in arguments.sentences)
     console.save_svg(str(arguments.output), title=title)

@@ -70,7 +70,7 @@ def explain(
     from dataclasses import asdict
 
     from features.outputs import write_text
-    from flows.console.explanation_table import print_explanation
+    from flows.console.explanation_table import print_explanations
     from flows.project import load
     from training.encoders.s3bert.encoder_facts import encoder_facts
     from training.encoders.s3bert.explain import explain as explain_pairs
@@ -94,14 +94,14 @@ def explain(
         owner = load(project).name if project.exists() else ""
         write_text(html, [render_explanations(explanations, found, facts, origin, project=owner)])
         say_written(counted(len(explanations), "explained pair"), html)
-    for position, explanation in enumerate(explanations):
-        pair = found.get(position)
-        graphs_of = _graphs_of(pair, origin, no_graphs=no_graphs)
-        if as_json:
-            line = _as_json(explanation, facts, graphs_of)
+    origins = [_graphs_of(found.get(n), origin, no_graphs=no_graphs) for n in range(len(explanations))]
+    if as_json:
+        for position, explanation in enumerate(explanations):
+            pair = found.get(position)
+            line = _as_json(explanation, facts, origins[position])
             write_json(line | ({"graphs": asdict(pair)} if pair is not None and graphs else {}), indent=None)
-        elif html is None:
-            print_explanation(explanation, facts, graphs_of)
+    elif html is None:
+        print_explanations(explanations, facts, origins)
 
 
 def _encoder_in_use(project: Path, name: str | None) -> Path:

@@ -1,5 +1,7 @@
 """An explanation for a terminal of 80 columns: measured next to predicted, unreliable facets in grey."""
 
+from collections.abc import Sequence
+
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -23,18 +25,31 @@ unclear     that end is not above 0, or unknown: grey, and never stands out
 ≠           predicted and measured are more than {DISAGREES} apart"""
 
 
-def print_explanation(
-    explanation: Explanation, encoder: EncoderFacts, graphs: str, console: Console | None = None
+def print_explanations(
+    explanations: Sequence[Explanation], encoder: EncoderFacts, graphs: Sequence[str], console: Console | None = None
 ) -> None:
-    """Write an explanation to standard output.
+    """Write explanations to standard output, and below them once what their columns mean.
 
     Args:
-        explanation: explanation of a pair.
+        explanations: explanations of pairs.
         encoder: facts about the encoder.
-        graphs: where the graphs come from.
+        graphs: where the graphs of each pair come from; said once if that is the same for all.
         console: where to write instead.
     """
     console = console or Console()
+    several = len(set(graphs)) > 1
+    for explanation, origin in zip(explanations, graphs, strict=True):
+        _print_pair(explanation, console)
+        if several:
+            console.print(Text.assemble(("graphs   ", "dim"), origin))
+            console.print()
+    console.print(Text(_LEGEND, style="dim"))
+    console.print(Text.assemble(("encoder  ", "dim"), encoder.sentence))
+    if graphs and not several:
+        console.print(Text.assemble(("graphs   ", "dim"), graphs[0]))
+
+
+def _print_pair(explanation: Explanation, console: Console) -> None:
     console.print(Text.assemble(("a  ", "dim"), explanation.sentence_a))
     console.print(Text.assemble(("b  ", "dim"), explanation.sentence_b))
     console.print()
@@ -46,9 +61,6 @@ def print_explanation(
     console.print()
     console.print(_table(explanation))
     console.print()
-    console.print(Text(_LEGEND, style="dim"))
-    console.print(Text.assemble(("encoder  ", "dim"), encoder.sentence))
-    console.print(Text.assemble(("graphs   ", "dim"), graphs))
 
 
 def _table(explanation: Explanation) -> Table:
