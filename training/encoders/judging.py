@@ -51,7 +51,7 @@ class ChosenRatings:
     def score(self, embed: Embed) -> float:
         """Return Spearman's correlation between the cosines of the pairs and their ratings, in [-1, 1].
 
-        It is 0 when all similarities are equal.
+        It is 0 when all similarities are equal, and NaN when one of them is not a number.
 
         Args:
             embed: embeds texts by the current model.
@@ -59,7 +59,10 @@ class ChosenRatings:
         vectors = embed(self.texts)
         place = {text: position for position, text in enumerate(self.texts)}
         left, right = (vectors[[place[text] for text in texts]] for texts in (self.rated.texts_a, self.rated.texts_b))
-        (found,) = spearman(cosines(left, right)[:, None], np.asarray(self.rated.scores)[:, None])
+        similarities = cosines(left, right)
+        if np.isnan(similarities).any():
+            return np.nan
+        (found,) = spearman(similarities[:, None], np.asarray(self.rated.scores)[:, None])
         return 0.0 if found is None else found
 
     def recorded(self) -> dict[str, Any]:

@@ -67,12 +67,15 @@ def tell_apart(positive: NDArray[np.bool_], probabilities: NDArray[np.float64]) 
         probabilities: probability of being positive, (n_pairs,).
 
     Returns:
-        `f1` at the best threshold and `average_precision`, in [0, 1]; empty if all pairs are positive, or none is.
+        `f1` at the best threshold and `average_precision`, in [0, 1]; empty if all pairs are positive, or none is; NaN
+        if a probability is.
     """
     from sklearn.metrics import average_precision_score, precision_recall_curve
 
     if positive.all() or not positive.any():
         return {}
+    if np.isnan(probabilities).any():
+        return {"f1": np.nan, "average_precision": np.nan}
     precision, recall, _ = precision_recall_curve(positive, probabilities)
     f1 = 2 * precision * recall / np.maximum(precision + recall, np.finfo(np.float64).tiny)
     return {"f1": float(f1.max()), "average_precision": float(average_precision_score(positive, probabilities))}

@@ -25,6 +25,7 @@ from features.metrics.corpus_scores import Bootstrap
 from training.evaluation.bootstrap import Difference, Verdict, compare
 from training.evaluation.items import ItemScores, align
 from training.evaluation.run import METRICS_FILE, read_scores
+from training.evaluation.seen import tell_use, uses_of
 from training.evaluation.suites import Result, Suite, scored_suites
 
 Basis = Literal["items", "seeds", "nothing"]
@@ -84,6 +85,7 @@ class Comparison:
         scores: scores that both sides have.
         left_out: name of a score or a suite → why it was not compared.
         same_items: names of the suites whose scores are all on the same items.
+        caveats: which side was trained or chosen on data that it is scored on, a sentence each.
     """
 
     runs: tuple[int, int]
@@ -91,6 +93,7 @@ class Comparison:
     scores: tuple[ComparedScore, ...]
     left_out: Mapping[str, str]
     same_items: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
 
 
 def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | None = None) -> Comparison:
@@ -118,6 +121,7 @@ def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | No
     found: list[ComparedScore] = []
     left_out: dict[str, str] = {}
     same: list[str] = []
+    used: dict[tuple[str, str], set[str]] = {}
     for name in dict.fromkeys(name for evaluation in evaluations for name in evaluation):
         known = [evaluation[name] for evaluation in evaluations if name in evaluation]
         if len(known) < len(evaluations):
@@ -134,11 +138,16 @@ def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | No
             same += [name] if of_suite.same_items else []
         else:
             found += _by_numbers(suite, results, sides, left_out)
+        if any(score.suite == name for score in found):
+            for place, result in enumerate(results):
+                for use in uses_of(result):
+                    used.setdefault(use, set()).add("A" if place < len(a) else "B")
     if not found:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
         why = f" ({reasons})" if reasons else ""
         raise InputError(f"The encoders have no score in common{why}; evaluate all of them on one release and split.")
-    return Comparison(sides.runs, basis, tuple(found), left_out, tuple(same))
+    caveats = tuple(tell_use(*use, sorted(of)) for use, of in used.items())
+    return Comparison(sides.runs, basis, tuple(found), left_out, tuple(same), caveats)
 
 
 @dataclass(frozen=True, slots=True)

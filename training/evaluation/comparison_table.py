@@ -55,6 +55,7 @@ def _note(comparison: Comparison) -> str:
     judged = sum(score.difference is not None for score in scores)
     if judged > 1:
         said += f"\nOf {judged} comparisons at 95 %, about one in twenty is above or below by chance."
+    said += "".join(f"\n{caveat}" for caveat in comparison.caveats)
     if units:
         said += f"\nIn common: {', '.join(_in_common(comparison))}."
     if comparison.left_out:

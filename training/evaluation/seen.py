@@ -107,6 +107,29 @@ def tell_seen(
     return f"{said} To evaluate on others, use --split with {counted}."
 
 
+def uses_of(result: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return how a training used the data of a suite's result: learnt, chosen or calibrated, and on which part.
+
+    Args:
+        result: of any suite, with `seen` and `chosen_by` where the suite records them.
+    """
+    uses = [("chosen", name) for name in result.get("chosen_by", ())]
+    if (seen := result.get("seen")) is not None:
+        uses.append((seen["part"], f"the split {result['split']} of {_listed(seen['corpora'])}"))
+    return uses
+
+
+def tell_use(part: str, on: str, sides: Sequence[str]) -> str:
+    """Return a caveat on a comparison where the training of a side, or of both, used the data.
+
+    >>> tell_use("chosen", "stsb-dev", ["B"])
+    'B was chosen on stsb-dev: its scores there may be higher than on other data.'
+    """
+    verb = {"learnt": "trained", "chosen": "chosen", "calibrated": "calibrated"}[part]
+    were, their = ("was", "its") if len(sides) == 1 else ("were", "their")
+    return f"{' and '.join(sides)} {were} {verb} on {on}: {their} scores there may be higher than on other data."
+
+
 def tell_chosen_by(sets: Sequence[str]) -> str:
     """Return a caveat where the model was chosen by a set of human ratings.
 

@@ -120,7 +120,7 @@ class Loop:
             on_step: called with the number of each finished step, after its checkpoint.
 
         Raises:
-            RunError: when a loss is not finite, or a checkpoint cannot be written.
+            RunError: when a loss is not finite, no dev score of the kept weights is, or a checkpoint cannot be written.
             SettingsError: when the checkpoint is of another training.
         """
         seed_this_process(self.settings.seed)
@@ -133,11 +133,26 @@ class Loop:
         finally:
             for tracker in self.machine.accelerator.trackers:
                 tracker.finish()
+        self._check_dev_score()
         self.keeper.finish()
         self.outcome.best_step = self.outcome.best_step or self.outcome.steps
         if self.settings.keep == "last" and self.outcome.history:
             self._take_last()
         return self.outcome
+
+    def _check_dev_score(self) -> None:
+        """Refuse weights without a finite dev score: the last step can break them, and no loss follows that tells.
+
+        Raises:
+            RunError: dev scores exist, but the one that counts is not finite.
+        """
+        outcome = self.outcome
+        value = outcome.value if self.settings.keep == "last" else outcome.best_value
+        if outcome.history and not math.isfinite(value):
+            raise RunError(
+                f"the dev score is {outcome.value} after step {outcome.steps}, so the weights are of no use; lower "
+                "loop.learning_rate, or train in loop.precision 'float32'"
+            )
 
     def _take_last(self) -> None:
         """Report the dev scores of the last weights, which are those that the training ends with."""

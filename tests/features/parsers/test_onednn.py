@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from features.parsers import onednn
-from features.parsers.onednn import OneDnnLinear, use_onednn
+from features.parsers.onednn import OneDnnLinear, product_on, use_onednn
 
 pytestmark = pytest.mark.skipif(
     not hasattr(torch.ops.mkldnn, "_linear_pointwise"), reason="this build of torch has no oneDNN"
@@ -65,6 +65,15 @@ def test_outputs_are_those_of_torch(
     assert found.shape == expected.shape
     assert found.dtype == expected.dtype
     np.testing.assert_allclose(found, expected, atol=2e-6)
+
+
+@pytest.mark.parametrize("slow", [True, False])
+@pytest.mark.parametrize("turned", [True, False])
+def test_a_product_of_matrices_is_that_of_torch(slow: bool, turned: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onednn, "mkl_is_slow", lambda: slow)
+    left, right = torch.randn(7, 33), torch.randn(33, 5).T if turned else torch.randn(5, 33)
+    found = product_on(torch.device("cpu"))(left, right)
+    np.testing.assert_allclose(found, left @ right.T, atol=1e-5)
 
 
 def test_gradients_and_other_precisions_are_left_to_torch(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,6 +48,10 @@ def test_an_encoder_that_finds_all_sentences_equal_scores_0(job):
     assert chosen_ratings(job()).score(lambda texts: np.ones((len(texts), 2), dtype=np.float32)) == 0
 
 
+def test_an_encoder_whose_embeddings_are_not_numbers_has_no_score(job):
+    assert np.isnan(chosen_ratings(job()).score(lambda texts: np.full((len(texts), 3), np.nan, dtype=np.float32)))
+
+
 def test_the_loss_needs_no_ratings(job):
     assert chosen_ratings(job(choose_by="loss")) is None
 

@@ -170,6 +170,23 @@ def test_the_table_says_what_its_verdicts_rest_on(evaluated):
     assert "Left out because not every run has a score for it: ratings." in table.note
 
 
+def test_a_side_whose_training_used_what_it_is_scored_on_is_named(evaluated):
+    a, b, none = evaluated("a", 0.5), evaluated("b", 0.5, seed=2), evaluated("none", 0.5, seed=3)
+    for folder, sets in ((a, []), (b, ["sts"])):
+        scores = json.loads((folder / "metrics.json").read_text())
+        scores["suites"]["ratings"]["chosen_by"] = sets
+        scores["suites"]["facets"] |= {"seen": {"part": "learnt", "corpora": ["mine"]}, "split": "train"}
+        write_json(folder / "metrics.json", scores)
+    found = compare_runs([a], [b], DRAWS)
+    assert found.caveats == (
+        "A and B were trained on the split train of mine: their scores there may be higher than on other data.",
+        "B was chosen on sts: its scores there may be higher than on other data.",
+    )
+    note = comparison_table(found, "one", "two").note
+    assert all(caveat in note.splitlines() for caveat in found.caveats)
+    assert compare_runs([none], [evaluated("other", 0.5)], DRAWS).caveats == ()
+
+
 def test_encoders_without_a_common_pair_or_with_other_metrics_are_not_compared(evaluated, tmp_path):
     one, two = evaluated("one", 0.5), evaluated("two", 0.5)
     table = pl.read_parquet(two / "pairs.parquet")

@@ -1,6 +1,7 @@
 """The loop alone: which weights are kept, exact resuming, patience, and what is refused before it does harm."""
 
 import json
+import math
 
 import pytest
 import torch
@@ -171,6 +172,27 @@ def test_a_loss_that_is_not_finite_is_refused_before_anything_is_kept(line, make
     state = torch.load(tmp_path / "run" / checkpoints.FILE_NAME, weights_only=True)
     assert state["outcome"]["steps"] == 5
     assert all(value.isfinite().all() for value in state["weights"].values())
+
+
+@pytest.mark.parametrize(
+    ("keep", "scores", "refused"),
+    [
+        ("best", [math.nan] * 3, True),
+        ("average", [math.nan] * 3, True),
+        ("last", [0.5, 0.6, math.nan], True),
+        ("best", [-math.inf] * 3, True),
+        ("best", [0.5, math.nan, math.nan], False),
+        ("last", [math.nan, 0.5, 0.6], False),
+        ("best", [], False),
+    ],
+)
+def test_weights_without_a_finite_dev_score_are_refused(keep, scores, refused, line, make_loop):
+    loop = make_loop(line(scores=scores), keep=keep)
+    if not refused:
+        loop.run()
+        return
+    with pytest.raises(RunError, match=r"^the dev score is (nan|-inf) after step 18, .* lower loop\.learning_rate"):
+        loop.run()
 
 
 def test_a_checkpoint_of_the_version_before_is_refused_with_what_to_do(line, make_loop, tmp_path):

@@ -1,7 +1,7 @@
 """SentEval's classifiers, trained for all folds and penalties of a task at once, on shared batches.
 
-    batch of rows   2 7 3 9 0 …                 one product for all classifiers
-    fold 1 sees     2   3 9 0 …  ×  1e-5        (batch, d) @ (d, classifiers · classes)
+    batch of rows   2 7 3 9 0 …                 one product for all classifiers of a block
+    fold 1 sees     2   3 9 0 …  ×  1e-5        (classifiers · classes, d) @ (d, batch)
     fold 2 sees     2 7   9   …     … 1e-2
 
 Each classifier is that of Conneau & Kiela (2018): PyTorch's initial weights, Adam with an L2 penalty, a dev evaluation
@@ -10,6 +10,9 @@ batches are enlarged so that a fold sees 64 rows of each on average. A single fo
 given, every step is SentEval's. Where it is drawn (`draw_dev`), the rows are SentEval's but their order is not:
 SentEval continues with the random state that drew them and keeps the order drawn; here the state is reset, and rows
 are sorted.
+
+Gradients are written out, and on a CPU a block of classifiers, small enough for a cache, does a whole pass before the
+next one begins: with autograd and all classifiers in one block, training takes two to three times as long.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +22,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn import functional
+
+from features.parsers.onednn import Product, product_on
 
 BATCH = 64
 RATE = 1e-3
@@ -30,6 +34,7 @@ PATIENCE = 5
 MOST_PASSES = 200
 SEED = 1111
 """SentEval's seed of weights, batches and folds, the same for all classifiers."""
+_TOGETHER = 350_000  # parameters of a block, which with gradients and Adam's state take 6 MB
 
 
 Tell = Callable[[int, int], None]
@@ -70,7 +75,8 @@ class Fitted:
             features: (n, d).
         """
         place = fold * self.accuracy.shape[1] + penalty
-        return np.asarray(_logits([each[[place]] for each in self.weights], features)[:, 0].argmax(1).cpu().numpy())
+        weights = [each[[place]] for each in self.weights]
+        return np.asarray(_outputs(weights, features, product_on(features.device))[-1][0].argmax(0).cpu().numpy())
 
 
 def draw_dev(rows: NDArray[np.int64], share: float = 0.05) -> Fold:
@@ -106,83 +112,83 @@ def fit(
         hidden: units of a hidden layer; 0 for logistic regression.
         tell: called after every dev evaluation.
     """
-    models = _Models(folds, penalties, _first_weights(features, n_classes, hidden, penalties.size))
-    models.learn(features, classes, tell)
-    return Fitted(models.accuracy.cpu().numpy().reshape(penalties.shape), tuple(models.best))
+    first = _first_weights(features, n_classes, hidden)
+    multiply = product_on(features.device)
+    size = max(1, _TOGETHER // (penalties.shape[1] * sum(each.numel() for each in first)))
+    if features.device.type != "cpu":
+        size = len(folds)  # a GPU is faster with few large products
+    blocks = [
+        _Block(folds[at : at + size], penalties[at : at + size], first, multiply) for at in range(0, len(folds), size)
+    ]
+    _learn(blocks, features, classes, n_classes, tell)
+    accuracy = torch.cat([block.accuracy for block in blocks]).cpu().numpy()
+    best = tuple(torch.cat(parts) for parts in zip(*[block.best for block in blocks], strict=True))
+    return Fitted(accuracy.reshape(penalties.shape), best)
 
 
-class _Models:
-    """Classifiers that share batches; finished ones are no longer computed.
+class _Block:
+    """Classifiers of some folds; finished ones are no longer computed.
 
     Args:
         folds: rows to train on.
         penalties: (n_folds, n_penalties).
-        weights: initial weights, (n_models, …) each; penalties of a fold are adjacent.
+        first: initial weights of each classifier.
+        multiply: product of matrices on their device.
     """
 
-    def __init__(self, folds: Sequence[Fold], penalties: NDArray[np.float64], weights: list[Tensor]) -> None:
-        device, count = weights[0].device, penalties.size
-        self._folds = folds
+    def __init__(
+        self, folds: Sequence[Fold], penalties: NDArray[np.float64], first: Sequence[Tensor], multiply: Product
+    ) -> None:
+        device, count = first[0].device, penalties.size
+        self.folds = folds
+        self._multiply = multiply
         self._fold_of = torch.arange(len(folds), device=device).repeat_interleave(penalties.shape[1])
         self._penalties = torch.tensor(penalties.flatten(), dtype=torch.float32, device=device)
-        self._weights = weights
-        self._optimizer = torch.optim.Adam(weights, lr=RATE, fused=True)
+        self._weights = [each.repeat(count, *[1] * each.ndim) for each in first]
+        self._optimizer = torch.optim.Adam(self._weights, lr=RATE, fused=True)
         self._learning = torch.arange(count, device=device)
         self._failures = torch.zeros(count, dtype=torch.int64, device=device)
         self.accuracy = torch.full((count,), -1.0, dtype=torch.float64, device=device)
-        self.best = [each.detach().clone() for each in weights]
+        self.best = [each.clone() for each in self._weights]
 
-    def learn(self, features: Tensor, classes: Tensor, tell: Tell) -> None:
-        """Train all until none improves on dev."""
-        device = features.device
-        rows = np.unique(np.concatenate([fold.learn for fold in self._folds]))
-        seen = torch.zeros(len(self._folds), len(features), device=device)
-        for position, fold in enumerate(self._folds):
-            seen[position, torch.from_numpy(fold.learn).to(device)] = 1
-        share = float(seen.sum() / (len(self._folds) * len(rows)))
-        random = np.random.RandomState(SEED)
-        for passes in range(PASSES, MOST_PASSES + PASSES + 1, PASSES):
-            for _ in range(PASSES):
-                order = torch.from_numpy(rows[random.permutation(len(rows))]).to(device)
-                for batch in torch.split(order, round(BATCH / share)):
-                    self._step(features[batch], classes[batch], seen[:, batch])
-            self._look(features, classes)
-            tell(passes, len(self._learning))
-            if not len(self._learning):
-                break
+    @property
+    def learning(self) -> int:
+        """Number of classifiers still training."""
+        return len(self._learning)
 
-    def _step(self, features: Tensor, classes: Tensor, seen: Tensor) -> None:
+    def step(self, features: Tensor, wanted: Tensor, seen: Tensor) -> None:
         """Train on one batch.
 
         Args:
             features: (n, d).
-            classes: (n,).
-            seen: 1 for the rows that a fold may see, (n_folds, n).
+            wanted: 1 for the class of each row, otherwise 0, (n_classes, n).
+            seen: 1 for the rows that a fold of the block may see, otherwise 0, (n_folds, n).
         """
-        logits = _logits(self._weights, features)
-        # Classes before classifiers: softmax over a last axis of size two takes ten times as long.
-        wanted = classes[:, None].expand(logits.shape[:2])
-        losses = functional.cross_entropy(logits.transpose(1, 2).contiguous(), wanted, reduction="none")
-        # Each classifier's mean loss over the rows it sees, summed: gradients stay independent.
+        *hidden, logits = _outputs(self._weights, features, self._multiply)
+        # Each classifier's loss is the mean over the rows it sees.
         share = (seen / seen.sum(dim=1, keepdim=True).clamp(min=1))[self._fold_of[self._learning]]
-        self._optimizer.zero_grad()
-        (losses * share.T).sum().backward()  # type: ignore[no-untyped-call]
-        with torch.no_grad():
-            for each in self._weights:
-                assert each.grad is not None  # noqa: S101 - after backward; this tells mypy
-                each.grad.addcmul_(each, self._penalties[self._learning].view(-1, *[1] * (each.ndim - 1)))
+        errors = logits.softmax(dim=1).sub_(wanted).mul_(share[:, None])
+        gradients = [errors.sum(dim=2)]
+        if hidden:
+            (units,) = hidden
+            gradients.insert(0, errors @ units.transpose(1, 2))
+            errors = (self._weights[2].transpose(1, 2) @ errors).mul_(units).mul_(1 - units)
+            gradients.insert(0, errors.sum(dim=2))
+        gradients.insert(0, self._multiply(errors.flatten(0, 1), features.T).view_as(self._weights[0]))
+        penalties = self._penalties[self._learning]
+        for each, gradient in zip(self._weights, gradients, strict=True):
+            each.grad = gradient.addcmul_(each, penalties.view(-1, *[1] * (each.ndim - 1)))
         self._optimizer.step()
 
-    @torch.no_grad()
-    def _look(self, features: Tensor, classes: Tensor) -> None:
+    def look(self, features: Tensor, classes: Tensor) -> None:
         """Score on dev, keep weights that improved, and drop classifiers that are finished."""
         accuracy = torch.empty(len(self._learning), dtype=torch.float64, device=features.device)
         folds = self._fold_of[self._learning]
         for fold in sorted(set(folds.tolist())):
             of_fold = folds == fold
-            rows = torch.from_numpy(self._folds[fold].dev).to(features.device)
-            found = _logits([each[of_fold] for each in self._weights], features[rows]).argmax(dim=2)
-            accuracy[of_fold] = (found == classes[rows, None]).double().mean(dim=0)
+            rows = torch.from_numpy(self.folds[fold].dev).to(features.device)
+            logits = _outputs([each[of_fold] for each in self._weights], features[rows], self._multiply)[-1]
+            accuracy[of_fold] = (logits.argmax(dim=1) == classes[rows]).double().mean(dim=1)
         better = accuracy > self.accuracy[self._learning]
         self.accuracy[self._learning[better]] = accuracy[better]
         for known, now in zip(self.best, self._weights, strict=True):
@@ -200,7 +206,7 @@ class _Models:
         """
         self._learning = self._learning[on]
         states = [self._optimizer.state[each] for each in self._weights]
-        self._weights = [each.detach()[on].requires_grad_() for each in self._weights]
+        self._weights = [each[on] for each in self._weights]
         self._optimizer = torch.optim.Adam(self._weights, lr=RATE, fused=True)
         for each, state in zip(self._weights, states, strict=True):
             self._optimizer.state[each] = {
@@ -208,25 +214,56 @@ class _Models:
             }
 
 
-def _logits(weights: Sequence[Tensor], features: Tensor) -> Tensor:
-    """Return the logits of all classifiers, (n, n_models, n_classes).
+@torch.no_grad()
+def _learn(blocks: Sequence[_Block], features: Tensor, classes: Tensor, n_classes: int, tell: Tell) -> None:
+    """Train all classifiers until none improves on dev; arguments as in `fit`."""
+    folds = [fold for block in blocks for fold in block.folds]
+    rows = np.unique(np.concatenate([fold.learn for fold in folds]))
+    seen = torch.zeros(len(folds), len(features), device=features.device)
+    for position, fold in enumerate(folds):
+        seen[position, torch.from_numpy(fold.learn).to(features.device)] = 1
+    size = round(BATCH / float(seen.sum() / (len(folds) * len(rows))))
+    sizes = [len(block.folds) for block in blocks]
+    random = np.random.RandomState(SEED)
+    for passes in range(PASSES, MOST_PASSES + PASSES + 1, PASSES):
+        for _ in range(PASSES):
+            order = torch.from_numpy(rows[random.permutation(len(rows))]).to(features.device)
+            wanted = nn.functional.one_hot(classes[order], n_classes).T.float()
+            rows_of, wanted_of = torch.split(features[order], size), torch.split(wanted, size, dim=1)
+            for block, of_block in zip(blocks, torch.split(seen[:, order], sizes), strict=True):
+                seen_of = torch.split(of_block, size, dim=1)
+                for batch in zip(rows_of, wanted_of, seen_of, strict=True) if block.learning else ():
+                    block.step(*batch)
+        for block in blocks:
+            block.look(features, classes)
+        learning = sum(block.learning for block in blocks)
+        tell(passes, learning)
+        if not learning:
+            break
+
+
+def _outputs(weights: Sequence[Tensor], features: Tensor, multiply: Product) -> list[Tensor]:
+    """Return the outputs of the layers of all classifiers: of the hidden one if there is one, and the logits.
 
     Args:
         weights: (n_models, …) each.
         features: (n, d).
+        multiply: product of matrices on their device.
+
+    Returns:
+        (n_models, n_hidden, n) and (n_models, n_classes, n).
     """
     matrix, bias = weights[:2]
-    found = functional.linear(features, matrix.flatten(0, 1), bias.flatten()).view(len(features), *bias.shape)
+    found = multiply(matrix.flatten(0, 1), features).view(*bias.shape, len(features)).add_(bias[:, :, None])
     if len(weights) == 2:
-        return found
-    return torch.einsum("nmh,mch->nmc", torch.sigmoid(found), weights[2]) + weights[3]
+        return [found]
+    return [units := found.sigmoid_(), torch.baddbmm(weights[3][:, :, None], weights[2], units)]
 
 
-def _first_weights(features: Tensor, n_classes: int, hidden: int, count: int) -> list[Tensor]:
+def _first_weights(features: Tensor, n_classes: int, hidden: int) -> list[Tensor]:
     """Return the initial weights of PyTorch's layers after seeding, the same for all classifiers."""
     d = features.shape[1]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(SEED)
         layers = [nn.Linear(d, hidden), nn.Linear(hidden, n_classes)] if hidden else [nn.Linear(d, n_classes)]
-    plain = [part.detach() for layer in layers for part in (layer.weight, layer.bias)]
-    return [part.to(features.device).repeat(count, *[1] * part.ndim).requires_grad_() for part in plain]
+    return [part.detach().to(features.device) for layer in layers for part in (layer.weight, layer.bias)]

@@ -26,7 +26,7 @@ from training.progress import EVERY, log
 PENALTIES = (1e-5, 1e-4, 1e-3, 1e-2)
 HIDDEN = {"logistic regression": 0, "mlp": 128}
 """Classifier → units of its hidden layer."""
-_PARAMETERS = 4_000_000  # of classifiers trained at once: with Adam's state they fit in a cache of 64 MB
+_PARAMETERS = 4_000_000  # of classifiers trained at once, on the same batches: with Adam's state they take 80 MB
 
 Rows = NDArray[np.int64]
 

@@ -16,7 +16,7 @@ from features.files import write_table
 from features.metrics.corpus_scores import Bootstrap
 from features.page import folded
 from features.sentences import leakage_key
-from training.evaluation.bootstrap import draw_means
+from training.evaluation.bootstrap import GroupedBootstrap, draw_means, in_groups
 from training.evaluation.items import ItemScores, numbered, read_items
 from training.evaluation.models import Embed, Models
 from training.evaluation.page import tables_html
@@ -79,15 +79,17 @@ class TransferSuite(Suite):
             for classifier in self._classifiers:
                 right, penalties = self._learn(task, classifier, models)
                 correct[classifier].append(right)
-                score = asdict(pair(_accuracy(right), self._draw(task, right), self._bootstrap, len(right), mean=True))
+                bootstrap = self._bootstrap_of(task)
+                draws = draw_means(right, bootstrap)
+                score = asdict(pair(_accuracy(right), draws, bootstrap, bootstrap.count, mean=True))
                 scores[classifier] = score | {"penalties": penalties}
             found.append(_about(task) | {"lengths": _lengths(task, models), "scores": scores})
         averages = {
             name: average(
                 [_accuracy(right) for right in known],
-                [self._draw(task, right) for task, right in zip(self._tasks, known, strict=True)],
+                [draw_means(right, self._bootstrap_of(task)) for task, right in zip(self._tasks, known, strict=True)],
                 self._bootstrap,
-                min(map(len, known)),
+                min(self._bootstrap_of(task).count for task in self._tasks),
                 mean=True,
             )
             for name, known in correct.items()
@@ -146,8 +148,9 @@ class TransferSuite(Suite):
                         f"{task['name']} by {name}",
                         items.to_list(),
                         right,
-                        unit="texts",
+                        unit="pairs" if task["pairs"] else "texts",
                         depends_on=f"{task.get('digest')} {result['folds']}",
+                        groups=rows["text_a"].to_list(),
                     )
                 )
         return found
@@ -205,9 +208,10 @@ class TransferSuite(Suite):
         right = np.stack([each.classes == classes[rows] for each in said], axis=1).astype(np.float64)
         return right, said[0].penalties
 
-    def _draw(self, task: "ClassTask", right: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the accuracy in each draw of the items of a task, (resamples, n_models)."""
-        return draw_means(right, self._bootstrap.of(task.name))
+    def _bootstrap_of(self, task: "ClassTask") -> GroupedBootstrap:
+        """Return how the scored items of a task are drawn: pairs with the same first text together."""
+        scored = [text for text, split in zip(task.texts, task.splits, strict=True) if split == task.parts[-1]]
+        return in_groups(self._bootstrap.of(task.name), scored)
 
 
 def _features(task: "ClassTask", embed: Embed) -> NDArray[np.float32]:

@@ -181,6 +181,7 @@ def test_f1_is_that_of_the_best_threshold_and_both_scores_need_both_kinds():
     assert tell_apart(positive, np.array([0.4, 0.3, 0.2, 0.1])) == {"f1": 1.0, "average_precision": 1.0}
     assert tell_apart(positive, np.array([0.1, 0.2, 0.3, 0.4]))["f1"] == pytest.approx(2 / 3)
     assert tell_apart(~(positive | True), np.zeros(4)) == {}
+    assert np.isnan([*tell_apart(positive, np.array([0.4, np.nan, 0.2, 0.1])).values()]).all()
 
 
 def test_a_label_that_means_yes_is_positive_where_no_pair_has_the_default(judged):

@@ -105,6 +105,19 @@ def test_classifiers_that_learn_together_do_not_see_what_their_fold_does_not_hol
     assert not torch.equal(changed.weights[0][2:], same.weights[0][2:])
 
 
+@pytest.mark.parametrize(("hidden", "classes"), [(0, 2), (0, 3), (8, 3)])
+def test_the_size_of_a_block_changes_no_classifier(hidden, classes, monkeypatch):
+    features, labels = make_data(120, noise=1.0, classes=classes)
+    folds = Learner(features, labels.numpy(), classes, hidden, "x")._folds(np.arange(120), 5)
+    penalties = np.tile(PENALTIES, (5, 1))
+    together = fit(features, labels, folds, penalties, n_classes=classes, hidden=hidden)
+    monkeypatch.setattr(classifiers, "_TOGETHER", 1)  # a fold a block
+    apart = fit(features, labels, folds, penalties, n_classes=classes, hidden=hidden)
+    assert apart.accuracy.tolist() == together.accuracy.tolist()
+    for mine, other in zip(apart.weights, together.weights, strict=True):
+        torch.testing.assert_close(mine, other, rtol=1e-4, atol=1e-5)
+
+
 def test_an_item_is_never_scored_by_a_classifier_that_has_seen_its_class():
     features, labels = make_data(100, noise=0.5)
     wanted = Learner(features, labels.numpy(), 2, 0, "x").predict([np.arange(100)], 3)

@@ -13,6 +13,7 @@ from features.corpora.settings import EvaluationSet, LeakageSettings
 from features.errors import InputError
 from features.metrics.corpus_scores import Bootstrap
 from flows.commands.report import print_scores
+from training.evaluation.bootstrap import FEWEST
 from training.evaluation.models import Models, Shared
 from training.evaluation.run import evaluate
 from training.evaluation.suites import load_suite
@@ -103,6 +104,25 @@ def test_an_encoder_is_compared_with_its_start_model_item_by_item(files, tiny_en
     assert score["start"] == score["encoder"]
     assert (score["difference"]["low"], score["difference"]["high"]) == (0, 0)
     assert score["difference"]["verdict"] == "unclear"
+
+
+def test_pairs_with_the_same_first_text_are_drawn_together(files, tiny_encoder):
+    header, *_ = (files / "mrpc.test.tsv").read_text().splitlines(keepends=True)
+    found = {}
+    for firsts in (5, 6):
+        (files / "mrpc.test.tsv").write_text(
+            header
+            + "".join(
+                f"{n % 2}\t1\t2\tthe cat {'not ' * (n % firsts)}sleeps\tthe {PEOPLE[n % 3]} runs {n}\n"
+                for n in range(30)
+            )
+        )
+        (task,) = (result := evaluate(job(files, tiny_encoder, MRPC))["suites"]["transfer"])["tasks"]
+        assert task["items"] == 30
+        (found[firsts],) = load_suite("transfer").items(files / "out", result)
+        assert (task["scores"]["logistic regression"]["encoder_interval"] is None) == (firsts < FEWEST)
+    assert len(set(found[6].groups)) == 6
+    assert found[6].unit == "pairs"
 
 
 def test_encoders_with_the_same_start_model_train_its_classifiers_once(files, tiny_encoder, monkeypatch):
