@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from features.errors import RunError, SettingsError
 from features.store.store import Store
 from flows.project import load
+from flows.schedules import NIGHTLY, schedule_of
 from flows.server.dead_runs import watch_heartbeats
 from flows.server.events import COMMITTED, TRAINED, resource_id
 from flows.server.passwords import shown
@@ -33,8 +34,6 @@ POOL = "facetflow"
 """Default name of the work pool."""
 BUILD = "build_features"
 TRAIN = "train_encoder"
-NIGHTLY = "0 3 * * *"
-"""The schedule of `prefect.yaml`, off until it is turned on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +73,13 @@ def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> 
         pool: work pool for processes on the workers' machines; created if missing.
 
     Raises:
-        SettingsError: the project file is wrong, or the schedule is not a cron expression.
+        SettingsError: the project file is wrong, or so is the schedule (`schedule_of`).
         RunError: the server does not answer, or serves another project of this name.
     """
     from prefect.client.orchestration import get_client
-    from prefect.client.schemas.schedules import CronSchedule
 
     target = target_of(project_file)
-    try:
-        schedules = [{"schedule": CronSchedule(cron=cron), "active": True}] if cron is not None else None
-    except ValueError as error:
-        raise SettingsError(
-            f"The schedule {cron!r} is not a cron expression: give minute, hour, day, month, weekday, as in "
-            f"{NIGHTLY!r}."
-        ) from error
+    schedules = [{"schedule": schedule_of(cron), "active": True}] if cron is not None else None
     with get_client(sync_client=True) as client:
         _refuse_another_project(client, target)
         _make_pool(client, pool)

@@ -158,12 +158,21 @@ def test_another_project_of_the_same_name_is_refused(project, facetflow, tmp_pat
     assert code == 0, output
 
 
-@pytest.mark.parametrize("cron", ["every night", "61 3 * * *"])
-def test_a_wrong_schedule_is_refused(project, facetflow, cron):
+@pytest.mark.parametrize(
+    ("cron", "said"),
+    [
+        ("every night", "is not a cron expression"),
+        ("61 3 * * *", "is not a cron expression"),
+        ("0 0 30 2 *", "never comes, because no month in it has that day"),  # Prefect takes it, and schedules nothing
+        ("0 0 3 * * *", "has 6 fields instead of five"),  # Prefect builds sixty times on the third of each month
+    ],
+)
+def test_a_wrong_schedule_is_refused(project, facetflow, cron, said):
     written(project, "wrong-schedule")
-    code, output = facetflow.run(project, "deploy", "--cron", cron)
-    assert (code, output.count("\n")) == (1, 1)
-    assert f"The schedule {cron!r} is not a cron expression" in output
+    for words in (("deploy",), ("up", "--systemd")):
+        code, output = facetflow.run(project, *words, "--cron", cron)
+        assert (code, output.count("\n")) == (1, 1)
+        assert f"The schedule {cron!r} {said}: give minute, hour, day, month, weekday" in output
 
 
 def test_without_a_server_it_is_said_where_to_get_one(project, facetflow_alone, tmp_path):
