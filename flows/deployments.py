@@ -87,10 +87,12 @@ def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> 
         names = []
         for deployment in _deployments(target, pool):
             known = _read(client, str(deployment.flow_name), target.name)
-            deployment.paused = known.paused if known is not None else False
+            given = schedules if deployment.flow_name == BUILD else None
+            # A schedule that is given is on: a paused deployment would not run by it.
+            deployment.paused = known.paused if known is not None and given is None else False
             # Registering a deployment again replaces its schedules, and removes them if none are given.
             kept = [_kept(schedule) for schedule in known.schedules] if known is not None else None
-            deployment.apply(schedules=schedules if schedules and deployment.flow_name == BUILD else kept)
+            deployment.apply(schedules=given or kept)
             names.append(deployment.full_name)
         return Deployed(tuple(names), _schedules(_read(client, BUILD, target.name)))
 
@@ -147,7 +149,8 @@ def describe(project_file: str) -> dict[str, Any]:
     return described | {
         "cron": known.schedule.cron,
         "timezone": known.schedule.timezone or "UTC",
-        "active": known.active,
+        # Prefect's own command line ends a pause: the schedule is off instead.
+        "active": known.active and not deployment.paused,
     }
 
 
@@ -270,10 +273,10 @@ def _stores_of(client: "SyncPrefectClient", name: str) -> list[str]:
 
 def _schedules(deployment: "DeploymentResponse | None") -> tuple[str, ...]:
     """Return the schedules of a deployment in words."""
-    return tuple(
-        f"{_words(known.schedule)} ({'on' if known.active else 'off'})"
-        for known in (deployment.schedules if deployment is not None else ())
-    )
+    if deployment is None:
+        return ()
+    on = "off: the deployment is paused" if deployment.paused else "on"
+    return tuple(f"{_words(known.schedule)} ({on if known.active else 'off'})" for known in deployment.schedules)
 
 
 def _words(schedule: Any) -> str:

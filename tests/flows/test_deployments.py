@@ -175,6 +175,19 @@ def test_a_wrong_schedule_is_refused(project, facetflow, cron, said):
         assert f"The schedule {cron!r} {said}: give minute, hour, day, month, weekday" in output
 
 
+def test_a_paused_deployment_does_not_count_as_scheduled_until_a_schedule_is_given(project, deployment, server):
+    from prefect.client.orchestration import get_client
+
+    file = written(project, "paused")
+    with temporary_settings({PREFECT_API_URL: server.url}), get_client(sync_client=True) as client:
+        assert deploy(file, cron="0 3 * * *").schedules == ("cron 0 3 * * * UTC (on)",)
+        client.pause_deployment(deployment("build_features", "paused")["id"])  # the switch on Prefect's page
+        assert deploy(file).schedules == ("cron 0 3 * * * UTC (off: the deployment is paused)",)
+        assert not describe(str(file))["active"], "prefect.yaml knows only schedules: off stays off"
+        assert deploy(file, cron="0 4 * * *").schedules == ("cron 0 4 * * * UTC (on)",)
+        assert not deployment("build_features", "paused")["paused"]
+
+
 def test_without_a_server_it_is_said_where_to_get_one(project, facetflow_alone, tmp_path):
     written(project, "alone")
     alone = type(facetflow_alone)({**facetflow_alone.environment, "XDG_STATE_HOME": str(tmp_path)})
