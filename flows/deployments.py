@@ -34,6 +34,7 @@ POOL = "facetflow"
 """Default name of the work pool."""
 BUILD = "build_features"
 TRAIN = "train_encoder"
+FLOWS = (BUILD, TRAIN, "evaluate_encoder")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +59,12 @@ class Deployed:
     Args:
         names: names of the form `flow/deployment`.
         schedules: schedules of the build, in words; empty if it has none.
+        former: deployments of the same project file under other names, from before the project was renamed.
     """
 
     names: tuple[str, ...]
     schedules: tuple[str, ...]
+    former: tuple[str, ...] = ()
 
 
 def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> Deployed:
@@ -94,7 +97,7 @@ def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> 
             kept = [_kept(schedule) for schedule in known.schedules] if known is not None else None
             deployment.apply(schedules=given or kept)
             names.append(deployment.full_name)
-        return Deployed(tuple(names), _schedules(_read(client, BUILD, target.name)))
+        return Deployed(tuple(names), _schedules(_read(client, BUILD, target.name)), _former(client, target))
 
 
 def next_steps(made: Deployed, pool: str | None) -> str:
@@ -109,7 +112,12 @@ def next_steps(made: Deployed, pool: str | None) -> str:
     else:
         when = f'The build has no schedule yet: give one with --cron "{NIGHTLY}".'
     worker = "" if pool is None else f" Flows need a running worker: prefect worker start --pool {pool}"
-    return when + worker
+    former = (
+        f"\nThe server still has {', '.join(made.former)} for this project file, from before the project was renamed: "
+        "releases are trained on twice until you delete them, on the server's page or with `prefect deployment delete "
+        "NAME`."
+    )
+    return when + worker + (former if made.former else "")
 
 
 def describe(project_file: str) -> dict[str, Any]:
@@ -269,6 +277,21 @@ def _stores_of(client: "SyncPrefectClient", name: str) -> list[str]:
     matches = [getattr(automation.trigger, "match", None) for automation in related]
     named = [match.root.get("prefect.resource.id", "") for match in matches if match is not None]
     return [str(resource) for resource in named if str(resource).startswith("facetflow.store.")]
+
+
+def _former(client: "SyncPrefectClient", target: Target) -> tuple[str, ...]:
+    """Return the deployments of the project file and its store under other names: their triggers are still there."""
+    from prefect.client.schemas.filters import FlowFilter, FlowFilterName
+
+    found = [
+        (flow, known.name)
+        for flow in FLOWS
+        for known in client.read_deployments(flow_filter=FlowFilter(name=FlowFilterName(any_=[flow])))
+        if known.parameters.get("project_file") == str(target.project_file) and known.name != target.name
+    ]
+    # On a server of many machines a path alone does not identify a project.
+    names = {name for name in {name for _, name in found} if target.resource in _stores_of(client, name)}
+    return tuple(f"{flow}/{name}" for flow, name in found if name in names)
 
 
 def _schedules(deployment: "DeploymentResponse | None") -> tuple[str, ...]:

@@ -158,6 +158,20 @@ def test_another_project_of_the_same_name_is_refused(project, facetflow, tmp_pat
     assert code == 0, output
 
 
+def test_deployments_of_a_former_name_are_named(project, facetflow):
+    written(project, "former-name")
+    assert facetflow.run(project, "deploy")[0] == 0
+    written(project, "later-name")
+    project.store.adopt("later-name")
+    code, output = facetflow.run(project, "deploy")
+    assert code == 0
+    former = "build_features/former-name, train_encoder/former-name, evaluate_encoder/former-name"
+    assert f"The server still has {former} for this project file" in output
+    written(project, "former-name")
+    project.store.adopt("former-name")
+    assert "still has build_features/later-name" in facetflow.run(project, "deploy")[1], "renamed back"
+
+
 @pytest.mark.parametrize(
     ("cron", "said"),
     [
