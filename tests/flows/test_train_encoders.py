@@ -6,6 +6,7 @@ The kind is a toy that reads pairs alone and learns nothing, so that no model is
 import json
 import os
 import pickle
+import shutil
 import time
 
 import polars as pl
@@ -203,6 +204,19 @@ def test_a_release_trains_the_encoders_whose_input_changed(project, capsys):
     said = f"Encoder 'seen' is left alone: nothing that it reads has changed in release 2 since {first[0].run}.\n"
     assert said in capsys.readouterr().err
     assert [one.name for one in train(release=2)] == ["seen", "grown"], "by hand everything is trained"
+
+
+def test_a_run_of_a_store_that_was_there_before_leaves_no_encoder_alone(project, store):
+    made = project(encoder("seen", "captions"))
+    (run,) = train(release=1)
+    os.utime(run.folder / "training.json", (0, 0))
+    shutil.rmtree(store.path)  # built anew, as it has to be to get rid of rows: its releases begin at 1 again
+    anew = Store.open(store.path, create=True)
+    add_shard(anew, "captions", 7)
+    anew.publish("one", stages=())
+    add_shard(anew, "news", 8)
+    anew.publish("two", stages=())
+    assert unchanged_since(made, anew, anew.release(2), encoder("seen", "captions")) is None
 
 
 def test_what_no_build_starts_again_is_said_until_it_is_done(project, store):
