@@ -47,15 +47,18 @@ def unchanged_since(project: Project, store: Store, release: Release, encoder: E
         except StoreError:  # it can no longer be read
             continue
         run = _run_of(project, encoder, other.number, ratings, without)
-        if is_finished(run) and not _is_older(run, other):
+        if is_finished(run) and not is_older(run, other):
             now = input_of(store, release, encoder) if now is None else now
             if input_of(store, other, encoder) == now:
                 return run
     return None
 
 
-def _is_older(run: Path, release: Release) -> bool:
-    """Return whether a run was finished before a release was published: it is of a store that was there before."""
+def is_older(run: Path, release: Release) -> bool:
+    """Return whether a run was finished before a release was published.
+
+    Then it is not of this release or a later one, whatever its number is: there was another store before.
+    """
     return (run / ENCODER / TRAINING_FILE).stat().st_mtime < datetime.fromisoformat(release.created).timestamp()
 
 
