@@ -145,10 +145,9 @@ def describe(project_file: str) -> dict[str, Any]:
         watch_heartbeats(client)  # here, because Prefect's own command line deploys what we describe
         deployment = _read(client, BUILD, target.name)
     described = {"name": target.name, "project_file": str(target.project_file), "resource": target.resource}
-    schedules = deployment.schedules if deployment is not None else ()
-    if not schedules:
+    if deployment is None or not deployment.schedules:
         return described | {"cron": NIGHTLY, "timezone": "UTC", "active": False}
-    known, *others = schedules
+    known, *others = deployment.schedules
     if others or not isinstance(known.schedule, CronSchedule):
         raise RunError(
             f"The build of {target.name!r} has schedules on the server that prefect.yaml would replace by one cron "
