@@ -52,6 +52,7 @@ from flows.server.prefect_address import somebody_listens
 from flows.server.unanswered_events import begin_unanswered
 from flows.stages import Chain, chain
 from flows.terminal import conclude, say, warn
+from flows.trainings.given_up import advice_on
 from flows.wall_time import WallTime
 from flows.wall_time import summary as summary_of_times
 from flows.watching.progress import BuildProgress
@@ -269,7 +270,10 @@ def _begin_again(settings: project.Project, store: Store) -> None:
     """Start what earlier builds should have started and did not; no build fails if that cannot be found out."""
     if somebody_listens():
         try:
-            begin_again(settings.name, store.latest_release().number if store.releases() else None)
+            left = begin_again(settings.name, store.latest_release().number if store.releases() else None)
+            for flow, parameters in left if store.releases() else ():
+                if advice := advice_on(settings, store, flow, parameters):
+                    warn(advice)
             begin_unanswered(settings, store)
         except FacetflowError as error:
             warn(f"{error} The next build asks again.")

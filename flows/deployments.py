@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from features.errors import RunError, SettingsError
 from features.store.store import Store
 from flows.project import load
+from flows.schedules import NIGHTLY, schedule_of
 from flows.server.dead_runs import watch_heartbeats
 from flows.server.events import COMMITTED, TRAINED, resource_id
 from flows.server.passwords import shown
@@ -33,8 +34,7 @@ POOL = "facetflow"
 """Default name of the work pool."""
 BUILD = "build_features"
 TRAIN = "train_encoder"
-NIGHTLY = "0 3 * * *"
-"""The schedule of `prefect.yaml`, off until it is turned on."""
+FLOWS = (BUILD, TRAIN, "evaluate_encoder")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +59,12 @@ class Deployed:
     Args:
         names: names of the form `flow/deployment`.
         schedules: schedules of the build, in words; empty if it has none.
+        former: deployments of the same project file under other names, from before the project was renamed.
     """
 
     names: tuple[str, ...]
     schedules: tuple[str, ...]
+    former: tuple[str, ...] = ()
 
 
 def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> Deployed:
@@ -74,20 +76,13 @@ def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> 
         pool: work pool for processes on the workers' machines; created if missing.
 
     Raises:
-        SettingsError: the project file is wrong, or the schedule is not a cron expression.
+        SettingsError: the project file is wrong, or so is the schedule (`schedule_of`).
         RunError: the server does not answer, or serves another project of this name.
     """
     from prefect.client.orchestration import get_client
-    from prefect.client.schemas.schedules import CronSchedule
 
     target = target_of(project_file)
-    try:
-        schedules = [{"schedule": CronSchedule(cron=cron), "active": True}] if cron is not None else None
-    except ValueError as error:
-        raise SettingsError(
-            f"The schedule {cron!r} is not a cron expression: give minute, hour, day, month, weekday, as in "
-            f"{NIGHTLY!r}."
-        ) from error
+    schedules = [{"schedule": schedule_of(cron), "active": True}] if cron is not None else None
     with get_client(sync_client=True) as client:
         _refuse_another_project(client, target)
         _make_pool(client, pool)
@@ -95,12 +90,14 @@ def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> 
         names = []
         for deployment in _deployments(target, pool):
             known = _read(client, str(deployment.flow_name), target.name)
-            deployment.paused = known.paused if known is not None else False
+            given = schedules if deployment.flow_name == BUILD else None
+            # A schedule that is given is on: a paused deployment would not run by it.
+            deployment.paused = known.paused if known is not None and given is None else False
             # Registering a deployment again replaces its schedules, and removes them if none are given.
             kept = [_kept(schedule) for schedule in known.schedules] if known is not None else None
-            deployment.apply(schedules=schedules if schedules and deployment.flow_name == BUILD else kept)
+            deployment.apply(schedules=given or kept)
             names.append(deployment.full_name)
-        return Deployed(tuple(names), _schedules(_read(client, BUILD, target.name)))
+        return Deployed(tuple(names), _schedules(_read(client, BUILD, target.name)), _former(client, target))
 
 
 def next_steps(made: Deployed, pool: str | None) -> str:
@@ -115,7 +112,12 @@ def next_steps(made: Deployed, pool: str | None) -> str:
     else:
         when = f'The build has no schedule yet: give one with --cron "{NIGHTLY}".'
     worker = "" if pool is None else f" Flows need a running worker: prefect worker start --pool {pool}"
-    return when + worker
+    former = (
+        f"\nThe server still has {', '.join(made.former)} for this project file, from before the project was renamed: "
+        "releases are trained on twice until you delete them, on the server's page or with `prefect deployment delete "
+        "NAME`."
+    )
+    return when + worker + (former if made.former else "")
 
 
 def describe(project_file: str) -> dict[str, Any]:
@@ -143,10 +145,9 @@ def describe(project_file: str) -> dict[str, Any]:
         watch_heartbeats(client)  # here, because Prefect's own command line deploys what we describe
         deployment = _read(client, BUILD, target.name)
     described = {"name": target.name, "project_file": str(target.project_file), "resource": target.resource}
-    schedules = deployment.schedules if deployment is not None else ()
-    if not schedules:
+    if deployment is None or not deployment.schedules:
         return described | {"cron": NIGHTLY, "timezone": "UTC", "active": False}
-    known, *others = schedules
+    known, *others = deployment.schedules
     if others or not isinstance(known.schedule, CronSchedule):
         raise RunError(
             f"The build of {target.name!r} has schedules on the server that prefect.yaml would replace by one cron "
@@ -155,7 +156,8 @@ def describe(project_file: str) -> dict[str, Any]:
     return described | {
         "cron": known.schedule.cron,
         "timezone": known.schedule.timezone or "UTC",
-        "active": known.active,
+        # Prefect's own command line ends a pause: the schedule is off instead.
+        "active": known.active and not deployment.paused,
     }
 
 
@@ -276,12 +278,27 @@ def _stores_of(client: "SyncPrefectClient", name: str) -> list[str]:
     return [str(resource) for resource in named if str(resource).startswith("facetflow.store.")]
 
 
+def _former(client: "SyncPrefectClient", target: Target) -> tuple[str, ...]:
+    """Return the deployments of the project file and its store under other names: their triggers are still there."""
+    from prefect.client.schemas.filters import FlowFilter, FlowFilterName
+
+    found = [
+        (flow, known.name)
+        for flow in FLOWS
+        for known in client.read_deployments(flow_filter=FlowFilter(name=FlowFilterName(any_=[flow])))
+        if known.parameters.get("project_file") == str(target.project_file) and known.name != target.name
+    ]
+    # On a server of many machines a path alone does not identify a project.
+    names = {name for name in {name for _, name in found} if target.resource in _stores_of(client, name)}
+    return tuple(f"{flow}/{name}" for flow, name in found if name in names)
+
+
 def _schedules(deployment: "DeploymentResponse | None") -> tuple[str, ...]:
     """Return the schedules of a deployment in words."""
-    return tuple(
-        f"{_words(known.schedule)} ({'on' if known.active else 'off'})"
-        for known in (deployment.schedules if deployment is not None else ())
-    )
+    if deployment is None:
+        return ()
+    on = "off: the deployment is paused" if deployment.paused else "on"
+    return tuple(f"{_words(known.schedule)} ({on if known.active else 'off'})" for known in deployment.schedules)
 
 
 def _words(schedule: Any) -> str:

@@ -26,6 +26,7 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
     from features.errors import RunError
     from flows import deployments
     from flows.project import load
+    from flows.schedules import schedule_of
     from flows.server import services
     from flows.server.own_server import prefect_api
     from flows.server.passwords import shown
@@ -34,6 +35,8 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
 
     load(project)  # before anything is started
     if systemd:
+        if cron is not None:
+            schedule_of(cron)  # systemd would start it again and again, and each time it would be refused
         more = [*(["--cron", cron] if cron is not None else []), *(["--port", str(port)] if port else [])]
         click.echo(services.systemd_unit(project.resolve(), more), nl=False)
         return

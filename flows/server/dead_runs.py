@@ -106,12 +106,15 @@ def watch_heartbeats(client: "SyncPrefectClient") -> None:
         client.create_automation(automation)
 
 
-def begin_again(project: str, newest: int | None = None) -> None:
+def begin_again(project: str, newest: int | None = None) -> list[tuple[str, dict[str, Any]]]:
     """Restart trainings and evaluations of a project that crashed or failed and have not been completed since.
 
     Args:
         project: name of the project, by which the configured server knows its deployments.
         newest: number of the newest release; trainings on older ones are not restarted.
+
+    Returns:
+        Flow and parameters of those that are not restarted, after too many attempts.
 
     Raises:
         RunError: the server does not answer as it should.
@@ -119,20 +122,25 @@ def begin_again(project: str, newest: int | None = None) -> None:
     from prefect.client.orchestration import get_client
     from prefect.exceptions import ObjectNotFound
 
+    given_up = []
     with server_does("say which trainings have ended"), get_client(sync_client=True) as client:
         for flow in _LEARNING:
             try:
                 deployment = client.read_deployment_by_name(f"{flow}/{project}")
             except ObjectNotFound:  # a server on which the project is not deployed
                 continue
-            for parameters in _undone(read_runs(client, deployment=deployment.id), newest):
+            for parameters, attempts in _undone(read_runs(client, deployment=deployment.id), newest):
+                if attempts >= ATTEMPTS:
+                    given_up.append((flow, parameters))
+                    continue
                 client.create_flow_run_from_deployment(deployment.id, parameters=parameters)
                 what = parameters.get("name") or f"release {parameters.get('release') or 'unknown'}"
                 warn(f"{flow} ({what}) ended without a result and is started again.")
+    return given_up
 
 
-def _undone(runs: "Sequence[FlowRun]", newest: int | None) -> list[dict[str, Any]]:
-    """Return the parameters whose runs all crashed or failed, unless there were too many attempts.
+def _undone(runs: "Sequence[FlowRun]", newest: int | None) -> list[tuple[dict[str, Any], int]]:
+    """Return the parameters whose runs all crashed or failed, with the number of these attempts.
 
     Args:
         runs: runs of one deployment, newest first; those before a completed one of the same subject are ignored.
@@ -150,8 +158,8 @@ def _undone(runs: "Sequence[FlowRun]", newest: int | None) -> list[dict[str, Any
         key = repr(sorted((name, str(value)) for name, value in run.parameters.items()))
         parameters[key] = run.parameters
         states[key][_state(run)] += 1
-    undone = (key for key, found in states.items() if found.keys() <= {"CRASHED", "FAILED"})
-    return [parameters[key] for key in undone if states[key].total() < ATTEMPTS]
+    ended = {"CRASHED", "FAILED"}
+    return [(parameters[key], found.total()) for key, found in states.items() if found.keys() <= ended]
 
 
 def _subject(parameters: Mapping[str, Any]) -> tuple[str, str]:

@@ -6,7 +6,9 @@
 Both carry the id of the store, by which the deployments of a project recognise their own events.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from features.errors import FacetflowError
@@ -16,7 +18,17 @@ from flows.project import Project
 from flows.server.announcing import Announcement, announce, is_pending, state_of
 from flows.server.prefect_address import somebody_listens
 from training.kinds import read_encoder_job
-from training.runs import ENCODER, TRAINING_FILE, TRAINING_JOB, all_runs, encoder_name, group_of, is_finished, run_id
+from training.runs import (
+    ENCODER,
+    TRAINING_FILE,
+    TRAINING_JOB,
+    all_runs,
+    encoder_name,
+    group_of,
+    is_finished,
+    newest,
+    run_id,
+)
 
 COMMITTED = "facetflow.features.committed"
 TRAINED = "facetflow.encoder.trained"
@@ -58,17 +70,23 @@ def announce_pending(project: Project, store: Store) -> str:
 
 
 def announced(project: Project, store: Store) -> Iterator[Announcement]:
-    """Yield the sent announcements of the newest release and of the encoders trained on it."""
-    newest = max(store.releases(), key=lambda release: release.number, default=None)
-    if newest is None:
+    """Yield the sent announcements of the newest release and of the training of each encoder that was finished last."""
+    last = max(store.releases(), key=lambda release: release.number, default=None)
+    if last is None:
         return
-    if state_of(release_record(store, newest.number)) == "announced":
-        yield _release(project, store, newest)
+    if state_of(release_record(store, last.number)) == "announced":
+        yield _release(project, store, last)
+    by_encoder: defaultdict[str, list[Path]] = defaultdict(list)
     for run in all_runs(project.runs):
-        # By its folder: a run of an older release may have been begun by a version whose jobs cannot be read.
-        of_newest = group_of(run).name.startswith(f"{newest.number:05d}-")
-        if of_newest and is_finished(run) and state_of(encoder_record(run)) == "announced":
-            yield _encoder(project, store, run)
+        if is_finished(run):
+            by_encoder[encoder_name(run)].append(run)
+    for runs in by_encoder.values():
+        # Of whichever release: a newer one that changes nothing for the encoder does not train it again.
+        group = group_of(newest(runs))
+        for run in runs:
+            if group_of(run) == group and state_of(encoder_record(run)) == "announced":
+                with suppress(FacetflowError):  # the job of another version
+                    yield _encoder(project, store, run)
 
 
 def _pending(project: Project, store: Store, unreadable: list[str]) -> Iterator[Announcement]:

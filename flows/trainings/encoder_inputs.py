@@ -4,6 +4,7 @@ release 1    metrics  pairs-00000 a1…  pairs-00001 b2…        the corpora of
 release 2    metrics  pairs-00000 a1…  pairs-00001 c3…        for this encoder the two are the same
 """
 
+from datetime import datetime
 from pathlib import Path
 
 from features.errors import InputError, StoreError
@@ -46,11 +47,19 @@ def unchanged_since(project: Project, store: Store, release: Release, encoder: E
         except StoreError:  # it can no longer be read
             continue
         run = _run_of(project, encoder, other.number, ratings, without)
-        if is_finished(run):
+        if is_finished(run) and not is_older(run, other):
             now = input_of(store, release, encoder) if now is None else now
             if input_of(store, other, encoder) == now:
                 return run
     return None
+
+
+def is_older(run: Path, release: Release) -> bool:
+    """Return whether a run was finished before a release was published.
+
+    Then it is not of this release or a later one, whatever its number is: there was another store before.
+    """
+    return (run / ENCODER / TRAINING_FILE).stat().st_mtime < datetime.fromisoformat(release.created).timestamp()
 
 
 def unread(project: Project, encoder: EncoderSettings, store: Store, release: Release) -> tuple[str, ...]:

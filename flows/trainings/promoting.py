@@ -12,8 +12,11 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from features.errors import StoreError
+from features.store.store import Store
 from flows import project
 from flows.terminal import conclude
+from flows.trainings.encoder_inputs import is_older
 from flows.trainings.training_process import run_job
 from training.evaluation.best_seed import BestSeed, best_seed
 from training.evaluation.promotion import (
@@ -144,7 +147,7 @@ def _verdicts(
     newer = release_of(before) or 0
     for run, job in evaluated.items():
         release = release_of(run) or 0
-        if unattended and release < newer:
+        if unattended and release < newer and not _is_of_another_store(settings, before, release):
             reason = f"the current run was trained on release {newer}, this one on release {release}"
             found[run] = Verdict(holds=False, reasons=(reason,))
             continue
@@ -153,6 +156,21 @@ def _verdicts(
             scores = _scores_on_the_same_pairs(before, new, job)
         found[run] = compare_scores(new, scores, settings.promotion)
     return found
+
+
+def _is_of_another_store(settings: project.Project, run: Path, release: int) -> bool:
+    """Return whether a run is of a store that was there before, so that the numbers of its releases say nothing.
+
+    Args:
+        settings: the project.
+        run: folder of the run, whose release has a higher number.
+        release: number of a release of the project's store.
+    """
+    try:
+        known = Store.open(settings.store).releases()
+    except StoreError:  # it can no longer be read
+        return False
+    return any(is_older(run, found) for found in known if found.number == release)
 
 
 def _choice(runs: Path, run: Path, best: BestSeed, seeds: Sequence[Path]) -> list[str]:

@@ -158,12 +158,48 @@ def test_another_project_of_the_same_name_is_refused(project, facetflow, tmp_pat
     assert code == 0, output
 
 
-@pytest.mark.parametrize("cron", ["every night", "61 3 * * *"])
-def test_a_wrong_schedule_is_refused(project, facetflow, cron):
+def test_deployments_of_a_former_name_are_named(project, facetflow):
+    written(project, "former-name")
+    assert facetflow.run(project, "deploy")[0] == 0
+    written(project, "later-name")
+    project.store.adopt("later-name")
+    code, output = facetflow.run(project, "deploy")
+    assert code == 0
+    former = "build_features/former-name, train_encoder/former-name, evaluate_encoder/former-name"
+    assert f"The server still has {former} for this project file" in output
+    written(project, "former-name")
+    project.store.adopt("former-name")
+    assert "still has build_features/later-name" in facetflow.run(project, "deploy")[1], "renamed back"
+
+
+@pytest.mark.parametrize(
+    ("cron", "said"),
+    [
+        ("every night", "is not a cron expression"),
+        ("61 3 * * *", "is not a cron expression"),
+        ("0 0 30 2 *", "never comes, because no month in it has that day"),  # Prefect takes it, and schedules nothing
+        ("0 0 3 * * *", "has 6 fields instead of five"),  # Prefect builds sixty times on the third of each month
+    ],
+)
+def test_a_wrong_schedule_is_refused(project, facetflow, cron, said):
     written(project, "wrong-schedule")
-    code, output = facetflow.run(project, "deploy", "--cron", cron)
-    assert (code, output.count("\n")) == (1, 1)
-    assert f"The schedule {cron!r} is not a cron expression" in output
+    for words in (("deploy",), ("up", "--systemd")):
+        code, output = facetflow.run(project, *words, "--cron", cron)
+        assert (code, output.count("\n")) == (1, 1)
+        assert f"The schedule {cron!r} {said}: give minute, hour, day, month, weekday" in output
+
+
+def test_a_paused_deployment_does_not_count_as_scheduled_until_a_schedule_is_given(project, deployment, server):
+    from prefect.client.orchestration import get_client
+
+    file = written(project, "paused")
+    with temporary_settings({PREFECT_API_URL: server.url}), get_client(sync_client=True) as client:
+        assert deploy(file, cron="0 3 * * *").schedules == ("cron 0 3 * * * UTC (on)",)
+        client.pause_deployment(deployment("build_features", "paused")["id"])  # the switch on Prefect's page
+        assert deploy(file).schedules == ("cron 0 3 * * * UTC (off: the deployment is paused)",)
+        assert not describe(str(file))["active"], "prefect.yaml knows only schedules: off stays off"
+        assert deploy(file, cron="0 4 * * *").schedules == ("cron 0 4 * * * UTC (on)",)
+        assert not deployment("build_features", "paused")["paused"]
 
 
 def test_without_a_server_it_is_said_where_to_get_one(project, facetflow_alone, tmp_path):

@@ -6,6 +6,7 @@ The kind is a toy that reads pairs alone and learns nothing, so that no model is
 import json
 import os
 import pickle
+import shutil
 import time
 
 import polars as pl
@@ -22,6 +23,7 @@ from flows.project import Project
 from flows.server import events
 from flows.train_encoder import train_encoder
 from flows.trainings.encoder_inputs import input_of, run_of, unchanged_since, unread, unscored
+from flows.trainings.given_up import advice_on
 from training.encoders.s3bert.settings import S3bertSettings
 from training.kinds import KINDS, Kind
 from training.run_records import state_of
@@ -202,6 +204,39 @@ def test_a_release_trains_the_encoders_whose_input_changed(project, capsys):
     said = f"Encoder 'seen' is left alone: nothing that it reads has changed in release 2 since {first[0].run}.\n"
     assert said in capsys.readouterr().err
     assert [one.name for one in train(release=2)] == ["seen", "grown"], "by hand everything is trained"
+
+
+def test_a_run_of_a_store_that_was_there_before_leaves_no_encoder_alone(project, store):
+    made = project(encoder("seen", "captions"))
+    (run,) = train(release=1)
+    os.utime(run.folder / "training.json", (0, 0))
+    shutil.rmtree(store.path)  # built anew, as it has to be to get rid of rows: its releases begin at 1 again
+    anew = Store.open(store.path, create=True)
+    add_shard(anew, "captions", 7)
+    anew.publish("one", stages=())
+    add_shard(anew, "news", 8)
+    anew.publish("two", stages=())
+    assert unchanged_since(made, anew, anew.release(2), encoder("seen", "captions")) is None
+
+
+def test_what_no_build_starts_again_is_said_until_it_is_done(project, store):
+    made = project(encoder("seen", "captions"), encoder("grown", "news"))
+    train("seen", release=1)
+    parameters = {"release": 2}
+    assert advice_on(made, store, "train_encoder", parameters) == (
+        "train_encoder (release 2) has ended without a result 3 times and is not started again: "
+        "`facetflow train grown` does."
+    )
+    (grown,) = train("grown", release=2)
+    assert advice_on(made, store, "train_encoder", parameters) == "", "by hand"
+    parameters = {"name": grown.run}
+    assert advice_on(made, store, "evaluate_encoder", parameters) == (
+        f"evaluate_encoder ({grown.run}) has ended without a result 3 times and is not started again: "
+        f"`facetflow evaluate {grown.run} --promote` does."
+    )
+    (grown.folder.parent / "promotion.json").write_text("{}")
+    assert advice_on(made, store, "evaluate_encoder", parameters) == "", "by hand"
+    assert advice_on(made, store, "evaluate_encoder", {"name": "gone/00001-aaaaaa/seed-0"}) == ""
 
 
 def test_other_settings_or_another_seed_are_another_training(project, store):

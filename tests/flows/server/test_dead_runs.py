@@ -85,8 +85,11 @@ def test_a_training_that_crashed_or_failed_is_begun_again_but_not_for_ever(clien
         for run in runs():
             if not run.state.is_final():
                 client.set_flow_run_state(run.id, Failed(), force=True)
-        begin_again(name)
+        left = begin_again(name)
         assert len(runs()) == min(attempt + 1, ATTEMPTS)
+        assert [(flow, parameters["release"]) for flow, parameters in left] == (
+            [("train_encoder", 1)] if attempt >= ATTEMPTS else []
+        )
 
 
 def test_what_was_completed_since_is_not_begun_again(client, deployed):

@@ -1,5 +1,6 @@
 """Events that a server received but did not act on, because it was killed in between: the next build acts on them."""
 
+import json
 from datetime import timedelta
 
 import pytest
@@ -10,7 +11,7 @@ from flows import project as projects
 from flows.deployments import deploy
 from flows.server import unanswered_events
 from flows.server.announcing import intend
-from flows.server.events import announce_pending, release_record
+from flows.server.events import announce_pending, encoder_record, release_record
 from flows.server.unanswered_events import begin_unanswered
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -82,3 +83,32 @@ def test_what_was_announced_before_there_was_a_deployment_is_not_begun(client, s
     begin_unanswered(settings, built.store)
     training = client.read_deployment_by_name(f"train_encoder/{settings.name}").id
     assert [run for run in client.read_flow_runs(limit=200) if run.deployment_id == training] == []
+
+
+def test_an_evaluation_is_begun_also_where_a_newer_release_left_its_encoder_alone(
+    client, settings, built, wait_until, monkeypatch, capsys
+):
+    deploy(built.folder / "facetflow.toml")
+    evaluation = client.read_deployment_by_name(f"evaluate_encoder/{settings.name}").id
+
+    def runs():
+        return [run for run in client.read_flow_runs(limit=200) if run.deployment_id == evaluation]
+
+    run = settings.runs / "syntax" / "00000-aaaaaa" / "seed-0"  # the newest release is 1
+    (run / "encoder").mkdir(parents=True)
+    (run / "encoder" / "training.json").write_text("{}")
+    job = {"source": {"store": "s", "release": 0}, "settings": {"kind": "s3bert"}, "output": str(run)}
+    (run / "train.json").write_text(json.dumps(job))
+    intend(encoder_record(run))
+    assert announce_pending(settings, built.store) == ""
+    (begun,) = wait_until(runs, "the trigger")
+    client.delete_flow_run(begun.id)  # as if the server had been killed before it looked at its triggers
+    monkeypatch.setattr(unanswered_events, "PATIENCE", timedelta(0))
+    capsys.readouterr()
+    begin_unanswered(settings, built.store)
+    (lost,) = runs()
+    assert lost.parameters == begun.parameters
+    assert capsys.readouterr().err == (
+        "evaluate_encoder (run syntax/00000-aaaaaa/seed-0) was not started although the server has the event; it is "
+        "started now.\n"
+    )

@@ -6,6 +6,8 @@ import shutil
 
 import pytest
 
+from features.store.releases import Release, write_release
+from features.store.store import Store
 from flows.project import Project
 from flows.trainings import promoting
 from training.evaluation.promotion import current_run, promote, was_refused
@@ -180,3 +182,17 @@ def test_after_a_current_run_that_is_gone_one_that_was_not_refused_is_promoted(p
     assert promote_best(project, *SEEDS) == SEEDS[1], "the third, which was refused, has the best dev score"
     assert decision(project, SEEDS[1])["reasons"][0] == f"the current run {OLD} is gone"
     assert "there was no current encoder" not in capsys.readouterr().err
+
+
+def test_unattended_a_run_of_an_older_release_is_late_unless_the_current_one_is_of_a_store_before(project, tmp_path):
+    promote(project.runs / NEWER, "syntax")
+    store = Store.open(tmp_path / "store", create=True)
+    project = project.model_copy(update={"store": store.path})
+    for year, promoted in (("1960", NEWER), ("2020", SEEDS[1])):  # the runs of the fixture were finished in 1970
+        release = Release(2, "run", f"{year}-01-01T00:00:00+00:00", "", versions={}, recipes={}, rows={}, rejects={})
+        (store.path / "releases" / "00002.json").unlink(missing_ok=True)
+        write_release(store.path, release)
+        assert promote_best(project, SEEDS[1], unattended=True) == promoted
+        if promoted == NEWER:
+            reasons = ["the current run was trained on release 3, this one on release 2"]
+            assert decision(project, SEEDS[1])["reasons"] == reasons
