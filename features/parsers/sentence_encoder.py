@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 _WORDS_A_BATCH = 64
+_OWN_TOKENS = 2  # beside special ones, of a tokenizer without a vocabulary: the start of a word, of SentencePiece
 
 
 class SentenceEncoder:
@@ -133,6 +134,7 @@ def _load(settings: EmbeddingSettings, folder: Path, _stamp: object) -> Sentence
     hide_progress_bars()
     try:
         model = SentenceTransformer(str(folder), device=device, local_files_only=True)
+        require_vocabulary(model)
     except Exception as error:  # the library passes on what its parts raise: OSError, KeyError, safetensors' own
         raise ModelError(
             f"sentence-transformers cannot load {settings.model!r} from {str(folder)!r}"
@@ -140,3 +142,23 @@ def _load(settings: EmbeddingSettings, folder: Path, _stamp: object) -> Sentence
         ) from error
     use_onednn(model)
     return SentenceEncoder(model, batch_size=settings.batch_size, max_words=settings.max_words)
+
+
+def require_vocabulary(model: "SentenceTransformer") -> None:
+    """Check that the tokenizers of a model have words.
+
+    transformers loads a folder that lacks the vocabulary without a word: every word is then unknown, and sentences of
+    equally many words have one embedding.
+
+    Raises:
+        ValueError: one has only special tokens.
+    """
+    from transformers import PreTrainedTokenizerBase
+
+    for module in model.modules():
+        tokenizer = getattr(module, "tokenizer", None)
+        if not isinstance(tokenizer, PreTrainedTokenizerBase):
+            continue
+        if len(tokenizer) - len(tokenizer.added_tokens_decoder) <= _OWN_TOKENS:
+            names = " or ".join(dict.fromkeys(tokenizer.vocab_files_names.values()))
+            raise ValueError(f"its tokenizer knows no words: the vocabulary is missing, {names}")

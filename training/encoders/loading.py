@@ -33,6 +33,7 @@ def load_encoder(folder: Path, *, device: str | None = None) -> "SentenceTransfo
     from sentence_transformers import SentenceTransformer
 
     from features.parsers.onednn import use_onednn
+    from features.parsers.sentence_encoder import require_vocabulary
 
     hide_progress_bars()
     try:
@@ -43,7 +44,8 @@ def load_encoder(folder: Path, *, device: str | None = None) -> "SentenceTransfo
             encoder = load(str(folder), own, device=device, local_files_only=True)
         else:
             encoder = SentenceTransformer(str(folder), device=device, local_files_only=True)
-    except (OSError, ValueError, SafetensorError) as error:
+        require_vocabulary(encoder)
+    except (OSError, ValueError, TypeError, SafetensorError) as error:  # a TypeError where a module lacks its settings
         why = str(error).partition("\n")[0].rstrip(".")
         raise ModelError(f"the encoder {str(folder)!r} cannot be loaded ({why}); {_again(folder)}") from error
     use_onednn(encoder)

@@ -113,6 +113,15 @@ def test_truncated_weights_are_an_error(encoder_name: str, tmp_path: Path) -> No
         load(EmbeddingSettings(model=str(folder)))
 
 
+@pytest.mark.slow
+def test_a_lost_vocabulary_is_an_error(encoder_name: str, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(locate(encoder_name), tmp_path / "encoder"))
+    for name in ("tokenizer.json", "vocab.txt"):
+        (folder / name).unlink(missing_ok=True)
+    with pytest.raises(ModelError, match="its tokenizer knows no words"):
+        load(EmbeddingSettings(model=str(folder)))
+
+
 def test_devices() -> None:
     import torch
 
