@@ -264,6 +264,13 @@ def test_an_aspect_that_says_nothing_is_skipped_and_told_beside_the_others(job, 
     assert [group["name"] for group in found["groups"]] == ["animal", "place", "animal and place", "animal or place"]
 
 
+def test_that_precision_is_of_ten_where_there_are_fewer_texts_is_told(job, tmp_path, result):
+    few = exported(tmp_path / "texts.parquet", texts_with_labels(9))
+    note = RetrievalSuite.tables(scored(job, Models(perfect, None), source=few))[1].note
+    assert note.startswith("P: share of the 10 nearest texts that are relevant, of 10 also where there are fewer. R: ")
+    assert "fewer" not in RetrievalSuite.tables(result)[1].note
+
+
 def test_an_aspect_in_which_no_text_of_the_split_has_a_label_is_told(job, tmp_path):
     rows = [*texts_with_labels(12), *texts_with_labels(3, split="test")]
     away = [row for row in rows if row[2:4] != ("dev", "place")]
