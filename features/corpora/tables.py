@@ -9,6 +9,7 @@ import difflib
 import json
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from decimal import Decimal
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path
@@ -371,6 +372,8 @@ def _sentence(cell: object) -> str:
 def as_text(cell: object) -> str:
     """Return a cell of a typed format as a text table would have it: 1.0 and true are 1, null and NaN are empty.
 
+    Decimals are the numbers that they are: databases export integers as such.
+
     Raises:
         RowError: WRONG_COLUMNS, BAD_ENCODING.
     """
@@ -378,6 +381,8 @@ def as_text(cell: object) -> str:
         return ""
     if isinstance(cell, bool) or (isinstance(cell, float) and cell.is_integer()):
         return str(int(cell))
+    if isinstance(cell, Decimal):
+        return str(int(cell)) if cell == cell.to_integral_value() else f"{cell.normalize():f}"
     if not isinstance(cell, str | int | float):
         raise RowError(RejectCode.WRONG_COLUMNS, f"the cell {_show(cell)} is neither text nor number")
     if isinstance(cell, str) and not is_text(cell):

@@ -27,6 +27,7 @@ def seen_part(training: Mapping[str, Any], split: str, corpora: Collection[str])
         return None
     learnt, dev = names
     by_dev = is_chosen(settings) and not training.get("chosen_by", {}).get("set")
+    by_dev &= training.get("dev", {}) is not None  # else the last model was kept, as nothing on dev could be scored
     used = "chosen" if by_dev else "calibrated" if training.get("calibration") else ""
     for part, of_training, counts in (("learnt", learnt, "train"), (used, dev, "dev")):
         common = [

@@ -280,12 +280,16 @@ def test_which_part_the_pairs_had_in_the_training_is_known(split, corpora, part)
 
 
 @pytest.mark.parametrize(
-    ("settings", "chosen_by"),
-    [({"loop": {"keep": "last"}}, {}), ({"choose_by": "stsb-dev"}, {"set": "stsb-dev"})],
-    ids=["last", "ratings"],
+    ("settings", "further"),
+    [
+        ({"loop": {"keep": "last"}}, {}),
+        ({"choose_by": "stsb-dev"}, {"chosen_by": {"set": "stsb-dev"}}),
+        ({}, {"dev": None}),
+    ],
+    ids=["last", "ratings", "nothing to score on dev"],
 )
-def test_a_model_that_was_not_chosen_by_its_dev_split_is_not_said_to_be(settings, chosen_by):
-    training = TRAINED | {"settings": TRAINED["settings"] | settings, "chosen_by": chosen_by}
+def test_a_model_that_was_not_chosen_by_its_dev_split_is_not_said_to_be(settings, further):
+    training = TRAINED | {"settings": TRAINED["settings"] | settings} | further
     assert seen_part(training, "dev", ["stsb"]) is None
     calibrated = seen_part(training | {"calibration": {"pairs": 60}}, "dev", ["stsb"])
     assert calibrated == {"part": "calibrated", "corpora": ["stsb"]}

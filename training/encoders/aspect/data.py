@@ -1,8 +1,9 @@
 """Texts and labels for training an encoder of aspects, and checks that they suit it."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -202,14 +203,22 @@ def _check_labels(labels: pl.DataFrame, chosen: ChosenLabels, settings: AspectSe
             raise InputError(
                 f"{counts['labels']} of the {own['label'].n_unique():,} labels in the aspect {aspect!r} are left to "
                 f"train on: {counts['rare_labels']:,} have fewer than {settings.min_texts} training texts, "
-                f"{len(counts['held_out_labels']):,} are held out. Lower `min_texts` of the encoder {settings.name!r}, "
-                "or label more texts."
+                f"{len(counts['held_out_labels']):,} are held out. {_remedy(counts, settings)}"
             )
         _log.info(
             "aspect %r: %s labels of %s training texts; %s labels (%s texts) are rarer than %d, %d are held out",
             *(aspect, f"{counts['labels']:,}", f"{counts['texts']:,}", f"{counts['rare_labels']:,}"),
             *(f"{counts['rare_label_texts']:,}", settings.min_texts, len(counts["held_out_labels"])),
         )
+
+
+def _remedy(counts: Mapping[str, Any], settings: AspectSettings) -> str:
+    """Return what helps where too few labels of an aspect are left; texts of those held out are gone, too."""
+    of_encoder = f"of the encoder {settings.name!r}"
+    if not counts["held_out_labels"]:
+        return f"Lower `min_texts` {of_encoder}, or label more texts."
+    also = " or `min_texts`" if counts["rare_labels"] else ""
+    return f"Lower `held_out_labels`{also} {of_encoder}, or choose other labels by `held_out_seed`."
 
 
 def _check_lessons(lessons: list[Lesson], settings: AspectSettings) -> None:

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from features import models
 from training.data.labelled_texts import LabelledTexts
-from training.encoders.aspect.data import learnt_from, plan_lessons, resolved
+from training.encoders.aspect.data import Curriculum, learnt_from, plan_lessons, resolved
 from training.encoders.aspect.encoder import start_model
 from training.encoders.aspect.model_card import write_card
 from training.encoders.aspect.settings import AspectSettings
@@ -97,9 +98,7 @@ def _complete(job: AspectJob, plan: TrainingPlan, data: LabelledTexts, learnt: "
     backbone.eval()
     drawn = [lesson.maker.draw(seed=0, epoch=0) for lesson in curriculum.lessons]
     report: dict[str, Any] = report_of(plan, backbone, learnt) | {
-        "corpora": corpora_of(
-            data.labels.unique(["corpus", "split", "text"]), task.settings, job.licences, unit="texts"
-        ),
+        "corpora": corpora_of(_learnt_from(data, curriculum, task.settings), task.settings, job.licences, unit="texts"),
         "labels": {aspect: dict(counts) for aspect, counts in curriculum.chosen.counts.items()},
         "held_out_labels": {aspect: list(labels) for aspect, labels in curriculum.chosen.held_out.items()},
         "routes": [lesson.route for lesson in curriculum.lessons if lesson.route is not None],
@@ -108,6 +107,13 @@ def _complete(job: AspectJob, plan: TrainingPlan, data: LabelledTexts, learnt: "
     with writing(job.output / ENCODER):
         write_encoder(backbone.model, report, job.output / ENCODER, card=write_card(report))
     _log.info("%s is done: %.0f triplets/s", job.output / ENCODER, learnt.outcome.per_second)
+
+
+def _learnt_from(data: LabelledTexts, curriculum: Curriculum, settings: AspectSettings) -> pl.DataFrame:
+    """Return corpus, split and text of what was trained on and chosen by; others lack the label for it."""
+    rows = data.labels.select("corpus", "split", "text").unique()
+    of = zip(settings.splits, (curriculum.texts, curriculum.dev), strict=True)
+    return rows.filter(pl.any_horizontal((pl.col("split") == split) & pl.col("text").is_in(used) for split, used in of))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -92,17 +92,18 @@ def ask_for(
         bootstrap: how labels are drawn.
     """
     (aspect,) = group.aspects
-    chosen = replace(group, shared=group.shared.only(labels))
-    if not chosen.labels[aspect].names:
+    known = group.shared.labels[aspect].only(labels)
+    # A label of a single text finds nothing, and must not stand for the query where it has another one.
+    asking = [name for name, texts in zip(known.names, known.frequencies, strict=True) if texts > 1]
+    if not asking:
         return None
+    chosen = replace(group, shared=group.shared.only(asking))
     counts, values = judge(chosen.relevant, rankings, texts=len(group), k=k)
     asked = counts > 0
-    if not asked.any():
-        return None
     label = chosen.labels[aspect].matrix[asked].argmax(axis=1)  # of several, the first
     return {
         "name": group.name,
-        "labels": len(chosen.labels[aspect].names),
+        "labels": len(asking),
         "queries": int(asked.sum()),
         "rankings": summarise({name: of[asked] for name, of in values.items()}, bootstrap, np.ravel(label)),
     }

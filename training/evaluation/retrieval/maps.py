@@ -186,6 +186,8 @@ def _fitted(places: NDArray[np.floating]) -> NDArray[np.float64]:
 def _tsne(vectors: NDArray[np.float32], seed: int) -> NDArray[np.float64]:
     from sklearn.manifold import TSNE
 
+    if (vectors == vectors[0]).all():  # scikit-learn divides by their spread, and crashes on what comes out
+        return np.zeros((len(vectors), 2))
     wide = min(30.0, (len(vectors) - 1) / 3)
     # Vectors have unit length, so distances order neighbours as cosines do.
     return np.asarray(TSNE(perplexity=wide, init="pca", random_state=seed).fit_transform(vectors), np.float64)

@@ -90,6 +90,8 @@ class RetrievalSuite(Suite):
         groups = groups_of(data)
         skipped = [f"Not scored: {group.name}, {group.lacks}." for group in groups if group.lacks]
         groups = [group for group in groups if not group.lacks]
+        absent = [aspect for aspect in known.aspects if aspect not in data.aspects] if len(data) else []
+        skipped += [f"Not scored: {aspect}, no text of {job.split} has a label in it." for aspect in absent]
         if not groups:
             corpora = f" of {', '.join(map(repr, job.corpora))}" if job.corpora else ""
             lacking = " ".join(skipped) or (

@@ -122,9 +122,11 @@ def _measures(result: Mapping[str, Any]) -> ScoreTable:
         if (random := group.get("random")) is not None:  # not in evaluations of earlier versions
             rows.append((f"{group['name']}: random order", *(hundred(random[measure]) for measure in _MEASURES)))
     columns = ("queries by: ranking", *(f"{short}@{k}" for short in _MEASURES.values()))
+    fewer = f", of {k} also where there are fewer" if any(group["texts"] <= k for group in result["groups"]) else ""
     note = (
-        f"P: share of the {k} nearest texts that are relevant. R: share of the relevant texts that are among them. "
-        "nDCG and MAP weight hits by their rank. Random order: what is expected of texts in random order. All × 100."
+        f"P: share of the {k} nearest texts that are relevant{fewer}. R: share of the relevant texts that are among "
+        "them. nDCG and MAP weight hits by their rank. Random order: what is expected of texts in random order. "
+        "All × 100."
     )
     return ScoreTable(f"The {k} nearest texts", columns, tuple(rows), note)
 

@@ -60,10 +60,26 @@ def plan(data, chosen):
             InputError,
             "0 of the 6 labels in the aspect 'task' are left to train on: 6 have fewer than 2 training texts",
         ),
+        (
+            many(6, "xyz"),
+            {"held_out_labels": 0.99},
+            InputError,
+            "0 have fewer than 1 training texts, 3 are held out. Lower `held_out_labels` of the encoder 'mine', or",
+        ),
         (many(4, "wxyz"), {}, InputError, "of 4 training texts 4 share their labels with no other"),
         (many(4, "xy", split="test"), {}, InputError, "splits with texts: test. `draw` splits a corpus of one file"),
     ],
-    ids=["aspect", "corpus", "several aspects", "one label", "one text", "rare", "all alone", "no training split"],
+    ids=[
+        "aspect",
+        "corpus",
+        "several aspects",
+        "one label",
+        "one text",
+        "rare",
+        "held out",
+        "all alone",
+        "no training split",
+    ],
 )
 def test_what_cannot_be_learnt_is_said_in_one_sentence(rows, given, error, said):
     with pytest.raises(error) as raised:

@@ -4,11 +4,13 @@ import subprocess
 import sys
 
 import numpy as np
+import polars as pl
 import pytest
 from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 
 from features.errors import SettingsError
+from training.data.labelled_texts import LabelledTexts
 from training.data.shared_labels import SharedLabels
 from training.encoders.aspect.neighbours import score_neighbours
 from training.encoders.aspect.train import train
@@ -48,6 +50,18 @@ def test_similarity_comes_to_mean_the_aspect_and_the_best_model_is_kept(job, zoo
     card = (folder / "README.md").read_text()
     assert "whether they share a label in the aspect `animal`" in card
     assert "Chosen by MRR." in card
+
+
+def test_only_texts_with_a_label_of_the_aspect_count_as_trained_on_and_chosen_by(job, zoo, told, tmp_path):
+    has_none = (pl.col("split") == "dev") | (pl.col("text") % 4 == 0)
+    labels = zoo.labels.filter(~((pl.col("aspect") == "animal") & has_none))
+    LabelledTexts(zoo.texts, labels).export(tmp_path / "few.parquet")
+    with_one = labels.filter(aspect="animal", split="train").height
+    assert 0 < with_one < labels.filter(split="train")["text"].n_unique()
+
+    folder = train(job(source=tmp_path / "few.parquet", loop={"epochs": 1}))
+    counts = told(folder)["corpora"]["zoo"]
+    assert (counts["train"], counts["dev"]) == (with_one, 0)
 
 
 def test_each_route_of_one_encoder_means_its_aspect(job, zoo, told):

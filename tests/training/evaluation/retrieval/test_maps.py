@@ -20,3 +20,8 @@ def test_texts_that_are_near_stay_near(method):
     np.fill_diagonal(apart, np.inf)
     assert (group[apart.argmin(axis=1)] == group).mean() > 0.95
     np.testing.assert_array_equal(places, methods()[method](vectors, 0))
+
+
+def test_texts_that_are_all_alike_to_the_encoder_lie_in_one_place():
+    places = methods()["t-SNE"](np.full((20, 4), 0.5, np.float32), 0)
+    np.testing.assert_array_equal(places, np.broadcast_to(places[0], (20, 2)))

@@ -12,7 +12,7 @@ from sklearn.metrics import average_precision_score, ndcg_score
 
 from features.metrics.corpus_scores import Bootstrap
 from training.data.labelled_texts import LabelledTexts
-from training.evaluation.retrieval.asking import band_of
+from training.evaluation.retrieval.asking import ask_for, band_of
 from training.evaluation.retrieval.groups import groups_of
 from training.evaluation.retrieval.scoring import summarise
 from training.evaluation.retrieval.words import bm25, products_of, tfidf
@@ -244,6 +244,19 @@ def test_labels_are_drawn_with_all_of_their_queries():
     assert width(by_label) > 2 * width(by_query)
     few = summarise(values, Bootstrap(400), np.repeat(np.arange(4), 20))["encoder"]["mrr"]
     assert (few["low"], few["high"]) == (None, None)
+
+
+def test_a_label_that_no_other_text_has_neither_counts_nor_stands_for_a_query():
+    rows = [(f"t{n}", "x", label) for n in range(8) for label in (f"alone {n}", "together")]
+    (group,) = groups_of(labelled([*rows, ("t8", "x", "seen"), ("t9", "x", "seen")]))
+    ranking = {"encoder": np.array([[n + 1 if n < 9 else 0] for n in range(10)])}
+    held_out = ["together", *(f"alone {n}" for n in range(8))]
+
+    found = ask_for(held_out, group, ranking, 1, Bootstrap(50))
+    assert (found["labels"], found["queries"]) == (1, 8)
+    mrr = found["rankings"]["encoder"]["mrr"]
+    assert mrr == {"value": 7 / 8, "low": None, "high": None}  # one label says nothing of others
+    assert ask_for(held_out[1:], group, ranking, 1, Bootstrap(50)) is None
 
 
 def test_a_query_belongs_to_its_rarest_label_that_another_text_has():

@@ -264,6 +264,23 @@ def test_an_aspect_that_says_nothing_is_skipped_and_told_beside_the_others(job, 
     assert [group["name"] for group in found["groups"]] == ["animal", "place", "animal and place", "animal or place"]
 
 
+def test_that_precision_is_of_ten_where_there_are_fewer_texts_is_told(job, tmp_path, result):
+    few = exported(tmp_path / "texts.parquet", texts_with_labels(9))
+    note = RetrievalSuite.tables(scored(job, Models(perfect, None), source=few))[1].note
+    assert note.startswith("P: share of the 10 nearest texts that are relevant, of 10 also where there are fewer. R: ")
+    assert "fewer" not in RetrievalSuite.tables(result)[1].note
+
+
+def test_an_aspect_in_which_no_text_of_the_split_has_a_label_is_told(job, tmp_path):
+    rows = [*texts_with_labels(12), *texts_with_labels(3, split="test")]
+    away = [row for row in rows if row[2:4] != ("dev", "place")]
+    found = scored(job, Models(perfect, None), source=exported(tmp_path / "away.parquet", away))
+    assert [group["name"] for group in found["groups"]] == ["animal"]
+    assert "Not scored: place, no text of dev has a label in it." in RetrievalSuite.tables(found)[0].note
+    whole = scored(job, Models(perfect, None), source=exported(tmp_path / "whole.parquet", rows))
+    assert not any("has a label in it" in said for said in whole["skipped"])
+
+
 def test_labels_held_out_of_training_that_no_query_has_are_told_aspect_by_aspect(job, tmp_path, result):
     assert result["unasked"] == {}
     shutil.copytree(job.encoder, tmp_path / "encoder")
