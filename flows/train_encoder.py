@@ -63,7 +63,8 @@ def train_encoder(
         release: number of the release to train on; by default the newest.
         names: names of the encoders; by default all of the project.
         seeds: number of trainings of each, with the seed of its settings and the seeds that follow.
-        only_changed: skip encoders that were trained on exactly the same input in an earlier release.
+        only_changed: skip encoders that were trained on exactly the same input in an earlier release, and train on the
+            newest release where the given one has been followed by others.
 
     Returns:
         The encoders. If one cannot be trained, the others still are.
@@ -84,6 +85,7 @@ def train_encoder(
             for further in range(seeds)
         ]
         if only_changed:
+            pinned = _newest(store, pinned)
             trainings = list(_changed(settings, store, pinned, trainings))
         remove_dead_scratch()  # a killed command may leave gigabytes
         with scratch("states") if len(trainings) > 1 else nullcontext() as shared:
@@ -100,6 +102,18 @@ def chosen_encoders(settings: project.Project, names: Sequence[str]) -> list[Enc
         # The project does so on purpose, so nothing that follows a release may fail; the user is warned.
         warn(f"The project {settings.name!r} has no encoder: add a section [[encoders]] to train one.")
     return [settings.encoder(name) for name in dict.fromkeys(names)] if names else list(settings.encoders)
+
+
+def _newest(store: Store, pinned: Release) -> Release:
+    """Return the newest release, and report it where it is not the given one.
+
+    Trainings wait for each other: if they take longer than the time between two releases, those on releases that have
+    been followed by others would never end.
+    """
+    newest = store.latest_release()
+    if newest.number != pinned.number:
+        conclude(f"Release {pinned.number} has been followed by release {newest.number}: that one is trained on.")
+    return newest
 
 
 def _changed(

@@ -196,7 +196,7 @@ def test_the_command_names_what_was_trained_and_is_partly_done_where_some_failed
 
 def test_a_release_trains_the_encoders_whose_input_changed(project, capsys):
     project(encoder("seen", "captions"), encoder("grown", "news"))
-    first = train(release=1, only_changed=True)
+    first = train(release=1)
     assert [one.name for one in first] == ["seen", "grown"]
     capsys.readouterr()
     second = train(release=2, only_changed=True)
@@ -204,6 +204,18 @@ def test_a_release_trains_the_encoders_whose_input_changed(project, capsys):
     said = f"Encoder 'seen' is left alone: nothing that it reads has changed in release 2 since {first[0].run}.\n"
     assert said in capsys.readouterr().err
     assert [one.name for one in train(release=2)] == ["seen", "grown"], "by hand everything is trained"
+
+
+def test_a_training_that_waited_while_other_releases_came_is_on_the_newest_and_theirs_have_nothing_to_do(
+    project, capsys
+):
+    project(encoder("seen", "captions"), encoder("grown", "news"))
+    late = train(release=1, only_changed=True)
+    assert [(one.name, one.release) for one in late] == [("seen", 2), ("grown", 2)]
+    assert "Release 1 has been followed by release 2: that one is trained on.\n" in capsys.readouterr().err
+    assert [one.was_done for one in train(release=2, only_changed=True)] == [True, True]
+    assert "followed" not in capsys.readouterr().err
+    assert [one.release for one in train(release=1)] == [1, 1], "by hand the given release is trained on"
 
 
 def test_a_run_of_a_store_that_was_there_before_leaves_no_encoder_alone(project, store):
