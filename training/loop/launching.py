@@ -91,10 +91,7 @@ def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterat
             for process in others:
                 process.terminate()
             _end(others, within=_ASKED)
-            if together.is_joined():
-                import torch
-
-                torch.distributed.destroy_process_group()
+            together.leave()
 
 
 def _failed(process: "subprocess.Popen[bytes]") -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from features.errors import SettingsError
 from features.parsers.devices import computes_in_bfloat16, resolve_device, use_threads
 from training.loop.settings import LoopSettings
-from training.loop.together import rank, world
+from training.loop.together import leave_at_exit, rank, world
 
 if TYPE_CHECKING:
     import torch
@@ -58,6 +58,7 @@ def prepare_machine(settings: LoopSettings, folder: Path) -> Machine:
     accelerator = Accelerator(
         cpu=name == "cpu", mixed_precision="no", log_with=list(settings.trackers) or None, project_dir=folder
     )
+    leave_at_exit()
     use_threads(settings.threads)  # accelerate changes them as well
     device = accelerator.device if world() > 1 else torch.device(name)
     bfloat16 = computes_in_bfloat16(settings.precision, device.type)

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -38,6 +39,31 @@ def test_two_processes_have_the_losses_of_one(make_job):
     assert losses(two, "loss")[:50] == pytest.approx(losses(one, "loss")[:50], abs=1e-4)
     assert losses(two, "dev_loss") == pytest.approx(losses(one, "dev_loss"), abs=1e-4)
     assert "WORLD_SIZE" not in os.environ
+
+
+LEAVING = """
+from pathlib import Path
+import torch
+from training.loop.machine import prepare_machine
+from training.loop.settings import LoopSettings
+import atexit
+import os
+said = Path(os.environ["RANK"])
+atexit.register(lambda: said.write_text("still connected" if torch.distributed.is_initialized() else "left"))
+prepare_machine(LoopSettings(device="cpu"), Path("."))
+assert torch.distributed.is_initialized()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.soak
+def test_a_process_that_torchrun_started_leaves_the_others_before_it_ends(tmp_path):
+    (tmp_path / "leaving.py").write_text(LEAVING)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "leaving.py"]
+    environment = {**os.environ, "PYTHONPATH": str(Path.cwd())}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert [(tmp_path / rank).read_text() for rank in ("0", "1")] == ["left", "left"]
 
 
 @pytest.mark.slow
