@@ -33,6 +33,11 @@ def settings(built, tmp_path):
     return projects.load(built.folder / "facetflow.toml")
 
 
+def runs_of(client, flow, settings):
+    deployment = client.read_deployment_by_name(f"{flow}/{settings.name}").id
+    return [run for run in client.read_flow_runs(limit=200) if run.deployment_id == deployment]
+
+
 def announce_release(settings, store):
     intend(release_record(store, 1))
     assert announce_pending(settings, store) == ""
@@ -42,10 +47,9 @@ def test_a_training_that_a_killed_server_never_began_is_begun_once(
     client, settings, built, wait_until, monkeypatch, capsys
 ):
     deploy(built.folder / "facetflow.toml")
-    training = client.read_deployment_by_name(f"train_encoder/{settings.name}").id
 
     def runs():
-        return [run for run in client.read_flow_runs(limit=200) if run.deployment_id == training]
+        return runs_of(client, "train_encoder", settings)
 
     announce_release(settings, built.store)
     (begun,) = wait_until(runs, "the trigger")
@@ -81,18 +85,16 @@ def test_what_was_announced_before_there_was_a_deployment_is_not_begun(client, s
     (of_another_version / "train.json").write_text("{}")
     (of_another_version / "announcement.json").write_text('{"state": "announced"}')
     begin_unanswered(settings, built.store)
-    training = client.read_deployment_by_name(f"train_encoder/{settings.name}").id
-    assert [run for run in client.read_flow_runs(limit=200) if run.deployment_id == training] == []
+    assert runs_of(client, "train_encoder", settings) == []
 
 
 def test_an_evaluation_is_begun_also_where_a_newer_release_left_its_encoder_alone(
     client, settings, built, wait_until, monkeypatch, capsys
 ):
     deploy(built.folder / "facetflow.toml")
-    evaluation = client.read_deployment_by_name(f"evaluate_encoder/{settings.name}").id
 
     def runs():
-        return [run for run in client.read_flow_runs(limit=200) if run.deployment_id == evaluation]
+        return runs_of(client, "evaluate_encoder", settings)
 
     run = settings.runs / "syntax" / "00000-aaaaaa" / "seed-0"  # the newest release is 1
     (run / "encoder").mkdir(parents=True)
