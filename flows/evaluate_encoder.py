@@ -1,6 +1,7 @@
 """The flow that evaluates an encoder on the pairs of its release and on human ratings."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from prefect import flow
@@ -20,6 +21,7 @@ from flows.trainings.training_process import run_job
 from training.evaluation.run import metrics_file
 from training.jobs import EvaluationJob, Source
 from training.kinds import read_encoder_job
+from training.run_records import record_evaluation
 from training.runs import ENCODER, TRAINING_JOB
 
 
@@ -60,7 +62,8 @@ def evaluate_encoder(
         jobs = [_job(settings, run, split, suites) for run in runs_to_evaluate(settings, names or ())]
         done, failure = _evaluated(jobs)
         if promote:
-            promote_best(settings, done, [job.output for job in jobs], unattended=deployment.id is not None)
+            with _recorded(done):
+                promote_best(settings, done, [job.output for job in jobs], unattended=deployment.id is not None)
         for job in done:
             outbox.show_all(show_evaluation(settings, metrics_file(job.output, suites)))
         folders = [job.output for job in done]
@@ -84,8 +87,25 @@ def _evaluated(jobs: Sequence[EvaluationJob]) -> tuple[list[EvaluationJob], RunE
     try:
         run_job("training.evaluation.run", *jobs)
     except RunError as error:
-        return [job for job, time in zip(jobs, before, strict=True) if written(job) != time], error
-    return list(jobs), None
+        done = [job for job, time in zip(jobs, before, strict=True) if written(job) != time]
+        failure: RunError | None = error
+    else:
+        done, failure = list(jobs), None
+    for job in jobs:
+        if not job.suites:  # evaluations by some suites are made by hand, beside the whole one
+            record_evaluation(job.output, None if job in done else failure)
+    return done, failure
+
+
+@contextmanager
+def _recorded(jobs: Sequence[EvaluationJob]) -> Iterator[None]:
+    """Record it with the runs that none of them could be promoted."""
+    try:
+        yield
+    except Exception as error:
+        for job in jobs:
+            record_evaluation(job.output, error)
+        raise
 
 
 def _job(settings: project.Project, run: Path, split: str | None, suites: Sequence[str]) -> EvaluationJob:

@@ -1,6 +1,7 @@
 """State of a run: written by the process that runs it, read by `facetflow runs`.
 
     run.json          running ──> done │ failed │ interrupted        run.lock    of the process that wrote "running"
+    evaluation.json   failed, until an evaluation succeeds
 
 A killed process leaves the state "running", but no process holds the lock.
 """
@@ -21,6 +22,7 @@ from training.writing import require_writable, write_json
 LOCK = "run.lock"
 """Lock file in the folder of a run, held by the process that runs it."""
 _CHECKPOINT = "checkpoint.pt"
+_EVALUATION = "evaluation.json"
 
 State = Literal["running", "done", "failed", "interrupted"]
 
@@ -67,6 +69,28 @@ def recorded(run: Path) -> Iterator[None]:
         _write(run, "done", "")
 
 
+def record_evaluation(run: Path, error: BaseException | None = None) -> None:
+    """Record that an evaluation of a run by all of its suites failed, or forget that one did.
+
+    Args:
+        run: its folder.
+        error: why; None if it succeeded.
+    """
+    if error is None:
+        (run / _EVALUATION).unlink(missing_ok=True)
+        return
+    _write(run, "failed", str(error) or type(error).__name__, _EVALUATION)
+
+
+def failed_evaluation(run: Path) -> str:
+    """Return why the last evaluation of a run failed; empty if it did not.
+
+    Args:
+        run: its folder.
+    """
+    return _read(run, _EVALUATION).message
+
+
 def state_of(run: Path) -> RunState:
     """Return the state of a run from the files in its folder, of which its record is only one.
 
@@ -87,13 +111,13 @@ def state_of(run: Path) -> RunState:
     return RunState("interrupted", said, record.at)
 
 
-def _read(run: Path) -> RunState:
+def _read(run: Path, file: str = RECORD) -> RunState:
     try:
-        content: dict[str, Any] = json.loads((run / RECORD).read_bytes())
+        content: dict[str, Any] = json.loads((run / file).read_bytes())
         return RunState(content["state"], str(content["message"]), str(content["at"]))
     except (OSError, ValueError, KeyError, TypeError):
         return RunState("interrupted", "", "")  # of the previous version, which kept no record
 
 
-def _write(run: Path, state: State, message: str) -> None:
-    write_json(run / RECORD, asdict(RunState(state, message, datetime.now(UTC).isoformat(timespec="seconds"))))
+def _write(run: Path, state: State, message: str, file: str = RECORD) -> None:
+    write_json(run / file, asdict(RunState(state, message, datetime.now(UTC).isoformat(timespec="seconds"))))

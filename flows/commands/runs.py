@@ -13,6 +13,7 @@ _OTHERS = (
     " on other data than in the newest evaluation: such scores do not compare. `facetflow compare A B` takes what two "
     "runs were both scored on."
 )
+_REFUSED = "refused: its scores did not hold against those of the run that was current then; promotion.json says why."
 
 
 @click.command()
@@ -56,7 +57,7 @@ def runs(project: Path, /, *, names: tuple[str, ...], as_json: bool) -> None:
         (
             run["run"],
             "" if run["release"] is None else str(run["release"]),
-            f"{run['state']}{', current' if run['current'] else ''}",
+            f"{run['state']}{', current' if run['current'] else ', refused' if run['refused'] else ''}",
             "" if run["at"] == "" else run["at"][:16].replace("T", " "),
             *([] if not searched else [", ".join(f"{name} {value:g}" for name, value in run["chosen"].items())]),
             *(_cell(run, suite, name) for suite, name in scored),
@@ -65,8 +66,12 @@ def runs(project: Path, /, *, names: tuple[str, ...], as_json: bool) -> None:
     )
     columns = ("run", "release", "state", "when (UTC)", *searched, *(name for _, name in scored))
     messages = [f"{run['run']} {run['state']}: {run['message']}" for run in found if run["message"]]
+    messages += [
+        f"{run['run']} could not be evaluated: {run['evaluation_failed']}" for run in found if run["evaluation_failed"]
+    ]
     others = f"{_ELSEWHERE}{_OTHERS}" if any(run["elsewhere"] for run in found) else ""
-    note = "\n".join(filter(None, [_explained(scored), others]))
+    refused = _REFUSED if any(run["refused"] and not run["current"] for run in found) else ""
+    note = "\n".join(filter(None, [_explained(scored), others, refused]))
     print_tables([ScoreTable(f"Trainings of {settings.name}", columns, rows, note)])
     for message in messages:
         click.echo(message)
@@ -124,10 +129,11 @@ def _explained(scored: Sequence[tuple[str, str]]) -> str:
 def _described(runs: Path, run: Path, *, is_current: bool) -> dict[str, Any]:
     """Return what is known about a run, as JSON values."""
     from features.errors import FacetflowError
+    from training.evaluation.promotion import was_refused
     from training.evaluation.run import METRICS_FILE, read_scores
     from training.evaluation.suites import scored_suites
     from training.kinds import release_of
-    from training.run_records import state_of
+    from training.run_records import failed_evaluation, state_of
     from training.runs import ENCODER, TRAINING_FILE, encoder_name, is_finished, run_id, seed_of
     from training.writing import read_json
 
@@ -148,6 +154,8 @@ def _described(runs: Path, run: Path, *, is_current: bool) -> dict[str, Any]:
         "message": state.message,
         "at": state.at,
         "current": is_current,
+        "refused": was_refused(run),
+        "evaluation_failed": failed_evaluation(run),
         "chosen": search.get("chosen", {}),
         "tried": search.get("tried", []),
         "evaluated": evaluated,

@@ -32,12 +32,13 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
     from flows.server.up_record import running
     from flows.stages import wanted_shards
     from flows.terminal import write_json
+    from flows.trainings.shortfalls import shortfalls
     from training.evaluation.promotion import current_runs, gone_runs
     from training.runs import run_id
 
     settings = load(project)
     current, service, page = current_runs(settings.runs), running(), newest_page(settings)
-    gone, failed = gone_runs(settings.runs), _failed(settings)
+    gone, lacking = gone_runs(settings.runs), shortfalls(settings)
     store = Store.open(settings.store)
     try:
         wanted = wanted_shards(settings, store)
@@ -46,7 +47,7 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
     found = _found(store, wanted, runs) | {
         "current_encoders": {name: str(run) for name, run in current.items()},
         "gone_encoders": {name: run.run for name, run in gone.items()},
-        "failed_trainings": failed,
+        "shortfalls": [asdict(lack) for lack in lacking],
         "page": str(page) if page is not None else None,
         "service": asdict(service) if service is not None else None,
     }
@@ -81,23 +82,10 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
         click.echo(f"Current encoder {name}: {run_id(settings.runs.resolve(), run)}{unknown}")
     for name, lost in gone.items():
         click.echo(f"Current encoder {name}: {lost.run} is gone; {_instead(settings, name, lost)}")
-    for training in failed:
-        click.echo(f"Newest training {training['run']} failed: {training['message'].partition(chr(10))[0]}")
+    for lack in lacking:
+        why = f": {first.rstrip('.')}" if (first := lack.message.partition("\n")[0]) else ""
+        click.echo(f"Newest training {lack.run} {lack.said}{why} ({lack.advice})")
     click.echo(services.describe(service))
-
-
-def _failed(settings: "Project") -> list[dict[str, str]]:
-    """Return the newest training of each encoder of the project that failed in it, as JSON values."""
-    from flows.trainings.finished_runs import unfinished_since
-    from training.runs import run_id
-
-    newest = {encoder.name: unfinished_since(settings.runs, encoder.name)[-1:] for encoder in settings.encoders}
-    return [
-        {"name": name, "run": run_id(settings.runs, run), "message": state.message}
-        for name, last in newest.items()
-        for run, state in last
-        if state.state == "failed"
-    ]
 
 
 def _instead(settings: "Project", name: str, gone: "GoneRun") -> str:

@@ -24,7 +24,7 @@ from flows.terminal import Verbosity, overheard, verbosity, warn
 from training.jobs import EvaluationJob, TrainingJob
 from training.process import ERROR, INTERRUPTED, LEVELS
 
-AGAIN = "Interrupted; run the same command again: a training continues from its last checkpoint, if it has one."
+AGAIN = "Interrupted. Started again, a training continues from its last checkpoint, if it has one."
 """What holds whenever a training or an evaluation is interrupted."""
 _TRACEBACK = "Traceback (most recent call last):"
 _LEVELLED = re.compile(r"<(\d+)>(.*)", re.DOTALL)
@@ -137,8 +137,8 @@ def _reason(module: str, jobs: Sequence[TrainingJob[Any, Any] | EvaluationJob], 
     if not withheld:
         how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
         return (
-            f"{module} ended with {how} and without a message, as a process does that runs out of memory; run the "
-            "same command again: a training continues from its last checkpoint, if it has one."
+            f"{module} ended with {how} and without a message, as a process does that runs out of memory. Started "
+            "again, a training continues from its last checkpoint, if it has one."
         )
     text = "\n".join(withheld) + "\n"
     overheard(logging.ERROR, text)

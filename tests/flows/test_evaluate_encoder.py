@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from features.errors import ModelError, PartlyDoneError, RunError, SettingsError
+from features.errors import InputError, ModelError, PartlyDoneError, RunError, SettingsError
 from features.locks import only_one
 from flows import evaluate_encoder
 from flows.project import Project
@@ -13,7 +13,7 @@ from flows.trainings import promoting
 from flows.trainings.finished_runs import left_behind, runs_to_evaluate, suites_to_score
 from training.evaluation.promotion import Verdict, current_run, promote
 from training.evaluation.suites import suites_of
-from training.run_records import LOCK
+from training.run_records import LOCK, failed_evaluation
 
 SEEDS = ("syntax/00002-aaaaaa/seed-0", "syntax/00002-aaaaaa/seed-1")
 OTHERS = ("syntax/00001-aaaaaa/seed-0", "twin/00001-bbbbbb/seed-0", "release-00001-4f1c9a")
@@ -131,6 +131,32 @@ def test_an_evaluation_that_fails_keeps_no_other_from_being_promoted(project, mo
     with pytest.raises(RunError, match="All failed") as failed:
         evaluate_encoder.evaluate_encoder.fn(name="syntax")
     assert not isinstance(failed.value, PartlyDoneError)
+
+
+def test_a_failed_evaluation_or_promotion_is_recorded_until_one_succeeds(project, monkeypatch):
+    def run_job(_module, *jobs):
+        (jobs[1].output / "metrics.json").write_text("{}")
+        raise RunError("1 of 2 jobs failed (there is nothing to score on).")
+
+    def promote_best(*_, **_by):
+        raise InputError("The current encoder cannot be read.")
+
+    runs = [project.runs / seed for seed in SEEDS]
+    monkeypatch.setattr(evaluate_encoder, "show_evaluation", lambda *_: [])
+    monkeypatch.setattr(evaluate_encoder.project, "load", lambda _: project)
+    monkeypatch.setattr(evaluate_encoder, "run_job", run_job)
+    with pytest.raises(PartlyDoneError):
+        evaluate_encoder.evaluate_encoder.fn(name="syntax")
+    assert [failed_evaluation(run) for run in runs] == ["1 of 2 jobs failed (there is nothing to score on).", ""]
+    monkeypatch.setattr(evaluate_encoder, "run_job", lambda *_: None)
+    evaluate_encoder.evaluate_encoder.fn(name="syntax", suites=["facets"])
+    assert failed_evaluation(runs[0]), "an evaluation by some suites says nothing of the whole one"
+    evaluate_encoder.evaluate_encoder.fn(name="syntax")
+    assert [failed_evaluation(run) for run in runs] == ["", ""]
+    monkeypatch.setattr(evaluate_encoder, "promote_best", promote_best)
+    with pytest.raises(InputError):
+        evaluate_encoder.evaluate_encoder.fn(name="syntax", promote=True)
+    assert [failed_evaluation(run) for run in runs] == ["The current encoder cannot be read."] * 2
 
 
 @pytest.mark.parametrize(("unattended", "promoted"), [(True, False), (False, True)])

@@ -51,7 +51,7 @@ def test_a_process_that_is_killed_says_what_that_means(tmp_path, monkeypatch):
     (tmp_path / "killed.py").write_text("import os\nos.kill(os.getpid(), 9)\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     job = TrainingJob(source=Source(store=tmp_path), settings=S3bertSettings(), output=tmp_path / "run")
-    with pytest.raises(RunError, match=r"^killed ended with SIGKILL and without a .* runs out of memory; run the"):
+    with pytest.raises(RunError, match=r"^killed ended with SIGKILL and without a .* runs out of memory. Started "):
         run_job("killed", job)
 
 

@@ -86,7 +86,7 @@ def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterat
                 raise
             texts = [log.read_text(errors="replace").strip() for log in logs]
             why = next((text.splitlines()[-1] for text in texts if text), "without output, as when memory runs out")
-            raise RunError(f"another process of this training ended ({why}); run the same command again") from error
+            raise RunError(f"another process of this training ended ({why}); start it again") from error
         finally:
             for process in others:
                 process.terminate()

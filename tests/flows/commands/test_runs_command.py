@@ -7,9 +7,11 @@ import sys
 import pytest
 from click.testing import CliRunner
 
+from features.errors import RunError
 from flows.commands.runs import runs
 from training.evaluation.run import FORMAT
 from training.evaluation.suites import SUITES
+from training.run_records import record_evaluation
 from training.writing import write_json
 
 PROJECT = 'name = "p"\n[[corpora]]\ndataset = "pairs"\nname = "mine"\nfiles = { train = "x.tsv" }\n'
@@ -112,3 +114,14 @@ def test_what_a_search_has_found_stands_beside_the_run(project, monkeypatch):
     found = json.loads(CliRunner().invoke(runs, ["--json"], obj=project, catch_exceptions=False).stdout)
     assert [run["chosen"] for run in found] == [{}, {}, {"learning_rate": 1e-5}]
     assert found[2]["tried"] == tried
+
+
+def test_refused_runs_and_failed_evaluations_are_told(project, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    group = project.parent / "runs" / "syntax" / "00003-aaaaaa"
+    write_json(group / "seed-1" / "promotion.json", {"promoted": False, "holds": False, "reasons": []})
+    record_evaluation(group / "seed-2", RunError("There is nothing to score on."))
+    shown = CliRunner().invoke(runs, obj=project, catch_exceptions=False).stdout
+    assert "interrupted, refused" in shown
+    assert "refused: its scores did not hold against those of the run that was current then" in shown
+    assert "syntax/00003-aaaaaa/seed-2 could not be evaluated: There is nothing to score on.\n" in shown

@@ -5,9 +5,12 @@ import shutil
 
 import pytest
 
+from features.errors import RunError
 from features.store.store import Store
 from flows.command_line import run
 from training.evaluation.promotion import promote
+from training.evaluation.run import FORMAT
+from training.run_records import record_evaluation
 from training.writing import write_json
 
 PROJECT = """\
@@ -55,12 +58,37 @@ def test_a_current_run_that_is_gone_is_told_with_what_to_do(runs, capsys):
     assert "the project file no longer has this encoder, so delete the link" in said(capsys)
 
 
-def test_a_newest_training_that_failed_is_told(runs, capsys):
-    failed = runs / "syntax" / "00003-aaaaaa" / "seed-0"
+def test_a_newest_training_that_failed_is_told_with_the_command_that_tries_again(runs, capsys):
+    failed = runs / "syntax" / "00003-aaaaaa" / "seed-1"
+    advice = "`facetflow train syntax --release 3 --seeds 2` tries again"
     for at, told in (("2000-01-01", False), ("2099-01-01", True)):
         write_json(failed / "run.json", {"state": "failed", "message": "No room.", "at": f"{at}T00:00:00+00:00"})
-        line = "Newest training syntax/00003-aaaaaa/seed-0 failed: No room.\n"
+        line = f"Newest training syntax/00003-aaaaaa/seed-1 failed: No room ({advice})\n"
         assert (line in said(capsys)) is told, "a newer one was finished since" if not told else ""
-    assert json.loads(said(capsys, "--json"))["failed_trainings"] == [
-        {"name": "syntax", "run": "syntax/00003-aaaaaa/seed-0", "message": "No room."}
-    ]
+    assert json.loads(said(capsys, "--json"))["shortfalls"][0] == {
+        "step": "training",
+        "name": "syntax",
+        "run": "syntax/00003-aaaaaa/seed-1",
+        "said": "failed",
+        "message": "No room.",
+        "advice": advice,
+    }
+
+
+def test_what_became_of_the_newest_training_after_it_is_told(runs, capsys):
+    current, newest = (f"syntax/0000{release}-aaaaaa/seed-0" for release in (1, 2))
+    again = f"(`facetflow evaluate {newest} --promote`"
+    assert f"Newest training {newest} is not evaluated yet {again} does it)\n" in said(capsys)
+    record_evaluation(runs / newest, RunError("There is nothing to score on.\nA second line."))
+    failed = f"Newest training {newest} could not be evaluated: There is nothing to score on {again} tries again)\n"
+    assert failed in said(capsys)
+    record_evaluation(runs / newest)
+    for folder in (current, newest):
+        write_json(runs / folder / "metrics.json", {"format": FORMAT, "suites": {}})
+    assert "Newest training" not in said(capsys)
+    decision = {"promoted": False, "holds": False, "against": current, "reasons": ["sts 80.0 → 70.0: 10.00 less"]}
+    write_json(runs / newest / "promotion.json", decision)
+    refused = f"Newest training {newest} was not promoted: sts 80.0 → 70.0: 10.00 less"
+    assert f"{refused} (`facetflow compare {current} {newest}` shows more)\n" in said(capsys)
+    promote(runs / newest, "syntax")
+    assert "Newest training" not in said(capsys)
