@@ -10,7 +10,9 @@ draws, so the interval of their difference is paired.
 The draws of a mean over n items vary less than the mean itself, by √((n − 1) / n), and know nothing of Student's t: of
 ten items, their 95 % interval holds the true mean in 90 % of cases. Intervals of means therefore reach further out into
 the draws (the expanded percentile interval of Hesterberg 2015, section 3.4). Fewer than six items have no interval,
-whatever the score: were their differences all of one sign, that could still be chance (2 / 2⁵ > 0.05).
+whatever the score: were their differences all of one sign, that could still be chance (2 / 2⁵ > 0.05). For the same
+reason the interval of a difference includes 0 where two models differ in fewer than six items, of however many
+(`differing`).
 
 Pairs with the same sentence a, such as the hypotheses of one premise, are right or wrong together more often than
 others: they are drawn together, and count as one item here (`in_groups`).
@@ -70,6 +72,18 @@ def in_groups(bootstrap: Bootstrap, groups: Sequence[Hashable]) -> GroupedBootst
     numbers: dict[Hashable, int] = {}
     found = [numbers.setdefault(group, len(numbers)) for group in groups]
     return GroupedBootstrap(bootstrap.resamples, bootstrap.seed, bootstrap.confidence, np.array(found, dtype=np.int64))
+
+
+def differing(first: NDArray[Any], second: NDArray[Any], groups: Sequence[Hashable] = ()) -> int:
+    """Return in how many items two models differ, or in how many groups of items.
+
+    Args:
+        first: value of each item by the first model, (n_items,).
+        second: by the second.
+        groups: key of each item's group, (n_items,); empty where each is drawn on its own.
+    """
+    places = np.flatnonzero(np.asarray(first) != np.asarray(second))
+    return len({groups[int(place)] for place in places}) if len(groups) else len(places)
 
 
 def draw_means(values: NDArray[np.float64], bootstrap: Bootstrap) -> NDArray[np.float64]:
@@ -166,6 +180,7 @@ def compare(
     items: int,
     *,
     mean: bool = False,
+    differ: int | None = None,
 ) -> Difference | None:
     """Return how a score differs from a baseline's.
 
@@ -175,13 +190,17 @@ def compare(
         bootstrap: how the draws were made.
         items: as for `interval`.
         mean: as for `interval`.
+        differ: number of items, or groups of them, in which the two differ (`differing`); None if that is all of them.
 
     Returns:
-        The difference; None where `interval` returns None.
+        The difference; None where `interval` returns None. Its interval includes 0 where fewer than `FEWEST` items
+        differ.
     """
     found = interval(draws - baseline, bootstrap, items, mean=mean)
     if found is None:
         return None
+    if differ is not None and differ < FEWEST:
+        found = Interval(min(found.low, 0.0), max(found.high, 0.0))
     verdict: Verdict = "above" if found.low > 0 else "below" if found.high < 0 else "unclear"
     return Difference(found.low, found.high, verdict)
 

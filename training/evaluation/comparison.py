@@ -169,6 +169,7 @@ class _Sides:
         unit: str = "",
         measure: str = "",
         drawn: int = 0,
+        differ: int = 0,
         averages: bool = False,
     ) -> ComparedScore:
         """Return one score of both sides.
@@ -182,13 +183,14 @@ class _Sides:
             unit: what an item is.
             measure: of the score, where it is not that of the suite.
             drawn: number of items, or groups of them, that a draw takes, of the smallest set.
+            differ: number of items, or groups of them, in which the two runs differ.
             averages: whether the score is the mean of items.
         """
         a, b = scores[: self.runs[0]], scores[self.runs[0] :]
         difference, p = None, None
         if not np.isnan(scores).any():
             if draws is not None:
-                difference = compare(draws[:, 1], draws[:, 0], self.bootstrap, drawn, mean=averages)
+                difference = compare(draws[:, 1], draws[:, 0], self.bootstrap, drawn, mean=averages, differ=differ)
             elif self.basis == "seeds":
                 difference, p = _welch(a, b)
         measured = measure or suite.measure
@@ -220,7 +222,7 @@ def _by_items(
         left_out: name of a score → why it was not compared; extended here.
     """
     judged: list[ComparedScore] = []
-    averaged, unit, fewest, means = [], "", sys.maxsize, True
+    averaged, unit, fewest, differ, means = [], "", sys.maxsize, 0, True
     every, in_mean = set[tuple[str, ...]](), set[tuple[str, ...]]()
     for name, measure in dict.fromkeys(key for run in runs for key in run):
         called = f"{suite.name} {name}{f', {measure}' if measure else ''}"
@@ -244,6 +246,7 @@ def _by_items(
                 in_mean.add(tuple(aligned.items))
                 averaged.append((aligned.scores(), draws))
                 fewest = min(fewest, aligned.drawn)
+                differ += aligned.differing
                 means = means and aligned.expected is None
         judged.append(
             sides.judge(
@@ -255,6 +258,7 @@ def _by_items(
                 unit=known[0].unit,
                 measure=measure,
                 drawn=aligned.drawn,
+                differ=aligned.differing,
                 averages=aligned.expected is None,
             )
         )
@@ -265,7 +269,17 @@ def _by_items(
         mean = np.mean(drawn, axis=0) if drawn else None
         items = sum(map(len, in_mean))
         judged.append(
-            sides.judge(suite, suite.mean, scores, mean, items=items, unit=unit, drawn=fewest, averages=means)
+            sides.judge(
+                suite,
+                suite.mean,
+                scores,
+                mean,
+                items=items,
+                unit=unit,
+                drawn=fewest,
+                differ=differ,
+                averages=means,
+            )
         )
     return _OfSuite(tuple(judged), len(every) == 1)
 

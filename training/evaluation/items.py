@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from features.errors import InputError
 from features.metrics.corpus_scores import Bootstrap
 from training.correlation import spearman
-from training.evaluation.bootstrap import draw_means, draw_spearman, in_groups
+from training.evaluation.bootstrap import differing, draw_means, draw_spearman, in_groups
 from training.evaluation.measures import Scored
 
 ScoredBy = Literal["correlation", "f1", "auroc"]
@@ -100,6 +100,11 @@ class Aligned:
     def drawn(self) -> int:
         """Number of items that a draw takes, or of groups of them."""
         return len(set(self.groups)) or len(self.predicted)
+
+    @property
+    def differing(self) -> int:
+        """Number of items, or groups of them, in which the first two runs differ."""
+        return differing(self.predicted[:, 0], self.predicted[:, 1], self.groups)
 
     def take(self, rows: NDArray[np.int64]) -> Self:
         """Return some of the items.

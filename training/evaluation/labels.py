@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from features.files import write_table
 from training.data.labelled_pairs import LabelledPairs
-from training.evaluation.bootstrap import compare, draw_means, in_groups
+from training.evaluation.bootstrap import compare, differing, draw_means, in_groups
 from training.evaluation.items import ItemScores, numbered, read_items
 from training.evaluation.models import Models
 from training.evaluation.page import tables_html
@@ -133,7 +133,8 @@ class LabelSuite(Suite):
             accuracy, most_frequent = map(float, right.mean(axis=0))
             bootstrap = in_groups(self._bootstrap.of(corpus), pairs.first.tolist())
             draws = draw_means(right, bootstrap)
-            over = compare(draws[:, 0], draws[:, 1], bootstrap, bootstrap.count, mean=True)
+            differ = differing(right[:, 0], right[:, 1], pairs.first.tolist())
+            over = compare(draws[:, 0], draws[:, 1], bootstrap, bootstrap.count, mean=True, differ=differ)
             found.append(
                 {
                     "name": corpus,

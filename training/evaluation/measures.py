@@ -21,6 +21,8 @@ MEASURES: tuple[str, ...] = ("accuracy", "f1", "average_precision", "mcc", "auro
 """The measures, in the order of `Scored.measure`."""
 MEANS = frozenset({"accuracy"})
 """Those that are the mean of a number for each pair."""
+THRESHOLDED = frozenset({"accuracy", "f1", "mcc"})
+"""Those that only see on which side of the threshold a pair is."""
 
 Weights = NDArray[np.int64] | NDArray[np.float64]
 

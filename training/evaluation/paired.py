@@ -43,6 +43,7 @@ def pair(
     items: int,
     *,
     mean: bool = False,
+    differ: int | None = None,
 ) -> Paired:
     """Return scores with their intervals and difference.
 
@@ -52,6 +53,7 @@ def pair(
         bootstrap: how the draws were made.
         items: number of items, or groups of them, that were drawn.
         mean: whether a score is the mean of the items.
+        differ: number of items, or groups of them, in which the two models differ; None if that is all of them.
     """
     known = [
         None if score is None else interval(drawn, bootstrap, items, mean=mean)
@@ -63,7 +65,7 @@ def pair(
         start=scores[1] if len(scores) > 1 else None,
         encoder_interval=known[0],
         start_interval=known[1] if len(scores) > 1 else None,
-        difference=compare(draws[:, 0], draws[:, 1], bootstrap, items, mean=mean) if both else None,
+        difference=compare(draws[:, 0], draws[:, 1], bootstrap, items, mean=mean, differ=differ) if both else None,
     )
 
 
@@ -74,6 +76,7 @@ def average(
     items: int,
     *,
     mean: bool = False,
+    differ: int | None = None,
 ) -> dict[str, Any] | None:
     """Return the mean of the scores of several sets, as JSON; None for a single set, or where a score is undefined.
 
@@ -83,11 +86,13 @@ def average(
         bootstrap: how the draws were made.
         items: number of items, or groups of them, of the smallest set.
         mean: whether scores are means of items.
+        differ: as for `pair`, of all sets together.
     """
     if len(scores) < 2 or any(score is None for each in scores for score in each):
         return None
     means = np.array(scores, dtype=np.float64).mean(axis=0)
-    return asdict(pair([float(mean) for mean in means], np.mean(draws, axis=0), bootstrap, items, mean=mean))
+    drawn = np.mean(draws, axis=0)
+    return asdict(pair([float(mean) for mean in means], drawn, bootstrap, items, mean=mean, differ=differ))
 
 
 def cells(score: Mapping[str, Any]) -> tuple[str, str, str, str]:

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from features.metrics.corpus_scores import Bootstrap
-from training.evaluation.bootstrap import FEWEST, compare, draw_means, draw_spearman, in_groups, interval
+from training.evaluation.bootstrap import FEWEST, compare, differing, draw_means, draw_spearman, in_groups, interval
 
 PAIRS = 40
 random = np.random.default_rng(0)
@@ -119,3 +119,21 @@ def test_equally_good_encoders_stay_so_on_pairs_that_agree_within_a_group():
             found[name] += compare(draws[:, 0], draws[:, 1], bootstrap, items, mean=True).verdict != "unclear"
     assert found["groups"] / 200 == pytest.approx(0.05, abs=0.04)
     assert found["pairs"] / 200 > 0.15
+
+
+@pytest.mark.parametrize(("better", "verdict"), [(4, "unclear"), (FEWEST - 1, "unclear"), (FEWEST, "above")])
+def test_a_few_items_that_differ_among_many_that_do_not_could_be_chance(better, verdict):
+    right = np.zeros((200, 2))
+    right[:better, 0] = 1
+    drawn = draw_means(right, Bootstrap())
+    differ = differing(right[:, 0], right[:, 1])
+    assert differ == better
+    found = compare(drawn[:, 0], drawn[:, 1], Bootstrap(), 200, mean=True, differ=differ)
+    assert found.verdict == verdict
+    assert (found.low <= 0) is (verdict == "unclear")
+    assert compare(drawn[:, 1], drawn[:, 0], Bootstrap(), 200, mean=True, differ=differ).high == -found.low
+
+
+def test_items_of_a_group_that_differ_count_once():
+    assert differing(np.arange(6), np.array([9, 9, 2, 9, 4, 9]), ["a", "a", "a", "b", "b", "c"]) == 3
+    assert differing(np.array([True, False]), np.array([True, True])) == 1

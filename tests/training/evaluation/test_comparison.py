@@ -355,17 +355,29 @@ def test_seeds_with_one_score_on_each_side_have_no_verdict_also_where_their_mean
     assert p is not None
 
 
+def retrieved(folder, digest, mrr):
+    """Write an evaluation by retrieval alone, with the reciprocal rank of each of its texts."""
+    folder.mkdir()
+    texts = [f"text {row}" for row in range(len(mrr))]
+    pl.DataFrame({"group": "country", "text": texts, "mrr": mrr}).write_parquet(folder / "retrieval.parquet")
+    group = {"name": "country", "way": "one", "rankings": {"encoder": {"mrr": {"value": mrr.mean()}}}}
+    result = {"groups": [group], "data_digest": digest, "k": 10}
+    write_json(folder / "metrics.json", {"format": FORMAT, "suites": {"retrieval": result}})
+    return folder
+
+
+@pytest.mark.parametrize(("better", "verdict"), [(5, "unclear"), (6, "above")])
+def test_runs_that_differ_in_a_few_items_are_not_told_apart(tmp_path, better, verdict):
+    one, other = (retrieved(tmp_path / name, "d", np.full(50, 0.5)) for name in "ab")
+    mrr = np.where(np.arange(50) < better, 1.0, 0.5)
+    two = retrieved(tmp_path / "c", "d", mrr)
+    assert by_name(compare_runs([one], [two], DRAWS))["country"].difference.verdict == verdict
+    assert by_name(compare_runs([one], [other], DRAWS))["country"].difference.verdict == "unclear"
+
+
 def test_ranks_among_other_texts_are_not_compared(tmp_path):
     def evaluated(name, digest, mrr):
-        folder = tmp_path / name
-        folder.mkdir()
-        texts = [f"text {row}" for row in range(50)]
-        columns = {"group": ["country"] * 50, "text": texts, "mrr": np.full(50, mrr)}
-        pl.DataFrame(columns).write_parquet(folder / "retrieval.parquet")
-        group = {"name": "country", "way": "one", "rankings": {"encoder": {"mrr": {"value": mrr}}}}
-        result = {"groups": [group], "data_digest": digest, "k": 10}
-        write_json(folder / "metrics.json", {"format": FORMAT, "suites": {"retrieval": result}})
-        return folder
+        return retrieved(tmp_path / name, digest, np.full(50, mrr))
 
     among_few, also, among_many = evaluated("a", "few", 0.9), evaluated("b", "few", 0.5), evaluated("c", "many", 0.5)
     assert by_name(compare_runs([among_few], [also], DRAWS))["country"].difference.verdict == "below"

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from features.errors import InputError
 from features.files import write_table
 from features.metrics.corpus_scores import Bootstrap
-from training.evaluation.bootstrap import in_groups
+from training.evaluation.bootstrap import differing, in_groups
 from training.evaluation.items import ItemScores, ScoredPairs, numbered, read_items
-from training.evaluation.measures import MEANS, MEASURES, Scored
+from training.evaluation.measures import MEANS, MEASURES, THRESHOLDED, Scored
 from training.evaluation.models import Embed, Models
 from training.evaluation.paired import average, pair
 from training.evaluation.paraphrase.reliability import reliability
@@ -163,12 +163,21 @@ class ParaphraseSuite(Suite):
                 known[name].append([of[name] for of in values])
                 drawn[name].append(np.stack([of[name] for of in draws], axis=1))
         fewest = min(len(set(judged.pairs.texts_a)) for judged in self._found.sets)
+        differ = [each["differ"] for each in corpora]
+        told = None if None in differ else sum(differ)
         of_release = [each.name for each in self._found.sets if each.split]
         return {
             "split": self._split,
             "corpora": corpora,
             "averages": {
-                name: average(known[name], drawn[name], self._bootstrap, fewest, mean=name in MEANS)
+                name: average(
+                    known[name],
+                    drawn[name],
+                    self._bootstrap,
+                    fewest,
+                    mean=name in MEANS,
+                    differ=told if name in THRESHOLDED else None,
+                )
                 for name in MEASURES
             },
             "skipped": [*self._found.skipped, *_sentences(self._found.foreign)],
@@ -197,6 +206,7 @@ class ParaphraseSuite(Suite):
         draws = [each.draw(bootstrap) for each in scored.values()]
         swapped = Scored(pairs.positive, both["encoder"][1], thresholds["encoder"].value)
         called, swapped_called = scored["encoder"].predicted, swapped.predicted
+        differ = _differing(scored, pairs)
         changed = None if called is None or swapped_called is None else int((called != swapped_called).sum())
         entry: dict[str, Any] = {
             "name": judged.name,
@@ -217,6 +227,7 @@ class ParaphraseSuite(Suite):
                         bootstrap,
                         bootstrap.count,
                         mean=name in MEANS,
+                        differ=differ if name in THRESHOLDED else None,
                     )
                 )
                 for name in MEASURES
@@ -224,6 +235,7 @@ class ParaphraseSuite(Suite):
             "reliability": reliability(pairs.positive, both["encoder"][0]) if judges["encoder"].fits(judged) else None,
             "swapped": None if changed is None else changed / len(pairs),
             "changed": changed,
+            "differ": differ,
             "digest": pairs.digest(),
         }
         self._said.append(_table_of(judged, both, {name: each.predicted for name, each in scored.items()}, swapped))
@@ -314,6 +326,14 @@ class ParaphraseSuite(Suite):
         """Return whether the sets have the same names, pairs and judgements."""
         first, second = ({each["name"]: each["digest"] for each in found["corpora"]} for found in (new, current))
         return first == second
+
+
+def _differing(scored: Mapping[str, Scored], pairs: JudgedPairs) -> int | None:
+    """Return for how many first sentences the models predict differently; None without a start model or threshold."""
+    called = [each.predicted for each in scored.values()]
+    if len(called) < 2 or called[0] is None or called[1] is None:
+        return None
+    return differing(called[0], called[1], pairs.texts_a)
 
 
 def _sentences(clauses: Sequence[str]) -> list[str]:

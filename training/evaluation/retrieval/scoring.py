@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features.metrics.corpus_scores import Bootstrap
-from training.evaluation.bootstrap import Interval, compare, interval
+from training.evaluation.bootstrap import Interval, compare, differing, interval
 from training.ranking import MEASURES
 
 
@@ -46,7 +46,12 @@ def summarise(
             found[name][measured] = {"value": float(exact[column]), **_ends(ends)}
         if place:
             found[name]["difference"] = {
-                measured: _difference(differences[:, place - 1, column], bootstrap, items)
+                measured: _difference(
+                    differences[:, place - 1, column],
+                    bootstrap,
+                    items,
+                    differing(first[:, column], values[name][:, column], drawn.tolist()),
+                )
                 for column, measured in enumerate(MEASURES)
             }
     return found
@@ -76,6 +81,6 @@ def _ends(found: Interval | None) -> dict[str, float | None]:
     return {"low": None, "high": None} if found is None else {"low": found.low, "high": found.high}
 
 
-def _difference(drawn: NDArray[np.float64], bootstrap: Bootstrap, items: int) -> dict[str, Any] | None:
-    found = compare(drawn, np.zeros_like(drawn), bootstrap, items, mean=True)
+def _difference(drawn: NDArray[np.float64], bootstrap: Bootstrap, items: int, differ: int) -> dict[str, Any] | None:
+    found = compare(drawn, np.zeros_like(drawn), bootstrap, items, mean=True, differ=differ)
     return None if found is None else {"low": found.low, "high": found.high, "verdict": found.verdict}

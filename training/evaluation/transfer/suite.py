@@ -16,7 +16,7 @@ from features.files import write_table
 from features.metrics.corpus_scores import Bootstrap
 from features.page import folded
 from features.sentences import leakage_key
-from training.evaluation.bootstrap import GroupedBootstrap, draw_means, in_groups
+from training.evaluation.bootstrap import GroupedBootstrap, differing, draw_means, in_groups
 from training.evaluation.items import ItemScores, numbered, read_items
 from training.evaluation.models import Embed, Models
 from training.evaluation.page import tables_html
@@ -81,7 +81,8 @@ class TransferSuite(Suite):
                 correct[classifier].append(right)
                 bootstrap = self._bootstrap_of(task)
                 draws = draw_means(right, bootstrap)
-                score = asdict(pair(_accuracy(right), draws, bootstrap, bootstrap.count, mean=True))
+                differ = _differing(right, bootstrap)
+                score = asdict(pair(_accuracy(right), draws, bootstrap, bootstrap.count, mean=True, differ=differ))
                 scores[classifier] = score | {"penalties": penalties}
             found.append(_about(task) | {"lengths": _lengths(task, models), "scores": scores})
         averages = {
@@ -91,6 +92,9 @@ class TransferSuite(Suite):
                 self._bootstrap,
                 min(self._bootstrap_of(task).count for task in self._tasks),
                 mean=True,
+                differ=sum(
+                    _differing(right, self._bootstrap_of(task)) for task, right in zip(self._tasks, known, strict=True)
+                ),
             )
             for name, known in correct.items()
         }
@@ -234,6 +238,11 @@ def _lengths(task: "ClassTask", models: Models) -> dict[str, float | None]:
 
 def _accuracy(right: NDArray[np.float64]) -> list[float | None]:
     return [float(share) for share in right.mean(axis=0)]
+
+
+def _differing(right: NDArray[np.float64], bootstrap: GroupedBootstrap) -> int:
+    """Return in how many drawn groups of items the first and the last model are not equally right."""
+    return differing(right[:, 0], right[:, -1], bootstrap.groups.tolist())
 
 
 def _about(task: "ClassTask") -> dict[str, Any]:

@@ -230,6 +230,14 @@ def test_intervals_hold_the_mean_and_a_better_ranking_is_above():
     assert "difference" not in found["encoder"]
 
 
+@pytest.mark.parametrize(("worse", "verdict"), [(5, "unclear"), (6, "above")])
+def test_a_ranking_that_differs_in_few_queries_is_not_told_apart(worse, verdict):
+    encoder = np.full((80, 5), 0.8)
+    start = np.where(np.arange(80) < worse, 0.2, 0.8)[:, None] * np.ones(5)
+    found = summarise({"encoder": encoder, "start": start}, Bootstrap(400))["start"]["difference"]
+    assert {found[name]["verdict"] for name in MEASURES} == {verdict}
+
+
 def test_labels_are_drawn_with_all_of_their_queries():
     random = np.random.default_rng(0)
     of_label = np.repeat(random.uniform(0.2, 0.8, 8), 10)
