@@ -54,6 +54,27 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
     if as_json:
         write_json(found)
         return
+    _show_store(found)
+    if page is not None:
+        click.echo(f"Page of the newest build: {page}")
+    known = {encoder.name for encoder in settings.encoders}
+    for name, run in current.items():
+        unknown = "" if name in known else " (not in the project file)"
+        click.echo(f"Current encoder {name}: {run_id(settings.runs.resolve(), run)}{unknown}")
+    for name, lost in gone.items():
+        click.echo(f"Current encoder {name}: {lost.run} is gone; {_instead(settings, name, lost)}")
+    for lack in lacking:
+        why = f": {first.rstrip('.')}" if (first := lack.message.partition("\n")[0]) else ""
+        click.echo(f"Newest training {lack.run} {lack.said}{why} ({lack.advice})")
+    click.echo(services.describe(service))
+
+
+def _show_store(found: "Mapping[str, Any]") -> None:
+    """Print what the store holds.
+
+    Args:
+        found: as `_found` returns it.
+    """
     owner = f" of project {found['project']!r}" if found["project"] else ""
     click.echo(f"Store {found['store']}{owner}")
     for table in found["tables"]:
@@ -74,18 +95,6 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
         click.echo(f"  {run['run_id']} {run['state']}: {run['message']}")
     for shard in found["runs"][0]["failed"] if found["runs"] else ():
         click.echo(f"  failed: {shard['stage']} {shard['shard']}: {shard['error'].partition(chr(10))[0]}")
-    if page is not None:
-        click.echo(f"Page of the newest build: {page}")
-    known = {encoder.name for encoder in settings.encoders}
-    for name, run in current.items():
-        unknown = "" if name in known else " (not in the project file)"
-        click.echo(f"Current encoder {name}: {run_id(settings.runs.resolve(), run)}{unknown}")
-    for name, lost in gone.items():
-        click.echo(f"Current encoder {name}: {lost.run} is gone; {_instead(settings, name, lost)}")
-    for lack in lacking:
-        why = f": {first.rstrip('.')}" if (first := lack.message.partition("\n")[0]) else ""
-        click.echo(f"Newest training {lack.run} {lack.said}{why} ({lack.advice})")
-    click.echo(services.describe(service))
 
 
 def _instead(settings: "Project", name: str, gone: "GoneRun") -> str:

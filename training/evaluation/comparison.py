@@ -10,12 +10,11 @@ as the rank of a neighbour does, evaluations of different data are not compared.
 evaluations are used where these are on the same data; single runs get no verdict there.
 """
 
-import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 from features.errors import InputError
 from features.metrics.corpus_scores import Bootstrap
 from training.evaluation.bootstrap import Difference, Verdict, compare
-from training.evaluation.items import ItemScores, align
+from training.evaluation.items import Aligned, ItemScores, align
 from training.evaluation.run import METRICS_FILE, read_scores
 from training.evaluation.seen import tell_use, uses_of
 from training.evaluation.suites import Result, Suite, scored_suites
@@ -151,6 +150,36 @@ def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | No
 
 
 @dataclass(frozen=True, slots=True)
+class _Drawn:
+    """A score of two runs in each draw of their items.
+
+    Args:
+        scores: (resamples, 2).
+        items: number of items, or groups of them, that a draw takes, of the smallest set.
+        differ: number of items, or groups of them, in which the two runs differ.
+        mean: whether the score is the mean of items.
+    """
+
+    scores: NDArray[np.float64]
+    items: int
+    differ: int
+    mean: bool
+
+    @classmethod
+    def average(cls, several: "Sequence[_Drawn]") -> Self:
+        """Return the mean of several scores.
+
+        Scores of the same items are drawn together; those of sets of their own are independent in every draw.
+        """
+        return cls(
+            scores=np.mean([each.scores for each in several], axis=0),
+            items=min(each.items for each in several),
+            differ=sum(each.differ for each in several),
+            mean=all(each.mean for each in several),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class _Sides:
     """The number of runs of each side, and how they are judged."""
 
@@ -158,19 +187,23 @@ class _Sides:
     basis: Basis
     bootstrap: Bootstrap
 
+    def draw(self, aligned: Aligned) -> _Drawn | None:
+        """Return a score in each draw of its items; None where items are not the basis."""
+        if self.basis != "items":
+            return None
+        draws = aligned.draws(self.bootstrap)
+        return _Drawn(draws, aligned.drawn, aligned.differing, mean=aligned.expected is None)
+
     def judge(
         self,
         suite: type[Suite],
         name: str,
         scores: NDArray[np.float64],
-        draws: NDArray[np.float64] | None = None,
+        drawn: _Drawn | None = None,
         *,
         items: int | None = None,
         unit: str = "",
         measure: str = "",
-        drawn: int = 0,
-        differ: int = 0,
-        averages: bool = False,
     ) -> ComparedScore:
         """Return one score of both sides.
 
@@ -178,19 +211,17 @@ class _Sides:
             suite: of the score.
             name: of the score.
             scores: of the runs of the first side and then of the second, (n_runs,); NaN where undefined.
-            draws: of the two runs, (resamples, 2), where items are the basis.
+            drawn: those of the two runs in each draw, where items are the basis.
             items: number of items it was computed on.
             unit: what an item is.
             measure: of the score, where it is not that of the suite.
-            drawn: number of items, or groups of them, that a draw takes, of the smallest set.
-            differ: number of items, or groups of them, in which the two runs differ.
-            averages: whether the score is the mean of items.
         """
         a, b = scores[: self.runs[0]], scores[self.runs[0] :]
         difference, p = None, None
         if not np.isnan(scores).any():
-            if draws is not None:
-                difference = compare(draws[:, 1], draws[:, 0], self.bootstrap, drawn, mean=averages, differ=differ)
+            if drawn is not None:
+                first, second = drawn.scores.T
+                difference = compare(second, first, self.bootstrap, drawn.items, mean=drawn.mean, differ=drawn.differ)
             elif self.basis == "seeds":
                 difference, p = _welch(a, b)
         measured = measure or suite.measure
@@ -222,8 +253,48 @@ def _by_items(
         left_out: name of a score → why it was not compared; extended here.
     """
     judged: list[ComparedScore] = []
-    averaged, unit, fewest, differ, means = [], "", sys.maxsize, 0, True
-    every, in_mean = set[tuple[str, ...]](), set[tuple[str, ...]]()
+    averaged: list[tuple[_Common, _Drawn | None]] = []
+    every = set[tuple[str, ...]]()
+    for common in _in_common(suite, runs, left_out):
+        items, scores, drawn = common.aligned.items, common.aligned.scores(), sides.draw(common.aligned)
+        every.add(tuple(items))
+        judged.append(
+            sides.judge(suite, common.name, scores, drawn, items=len(items), unit=common.unit, measure=common.measure)
+        )
+        if not common.measure and np.isnan(scores).any():
+            left_out[f"{suite.name} {common.name}"] = "it is undefined, and not part of the mean"
+        elif not common.measure:
+            averaged.append((common, drawn))
+    if suite.mean and len(averaged) > 1:
+        means = np.mean([common.aligned.scores() for common, _ in averaged], axis=0)
+        draws = [drawn for _, drawn in averaged if drawn is not None]
+        count = sum(map(len, {tuple(common.aligned.items) for common, _ in averaged}))
+        mean = _Drawn.average(draws) if draws else None
+        judged.append(sides.judge(suite, suite.mean, means, mean, items=count, unit=averaged[-1][0].unit))
+    return _OfSuite(tuple(judged), len(every) == 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Common:
+    """A score of all runs on the items that they have in common.
+
+    Args:
+        name: of the score.
+        measure: of the score, where it is not that of its suite.
+        unit: what an item is, in the plural.
+        aligned: the items.
+    """
+
+    name: str
+    measure: str
+    unit: str
+    aligned: Aligned
+
+
+def _in_common(
+    suite: type[Suite], runs: Sequence[Mapping[tuple[str, str], ItemScores]], left_out: dict[str, str]
+) -> Iterator[_Common]:
+    """Yield the scores of a suite that all runs have, on common items; arguments as for `_by_items`."""
     for name, measure in dict.fromkeys(key for run in runs for key in run):
         called = f"{suite.name} {name}{f', {measure}' if measure else ''}"
         known = [run[name, measure] for run in runs if (name, measure) in run]
@@ -235,53 +306,7 @@ def _by_items(
             what = known[0].unit if not known[0].depends_on else "data"
             left_out[called] = f"the runs were evaluated on different {what}"
             continue
-        draws = aligned.draws(sides.bootstrap) if sides.basis == "items" else None
-        count = len(aligned.predicted)
-        every.add(tuple(aligned.items))
-        if not measure:
-            unit = known[0].unit
-            if np.isnan(aligned.scores()).any():
-                left_out[called] = "it is undefined, and not part of the mean"
-            else:
-                in_mean.add(tuple(aligned.items))
-                averaged.append((aligned.scores(), draws))
-                fewest = min(fewest, aligned.drawn)
-                differ += aligned.differing
-                means = means and aligned.expected is None
-        judged.append(
-            sides.judge(
-                suite,
-                name,
-                aligned.scores(),
-                draws,
-                items=count,
-                unit=known[0].unit,
-                measure=measure,
-                drawn=aligned.drawn,
-                differ=aligned.differing,
-                averages=aligned.expected is None,
-            )
-        )
-    if suite.mean and len(averaged) > 1:
-        # Scores of the same items are drawn together; those of sets of their own are independent in every draw.
-        drawn = [draws for _, draws in averaged if draws is not None]
-        scores = np.mean([scores for scores, _ in averaged], axis=0)
-        mean = np.mean(drawn, axis=0) if drawn else None
-        items = sum(map(len, in_mean))
-        judged.append(
-            sides.judge(
-                suite,
-                suite.mean,
-                scores,
-                mean,
-                items=items,
-                unit=unit,
-                drawn=fewest,
-                differ=differ,
-                averages=means,
-            )
-        )
-    return _OfSuite(tuple(judged), len(every) == 1)
+        yield _Common(name, measure, known[0].unit, aligned)
 
 
 def _by_numbers(
