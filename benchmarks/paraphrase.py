@@ -59,6 +59,7 @@ def ablations(encoders: Mapping[str, Encoder]) -> dict[str, Encoder]:
     for share in SHARES:
         found |= {f"pas-{share}": pas | {"training_share": share / 100}}
         found |= {f"twin-{share}": twin | {"training_share": share / 100}}
+        found |= {f"random-{share}": pas | {"spans": "random", "training_share": share / 100}}
     for harm in ("dropped", "moved"):
         found |= {f"{harm}-{share}": pas | {"harmed": share / 100, "harm": harm} for share in HARMED}
     return {name: encoder | {"name": name} for name, encoder in found.items()}

@@ -11,6 +11,8 @@ from flows.console.options import DEVICE, INPUT, JSON, OUTPUT, format_option
 from flows.terminal import say, warn, write_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
 
     from features.corpora.pair_tables import PairCells
@@ -104,35 +106,44 @@ def predict(
             named = "" if settings is None else settings.name
             html = render_predictions(shown_pairs, len(asked), str(folder), predictor.sees, project=named)
             write_text(page, [html])
-    wrong = [f"{shown(pairs, 'standard input')}, line {row.line}: {row.problem}." for row in rows if row.problem]
-    name_wrong(wrong)
-    predicted = found.predicted
-    counts = {label: predicted.count(label) for label in found.labels}
-    rate, parsing = found.pairs_per_second, found.share_of_parsing
+    wrong = [row for row in rows if row.problem]
+    name_wrong([f"{shown(pairs, 'standard input')}, line {row.line}: {row.problem}." for row in wrong])
     lacking = f", {len(wrong):,} of them without a label," if wrong else ""
     say_written(f"{counted(len(rows), 'pair')}{lacking}", output)
     if page is not None:
         say_written(f"{counted(len(shown_pairs), 'explained pair')}", page)
-    told = ", ".join(f"{count:,} × {label}" for label, count in counts.items())
+    told = ", ".join(f"{count:,} × {label}" for label, count in _counts(found).items())
     say(f"Labels from the encoder {folder}: {told}{_speed(found)}.")
     _tell_more(found, len(asked))
     if as_json:
-        write_json(
-            {
-                "output": str(output),
-                "encoder": str(folder),
-                "pairs": len(rows),
-                "labels": counts,
-                "wrong": [{"line": row.line, "message": row.problem} for row in rows if row.problem],
-                "calibrated_by": found.calibrated_by,
-                "doubt": found.doubt or None,
-                "changed_by_swapping": found.changed,
-                "sentences_reused": found.reused,
-                "pairs_per_second": None if rate is None else round(rate, 2),
-                "share_of_parsing": None if parsing is None else round(parsing, 3),
-            }
-        )
+        write_json({"output": str(output), "encoder": str(folder), "pairs": len(rows)} | _described(found, wrong))
     return 2 if wrong else 0
+
+
+def _counts(found: "Predictions") -> dict[str, int]:
+    """Return label → number of pairs that were given it."""
+    predicted = found.predicted
+    return {label: predicted.count(label) for label in found.labels}
+
+
+def _described(found: "Predictions", wrong: "Sequence[PairCells]") -> dict[str, object]:
+    """Return what is known about predictions, as JSON values.
+
+    Args:
+        found: the predictions.
+        wrong: the rows without one.
+    """
+    rate, parsing = found.pairs_per_second, found.share_of_parsing
+    return {
+        "labels": _counts(found),
+        "wrong": [{"line": row.line, "message": row.problem} for row in wrong],
+        "calibrated_by": found.calibrated_by,
+        "doubt": found.doubt or None,
+        "changed_by_swapping": found.changed,
+        "sentences_reused": found.reused,
+        "pairs_per_second": None if rate is None else round(rate, 2),
+        "share_of_parsing": None if parsing is None else round(parsing, 3),
+    }
 
 
 def _speed(found: "Predictions") -> str:
